@@ -10,9 +10,9 @@ import { bus, natsBus, notifyBus, redisBus, redisLimits } from "../plugins/bus/i
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
 import { frontPage } from "../plugins/front-page/index.ts";
 import { databaseSettings } from "../plugins/database-settings/index.ts";
-import { accessLog, cors, traceHeader } from "../plugins/http/index.ts";
 import { anonymousTimeout } from "../plugins/limits/anonymous-timeout.ts";
 import { costLimits } from "../plugins/limits/cost-limits.ts";
+import { accessLog, cors, requestIds, structuredLog, traceHeader } from "../plugins/http/index.ts";
 import { rateLimits } from "../plugins/limits/rate-limits.ts";
 import { rowLimits } from "../plugins/limits/row-limits.ts";
 import { safeWrites } from "../plugins/limits/safe-writes.ts";
@@ -31,6 +31,8 @@ import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from
 
 export const common: readonly Plugin[] = [
   // around each request
+  structuredLog,
+  requestIds,
   accessLog,
   cors,
   traceHeader,

@@ -12,6 +12,7 @@ import {
   resolveOptions,
   type Counters,
   type DatabaseSource,
+  type Logger,
   type Plugin,
   type RelApi,
   type RelApiOptions,
@@ -36,6 +37,8 @@ export interface Served {
   stop(): Promise<void>;
   /** Requests that did not end in the grace period; known once it has stopped. */
   cutOff(): number;
+  /** Of the api. */
+  readonly logger: Logger;
 }
 
 /** The role that the demo's access rules are written for. */
@@ -76,10 +79,12 @@ export const serve = async (
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
   const measures = settings.adminPort === undefined ? [] : await loadMetrics();
   let counters: Counters | undefined;
+  let logger: Logger | undefined;
   const endReport = definePlugin({
     name: "end-report",
     apply: (_, context) => {
       counters = context.counters;
+      logger = context.logger;
     },
   });
   const secrets = files.length === 0 ? undefined : followSecretFiles(files);
@@ -134,6 +139,7 @@ export const serve = async (
     options,
     stop: end,
     cutOff: () => counters?.get("requests-cut-off") ?? 0,
+    logger: logger as Logger, // the plugins have been applied
   };
 };
 

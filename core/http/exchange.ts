@@ -44,6 +44,8 @@ export interface Operation {
   readonly kind: string;
   /** As the client says it. */
   readonly name?: string | undefined;
+  /** For the log, where the path itself has values in it: `/albums/:id`. */
+  readonly path?: string;
 }
 
 /** An exchange whose caller may not be known yet. */

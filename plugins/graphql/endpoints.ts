@@ -166,7 +166,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
         variables[name] = valueOf(engine, text, endpoint.types.get(name));
       exchange.mark("parse");
       const document = engine.prepare({ query: endpoint.document }, session, exchange);
-      exchange.operation = document.asked;
+      exchange.operation = { ...document.asked, path: `${ROOT}${endpoint.segments.join("/")}` };
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const isReading = method === "GET" || method === "HEAD";
       if (isReading && document.operation === "mutation") throw mutationByGet();

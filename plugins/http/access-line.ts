@@ -1,5 +1,6 @@
 /** One line per response, in the common log format of web servers. */
 import type { IncomingMessage } from "node:http";
+import { addressOf } from "./request-fields.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -19,10 +20,6 @@ const timeStamp = (): string => {
 
 const quoted = (text: string | undefined): string => (text === undefined ? '""' : JSON.stringify(text));
 
-/** An IPv4 client of a listener for both families comes as `::ffff:127.0.0.1`. */
-const addressOf = (address: string | undefined): string =>
-  address === undefined ? "-" : address.startsWith("::ffff:") ? address.slice(7) : address;
-
 /** @rule R-ADM-3 */
 export const accessLine = (
   request: IncomingMessage,
@@ -31,4 +28,4 @@ export const accessLine = (
   status: number,
   bytes: number,
 ): string =>
-  `${addressOf(request.socket.remoteAddress)} - ${role ?? "-"} [${timeStamp()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quoted(request.headers.referer)} ${quoted(request.headers["user-agent"])}`;
+  `${addressOf(request.socket.remoteAddress) ?? "-"} - ${role ?? "-"} [${timeStamp()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quoted(request.headers.referer)} ${quoted(request.headers["user-agent"])}`;

@@ -1,20 +1,44 @@
 /** One line per answer on stdout, by the log level. */
-import { definePlugin, lowestLogged } from "../../core/index.ts";
+import { definePlugin, lowestLogged, type Done, type OpenExchange } from "../../core/index.ts";
+import type { SocketOperationSignal } from "../subscriptions/api.ts";
 import { accessLine } from "./access-line.ts";
+import { createRequestFields } from "./request-fields.ts";
 
-/** @rule R-ADM-3 */
+/** An operation of a socket has no status. */
+const [OK, FAILED] = [200, 400];
+
+/** @rule R-ADM-3 X-LOG-1 */
 export const accessLog = definePlugin({
   name: "access-log",
   apply: (_hooks, context) => {
+    const { logger } = context;
     const { logLevel, logger: ownLogger } = context.options;
     const lowest = ownLogger === undefined ? lowestLogged(logLevel) : 0;
-    context.addStep({
-      name: "access-log",
-      after: ({ request, isUnlogged }, { status, bytes, session }) => {
-        if (isUnlogged || status < lowest) return;
-        const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // set by Express
-        context.logger.access(accessLine(request, url, session?.role, status, bytes), status);
-      },
-    });
+    const { request: toFields } = logger;
+    if (toFields !== undefined && lowest < Infinity) {
+      const fields = createRequestFields(context);
+      context.addStep({
+        name: "access-log",
+        after: (exchange, done) => {
+          if (!exchange.isUnlogged && done.status >= lowest) toFields(fields.of(exchange, done), done.status);
+        },
+      });
+      context.onSignal<SocketOperationSignal>("socket-operation", (operation) => {
+        const status = operation.errorCode === undefined ? OK : FAILED;
+        if (status >= lowest) toFields(fields.ofSocket(operation), status);
+      });
+      return;
+    }
+    const after = (exchange: OpenExchange, { status, bytes, durationMs, session }: Done): void => {
+      const { request, isUnlogged } = exchange;
+      if (isUnlogged || status < lowest) return;
+      const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // set by Express
+      const line = accessLine(request, url, session?.role, status, bytes);
+      const { serverTraceHeader: name } = context.options;
+      const more =
+        name === undefined ? "" : ` ${JSON.stringify(exchange.header(name) ?? "")} ${(durationMs / 1000).toFixed(6)}`;
+      logger.access(line + more, status);
+    };
+    context.addStep({ name: "access-log", after });
   },
 });

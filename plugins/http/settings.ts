@@ -11,10 +11,23 @@ export const traceSettings = [
   }),
 ] as const;
 
+/** Of `structured-log`. */
+export const logSettings = [
+  defineOption({
+    name: "logFormat",
+    environment: ["LOG_FORMAT"],
+    kind: settingKinds.oneOf(["text", "json", "pretty"]),
+    description:
+      "`text`; `json`: each line an object (X-LOG-1); `pretty`: the same for the eye, which needs `pino-pretty`",
+    whenUnset: "`text` in a terminal, else `json`",
+    isFixed: true,
+  }),
+] as const;
+
 /** Options of what happens around each request. */
-export interface TraceOptions extends OptionsOf<typeof traceSettings> {}
+export interface TraceOptions extends OptionsOf<typeof traceSettings>, OptionsOf<typeof logSettings> {}
 
 declare module "../../core/kernel/options.ts" {
   interface RelApiOptions extends TraceOptions {}
-  interface ResolvedOptions extends ValuesOf<typeof traceSettings> {}
+  interface ResolvedOptions extends ValuesOf<typeof traceSettings>, ValuesOf<typeof logSettings> {}
 }

@@ -1,5 +1,6 @@
 /** `relapi serve`: the standalone server of this process, or of several. */
 import cluster from "node:cluster";
+import { VERSION } from "../../core/index.ts";
 import { buildBanner } from "../banner.ts";
 import { demoNotice } from "../demo-rules.ts";
 import { knownVariables, type EnvironmentSettings } from "../environment.ts";
@@ -38,7 +39,11 @@ const start = async (settings: EnvironmentSettings): Promise<void> => {
     if (served.options.logLevel === "silent") giveUp(error);
     process.exit(1); // it was logged
   }
-  if (isFirst && served.options.logLevel !== "silent")
+  if (!isFirst || served.options.logLevel === "silent") return;
+  // who has asked for objects wants nothing else between them
+  if (settings.options.logFormat !== undefined && served.logger.request !== undefined)
+    served.logger.info("listening", { address: served.address, version: VERSION });
+  else
     process.stdout.write(
       `${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`,
     );

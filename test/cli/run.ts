@@ -47,7 +47,7 @@ export interface Running {
 
 export const start = (words: readonly string[], environment: Environment = {}): Running => {
   const child = spawn(process.execPath, [program, ...words], {
-    env: { PATH: process.env["PATH"], ...environment },
+    env: { PATH: process.env["PATH"], LOG_FORMAT: "text", ...environment },
   });
   let stdout = "";
   let stderr = "";

@@ -57,7 +57,9 @@ test("C-PKG-2 the dependencies are what the package imports", () => {
       .map((path) => textOf(path).replace(/^[ \t]*(\/\/|\/?\*).*$/gm, ""))
       .flatMap((text) => [
         ...text.matchAll(/^[ \t]*(?:import|export)\s(?!type\b)[^"';]*?from\s*["']([a-z@][^"':]*)["']/gm),
-        ...text.matchAll(/\bimport\("([a-z@][^":]*)"\)(?!\.)/g), // loaded when it is used
+        // loaded when it is used
+        ...text.matchAll(/\bimport\("([a-z@][^":]*)"\)(?!\.)/g),
+        ...text.matchAll(/\bload\("([a-z@][^"':]*)"\)/g),
       ])
       .map((match) => (match[1] as string).split("/"))
       .map(([first = "", second]) => (first.startsWith("@") ? `${first}/${second}` : first)),

@@ -213,7 +213,9 @@ interface Process {
 }
 
 const run = (environment: Environment): Process => {
-  const child = spawn(process.execPath, [program], { env: { PATH: process.env["PATH"], ...environment } });
+  const child = spawn(process.execPath, [program], {
+    env: { PATH: process.env["PATH"], LOG_FORMAT: "text", ...environment },
+  });
   running.push(child);
   let output = "";
   child.stdout.on("data", (chunk) => (output += String(chunk)));

@@ -224,6 +224,19 @@ test("R-ADM-3 one line per request, by level, without secrets", async () => {
   expect(lines.join("\n")).not.toContain(token.authorization.slice(7));
 });
 
+test("R-ADM-3 with SERVER_TRACE_HEADER a line ends with what it said, and with the seconds it took", async () => {
+  const lines: string[] = [];
+  const quiet = (): void => {};
+  const own = await startApi({
+    serverTraceHeader: "X-Request-Id",
+    logger: { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line) => lines.push(line) },
+  });
+  await own.get("/ports?select=id&id=eq.1", { headers: { "x-request-id": 'abc"1' } });
+  await own.get("/ports?select=id&id=eq.1");
+  expect(lines[0]).toMatch(/ 200 10 "" "" "abc\\"1" \d+\.\d{6}$/);
+  expect(lines[1]).toMatch(/ 200 10 "" "" "" \d+\.\d{6}$/);
+});
+
 test.skipIf(!capabilities.realServer)("R-ADM-5 waiting for a connection ends in 504", async () => {
   const own = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1 });
   const long = own.post("/rpc/sleep", { body: { seconds: 2.5 } });

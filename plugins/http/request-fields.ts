@@ -1,0 +1,132 @@
+/** A request in the log, as fields: what it was and what it took, never what it said. */
+import type { IncomingMessage } from "node:http";
+import {
+  lowestLogged,
+  type Done,
+  type OpenExchange,
+  type PluginContext,
+  type RanTransaction,
+  type TransactionSignal,
+} from "../../core/index.ts";
+import type { SocketOperation } from "../subscriptions/api.ts";
+import type { TraceIds, TracingService } from "../tracing/api.ts";
+import { requestIdOf } from "./request-ids.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the database has done for a request. */
+interface Spent {
+  ms: number;
+  waitMs: number;
+  rows: number | undefined;
+  transactions: number;
+}
+
+/** `00-<trace>-<parent>-01` */
+const TRACE_PARENT = /^00-(?!0{32})([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+const MAX_NAME_LENGTH = 100;
+
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+/** An IPv4 client of a listener for both families comes as `::ffff:127.0.0.1`. */
+export const addressOf = (address: string | undefined): string | undefined =>
+  address?.startsWith("::ffff:") === true ? address.slice(7) : address;
+
+/** Statements of a surface that counts rows say how many they were. */
+const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
+  let sum: number | undefined;
+  for (const row of rows) {
+    const count = row["page_total"];
+    if (count !== undefined && count !== null) sum = (sum ?? 0) + Number(count);
+  }
+  return sum;
+};
+
+export interface RequestFields {
+  of(exchange: OpenExchange, done: Done): Fields;
+  ofSocket(operation: SocketOperation): Fields;
+}
+
+/** @rule X-LOG-1 X-LOG-3 */
+export const createRequestFields = (context: PluginContext): RequestFields => {
+  const spent = new WeakMap<IncomingMessage, Spent>();
+  // where failures alone are logged, the others must not pay for it
+  const { logLevel, logger: own } = context.options;
+  if (own !== undefined || lowestLogged(logLevel) === 0)
+    context.onSignal<TransactionSignal>("transaction", (ran) => {
+      const { exchange } = ran.execution;
+      if (exchange === undefined) return;
+      const { askedAtMs, beganAtMs = ran.endedAtMs, endedAtMs } = ran;
+      const rows = rowsOf(ran);
+      const known = spent.get(exchange.request);
+      if (known === undefined) {
+        spent.set(exchange.request, {
+          ms: endedAtMs - beganAtMs,
+          waitMs: beganAtMs - askedAtMs,
+          rows,
+          transactions: 1,
+        });
+        return;
+      }
+      known.ms += endedAtMs - beganAtMs;
+      known.waitMs += beganAtMs - askedAtMs;
+      known.transactions++;
+      if (rows !== undefined) known.rows = (known.rows ?? 0) + rows;
+    });
+
+  const idsOf = (exchange: OpenExchange): Partial<TraceIds> => {
+    const tracing = context.service<TracingService>("tracing");
+    const ids = tracing?.idsOf(exchange);
+    if (ids !== undefined) return ids;
+    const traceId = TRACE_PARENT.exec(exchange.header("traceparent") ?? "")?.[1];
+    return traceId === undefined ? NOTHING : { traceId };
+  };
+
+  return {
+    of: (exchange, done) => {
+      const { request, surface, operation, method, path, errorCode } = exchange;
+      const { status, bytes, durationMs, session, planKey } = done;
+      const { traceId, spanId } = idsOf(exchange);
+      const database = spent.get(request);
+      const name = context.options.serverTraceHeader;
+      // what is undefined is left out
+      return {
+        requestId: requestIdOf(exchange),
+        traceId,
+        spanId,
+        traceHeader: name === undefined ? undefined : exchange.header(name),
+        surface,
+        operation: operation?.kind,
+        operationName: operation?.name?.slice(0, MAX_NAME_LENGTH),
+        role: session?.role,
+        method,
+        path: operation?.path ?? path,
+        status,
+        error: errorCode,
+        durationMs: rounded(durationMs),
+        databaseMs: database && rounded(database.ms),
+        waitMs: database && rounded(database.waitMs),
+        transactions: database?.transactions,
+        rows: database?.rows,
+        bytes,
+        planKey,
+        address: addressOf(request.socket.remoteAddress),
+        userAgent: request.headers["user-agent"],
+      };
+    },
+    ofSocket: ({ session, operation, startedAtMs, endedAtMs, bytes, errorCode, request }) => ({
+      surface: "graphql",
+      transport: "websocket",
+      operation: operation.kind,
+      operationName: operation.name?.slice(0, MAX_NAME_LENGTH),
+      role: session.role,
+      error: errorCode,
+      durationMs: rounded(endedAtMs - startedAtMs),
+      bytes,
+      address: addressOf(request.socket.remoteAddress),
+      userAgent: request.headers["user-agent"],
+    }),
+  };
+};
+
+const NOTHING: Partial<TraceIds> = {};
