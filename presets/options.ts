@@ -67,6 +67,14 @@ export interface PresetOptions extends RelApiOptions {
   readonly corsAllowedOrigins?: NonNullable<RelApiOptions["corsAllowedOrigins"]>;
   /** Request header echoed in the answer and the log. */
   readonly serverTraceHeader?: NonNullable<RelApiOptions["serverTraceHeader"]>;
+  /** A transaction that has a connection for so long is logged, with its statements, the role and the key of its plan (X-SLW-1). Unset: none is. */
+  readonly slowQueryMs?: NonNullable<RelApiOptions["slowQueryMs"]>;
+  /** `true`: such a statement is explained too, as the same role, once a minute at most (X-SLW-2). Default: `false`. */
+  readonly slowQueryPlans?: NonNullable<RelApiOptions["slowQueryPlans"]>;
+  /** `true`: spans for the OpenTelemetry SDK that the process has (X-TRC-1); needs `@opentelemetry/api`. Default: `false`. */
+  readonly tracing?: NonNullable<RelApiOptions["tracing"]>;
+  /** With `TRACING`, how the database learns of a sampled trace: `application-name` sets it for the transaction, at no cost; `comment` puts a comment in the format of sqlcommenter behind the statement, which is then parsed and planned each time (X-TRC-4). Default: `"off"`. */
+  readonly traceStatements?: NonNullable<RelApiOptions["traceStatements"]>;
   /** Requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata. */
   readonly rateLimits?: NonNullable<RelApiOptions["rateLimits"]>;
   /** Requests that a caller who was idle may send at once. Unset: as many as in a minute. */

@@ -75,8 +75,8 @@ export const createRequestFields = (context: PluginContext): RequestFields => {
     });
 
   const idsOf = (exchange: OpenExchange): Partial<TraceIds> => {
-    const tracing = context.service<TracingService>("tracing");
-    const ids = tracing?.idsOf(exchange);
+    const traces = context.service<TracingService>("tracing");
+    const ids = traces?.idsOf(exchange);
     if (ids !== undefined) return ids;
     const traceId = TRACE_PARENT.exec(exchange.header("traceparent") ?? "")?.[1];
     return traceId === undefined ? NOTHING : { traceId };

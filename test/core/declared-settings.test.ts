@@ -41,7 +41,7 @@ const withRequired = (names: readonly string[]): ReadonlySet<string> => {
 };
 
 /** Words that stand for other things too. */
-const AMBIGUOUS: ReadonlySet<string> = new Set(["metadata", "adminSecret", "anonRole"]);
+const AMBIGUOUS: ReadonlySet<string> = new Set(["tracing", "metadata", "adminSecret", "anonRole"]);
 
 const reads = (code: string, option: string): boolean =>
   AMBIGUOUS.has(option)

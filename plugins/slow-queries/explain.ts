@@ -1,0 +1,72 @@
+/** The plan of a statement, without the values of anybody's request. */
+import {
+  catalogText,
+  ident,
+  join,
+  sql,
+  toStatement,
+  type Execution,
+  type Program,
+  type ProgramStatement,
+  type PluginContext,
+  type Sql,
+} from "../../core/index.ts";
+
+const EXPLAINED = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
+/** What stands in quotes in a plan: of views, policies and metadata, which may be nobody's business either. */
+const QUOTED = /'(?:[^']|'')*'/g;
+
+/** A plan made before any value is known: conditions show `$1`. PostgreSQL 16 has `generic_plan` for it; this way older
+ *  ones have it too. */
+const GENERIC = ["plan_cache_mode", "force_generic_plan"] as const;
+
+let count = 0;
+
+const explaining = ({ text, slots }: ProgramStatement, relations: Program["relations"]): Program => {
+  const name = ident(`relapi_slow_${process.pid}_${++count}`);
+  const values = slots.length === 0 ? sql`` : sql`(${join(slots.map(() => sql`null`))})`;
+  const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
+    ...toStatement(fragment),
+    columns,
+  });
+  return {
+    statements: [
+      plain(sql`prepare ${name} as ${catalogText(text)}`),
+      { ...plain(sql`explain execute ${name}${values}`, ["plan"]), isMultiRow: true },
+      plain(sql`deallocate ${name}`),
+    ],
+    main: 1,
+    checks: [],
+    relations,
+    isOpenEnded: true,
+  };
+};
+
+/** Programs that ask for plans. */
+const own = new WeakSet<Program>();
+
+export const isExplaining = ({ programs }: Execution): boolean => programs.some(({ program }) => own.has(program));
+
+/** Of one statement that the execution has run, as its role; undefined: it is none that can be explained.
+ *  @throws RelApiError */
+export const explain = async (
+  context: PluginContext,
+  { session, schema, keepsLoginPath, settings = [] }: Execution,
+  statement: ProgramStatement,
+  relations: Program["relations"],
+): Promise<string | undefined> => {
+  if (!EXPLAINED.test(statement.text)) return undefined;
+  const program = explaining(statement, relations);
+  own.add(program);
+  const [row] = await context.execute({
+    session,
+    schema,
+    ...(keepsLoginPath === undefined ? {} : { keepsLoginPath }),
+    settings: [...settings, GENERIC],
+    access: "read only",
+    programs: [{ program, values: [] }],
+    end: "commit",
+    skipPreRequest: true,
+  });
+  return row?.["plan"]?.replace(QUOTED, "'?'");
+};

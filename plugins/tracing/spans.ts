@@ -1,0 +1,161 @@
+/** The spans of requests, transactions and live queries, by the conventions of OpenTelemetry. */
+import type { IncomingMessage } from "node:http";
+import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
+import type { Done, OpenExchange, PluginContext, RanTransaction, TransactionSignal } from "../../core/index.ts";
+import type { LiveRun, LiveRunSignal } from "../subscriptions/api.ts";
+
+type Api = typeof import("@opentelemetry/api");
+
+/** A request's span, and the context of what happens below it. */
+export interface Open {
+  readonly span: Span;
+  readonly context: Context;
+  /** The last thing below it has ended. */
+  lastMs: number;
+}
+
+export interface Spans {
+  open(exchange: OpenExchange): void;
+  close(exchange: OpenExchange, done: Done): void;
+  of(exchange: OpenExchange | undefined): Open | undefined;
+}
+
+/** Since 1970, from `performance.now()`. */
+const at = (ms: number): number => performance.timeOrigin + ms;
+
+const kindOf = ({ execution }: RanTransaction): string => execution.exchange?.operation?.kind ?? "query";
+
+const SERVER_ERROR = 500;
+
+/** @rule X-TRC-1 X-TRC-2 X-TRC-3 */
+export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): Spans => {
+  const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api;
+  const open = new WeakMap<IncomingMessage, Open>();
+  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && open.get(exchange.request);
+
+  /** What has already happened. */
+  const record = (
+    name: string,
+    kind: number,
+    parent: Context,
+    [startMs, endMs]: readonly [number, number],
+    attributes: Attributes,
+    error?: string,
+  ): void => {
+    const span = tracer.startSpan(name, { kind, startTime: at(startMs), attributes }, parent);
+    if (error !== undefined) span.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR });
+    span.end(at(endMs));
+  };
+
+  const codeOf = (error: unknown): string =>
+    typeof (error as { readonly code?: unknown } | undefined)?.code === "string"
+      ? (error as { readonly code: string }).code
+      : "internal";
+
+  context.onSignal<TransactionSignal>("transaction", (ran) => {
+    const { execution, askedAtMs, beganAtMs, endedAtMs, error } = ran;
+    const request = of(execution.exchange);
+    if (request === undefined || !request.span.isRecording()) return;
+    // reading it, who calls, and planning: what went before the first statement
+    if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
+    request.lastMs = endedAtMs;
+    const failed = error === undefined ? undefined : codeOf(error);
+    record(
+      "acquire",
+      SpanKind.INTERNAL,
+      request.context,
+      [askedAtMs, beganAtMs ?? endedAtMs],
+      {},
+      beganAtMs === undefined ? failed : undefined,
+    );
+    if (beganAtMs === undefined) return;
+    const name = execution.exchange?.operation?.name;
+    const attributes: Attributes = {
+      "db.system.name": "postgresql",
+      "db.operation.name": kindOf(ran),
+      "db.namespace": execution.schema,
+      "db.query.text": execution.programs
+        .flatMap(({ program }) => program.statements.map(({ text }) => text))
+        .join(";\n"),
+      ...(name === undefined ? {} : { "db.collection.name": name }),
+      ...(failed === undefined ? {} : { "db.response.status_code": failed }),
+    };
+    record("statement", SpanKind.CLIENT, request.context, [beganAtMs, endedAtMs], attributes, failed);
+  });
+
+  context.onSignal<LiveRunSignal>("live-run", (run: LiveRun) => {
+    const { session, changedAtMs, startedAtMs, ranAtMs, endedAtMs, queries, deliveries, bytes } = run;
+    const startMs = changedAtMs ?? startedAtMs;
+    const root = tracer.startSpan(
+      "live query",
+      {
+        kind: SpanKind.PRODUCER,
+        startTime: at(startMs),
+        attributes: { "relapi.role": session.role, "relapi.live.queries": queries },
+      },
+      ROOT_CONTEXT,
+    );
+    const below = trace.setSpan(ROOT_CONTEXT, root);
+    record("statement", SpanKind.CLIENT, below, [startedAtMs, ranAtMs], { "db.system.name": "postgresql" });
+    if (deliveries > 0)
+      record("delivery", SpanKind.INTERNAL, below, [ranAtMs, endedAtMs], {
+        "relapi.live.deliveries": deliveries,
+        "relapi.live.bytes": bytes,
+      });
+    root.end(at(endedAtMs));
+  });
+
+  return {
+    of,
+    open: (exchange) => {
+      const { request, method, surface } = exchange;
+      const active = api.context.active();
+      // an instrumentation of the HTTP server may have begun one
+      const isInside = trace.getSpan(active) !== undefined;
+      const parent = isInside ? active : propagation.extract(ROOT_CONTEXT, request.headers);
+      const startMs = performance.now();
+      const span = tracer.startSpan(
+        `${method} ${surface}`,
+        {
+          kind: isInside ? SpanKind.INTERNAL : SpanKind.SERVER,
+          startTime: at(startMs),
+          attributes: {
+            "http.request.method": method,
+            "url.scheme": (request.socket as { readonly encrypted?: boolean }).encrypted === true ? "https" : "http",
+            "url.path": exchange.path,
+            "network.protocol.version": request.httpVersion,
+            "relapi.surface": surface,
+          },
+        },
+        parent,
+      );
+      open.set(request, { span, context: trace.setSpan(parent, span), lastMs: startMs });
+    },
+    close: (exchange, { status, bytes, session, planKey }) => {
+      const known = of(exchange);
+      if (known === undefined) return;
+      const { span } = known;
+      const { operation, errorCode, method, surface } = exchange;
+      if (span.isRecording()) {
+        if (operation !== undefined)
+          span.updateName([method, surface, operation.kind, operation.name].filter(Boolean).join(" "));
+        span.setAttributes({
+          "http.response.status_code": status,
+          "http.response.body.size": bytes,
+          ...(operation?.path === undefined ? {} : { "url.path": operation.path, "http.route": operation.path }),
+          ...(surface === "graphql" && operation !== undefined ? { "graphql.operation.type": operation.kind } : {}),
+          ...(surface === "graphql" && operation?.name !== undefined
+            ? { "graphql.operation.name": operation.name }
+            : {}),
+          ...(session === undefined ? {} : { "relapi.role": session.role }),
+          ...(planKey === undefined ? {} : { "relapi.plan.key": planKey }),
+          ...(exchange.requestId === undefined ? {} : { "relapi.request.id": exchange.requestId }),
+          ...(errorCode === undefined ? {} : { "error.type": errorCode }),
+        });
+        if (status >= SERVER_ERROR || (status < 400 && errorCode !== undefined))
+          span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span.end(at(performance.now()));
+    },
+  };
+};

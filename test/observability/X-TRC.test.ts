@@ -1,0 +1,149 @@
+/** Spans, as an SDK of OpenTelemetry gets them. */
+import { propagation, trace } from "@opentelemetry/api";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+} from "@opentelemetry/sdk-trace-base";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { openSocket } from "../support/socket.ts";
+
+const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+const exporter = new InMemorySpanExporter();
+const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+const parents = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+let api: TestApi;
+const start = (more: StartOptions = {}): Promise<TestApi> =>
+  startApi({ dbSchemas: ["sea", "land", "public"], tracing: true, ...more });
+
+beforeAll(async () => {
+  trace.setGlobalTracerProvider(provider);
+  // as the SDK's own one reads it
+  propagation.setGlobalPropagator({
+    inject: () => undefined,
+    fields: () => ["traceparent"],
+    extract: (context, carrier: any) => {
+      const [, traceId, spanId, flags] = parents.exec(carrier.traceparent ?? "") ?? [];
+      if (traceId === undefined || spanId === undefined) return context;
+      return trace.setSpanContext(context, {
+        traceId,
+        spanId,
+        traceFlags: Number.parseInt(flags ?? "0", 16),
+        isRemote: true,
+      });
+    },
+  });
+  api = await start();
+});
+afterAll(() => provider.shutdown());
+beforeEach(() => exporter.reset());
+
+const spans = (): readonly ReadableSpan[] => exporter.getFinishedSpans();
+const named = (name: string): ReadableSpan => {
+  const found = spans().find((span) => span.name === name);
+  if (found === undefined) throw new Error(`no span ${name} among ${spans().map((span) => span.name)}`);
+  return found;
+};
+const msOf = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6;
+
+test("X-TRC-1 X-TRC-2 a request, its plan, its connection and its statement, in the caller's trace", async () => {
+  const answer = await api.get("/ports?select=id&id=eq.4711", { headers: { traceparent: PARENT } });
+  const request = named("GET rest read ports");
+  expect(request.spanContext().traceId).toBe(TRACE);
+  expect(request.parentSpanContext?.spanId).toBe("00f067aa0ba902b7");
+  expect(answer.headers["traceparent"]).toBe(`00-${TRACE}-${request.spanContext().spanId}-01`);
+  expect(request.attributes).toMatchObject({
+    "http.request.method": "GET",
+    "http.response.status_code": 200,
+    "url.path": "/ports",
+    "url.scheme": "http",
+    "relapi.surface": "rest",
+    "relapi.role": "sea_anon",
+  });
+  expect(spans().map(({ name }) => name)).toEqual(["plan", "acquire", "statement", "GET rest read ports"]);
+  for (const below of spans().slice(0, 3)) {
+    expect(below.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
+    expect(msOf(below.startTime)).toBeGreaterThanOrEqual(msOf(request.startTime) - 0.01);
+    expect(msOf(below.endTime)).toBeLessThanOrEqual(msOf(request.endTime) + 0.01);
+  }
+  const { attributes, kind } = named("statement");
+  expect(kind).toBe(2);
+  expect(attributes).toMatchObject({
+    "db.system.name": "postgresql",
+    "db.operation.name": "read",
+    "db.collection.name": "ports",
+  });
+  expect(attributes["db.query.text"]).toContain("$1");
+  expect(JSON.stringify(spans().map((span) => span.attributes))).not.toContain("4711");
+});
+
+test("X-TRC-2 an error of GraphQL is one of the span, whatever the status", async () => {
+  await api.gql("query Wrong { nothing }");
+  const { status, attributes } = named("POST graphql query Wrong");
+  expect([status.code, attributes["error.type"], attributes["http.response.status_code"]]).toEqual([
+    2,
+    "validation-failed",
+    200,
+  ]);
+  await api.get("/ports?id=eq.x");
+  expect(named("statement").attributes).toMatchObject({ "db.response.status_code": "22P02", "error.type": "22P02" });
+  expect(named("GET rest read ports").status.code).toBe(0); // the client's own mistake
+});
+
+test("X-TRC-3 the delivery of a live query", async () => {
+  const socket = await openSocket(api);
+  await socket.init(asAdmin());
+  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { artist_by_pk(id: 4) { country } }" } });
+  await socket.next((message) => message.type === "next");
+  exporter.reset();
+  await api.sql("update artist set country = 'XX' where id = 4");
+  await socket.next((message) => message.type === "next");
+  await api.sql("update artist set country = null where id = 4");
+  const root = named("live query");
+  const delivery = named("delivery");
+  expect(delivery.parentSpanContext?.spanId).toBe(root.spanContext().spanId);
+  expect(delivery.attributes["relapi.live.deliveries"]).toBe(1);
+  await socket.close();
+});
+
+test("X-TRC-4 the database learns of the trace, by its application's name or by a comment, and nothing ends it", async () => {
+  for (const [how, wanted] of [
+    ["application-name", /^relapi 00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/],
+    [
+      "comment",
+      /\/\*action='tell',framework='relapi',traceparent='00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01'\*\//,
+    ],
+  ] as const) {
+    const own = await start({ traceStatements: how });
+    await own.sql(
+      `create or replace function sea.tell() returns text language sql volatile as $$ select ${how === "comment" ? "current_query()" : "current_setting('application_name')"} $$`,
+    );
+    await own.reload();
+    for (let i = 0; i < 3; i++) {
+      const answer = await own.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT } });
+      expect(answer.json()).toMatch(wanted);
+    }
+    const query = 'query Tell { artist(where: {name: {_eq: "*/ nothing"}}) { id } }';
+    expect(
+      (await own.post("/v1/graphql", { body: { query }, headers: { ...asAdmin(), traceparent: PARENT } })).json(),
+    ).toEqual({
+      data: { artist: [] },
+    });
+    // not sampled: nothing is said
+    const quiet = await own.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT.replace(/01$/, "00") } });
+    expect(quiet.json()).not.toMatch(wanted);
+  }
+});
+
+test("X-TRC-1 without the setting there are no spans and no header", async () => {
+  const other = await startApi({});
+  exporter.reset();
+  const answer = await other.get("/ports?select=id", { headers: { traceparent: PARENT } });
+  expect(answer.headers["traceparent"]).toBeUndefined();
+  expect(spans()).toEqual([]);
+});
