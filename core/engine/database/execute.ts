@@ -186,11 +186,15 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       const chosen = chooseReplica(execution);
       pool = (chosen instanceof Promise ? await chosen : chosen) ?? primary;
     }
-    const build = (): Transaction => {
-      const { sharing } = pool;
-      return transactions.build(execution, { prepares: prepares && sharing === undefined, sharing }, trustsNobody);
-    };
-    let transaction = build();
+    const { sharing } = pool;
+    const sending: Sending = { prepares: prepares && sharing === undefined, sharing };
+    let transaction = transactions.build(execution, sending, trustsNobody);
+    const rebuild = (): Transaction =>
+      transactions.build(
+        execution,
+        { prepares: prepares && pool.sharing === undefined, sharing: pool.sharing },
+        trustsNobody,
+      );
     if (parts.logStatement !== undefined)
       for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
     let isGone = false;
@@ -208,7 +212,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       let isReusable = false;
       try {
         // the first connection may have shown it
-        if (pool.sharing !== transaction.sending.sharing) transaction = build();
+        if (pool.sharing !== transaction.sending.sharing) transaction = rebuild();
         if (isGone) {
           isReusable = true;
           throw requestCancelled();
@@ -232,7 +236,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
               transactions.remember(execution, switcher);
               trustsNobody = true;
             }
-            transaction = build();
+            transaction = rebuild();
           }
         }
       } catch (error) {

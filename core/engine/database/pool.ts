@@ -104,7 +104,6 @@ export const createPool = (options: PoolOptions): Pool => {
   let suspectUntilMs = 0;
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
-  let sharing: Sharing | undefined;
 
   const isStale = (kept: IdleConnection, now: number): boolean =>
     kept.connection.isEnded ||
@@ -151,7 +150,7 @@ export const createPool = (options: PoolOptions): Pool => {
         maxResultBytes,
         refused: () => void refusedCount++,
       });
-      if (connection.backend.isShared) sharing ??= connection.backend.sharing;
+      if (connection.backend.isShared) pool.sharing ??= connection.backend.sharing;
       const now = Date.now();
       const kept: IdleConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
@@ -232,7 +231,7 @@ export const createPool = (options: PoolOptions): Pool => {
           warn,
         });
 
-  return {
+  const pool: Pool & { sharing: Sharing | undefined } = {
     acquire: (owner) => {
       if (isClosed) return Promise.reject(poolTimeout());
       for (let kept = takeIdle(owner); kept !== undefined; kept = takeIdle(owner)) {
@@ -257,12 +256,10 @@ export const createPool = (options: PoolOptions): Pool => {
       kept.idleSinceMs = now;
       idle.push(kept);
     },
-    get sharing() {
-      return sharing;
-    },
+    sharing: undefined,
     share: ({ backend }) => {
       // an embedded database has one backend, which is everybody's anyway
-      if ("url" in target) sharing ??= backend.sharing;
+      if ("url" in target) pool.sharing ??= backend.sharing;
     },
     get isClosed() {
       return isClosed;
@@ -308,6 +305,7 @@ export const createPool = (options: PoolOptions): Pool => {
       await Promise.all(cancelled);
     },
   };
+  return pool;
 };
 
 const preparedOn = (connections: Iterable<Connection>): Pick<PoolCounts, "prepared" | "preparedBytes"> => {
