@@ -56,6 +56,7 @@ const sections: readonly Section[] = [
       "guides/several-processes",
       "guides/tenants",
       "guides/embedded-database",
+      "guides/poolers",
     ],
   },
   {
