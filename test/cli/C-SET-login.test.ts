@@ -21,7 +21,8 @@ describe.skipIf(!hasPostgres || process.env["TEST_DATABASE_URL"] === undefined)(
     }).ended;
     expect([code, stdout]).toEqual([1, ""]);
     const lines = stderr.trim().split("\n");
-    expect(lines).toHaveLength(4); // after 0, 1, 3 and 4 seconds
+    // after 0, 1, 3 and 4 seconds; a slow machine loses one
+    expect([3, 4]).toContain(lines.length);
     for (const line of lines) {
       expect(line).toContain("password authentication failed");
       expect(line).toContain("check user, password and database of DATABASE_URL");

@@ -62,7 +62,7 @@ const keywordsToUrl = (text: string): string => {
   ].map(take) as [string, string, string, string, string, string];
   const place = hostAddress || host;
   const isSeveral = place.includes("%2C");
-  const credentials = user === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
+  const credentials = user === "" && password === "" ? "" : `${user}${password === "" ? "" : `:${password}`}@`;
   const query = [...parts].map(([name, setting]) => `${name}=${encodeURIComponent(setting)}`);
   const isFolder = place.startsWith("%2F");
   const isApart = isFolder || isSeveral;

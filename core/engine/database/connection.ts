@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import pg from "pg";
 import { wantedChannels } from "./channels.ts";
 import { createCleaner, type Cleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
-import { fromConnecting } from "./pg-errors.ts";
+import { fromConnecting, isFatal, isPgError } from "./pg-errors.ts";
 import { PreparedStatements, type PlanOwner } from "./prepared.ts";
 import { BACKEND_QUESTION, backendOf, expectedProcessId, type Backend, type PoolerMode } from "./sharing.ts";
 import { MAX_MESSAGE_BYTES, watchAnswers, type Watch } from "./watch.ts";
@@ -147,7 +147,7 @@ const connect = async (target: Target, url: string, timeoutMs: number, kind: Con
     const expected = expectedProcessId(target.pooler, client.processID);
     // a server that does not know the question goes on with what it has
     const answer = await client.query(BACKEND_QUESTION, [expected]).catch((error: unknown) => {
-      if (connection.isEnded) throw error;
+      if (connection.isEnded || !isPgError(error) || isFatal(error)) throw error;
     });
     connection.backend = backendOf(answer?.rows[0], target.pooler);
     return connection;

@@ -6,8 +6,8 @@ import { isFatal, isInterrupted, isPgError, isRecoveryConflict } from "./pg-erro
 /** What has become of earlier attempts. */
 export interface Attempts {
   readonly count: number;
-  /** Of them, lost without a word from the server. A statement that brings the server down must not do so again and
-   *  again. */
+  /** Of them, lost without a word from the server. A statement that brings the server down does so once: all connections
+   *  go with it, and a new one is not to be had before it has recovered. */
   readonly silentCount: number;
   readonly pauseMs: number;
 }
@@ -25,7 +25,7 @@ export interface Loss {
 
 const FIRST: Attempts = { count: 0, silentCount: 0, pauseMs: 0 };
 const MAX_COUNT = 6;
-const MAX_SILENT = 1;
+const MAX_SILENT = 3;
 const PAUSE_MS = 10;
 
 /** Undefined: the error stands. @rule R-HST-7 */
