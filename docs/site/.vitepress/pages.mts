@@ -57,6 +57,7 @@ const sections: readonly Section[] = [
       "guides/tenants",
       "guides/embedded-database",
       "guides/poolers",
+      "guides/several-servers",
     ],
   },
   {
