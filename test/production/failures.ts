@@ -11,7 +11,8 @@ export const createShop = (server: Server): Promise<unknown> =>
     create role shop_anon nologin;
     create table public.crate (id bigint generated always as identity primary key, label text not null unique, n int not null default 0);
     insert into public.crate (label) values ('first'), ('second');
-    grant select, insert, update, delete on public.crate to shop_anon;
+    create table public.entry (label text not null);
+    grant select, insert, update, delete on public.crate, public.entry to shop_anon;
     create function public.slow(seconds float) returns int language plpgsql stable as $$ begin perform pg_sleep(seconds); return 1; end $$;
   `);
 

@@ -35,6 +35,20 @@ describe.skipIf(!isHere(hasPostgres))("sessions that are killed", () => {
       // the first attempt may have been committed: what is sent again meets it
       return answer.status === 409 ? { status: 200 } : answer;
     };
+    // nothing tells a second row of a label from the first: each is sent once
+    const entries = new Map<string, number>();
+    const entry = keepAsking(async (i) => {
+      const label = `e${i}`;
+      const sent =
+        i % 2 === 0
+          ? api.post("/entry", { body: JSON.stringify({ label }) })
+          : api.post("/v1/graphql", {
+              body: JSON.stringify({ query: `mutation { insert_entry_one(object: { label: "${label}" }) { label } }` }),
+            });
+      const { status, text } = await sent;
+      entries.set(label, status === 201 || text.startsWith('{"data":') ? 1 : 0);
+      return { status: 200 };
+    });
     const writes = ["a", "b"].map((who) => keepAsking((i) => write(who, i)));
     let killed = 0;
     for (let i = 0; i < 8; i++) {
@@ -46,6 +60,7 @@ describe.skipIf(!isHere(hasPostgres))("sessions that are killed", () => {
     }
     const ofReads = await Promise.all(reads.map((each) => each.stop()));
     const ofWrites = await Promise.all(writes.map((each) => each.stop()));
+    await entry.stop();
     expect(killed).toBeGreaterThan(16);
     for (const asked of ofReads) expect(asked).toMatchObject({ failed: 0, failedTwice: 0 });
     for (const asked of ofWrites) expect(asked.failedTwice).toBe(0);
@@ -54,6 +69,13 @@ describe.skipIf(!isHere(hasPostgres))("sessions that are killed", () => {
     const rows = await server.query<{ label: string }>("select label from crate");
     const found = new Set(rows.map(({ label }) => label));
     for (const label of acknowledged.keys()) expect(found.has(label)).toBe(true);
+    const counts = await server.query<{ label: string; n: number }>(
+      "select label, count(*)::int as n from entry group by 1",
+    );
+    expect(counts.filter(({ n }) => n > 1)).toEqual([]);
+    const there = new Set(counts.map(({ label }) => label));
+    expect([...entries].filter(([label, n]) => n === 1 && !there.has(label))).toEqual([]);
+    expect(there.size).toBeGreaterThan(100);
     await api.close();
   }, 60_000);
 });

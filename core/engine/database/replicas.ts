@@ -3,6 +3,7 @@
 import type { Logger } from "../../kernel/options.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
 import { openConnection, type Connection, type Target } from "./connection.ts";
+import { refusalOf } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
 
 export interface Replicas {
@@ -32,6 +33,8 @@ interface Replica {
 }
 
 const PAUSE_MS = 400;
+/** A login that is refused is refused the next moment too, and the server writes it down each time. */
+const REFUSED_PAUSE_MS = 5000;
 /** One that takes longer is slow. */
 const ANSWER_MS = 500;
 /** To reach one that did not answer; then what runs there is given up. */
@@ -59,6 +62,7 @@ const createWatch = (
 
   const ask = async (): Promise<void> => {
     let isAway = connection === undefined;
+    let pauseMs = PAUSE_MS;
     let limit: NodeJS.Timeout | undefined;
     try {
       connection ??= await openConnection(target, REACH_MS);
@@ -73,13 +77,14 @@ const createWatch = (
       connection = undefined;
       if (isClosed) return;
       failed(error, isAway);
+      if (refusalOf(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
       // whether it is away or slow is known when it is tried anew
       if (wasOpen) return void ask();
     } finally {
       clearTimeout(limit);
     }
     if (isClosed) return void connection?.end();
-    timer = setTimeout(() => void ask(), PAUSE_MS);
+    timer = setTimeout(() => void ask(), pauseMs);
     timer.unref();
   };
 
