@@ -96,7 +96,7 @@ const sections: readonly Section[] = [
       "reference/hooks",
     ],
   },
-  { text: "Project", pages: ["design", "glossary", "benchmark"] },
+  { text: "Project", pages: ["design", "glossary", "benchmark", "scale"] },
 ];
 
 /** Their names in the sidebar, where the heading of the page says too much. */
