@@ -9,6 +9,8 @@ export interface Bus {
   readonly maxBytes: number;
   /** It is the database's `NOTIFY`. */
   readonly usesNotify: boolean;
+  /** No plugin of the preset opens it: there is nobody to talk to. */
+  readonly isMissing: boolean;
   /** Messages can be sent at the moment. */
   readonly isUp: boolean;
   /** To the other processes, never to this one. In order, and once at most: what cannot be sent now is dropped, and the

@@ -1,7 +1,7 @@
 /** The bus above all transports: numbers its messages, and tells who has missed some. @rule X-BUS-1 */
 import { randomBytes } from "node:crypto";
 import { SyncBailHook } from "tapable";
-import { definePlugin, presetError, type PluginContext } from "../../core/index.ts";
+import { definePlugin, faultFacts, presetError, type PluginContext } from "../../core/index.ts";
 import type { Bus, BusService, BusTransport, OpenBus } from "./api.ts";
 import { namespaceOf } from "./namespace.ts";
 import { busSettings } from "./settings.ts";
@@ -51,14 +51,23 @@ const createBus = (context: PluginContext, openBus: OpenBus["value"], url: strin
   const heard = new Map<string, number>();
   let transport: BusTransport | undefined;
   let isOpening = false;
+  let isMissing = false;
   let isUp = false;
   let wasUp = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const missed = (topic: string): void => {
-    for (const subscription of topics.get(topic) ?? []) subscription.missed?.();
+  /** A mistake of one of them is nothing to the others, nor to the transport. */
+  const tell = (topic: string, say: (subscription: Subscription) => void): void => {
+    for (const subscription of topics.get(topic) ?? [])
+      try {
+        say(subscription);
+      } catch (error) {
+        logger.error("a subscriber of the bus failed", { topic, ...faultFacts(error) });
+      }
   };
+
+  const missed = (topic: string): void => tell(topic, (subscription) => subscription.missed?.());
 
   const take = (topic: string, message: string): void => {
     const first = message.indexOf(" ");
@@ -75,7 +84,7 @@ const createBus = (context: PluginContext, openBus: OpenBus["value"], url: strin
     if (heard.size > MAX_SENDERS) heard.delete(heard.keys().next().value as string); // it has some
     if (last !== undefined && number > last + 1) missed(topic);
     const text = message.slice(second + 1);
-    for (const subscription of topics.get(topic) ?? []) subscription.heard(text, sender);
+    tell(topic, (subscription) => subscription.heard(text, sender));
   };
 
   const up = (): void => {
@@ -100,6 +109,7 @@ const createBus = (context: PluginContext, openBus: OpenBus["value"], url: strin
       if (isClosed) return;
       transport = openBus.call(url, namespace, { heard: take, up, down });
       if (transport === undefined) {
+        isMissing = true;
         const scheme = /^[^:]*/.exec(url)?.[0];
         return url === NOTIFY
           ? undefined
@@ -121,6 +131,9 @@ const createBus = (context: PluginContext, openBus: OpenBus["value"], url: strin
       usesNotify: url === NOTIFY,
       get maxBytes() {
         return (transport?.maxBytes ?? 0) - ENVELOPE_BYTES;
+      },
+      get isMissing() {
+        return isMissing;
       },
       get isUp() {
         return isUp;

@@ -1,10 +1,12 @@
 /** Names of what processes share on a server that others use too. */
 import { createHash } from "node:crypto";
-import type { PluginContext } from "../../core/index.ts";
+import { isRelApiError, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 
 /** The cluster keeps its identifier when a standby is promoted. */
 const IDENTITY = sql`select pg_catalog.current_database() as name, (select system_identifier::text from pg_catalog.pg_control_system()) as cluster`;
+/** No right, no such function. */
+const KEPT_BACK: ReadonlySet<string> = new Set(["42501", "42883"]);
 const NAME = sql`select pg_catalog.current_database() as name, null as cluster`;
 
 /** What tells the processes of this database from others that use the same server: letters, digits and `-_.`. @throws
@@ -15,7 +17,10 @@ export const namespaceOf = async (context: PluginContext): Promise<string> => {
     readonly cluster: string | null;
   }
   // some hosts keep the cluster's identifier back
-  const [row] = await context.query<Row>(IDENTITY).catch(() => context.query<Row>(NAME));
+  const [row] = await context.query<Row>(IDENTITY).catch((error: unknown) => {
+    if (isRelApiError(error) && KEPT_BACK.has(error.code)) return context.query<Row>(NAME);
+    throw error;
+  });
   const database = createHash("sha256")
     .update(JSON.stringify([row?.name, row?.cluster]))
     .digest("base64url");

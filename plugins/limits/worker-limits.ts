@@ -44,6 +44,12 @@ export const workerLimits = definePlugin({
   apply: (_hooks, context) => {
     const waiting = new Map<number, (waitMs: number | undefined) => void>();
     let last = 0;
+    let isTold = false;
+    const away = (): void => {
+      if (isTold) return;
+      isTold = true;
+      context.logger.warn("rate limits are counted in each process: the one that counts for all does not answer");
+    };
     const hear = (message: unknown): void => {
       if (isOf<Taken>(message, "token-taken")) waiting.get(message.id)?.(message.waitMs);
     };
@@ -56,6 +62,8 @@ export const workerLimits = definePlugin({
           const settle = (waitMs: number | undefined): void => {
             clearTimeout(timer);
             waiting.delete(id);
+            if (waitMs === undefined) away();
+            else isTold = false;
             resolve(waitMs);
           };
           const timer = setTimeout(settle, PATIENCE_MS, undefined);

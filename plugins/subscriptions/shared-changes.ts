@@ -102,7 +102,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   });
 
   const open = async (ofAttempt: number): Promise<LockedFeed | undefined> =>
-    bus === undefined
+    bus === undefined || bus.isMissing
       ? { feed: await openChangeFeed(context, handlersOf(ofAttempt)), sinceMs: 0 }
       : openLockedFeed(context, handlersOf(ofAttempt), lockOf(bus));
 
@@ -149,7 +149,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (role !== "seeking" || isClosed) return;
     if (parts.isIdle()) return void rest();
     // without the bus nobody would hear of it
-    if (bus?.isUp === false) return seek(RETRY_MS);
+    if (bus?.isUp === false && !bus.isMissing) return seek(RETRY_MS);
     const mine = ++attempt;
     const isOver = (): boolean => mine !== attempt || role !== "seeking" || isClosed;
     try {
@@ -240,7 +240,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       followers.tick();
       restWhenUnwanted();
       if (role !== "leading") return;
-      if (bus?.isUp === true) silentTicks = 0;
+      if (bus?.isUp === true || bus?.isMissing === true) silentTicks = 0;
       if (followers.count > 0 && tickCount % LEAD_TICKS === 0) say(["lead", epoch]);
       if (silentTicks < CUT_OFF_TICKS) return;
       void resign();
