@@ -31,7 +31,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   let api: TestApi;
 
   beforeAll(async () => {
-    api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logger: log.logger }));
+    api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logger: log.logger, busName: "feed" }));
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { album { id } }");
     await until(() => log.lines.includes("live queries detect changes by logical replication"));
@@ -84,6 +84,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     const quiet = await startApi(
       forGraphql({
         liveQueryInterval: SLOW_MS,
+        busName: "rows", // it reads the changes for itself
         logQuery: true,
         logger: { ...logger, info: (message) => void statements.push(message) },
       }),
@@ -217,6 +218,7 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
         databaseUrl: shared.database.urlAs("sea_login"),
         anonRole: undefined,
         liveQueryInterval: 100,
+        busName: "fallback",
         logger: log.logger,
       }),
     );
