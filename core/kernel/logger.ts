@@ -10,17 +10,34 @@ export const logs = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(o
 export const lowestLogged = (level: LogLevel): number =>
   ({ debug: 0, info: 0, warn: 400, error: 500, silent: Infinity })[level];
 
-/** One write per turn of the event loop: a write per request costs as much as a small response. */
+const FLUSH_MS = 20;
+const FLUSH_LENGTH = 16 * 1024;
+
+/** Lines that are not written yet, of all writers: what a process has said must be there when it has ended. */
+const waiting = new Set<() => void>();
+const flushAll = (): void => {
+  for (const flush of waiting) flush();
+};
+
+/** One write for all lines of a moment: a write per request costs as much as a small response. */
 export const createLineWriter = (): ((line: string) => void) => {
   let lines = "";
+  let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     const text = lines;
     lines = "";
-    process.stdout.write(text);
+    clearTimeout(timer);
+    timer = undefined;
+    waiting.delete(flush);
+    if (text !== "") process.stdout.write(text);
   };
   return (line) => {
-    if (lines === "") setImmediate(flush);
     lines += line;
+    if (lines.length >= FLUSH_LENGTH) return flush();
+    if (timer !== undefined) return;
+    timer = setTimeout(flush, FLUSH_MS);
+    if (!process.listeners("exit").includes(flushAll)) process.on("exit", flushAll);
+    waiting.add(flush);
   };
 };
 

@@ -28,17 +28,33 @@ const MESSAGE = "message";
 
 const create = (level: LogLevel, target: DestinationStream): Pino => {
   const { pino } = load("pino") as typeof import("pino");
-  const { isoTime } = pino.stdTimeFunctions;
   const { err } = pino.stdSerializers;
   const options: LoggerOptions = {
     level,
     messageKey: MESSAGE,
-    timestamp: isoTime,
+    timestamp: createClock(),
     base: { pid: process.pid },
     formatters: { level: (label) => ({ level: label }) },
     serializers: { cause: err, error: err },
   };
   return pino(options, target);
+};
+
+const SECOND = 1000;
+
+/** `,"time":"2026-11-22T23:31:39.123Z"`: a date is formatted once a second. */
+const createClock = (): (() => string) => {
+  let second = -1;
+  let text = "";
+  return () => {
+    const now = Date.now();
+    const milliseconds = now % SECOND;
+    if (now - milliseconds !== second) {
+      second = now - milliseconds;
+      text = `,"time":"${new Date(second).toISOString().slice(0, -4)}`;
+    }
+    return `${text}${String(milliseconds).padStart(3, "0")}Z"`;
+  };
 };
 
 /** What a person looks at is text. @rule X-LOG-1 */

@@ -1,7 +1,8 @@
 /** Requests, transactions and live queries, by what they are and for whom. */
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { Done, OpenExchange, PluginContext, TransactionSignal } from "../../core/index.ts";
 import type { LiveRunSignal, SocketOperationSignal } from "../subscriptions/api.ts";
+import { registerHistogram, type HistogramSeries } from "./histogram.ts";
 import { createBounded, createRoleLabel } from "./labels.ts";
 
 const SECONDS = 1000;
@@ -10,8 +11,9 @@ const LABELS = ["surface", "operation", "role", "status"] as const;
 /** A socket has no statuses: its operations count as if each were a request. */
 const [OK, FAILED] = ["200", "400"];
 
-/** One combination of labels: found by a short text, since the library sorts and joins labels each time. */
+/** One combination of labels, found by a short text. */
 interface Series {
+  readonly durations: HistogramSeries;
   readonly labels: Readonly<Record<(typeof LABELS)[number], string>>;
   count: number;
 }
@@ -33,12 +35,10 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
       for (const { labels, count } of all.values()) this.inc(labels, count);
     },
   });
-  const durations = new Histogram({
+  const durationsOf = registerHistogram(registry, {
     name: "relapi_request_duration_seconds",
     help: "From the request to its answer; of a subscription to its first result",
-    labelNames: LABELS,
     buckets: REQUEST_BUCKETS,
-    registers,
   });
   const errors = new Counter({
     name: "relapi_request_errors_total",
@@ -46,19 +46,17 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
     labelNames: ["surface", "operation", "code"],
     registers,
   });
-  const acquisition = new Histogram({
+  const acquisition = registerHistogram(registry, {
     name: "relapi_db_acquisition_seconds",
     help: "How long transactions waited for a connection",
     buckets: [0.0001, ...REQUEST_BUCKETS],
-    registers,
-  });
-  const transactions = new Histogram({
+  })();
+  const transactionsOf = registerHistogram(registry, {
     name: "relapi_db_transaction_seconds",
     help: "How long transactions had a connection",
-    labelNames: ["outcome"],
     buckets: REQUEST_BUCKETS,
-    registers,
   });
+  const [succeeded, failed] = [transactionsOf({ outcome: "ok" }), transactionsOf({ outcome: "error" })];
 
   const count = (
     surface: string,
@@ -70,9 +68,12 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
   ): void => {
     const key = `${surface} ${operation} ${status} ${role}`;
     let series = all.get(key);
-    if (series === undefined) all.set(key, (series = { labels: { surface, operation, role, status }, count: 0 }));
+    if (series === undefined) {
+      const labels = { surface, operation, role, status };
+      all.set(key, (series = { labels, count: 0, durations: durationsOf(labels) }));
+    }
     series.count++;
-    durations.observe(series.labels, durationMs / SECONDS);
+    series.durations.observe(durationMs / SECONDS);
     if (errorCode !== undefined) errors.inc({ surface, operation, code: codeOf(errorCode) });
   };
 
@@ -97,8 +98,7 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
   );
   context.onSignal<TransactionSignal>("transaction", ({ askedAtMs, beganAtMs, endedAtMs, error }) => {
     acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / SECONDS);
-    if (beganAtMs !== undefined)
-      transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / SECONDS);
+    if (beganAtMs !== undefined) (error === undefined ? succeeded : failed).observe((endedAtMs - beganAtMs) / SECONDS);
   });
   registerLive(registry, context);
 };
@@ -120,12 +120,11 @@ const registerLive = (registry: Registry, context: PluginContext): void => {
     help: "Results that were sent to subscribers",
     registers,
   });
-  const lag = new Histogram({
+  const lag = registerHistogram(registry, {
     name: "relapi_live_lag_seconds",
     help: "From the notice of a change to the last subscriber that was sent what it made of the result",
     buckets: REQUEST_BUCKETS,
-    registers,
-  });
+  })();
   context.onSignal<LiveRunSignal>("live-run", ({ changedAtMs, endedAtMs, queries, deliveries: sent }) => {
     runs.inc();
     deliveries.inc(sent);

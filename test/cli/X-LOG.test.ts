@@ -16,7 +16,7 @@ const lines = (): readonly any[] =>
     .map((line) => JSON.parse(line));
 
 const line = async (wanted: (fields: any) => boolean): Promise<any> => {
-  for (const endMs = Date.now() + 5000; Date.now() < endMs; await new Promise((resolve) => setTimeout(resolve, 20))) {
+  for (const endMs = Date.now() + 20_000; Date.now() < endMs; await new Promise((resolve) => setTimeout(resolve, 20))) {
     const found = lines().find(wanted);
     if (found !== undefined) return found;
   }

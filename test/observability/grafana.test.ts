@@ -1,0 +1,94 @@
+/** The dashboard asks for what /metrics has. */
+import { readFileSync } from "node:fs";
+import { beforeAll, expect, test } from "vitest";
+import { asAdmin } from "../support/api.ts";
+import { startMeasured, type Measured } from "../support/metrics.ts";
+import { openSocket } from "../support/socket.ts";
+import { bearer } from "../support/tokens.ts";
+
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+const dashboard = JSON.parse(readFileSync(new URL("../../docs/deploy/grafana.json", import.meta.url), "utf8"));
+const panels = (dashboard.panels as readonly Panel[]).filter(({ type }) => type !== "row");
+const queries = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
+
+/** Labels that Prometheus itself adds. */
+const OF_PROMETHEUS: ReadonlySet<string> = new Set(["job", "instance"]);
+const METRIC = /\b(?:relapi|pgrst|process|nodejs)_\w+/g;
+
+/** Metric names of a query, and the label names that it groups, filters and shows by. */
+const readQuery = ({ expr, legendFormat }: { readonly expr: string; readonly legendFormat: string }) => ({
+  metrics: [...expr.matchAll(METRIC)].map(([name]) => name),
+  labels: [
+    ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(",").map((label) => label.trim())),
+    ...[...expr.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = ""]) => label),
+    ...[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label),
+  ],
+});
+
+let api: Measured;
+/** Label names by metric, as the answer has them. */
+const labelsOf = new Map<string, Set<string>>();
+
+beforeAll(async () => {
+  api = await startMeasured({ dbSchemas: ["sea", "land", "public"] });
+  await api.get("/ports?select=id", { headers: bearer({ role: "sea_clerk" }) });
+  await api.get("/nowhere");
+  await api.gql("{ nothing }");
+  const socket = await openSocket(api);
+  await socket.init(asAdmin());
+  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { artist(limit: 1) { id } }" } });
+  await socket.next(({ type }) => type === "next");
+  const text = await (await fetch(`${api.adminUrl}/metrics`)).text();
+  for (const line of text.split("\n")) {
+    const [, name, list = ""] = /^(\w+)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    const labels = labelsOf.get(name) ?? new Set();
+    for (const [, label = ""] of list.matchAll(/(\w+)="/g)) labels.add(label);
+    labelsOf.set(name, labels);
+  }
+  await socket.close();
+});
+
+test("there is something to look at", () => {
+  expect(panels.length).toBeGreaterThan(15);
+  expect(queries.length).toBeGreaterThan(30);
+  expect(labelsOf.size).toBeGreaterThan(60);
+});
+
+test.each(queries.map((query) => [`${query.title}: ${query.expr}`, query] as const))("X-MET-7 %s", (_, query) => {
+  const { metrics, labels } = readQuery(query);
+  expect(metrics.length).toBeGreaterThan(0);
+  for (const metric of metrics) expect([...labelsOf.keys()], metric).toContain(metric);
+  for (const label of labels) {
+    if (OF_PROMETHEUS.has(label)) continue;
+    for (const metric of metrics) expect([...(labelsOf.get(metric) ?? [])], `${metric} by ${label}`).toContain(label);
+  }
+});
+
+test("X-MET-7 brackets and quotes of each query pair", () => {
+  for (const { expr } of queries) {
+    for (const [open, close] of ["()", "{}", "[]"].map((pair) => [...pair] as [string, string]))
+      expect(expr.split(open).length, expr).toBe(expr.split(close).length);
+    expect(expr.split('"').length % 2, expr).toBe(1);
+  }
+});
+
+test("X-MET-7 every metric of relapi's own that counts traffic is shown, and each panel has its place", () => {
+  const shown = new Set(queries.flatMap((query) => readQuery(query).metrics));
+  for (const name of [
+    "relapi_requests_total",
+    "relapi_request_duration_seconds_bucket",
+    "relapi_request_errors_total",
+    "relapi_db_acquisition_seconds_bucket",
+    "relapi_live_lag_seconds_bucket",
+    "relapi_event_loop_delay_max_seconds",
+  ])
+    expect(shown).toContain(name);
+  const places = dashboard.panels.map(({ gridPos }: any) => `${gridPos.x} ${gridPos.y}`);
+  expect(new Set(places).size).toBe(places.length);
+});
