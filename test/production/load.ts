@@ -17,6 +17,8 @@ export interface Outcome {
 export interface Load {
   /** What has happened since the last call of it. */
   take(): Outcome;
+  /** By the clock; 0: none yet. */
+  lastFailureMs(): number;
   stop(): Promise<Outcome>;
 }
 
@@ -60,13 +62,15 @@ export interface LoadOptions {
   readonly writes?: { readonly relation: string; readonly column: string };
   readonly rest: string;
   readonly graphql: string;
+  readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
   /** Of each kind. */
   readonly workers?: number;
   /** Between two requests of a worker. */
   readonly pauseMs?: number;
 }
 
-export const startLoad = ({ url, writes, rest, graphql, workers = 4, pauseMs = 0 }: LoadOptions): Load => {
+export const startLoad = (options: LoadOptions): Load => {
+  const { url, writes, rest, graphql, headers = () => ({}), workers = 4, pauseMs = 0 } = options;
   const agent = new Agent({ keepAlive: true });
   let isOver = false;
   let sent = 0;
@@ -74,30 +78,41 @@ export const startLoad = ({ url, writes, rest, graphql, workers = 4, pauseMs = 0
   let failures: Failure[] = [];
   let written: number[] = [];
   let next = 0;
+  let lastFailureMs = 0;
   const work = async (ask: () => Promise<string | undefined>): Promise<void> => {
     while (!isOver) {
       const startedAtMs = performance.now();
       sent++;
       const what = await ask().catch((error: Error) => `${(error as NodeJS.ErrnoException).code ?? error.message}`);
       slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
-      if (what !== undefined) failures.push({ atMs: Date.now(), what });
+      if (what !== undefined) {
+        lastFailureMs = Date.now();
+        failures.push({ atMs: lastFailureMs, what });
+      }
       // who is refused at once should not ask ten thousand times a second
       const pause = what === undefined ? pauseMs : Math.max(20, pauseMs);
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }
   };
   const byRest = async (): Promise<string | undefined> => {
-    const { status, text } = await send(url, agent, "GET", rest);
+    const { status, text } = await send(url, agent, "GET", rest, undefined, headers());
     return status === 200 ? undefined : `REST ${status} ${text.slice(0, 200)}`;
   };
   const byGraphql = async (): Promise<string | undefined> => {
-    const { status, text } = await send(url, agent, "POST", "/v1/graphql", { query: graphql });
+    const { status, text } = await send(url, agent, "POST", "/v1/graphql", { query: graphql }, headers());
     return status === 200 && text.startsWith('{"data"') ? undefined : `GraphQL ${status} ${text.slice(0, 200)}`;
   };
   const byWriting = async (): Promise<string | undefined> => {
     if (writes === undefined) return undefined;
     const value = ++next;
-    const { status, text } = await send(url, agent, "POST", `/api/${writes.relation}`, { [writes.column]: value });
+    const { status, text } = await send(
+      url,
+      agent,
+      "POST",
+      `/api/${writes.relation}`,
+      { [writes.column]: value },
+      headers(),
+    );
     if (status !== 201) return `write ${status} ${text.slice(0, 200)}`;
     written.push(value);
     return undefined;
@@ -111,6 +126,7 @@ export const startLoad = ({ url, writes, rest, graphql, workers = 4, pauseMs = 0
   };
   return {
     take,
+    lastFailureMs: () => lastFailureMs,
     stop: async () => {
       isOver = true;
       await Promise.all(running);

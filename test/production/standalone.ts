@@ -1,12 +1,25 @@
 /** The standalone server as a process of its own, with its admin listener. */
 import { spawn } from "node:child_process";
+import { existsSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { atFileEnd } from "../support/file-end.ts";
 import { eventually, freePort } from "./support.ts";
 
-export const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import.meta.url));
+/** This file may be the compiled one, which stands beside it. */
+const candidates = ["../../dist/presets/standalone.js", "../../presets/standalone.js"].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+export const program = candidates.find((path) => existsSync(path)) ?? "";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface StartStandalone {
+  readonly port?: number;
+  readonly adminPort?: number;
+  readonly waits?: boolean;
+  /** For what it writes to stdout; `output` is empty then. */
+  readonly logFile?: string | undefined;
+}
 
 export interface Standalone {
   readonly url: string;
@@ -26,11 +39,7 @@ export interface Standalone {
 /** Resolves once it is ready, unless that is not waited for. Ports as given, or free ones. */
 export const startStandalone = async (
   environment: Environment,
-  {
-    port,
-    adminPort,
-    waits = true,
-  }: { readonly port?: number; readonly adminPort?: number; readonly waits?: boolean } = {},
+  { port, adminPort, waits = true, logFile }: StartStandalone = {},
 ): Promise<Standalone> => {
   const [own, ownAdmin] = [port ?? (await freePort()), adminPort ?? (await freePort())];
   const child = spawn(process.execPath, [program], {
@@ -42,10 +51,10 @@ export const startStandalone = async (
       LOG_LEVEL: "warn",
       ...environment,
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: logFile === undefined ? ["ignore", "pipe", "pipe"] : ["ignore", openSync(logFile, "a"), "ignore"],
   });
   let written = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (written += String(chunk)));
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (written += String(chunk)));
   let isOver = false;
   const ended = new Promise<number | null>((resolve) =>
     child.once("close", (code) => {

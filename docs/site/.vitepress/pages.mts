@@ -97,6 +97,7 @@ const sections: readonly Section[] = [
     ],
   },
   { text: "Project", pages: ["design", "glossary", "benchmark", "scale"] },
+  { text: "Project", pages: ["design", "glossary", "benchmark", "reliability"] },
 ];
 
 /** Their names in the sidebar, where the heading of the page says too much. */

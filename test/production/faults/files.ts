@@ -1,0 +1,86 @@
+/** Files that cannot be read or written. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { atFileEnd } from "../../support/file-end.ts";
+import { eventually } from "../support.ts";
+import { fault } from "./fault.ts";
+import { oneServer, ROLE, type OneServer } from "./scenes.ts";
+
+const METADATA = `version: 3
+sources:
+  - name: default
+    kind: postgres
+    configuration: {}
+    tables:
+      - table: shelf
+        select_permissions: [{ role: ${ROLE}, permission: { columns: "*", filter: {} } }]
+`;
+
+interface WithMetadata extends OneServer {
+  readonly file: string;
+  told: string;
+}
+
+export const metadataBroken = fault<WithMetadata>({
+  name: "the metadata is broken, and read again",
+  arrange: async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relapi-fault-"));
+    atFileEnd(async () => rmSync(folder, { recursive: true }));
+    const file = join(folder, "metadata.yaml");
+    writeFileSync(file, METADATA);
+    return { ...(await oneServer({ METADATA: file })), file, told: "" };
+  },
+  harm: async (scene) => {
+    writeFileSync(scene.file, `${METADATA}  - [`);
+    process.kill(scene.server.pid, "SIGUSR1");
+    await eventually(async () => (scene.told = (await scene.server.ready())[1]) !== "", 5000, "a word of /ready");
+  },
+  mend: ({ file, server }) => {
+    writeFileSync(file, METADATA);
+    process.kill(server.pid, "SIGUSR1");
+  },
+  check: ({ told }) => (told.startsWith("metadata: ") ? undefined : `/ready said "${told}"`),
+});
+
+interface WithDisk extends OneServer {
+  readonly folder: string;
+}
+
+const canMount = ((): boolean => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-mount-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
+    execFileSync("umount", [folder]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+})();
+
+export const diskFull = canMount
+  ? fault<WithDisk>({
+      name: "the disk of the log is full",
+      arrange: async () => {
+        const folder = mkdtempSync(join(tmpdir(), "relapi-disk-"));
+        execFileSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder]);
+        atFileEnd(async () => {
+          execFileSync("umount", ["-l", folder]);
+          rmSync(folder, { recursive: true });
+        });
+        // every request is a line
+        return { ...(await oneServer({ LOG_LEVEL: "info" }, undefined, undefined, join(folder, "log"))), folder };
+      },
+      harm: ({ folder }) => {
+        try {
+          writeFileSync(join(folder, "rest"), Buffer.alloc(9 * 1024 * 1024));
+        } catch {
+          // that is the point: it takes all that is left
+        }
+      },
+      mend: ({ folder }) => rmSync(join(folder, "rest")),
+    })
+  : undefined;

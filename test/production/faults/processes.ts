@@ -1,0 +1,57 @@
+/** Two processes behind HAProxy, which asks for `/ready`. */
+import { startHaproxy, type Balancer } from "../haproxy.ts";
+import { startStandalone, type Standalone } from "../standalone.ts";
+import { eventually } from "../support.ts";
+import { fault, type Scene } from "./fault.ts";
+import { environmentOf, startShelf } from "./scenes.ts";
+
+interface TwoServers extends Scene {
+  readonly balancer: Balancer;
+  servers: readonly [Standalone, Standalone];
+  readonly again: (server: Standalone) => Promise<Standalone>;
+}
+
+const twoServers = async (): Promise<TwoServers> => {
+  const database = await startShelf();
+  const environment = environmentOf(database.url);
+  const servers = [await startStandalone(environment), await startStandalone(environment)] as const;
+  const balancer = await startHaproxy(servers);
+  return {
+    url: balancer.url,
+    database,
+    balancer,
+    servers: [...servers],
+    again: async (server) => {
+      const started = await startStandalone(environment, server);
+      await eventually(async () => (await balancer.upCount()) === 2, 15_000, "the return of the server");
+      return started;
+    },
+  };
+};
+
+export const rollingRestart = fault<TwoServers>({
+  name: "both processes behind HAProxy are restarted in turn",
+  needs: ["haproxy"],
+  harmMs: 0,
+  arrange: twoServers,
+  harm: async (scene) => {
+    for (let i = 0; i < 2; i++) {
+      const [oldest, other] = scene.servers;
+      await oldest.stop();
+      scene.servers = [other, await scene.again(oldest)];
+    }
+  },
+  mend: () => undefined,
+});
+
+export const processKilled = fault<TwoServers>({
+  name: "one of two processes behind HAProxy is killed (SIGKILL)",
+  needs: ["haproxy"],
+  harmMs: 3000,
+  arrange: twoServers,
+  harm: ({ servers: [first] }) => first.stop("SIGKILL"),
+  mend: async (scene) => {
+    const [first, other] = scene.servers;
+    scene.servers = [other, await scene.again(first)];
+  },
+});

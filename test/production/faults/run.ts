@@ -1,0 +1,125 @@
+/** `npm run faults`: harms what is arranged while requests go on, and writes down what became of them. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { hasPostgres } from "../../support/cluster.ts";
+import { closeAll } from "../../support/file-end.ts";
+import { startLoad, type Outcome } from "../load.ts";
+import { has } from "../support.ts";
+import { faults } from "./all.ts";
+import type { Fault } from "./fault.ts";
+
+const BEFORE_MS = 2000;
+const HARM_MS = 5000;
+/** It works again once nothing has failed for so long. */
+const QUIET_MS = 3000;
+const PATIENCE_MS = 40_000;
+
+interface Row {
+  readonly name: string;
+  readonly sent: number;
+  readonly failed: number;
+  readonly lost: number;
+  readonly slowestMs: number;
+  /** From the mending to the last failure. */
+  readonly recoveredMs: number;
+  readonly kinds: string;
+  readonly fault?: string | undefined;
+}
+
+const kindsOf = ({ failures }: Outcome): string => {
+  const counts = new Map<string, number>();
+  for (const { what } of failures) {
+    // GraphQL 200 {"errors":[{"message":"connection error",…
+    const kind = /^(\w+ \d{3})/.exec(what)?.[1] ?? what;
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  return [...counts].map(([kind, count]) => `${kind}: ${count}`).join(", ");
+};
+
+const run = async (one: Fault): Promise<Row> => {
+  const scene = await one.arrange();
+  const load = startLoad({
+    url: scene.url,
+    rest: "/api/shelf?select=id,n&order=id.desc&limit=3",
+    graphql: "{ shelf(limit: 3, order_by: {id: desc}) { id n } }",
+    writes: { relation: "shelf", column: "n" },
+    headers: scene.headers,
+    workers: 2,
+    pauseMs: 5,
+  });
+  await sleep(BEFORE_MS);
+  const before = load.take();
+  if (before.failures.length > 0) {
+    await load.stop();
+    throw new Error(`it fails before it is harmed: ${kindsOf(before)}; ${scene.servers[0]?.output() ?? ""}`);
+  }
+  await one.harm(scene);
+  await sleep(one.harmMs ?? HARM_MS);
+  await one.mend(scene);
+  const mendedAtMs = Date.now();
+  let lastFailureMs = mendedAtMs;
+  while (Date.now() - lastFailureMs < QUIET_MS && Date.now() - mendedAtMs < PATIENCE_MS) {
+    await sleep(200);
+    lastFailureMs = Math.max(mendedAtMs, load.lastFailureMs());
+  }
+  const outcome = await load.stop();
+  const rows = await scene.database.query<{ n: number }>("select n from shelf");
+  const found = new Set(rows.map(({ n }) => n));
+  const lost = [...before.written, ...outcome.written].filter((n) => !found.has(n)).length;
+  return {
+    name: one.name,
+    sent: before.sent + outcome.sent,
+    failed: outcome.failures.length,
+    lost,
+    slowestMs: Math.round(outcome.slowestMs),
+    recoveredMs: lastFailureMs - mendedAtMs,
+    kinds: kindsOf(outcome),
+    fault: await one.check?.(scene),
+  };
+};
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(1);
+
+const tableOf = (rows: readonly Row[]): string =>
+  [
+    "| Fault | Sent | Failed | Lost | Slowest answer | Last failure after it was mended | What failed |",
+    "|---|---|---|---|---|---|---|",
+    ...rows.map(
+      ({ name, sent, failed, lost, slowestMs, recoveredMs, kinds }) =>
+        `| ${name} | ${sent} | ${failed} | ${lost} | ${seconds(slowestMs)} s | ${recoveredMs === 0 ? "–" : `${seconds(recoveredMs)} s`} | ${kinds === "" ? "–" : kinds} |`,
+    ),
+  ].join("\n");
+
+const PAGE = new URL("../../../../docs/reliability.md", import.meta.url); // from dist
+const TABLE = /(<!-- faults -->\n)[\s\S]*(\n<!-- \/faults -->)/;
+
+const wanted = process.argv.slice(2).join(" ");
+const chosen = faults.filter(({ name }) => name.includes(wanted));
+const rows: Row[] = [];
+let isWrong = false;
+if (!hasPostgres) throw new Error("no PostgreSQL here: its programs are looked for in /usr/lib/postgresql");
+for (const one of chosen) {
+  const missing = (one.needs ?? []).filter((program) => !has(program));
+  if (missing.length > 0) {
+    process.stderr.write(`skipped, without ${missing.join(" and ")}: ${one.name}\n`);
+    continue;
+  }
+  process.stderr.write(`${one.name} …\n`);
+  try {
+    const row = await run(one);
+    rows.push(row);
+    if (row.fault !== undefined || row.lost > 0) {
+      isWrong = true;
+      process.stderr.write(`  ${row.fault ?? `${row.lost} writes are lost`}\n`);
+    }
+  } catch (error) {
+    isWrong = true;
+    process.stderr.write(`  ${error instanceof Error ? error.message : String(error)}\n`);
+  } finally {
+    await closeAll();
+  }
+}
+const table = tableOf(rows);
+process.stdout.write(`${table}\n`);
+if (wanted === "") writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(TABLE, `$1${table}$2`));
+process.exit(isWrong ? 1 : 0);

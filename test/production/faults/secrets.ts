@@ -1,0 +1,91 @@
+/** Passwords and keys that change while the server runs. */
+import { generateKeyPairSync } from "node:crypto";
+import { renameSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { atFileEnd } from "../../support/file-end.ts";
+import { signToken } from "../../support/tokens.ts";
+import { folderFor } from "../support.ts";
+import { fault } from "./fault.ts";
+import { endSessions, oneServer, ROLE, startShelf, type OneServer } from "./scenes.ts";
+
+const withLogin = async (password: string) => {
+  const database = await startShelf();
+  await database.query(`create role api login noinherit password '${password}'; grant ${ROLE} to api`);
+  await database.setAccess("host all api 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
+  return { database, urlWith: (word: string) => database.url.replace("postgres@", `api:${word}@`) };
+};
+
+export const passwordWrong = fault<OneServer>({
+  name: "the password is changed and the sessions end; after 5 s it is set back",
+  arrange: async () => {
+    const { database, urlWith } = await withLogin("right");
+    return oneServer({}, database, urlWith("right"));
+  },
+  harm: async ({ database }) => {
+    await database.query("alter role api password 'other'");
+    await endSessions(database);
+  },
+  mend: ({ database }) => database.query("alter role api password 'right'"),
+});
+
+export const passwordRotated = fault<OneServer & { readonly put: (password: string) => void }>({
+  name: "the password is rotated, in the database and in the file that `DATABASE_URL=@…` names",
+  arrange: async () => {
+    const { database, urlWith } = await withLogin("first");
+    const file = join(folderFor("secret"), "url");
+    const put = (password: string): void => {
+      writeFileSync(`${file}.new`, urlWith(password));
+      renameSync(`${file}.new`, file);
+    };
+    put("first");
+    return { ...(await oneServer({}, database, `@${file}`)), put };
+  },
+  harm: async ({ database, put }) => {
+    await database.query("alter role api password 'second'");
+    put("second");
+  },
+  mend: () => undefined,
+});
+
+interface KeyServer extends OneServer {
+  current: number;
+}
+
+export const keysRotated = fault<KeyServer>({
+  name: "the keys behind `jwk_url` are replaced, then their server hangs",
+  arrange: async () => {
+    const keys = Array.from({ length: 2 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
+    let scene: KeyServer | undefined;
+    const server = createServer((_, response) => {
+      const i = scene?.current ?? 0;
+      const jwk = { ...keys[i]?.publicKey.export({ format: "jwk" }), kid: `k${i}` };
+      if (!isHanging) response.end(JSON.stringify({ keys: [jwk] }));
+      isHanging = i > 0;
+    });
+    let isHanging = false;
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    atFileEnd(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // it listens
+    const one = await oneServer({ JWT_SECRET: JSON.stringify({ jwk_url: url }) });
+    scene = {
+      ...one,
+      current: 0,
+      headers: () => {
+        const i = scene?.current ?? 0;
+        const { privateKey } = keys[i] as (typeof keys)[number]; // there are two
+        const token = signToken({ role: ROLE }, { key: privateKey, algorithm: "RS256", header: { kid: `k${i}` } });
+        return { authorization: `Bearer ${token}` };
+      },
+    };
+    return scene;
+  },
+  harm: (scene) => {
+    scene.current = 1;
+  },
+  mend: () => undefined,
+});
