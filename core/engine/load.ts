@@ -2,7 +2,7 @@
 import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Database } from "./database/database.ts";
-import { refusalOf } from "./database/pg-errors.ts";
+import { isPgError, refusalOf } from "./database/pg-errors.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { faultFacts } from "../kernel/faults.ts";
 import type { CoreHooks } from "../hooks.ts";
@@ -206,9 +206,14 @@ const HINTS = {
   certificate: "check sslmode, sslrootcert, sslcert and sslkey of DATABASE_URL (databaseUrl)",
 } as const;
 
+const RIGHT_LOST = "the login role lacks a right that reading the schema takes";
+
 const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!isRelApiError(error)) {
     const { cause, ...whose } = faultFacts(error);
+    // the database says what it is; who asked is of no use
+    if (isPgError(cause))
+      return { reason: cause.message, sqlstate: cause.code, ...(cause.code === "42501" ? { hint: RIGHT_LOST } : {}) };
     return { ...whose, reason: cause instanceof Error ? cause.stack : cause };
   }
   const refusal = refusalOf(error);

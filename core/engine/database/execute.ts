@@ -17,6 +17,7 @@ import type { Cleaning } from "./cleaning.ts";
 import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
+import { createLostRoles } from "./lost-roles.ts";
 import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./replicas.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
@@ -48,6 +49,7 @@ const MAX_TRIES = 3;
 export const createExecutor = (parts: ExecutorParts): Execute => {
   const { current, primary, replicas, warn, ran } = parts;
   const transactions = createTransactions(parts);
+  const lostRole = createLostRoles(current, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let prepares = dbPreparedStatements;
@@ -257,6 +259,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     } catch (error) {
       if (isGone) throw requestCancelled();
       const isOfBatch = error instanceof BatchFailure;
+      if (isOfBatch) lostRole(error.result.error, error.statement, execution.session.databaseRole);
       const loss = {
         error: isOfBatch ? error.result.error : error,
         isOpening,

@@ -1,0 +1,61 @@
+/** A login role that loses rights while the server runs. */
+import { expect, test } from "vitest";
+import { capabilities, testDatabase } from "../support/database.ts";
+import { startApi } from "../support/api.ts";
+import { bearer } from "../support/tokens.ts";
+import { logOf } from "./failures.ts";
+
+test.skipIf(!capabilities.realServer)(
+  "R-ADM-6 rights that the login role has lost are one clear line each",
+  async () => {
+    const database = await testDatabase();
+    const [login, anon, other] = ["login", "anon", "other"].map((name) => `lost_${name}_${process.pid}`) as [
+      string,
+      string,
+      string,
+    ];
+    await database.query(
+      `create role ${anon} nologin; create role ${other} nologin; create role ${login} login noinherit password '${login}';
+     grant ${anon} to ${login}; grant usage on schema public to ${anon};
+     create table pebble (id int); grant select on pebble to ${anon}`,
+    );
+    const { lines, logger } = logOf();
+    const api = await startApi({
+      on: { ...database, options: { databaseUrl: database.urlAs(login) } },
+      dbSchemas: ["public"],
+      anonRole: anon,
+      logger,
+    });
+    try {
+      expect((await api.get("/pebble")).status).toBe(200);
+      // that a token names a role which is not for it is nobody's loss
+      await api.get("/pebble", { headers: bearer({ role: other }) });
+      expect(lines.filter(({ level }) => level !== "info")).toEqual([]);
+      await database.query(`revoke ${anon} from ${login}`);
+      for (let i = 0; i < 5; i++) expect((await api.get("/pebble")).status).toBe(401);
+      expect(lines.filter(({ level }) => level !== "info").map(({ message }) => message)).toEqual([
+        `the login role "${login}" may no longer become "${anon}": GRANT "${anon}" TO "${login}"`,
+      ]);
+      await database.query(`grant ${anon} to ${login}; revoke select on pg_catalog.pg_class from public`);
+      lines.length = 0;
+      await expect(api.relApi.reload()).rejects.toThrow();
+      const [line] = lines.filter(({ level }) => level === "error");
+      expect(line).toEqual({
+        level: "error",
+        message: "failed to reload the schema; keeping the current one",
+        facts: {
+          reason: "permission denied for table pg_class",
+          sqlstate: "42501",
+          hint: "the login role lacks a right that reading the schema takes",
+        },
+      });
+      expect((await api.get("/pebble")).status).toBe(200);
+    } finally {
+      await database.query("grant select on pg_catalog.pg_class to public");
+      await api.close();
+      await database.query(
+        `drop owned by ${anon}, ${login}, ${other}; drop role ${login}; drop role ${anon}; drop role ${other}`,
+      );
+    }
+  },
+);
