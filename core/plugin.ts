@@ -311,6 +311,9 @@ export interface PluginContext {
   /** Called with a reloaded model before it comes into force, unless the options change with it: for what takes long to
    *  make of a model, in pieces (`inPieces`), while the one before serves. Awaited. @rule R-SC-11 */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
+  /** Requests wait for the gate first, from now until another is set; `undefined`: for nothing. It must settle, and not
+   *  reject. */
+  setGate(gate: (() => Promise<void>) | undefined): void;
   /** Called after each load, the first included. */
   onModel(listener: (model: Model) => void): void;
   /** Called when the api closes; awaited. */

@@ -337,6 +337,9 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
     caches,
     model: () => current.model ?? loader.demand(),
     beforeModel: loader.beforeModel,
+    setGate: (gate) => {
+      current.gate = gate;
+    },
     onModel: loader.onModel,
     onClose: (listener) => {
       closers.push(listener);

@@ -26,10 +26,9 @@ import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/set.ts";
 import { reloadPoll } from "../plugins/reload/poll.ts";
-import { reloadAll, reloadChannel } from "../plugins/reload/index.ts";
 import { tracing } from "../plugins/tracing/index.ts";
 import { slowQueries } from "../plugins/slow-queries/index.ts";
-import { reloadChannel } from "../plugins/reload/index.ts";
+import { reloadAll, reloadChannel } from "../plugins/reload/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
 
 export const common: readonly Plugin[] = [

@@ -8,4 +8,6 @@ export interface Current {
   options: ResolvedOptions;
   /** Undefined: none is loaded yet. */
   model: Model | undefined;
+  /** What the next request waits for first; it is to be taken away when that is over. */
+  gate?: (() => Promise<void>) | undefined;
 }

@@ -112,6 +112,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         if (answered !== undefined) return answered;
       }
       running = undefined;
+      if (current.gate !== undefined) await current.gate();
       // credential and role; waits for the first load while that runs
       const session = authorize(exchange, exchange.caller);
       exchange.caller = session instanceof Promise ? await session : session;

@@ -1,6 +1,7 @@
 /** Looks every few seconds whether the schema has changed, and reloads it: for changes that nobody notifies of, and
  *  where notifications do not arrive. */
 import { definePlugin, sql, type Model, type Sql } from "../../core/index.ts";
+import type { LiveQueriesService } from "../subscriptions/api.ts";
 import { pollSettings } from "./settings.ts";
 
 const NAME = "reload-poll";
@@ -80,6 +81,10 @@ const versionOf = (model: Model): string | undefined => model.parts[NAME] as str
 /** Of the time, for looking; and for reloading, where the schema changes all the time. */
 const SHARE_OF_LOOKING = 1 / 30;
 const SHARE_OF_RELOADING = 1 / 5;
+/** A request so long before the next look makes it worth looking. */
+const LATELY_MS = 500;
+/** A request that comes after a pause waits no longer for the answer, and the reload if there is one. */
+const PATIENCE_MS = 2000;
 
 /** @rule R-SC-9 */
 export const reloadPoll = definePlugin({
@@ -95,31 +100,63 @@ export const reloadPoll = definePlugin({
     let askedAtMs = 0;
     let isClosed = false;
     let timer: NodeJS.Timeout | undefined;
+    /** Of late. A server that nobody uses asks its database nothing. */
+    let isUsed = false;
 
     hooks.introspect.tapPromise(NAME, async (model, { query }) => {
       const [row] = await query<VersionRow>(VERSION);
       return { ...model, parts: { ...model.parts, [NAME]: row?.version ?? undefined } };
     });
 
+    /** Until the schema in force is that of the server. */
     const look = async (): Promise<void> => {
       const startedAtMs = performance.now();
       const [row] = await context.query<VersionRow>(VERSION).catch(() => []); // requests tell of a lost database
       const seen = row?.version ?? undefined;
       if (isClosed) return;
-      // a load that fails is tried again by its loader
-      if (seen !== undefined && seen !== loaded && seen !== asked) {
-        asked = seen;
-        askedAtMs = performance.now();
-        context.requestReload();
-      }
       schedule((performance.now() - startedAtMs) / SHARE_OF_LOOKING);
+      // a load that fails is tried again by its loader
+      if (seen === undefined || seen === loaded || seen === asked) return;
+      asked = seen;
+      askedAtMs = performance.now();
+      await context.reload().catch(() => undefined); // it was logged
     };
 
-    const schedule = (atLeastMs: number): void => {
+    const noteUse = async (): Promise<void> => {
+      isUsed = true;
+      context.setGate(undefined);
+    };
+
+    let looking: Promise<void> | undefined;
+    /** The first request after a pause, and those that come while it waits. */
+    const lookFirst = (): Promise<void> =>
+      (looking ??= Promise.race([
+        look(),
+        new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref()),
+      ]).then(() => {
+        looking = undefined;
+        context.setGate(undefined);
+      }));
+
+    const lookIfUsed = (): void => {
+      const isLive = context.service<LiveQueriesService>("live-queries")?.isIdle === false;
+      if (isUsed || isLive) return void look();
+      context.setGate(lookFirst);
+      after(intervalMs, lookIfUsed); // live queries may have begun
+    };
+
+    const after = (ms: number, next: () => void): void => {
       clearTimeout(timer);
-      timer = setTimeout(() => void look(), Math.max(intervalMs, atLeastMs));
+      timer = setTimeout(next, ms);
       timer.unref();
     };
+
+    const schedule = (atLeastMs: number): void =>
+      after(Math.max(intervalMs, atLeastMs) - LATELY_MS, () => {
+        isUsed = false;
+        context.setGate(noteUse);
+        after(LATELY_MS, lookIfUsed);
+      });
 
     context.onModel((model) => {
       const isFirst = loaded === undefined;

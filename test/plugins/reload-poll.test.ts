@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   test("R-SC-9 whatever the schema is made of, a change of it is noticed", async () => {
-    const { loads } = await observed();
+    const { api, loads } = await observed();
     for (const change of [
       "alter table sea.polled add more int",
       "alter table sea.polled drop more",
@@ -69,7 +69,9 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     ]) {
       const before = loads();
       await db.query(change);
+      const use = setInterval(() => void api.get("/ports?limit=1"), 300);
       expect([change, await within(() => loads() > before, 8000)]).toEqual([change, true]);
+      clearInterval(use);
     }
   }, 120_000);
 
@@ -96,6 +98,27 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await client.end();
     expect(loads()).toBe(1);
     await api.close();
+  });
+
+  test("R-SC-9 the first request after a pause has the change", async () => {
+    const { api } = await observed();
+    await new Promise((resolve) => setTimeout(resolve, 3500));
+    await db.query(
+      "create table sea.late (id int); insert into sea.late values (7); grant select on sea.late to sea_anon",
+    );
+    const answers = await Promise.all([api.get("/late"), api.get("/late"), api.get("/late")]);
+    expect(answers.map(({ status, text }) => [status, text])).toEqual(Array(3).fill([200, '[{"id":7}]']));
+  });
+
+  test("R-SC-9 a server that nobody uses leaves its database alone", async () => {
+    const { api } = await observed();
+    await api.get("/ports?limit=1");
+    await new Promise((resolve) => setTimeout(resolve, 3500));
+    const since =
+      "select query_start::text as at, query from pg_stat_activity where application_name = 'relapi' and datname = current_database() order by query_start desc limit 1";
+    const [before] = await db.query(since);
+    await new Promise((resolve) => setTimeout(resolve, 3500));
+    expect(await db.query(since)).toEqual([before]);
   });
 
   test("R-SC-9 without the plugin, and with an interval of 0, nothing is noticed", async () => {

@@ -143,7 +143,7 @@ describe.skipIf(!isServer)("reloads", () => {
       const place = await startPlace();
       const port = await freePort();
       await start?.(port);
-      const settings: Record<string, string> = { DATABASE_URL: place.url };
+      const settings: Record<string, string> = { DATABASE_URL: place.url, DB_SCHEMA_POLL_INTERVAL: "0" };
       if (start !== undefined) settings["BUS_URL"] = `${scheme}://127.0.0.1:${port}`;
       const machines = [await startMachine(settings), await startMachine({ ...settings, WORKERS: "2", DB_POOL: "3" })];
       await sleep(1000);

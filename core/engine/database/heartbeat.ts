@@ -2,12 +2,17 @@
 import type { Connection } from "./connection.ts";
 
 const BEAT_MS = 3000;
+/** Of a connection that nobody depends on: often enough for firewalls that forget silent connections. */
+const BEATS_AT_REST = 20;
 
 /** Until it ends. What is not answered before the next question ends it. */
-export const keepAwake = (connection: Connection): void => {
+export const keepAwake = (connection: Connection, isAtRest: () => boolean): void => {
   let isWaiting = false;
+  let beats = 0;
   const timer = setInterval(() => {
     if (isWaiting) return void connection.end();
+    if (++beats < BEATS_AT_REST && isAtRest()) return;
+    beats = 0;
     isWaiting = true;
     connection.query("select", []).then(
       () => {

@@ -97,7 +97,8 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
       connection = opened;
       deafness = undefined;
       opened.onEnd(lost);
-      if ("url" in target) keepAwake(opened);
+      // who asks to be told that nothing arrives depends on what does
+      if ("url" in target) keepAwake(opened, () => unhearing.size === 0);
       backoff.reset();
       for (const channel of channels.keys()) await run(opened, "listen", channel); // channels requested meanwhile
       if (wasLost) for (const listener of reconnected) listener();
