@@ -17,7 +17,7 @@ export const pollSettings = [
     name: "dbSchemaPollInterval",
     environment: ["DB_SCHEMA_POLL_INTERVAL"],
     kind: settingKinds.wholeNumber(0, 2_000_000),
-    default: 3,
+    default: 2,
     unit: "seconds",
     description:
       "how often the server is asked whether its schema has changed, which then is reloaded (R-SC-9); `0`: never, only notifications and signals reload it",

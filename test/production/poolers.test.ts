@@ -266,7 +266,7 @@ describe.skipIf(!canRun)("what needs a database session of its own", () => {
   const warnings = () => logged.filter((line) => line.startsWith("warn") && !line.includes("npm run build"));
 
   test("R-SC-9 R-SC-10 through a pooler a change of the schema is seen within 5 s, with one warning", async () => {
-    const api = await start({ dbSchemaPollInterval: 3 });
+    const api = await start({ dbSchemaPollInterval: 2 });
     await eventually(() => warnings().length > 0, 2000);
     for (const name of ["one", "two"]) {
       expect((await api.get(`/new_${name}`)).status).toBe(404);
