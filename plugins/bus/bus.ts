@@ -26,7 +26,9 @@ export const bus = definePlugin({
     if (database !== undefined) return;
     const { bus: offered, open, close } = createBus(context, openBus, busUrl);
     context.offer<BusService>("bus", offered);
-    context.onModel(open);
+    // reloads that are asked for while the schema loads must be heard; what the database refuses now its loader tells
+    open(false);
+    context.onModel(() => open(true));
     context.onClose(close);
   },
 });
@@ -38,7 +40,8 @@ interface Subscription {
 
 interface Opened {
   readonly bus: Bus;
-  open(): void;
+  /** `isLoaded`: the database has answered, so who cannot ask it tries again. */
+  open(isLoaded: boolean): void;
   close(): Promise<void>;
 }
 
@@ -51,6 +54,7 @@ const createBus = (context: PluginContext, openBus: OpenBus["value"], url: strin
   const heard = new Map<string, number>();
   let transport: BusTransport | undefined;
   let isOpening = false;
+  let isModelThere = false;
   let isMissing = false;
   let isUp = false;
   let wasUp = false;
@@ -118,6 +122,7 @@ const createBus = (context: PluginContext, openBus: OpenBus["value"], url: strin
       for (const topic of topics.keys()) transport.subscribe(topic);
     } catch (error) {
       isOpening = false;
+      if (!isModelThere) return;
       logger.warn("failed to open the bus between processes", {
         reason: error instanceof Error ? error.message : String(error),
       });
@@ -162,7 +167,10 @@ const createBus = (context: PluginContext, openBus: OpenBus["value"], url: strin
         };
       },
     },
-    open: () => void open(),
+    open: (isLoaded) => {
+      isModelThere ||= isLoaded;
+      void open();
+    },
     close: async () => {
       clearTimeout(timer);
       isClosed = true;

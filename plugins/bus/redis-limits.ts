@@ -7,7 +7,7 @@ import { openRedis, type Redis } from "./redis-client.ts";
 import { busSettings, redisLimitSettings } from "./settings.ts";
 
 /** A request waits no longer for Redis. */
-const PATIENCE_MS = 250;
+const PATIENCE_MS = 500;
 /** After that it is left alone for so long. */
 const PAUSE_MS = 1000;
 

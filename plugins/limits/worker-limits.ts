@@ -36,7 +36,7 @@ export const createWorkerCounter = (): ((worker: Worker) => void) => {
 };
 
 /** The other process is busy, or gone. */
-const PATIENCE_MS = 250;
+const PATIENCE_MS = 500;
 
 /** Of a worker whose primary has such a counter. */
 export const workerLimits = definePlugin({

@@ -16,20 +16,23 @@ export const reloadAll = definePlugin({
     const bus = () => context.service<BusService>("bus");
     let timer: NodeJS.Timeout | undefined;
     let stop: (() => void) | undefined;
+    let isClosed = false;
     context.addMethod("reloadAll", () => {
       bus()?.publish(TOPIC, "");
       return context.reload();
     });
-    context.onModel(() => {
+    // the bus is looked up once all plugins are applied, and the schema is still loading
+    queueMicrotask(() => {
       const from = bus();
       // who wants no channel gets no connection that listens to one
-      if (from === undefined || (from.usesNotify && !context.options.dbChannelEnabled)) return;
-      stop ??= from.subscribe(TOPIC, context.requestReload, () => {
+      if (isClosed || from === undefined || (from.usesNotify && !context.options.dbChannelEnabled)) return;
+      stop = from.subscribe(TOPIC, context.requestReload, () => {
         clearTimeout(timer);
         timer = setTimeout(context.requestReload, Math.random() * SPREAD_MS);
       });
     });
     context.onClose(() => {
+      isClosed = true;
       clearTimeout(timer);
       stop?.();
     });

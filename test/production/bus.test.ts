@@ -1,6 +1,6 @@
 /** Machines behind HAProxy on one database: one reads the changes, the bus passes them on, and nobody misses any. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { eventually, freePort, has, type Program } from "./support.ts";
 import {
   readers,
@@ -14,6 +14,9 @@ import {
   type Place,
   type Watcher,
 } from "./processes.ts";
+
+// machines start, and wait for each other
+vi.setConfig({ testTimeout: 90_000 });
 
 const isServer = (process.env["TEST_DATABASE_URL"] ?? "") !== "";
 

@@ -1,9 +1,12 @@
 /** Several processes without a bus of their own, what they share beside changes, and the quiet after the last client. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { eventually, freePort, has } from "./support.ts";
 import { startMachine, startNats, startPlace, startRedis, watch, type Machine, type Place } from "./processes.ts";
+
+// machines start, and wait for each other
+vi.setConfig({ testTimeout: 90_000 });
 
 const isServer = (process.env["TEST_DATABASE_URL"] ?? "") !== "";
 
@@ -105,7 +108,7 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
       RATE_LIMIT_BURST: "10",
     };
     const machines = [await startMachine(settings), await startMachine(settings)];
-    await sleep(500); // they are connected
+    await sleep(2000); // they are connected
     expect(await answered(machines, 30)).toBe(10);
     await redis.stop("SIGKILL");
     await sleep(200);
@@ -121,7 +124,7 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     for (const machine of machines) expect(machine.output()).toContain("rate limits are counted in Redis again");
     // operations of a socket do not wait for Redis: the first runs, and is owed; then it is known that there are none
     const { port: fresh } = await startMachine(settings);
-    await sleep(500); // it is connected
+    await sleep(2000); // it is connected
     const [first, second] = [watch(fresh, 1), watch(fresh, 2)];
     await eventually(() => first.n() !== -1 && second.n() !== -1, 5000, "what this process has not counted");
     await sleep(500);
