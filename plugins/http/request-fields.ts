@@ -74,8 +74,13 @@ export const createRequestFields = (context: PluginContext): RequestFields => {
       if (rows !== undefined) known.rows = (known.rows ?? 0) + rows;
     });
 
+  let traces: TracingService["value"] | undefined;
+  let isLookedUp = false;
   const idsOf = (exchange: OpenExchange): Partial<TraceIds> => {
-    const traces = context.service<TracingService>("tracing");
+    if (!isLookedUp) {
+      traces = context.service<TracingService>("tracing");
+      isLookedUp = true;
+    }
     const ids = traces?.idsOf(exchange);
     if (ids !== undefined) return ids;
     const traceId = TRACE_PARENT.exec(exchange.header("traceparent") ?? "")?.[1];

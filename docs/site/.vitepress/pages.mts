@@ -28,6 +28,7 @@ const sections: readonly Section[] = [
       "features/media-types",
       "features/transactions",
       "features/geo",
+      "features/observability",
     ],
   },
   {
