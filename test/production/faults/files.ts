@@ -48,7 +48,7 @@ interface WithDisk extends OneServer {
   readonly folder: string;
 }
 
-const canMount = ((): boolean => {
+export const canMount = ((): boolean => {
   const folder = mkdtempSync(join(tmpdir(), "relapi-mount-"));
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
