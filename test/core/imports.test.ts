@@ -198,17 +198,17 @@ describe("import table", () => {
           item.to.startsWith("core/") ||
           isNode(item) ||
           item.to === "tapable" ||
-          (item.to === "pg" && item.from === "core/engine/database/connection.ts"),
+          (item.to === "pg" && item.from === "core/engine/database/client.ts"),
       ),
     ).toEqual([]);
   });
 
-  test("pg is imported by core/engine/database/connection.ts only, and by tests of the insides", () => {
+  test("pg is imported by core/engine/database/client.ts only, and by tests of the insides", () => {
     expect(
       offences(
         ({ to, specifier }) => to === "pg" || specifier.startsWith("pg-") || specifier.startsWith("pg/"),
         ({ from }) =>
-          from === "core/engine/database/connection.ts" || /^test\/(support|core|bench|production)\//.test(from),
+          from === "core/engine/database/client.ts" || /^test\/(support|core|bench|production)\//.test(from),
       ),
     ).toEqual([]);
   });

@@ -265,7 +265,7 @@ export const createPool = (options: PoolOptions): Pool => {
       return isClosed;
     },
     abandon: () => {
-      for (const kept of [...all.values()]) drop(kept);
+      for (const kept of all.values()) drop(kept);
     },
     renew: () => {
       generation++;

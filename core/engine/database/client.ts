@@ -1,0 +1,260 @@
+/** pg's client as a connection: batches out, results in, bounded. The one file that imports pg. */
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import pg from "pg";
+import { resultTooLarge } from "../../kernel/errors.ts";
+import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
+import type { Connection, ConnectionKind, Target } from "./connection.ts";
+import { PreparedStatements } from "./prepared.ts";
+import { backendOf, type Backend } from "./sharing.ts";
+import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
+
+interface RawConnection {
+  connect(portOrPath: number | string, host?: string): void;
+  on(event: string, listener: (...parts: any[]) => void): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+  readonly stream: Duplex;
+}
+
+/** What pg's types leave out. */
+export type Client = pg.Client & {
+  readonly processID: number | null;
+  readonly readyForQuery?: boolean;
+  readonly secretKey: number | null;
+  readonly ssl: unknown;
+  readonly host: string;
+  readonly port: number;
+  readonly connection: {
+    readonly stream: Duplex;
+    on(event: "connect" | "sslconnect", listener: () => void): void;
+    on(
+      event: "parameterStatus",
+      listener: (parameter: { readonly parameterName: string; readonly parameterValue: string }) => void,
+    ): void;
+    sendCopyFromChunk(bytes: Buffer): void;
+  };
+};
+
+/** The system's own delay is two hours. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** pg's types leave `replication` out. */
+const clientConfig = (target: Target, url: string, timeoutMs: number): pg.ClientConfig & { replication?: string } => {
+  const common = {
+    fallback_application_name: "relapi",
+    connectionTimeoutMillis: timeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  };
+  if ("stream" in target)
+    return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
+  return { ...common, connectionString: url };
+};
+
+export const createClient = (target: Target, url: string, timeoutMs: number, replicates: boolean): Client => {
+  const config = clientConfig(target, url, timeoutMs);
+  return new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
+};
+
+export const wrap = (
+  client: Client,
+  wantedHere: CleaningTraits["wantedChannels"],
+  { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind,
+  reopen: Connection["reopen"],
+): Connection & { backend: Backend } => {
+  const endListeners: (() => void)[] = [];
+  const ended = (): void => {
+    if (connection.isEnded) return;
+    connection.isEnded = true;
+    for (const listener of endListeners) listener();
+  };
+  // what goes wrong while a statement runs reaches the statement too; without a listener Node would stop the process
+  client.on("error", ended);
+  client.on("end", ended);
+  let watch: Watch | undefined;
+  const watchStream = (): void => {
+    watch = watchAnswers(client.connection.stream, refused);
+  };
+  // before encryption there is but one byte, which pg takes itself
+  if (client.ssl) client.connection.on("sslconnect", watchStream);
+  else client.connection.on("connect", watchStream);
+  const parameters = new Map<string, string>();
+  client.connection.on("parameterStatus", ({ parameterName, parameterValue }) => {
+    parameters.set(parameterName, parameterValue);
+  });
+  const limit = (bytes: number): void => {
+    if (watch !== undefined) watch.limit = bytes;
+  };
+  const enqueue = (follower: FollowingBatch): void => void client.query(follower);
+  const traits: CleaningTraits = {
+    wantedChannels: wantedHere,
+    get hasNoJit() {
+      return connection.backend.hasNoJit;
+    },
+  };
+  const cleaner = createCleaner(traits, async (text) => lastRows(await client.query(text)));
+  const send = (plan: WirePlan, cleaning: Cleaning | undefined): Promise<WireResult> =>
+    new Promise((resolve) => {
+      if (watch !== undefined) watch.limit = maxResultBytes;
+      const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
+      client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
+    });
+  const connection: Connection & { isEnded: boolean; backend: Backend } = {
+    prepared: new PreparedStatements(),
+    backend: backendOf(undefined, "session"),
+    planOwner: undefined,
+    // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
+    run: (plan, cleaning) =>
+      cleaner.cleaned === undefined ? send(plan, cleaning) : cleaner.cleaned.then(() => send(plan, cleaning)),
+    cleaner,
+    query: async <Row>(text: string, values: readonly unknown[]) => {
+      // of core itself: the catalog may be of any size, and notifications go on for ever
+      limit(Number.POSITIVE_INFINITY);
+      return lastRows<Row>(await client.query(text, values as unknown[]));
+    },
+    copyBoth: (text, take) =>
+      new Promise((_resolve, reject) => {
+        limit(Number.POSITIVE_INFINITY); // it goes on for ever
+        client.query(new CopyBoth(text, take, reject) as CopyBoth & pg.Submittable); // pg's types ask for its own Connection in submit
+      }),
+    sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
+    cancel: () => (wantedHere !== undefined ? Promise.resolve() : sendCancel(client)),
+    onNotification: (listener) => {
+      client.on("notification", ({ channel, payload }) => listener(channel, payload ?? ""));
+    },
+    onEnd: (listener) => {
+      endListeners.push(listener);
+    },
+    isEnded: false,
+    isAwaiting: () => client.readyForQuery === false,
+    heardBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,
+    get processId() {
+      return client.processID;
+    },
+    place: `${client.host}:${client.port}`,
+    reopen,
+    kill: (error) => void client.connection.stream.destroy(error),
+    session: () => {
+      const standby = parameters.get("in_hot_standby");
+      const readOnly = parameters.get("default_transaction_read_only");
+      return standby === undefined || readOnly === undefined
+        ? undefined
+        : { isStandby: standby === "on", isReadOnly: readOnly === "on" };
+    },
+    end: async () => {
+      // a network that swallows packets never confirms it
+      const patience = setTimeout(() => client.connection.stream.destroy(), END_PATIENCE_MS);
+      patience.unref();
+      await client.end().catch(() => undefined); // it is gone either way
+      clearTimeout(patience);
+      ended();
+    },
+  };
+  return connection;
+};
+
+/** pg's types know no text of several statements, which has a result for each. */
+const lastRows = <Row>(result: unknown): readonly Row[] =>
+  (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
+
+const CANCEL_PATIENCE_MS = 5000;
+const END_PATIENCE_MS = 2000;
+
+/** A cancel request uses a separate connection, which the server closes when it has sent the signal. */
+const sendCancel = (client: Client): Promise<void> =>
+  new Promise((resolve) => {
+    const { processID, secretKey, ssl, host, port } = client;
+    if (processID === null || secretKey === null) return resolve();
+    const raw = new pg.Connection({ ssl } as any) as unknown as RawConnection; // pg's types know neither option nor methods
+    const patience = setTimeout(() => raw.stream.destroy(), CANCEL_PATIENCE_MS);
+    const send = (): void => raw.cancel(processID, secretKey);
+    raw.on("connect", () => {
+      if (ssl) raw.requestSsl();
+      else send();
+    });
+    raw.on("sslconnect", send);
+    raw.on("error", () => raw.stream.destroy());
+    raw.on("end", () => {
+      clearTimeout(patience);
+      resolve();
+    });
+    if (host.startsWith("/")) raw.connect(`${host}/.s.PGSQL.${port}`);
+    else raw.connect(port, host);
+  });
+
+// --- bounds ----------------------------------------------------------------------------------------------------------
+
+interface Watch {
+  /** From now on: bytes that messages up to the next ReadyForQuery may have together. */
+  limit: number;
+}
+
+/** Of a single message, whatever it belongs to. A text of twice the length still fits into a string of JavaScript, half
+ *  a gigabyte. */
+const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
+
+const HEADER_BYTES = 5;
+const READY_FOR_QUERY = 0x5a;
+
+/** Reads the server's messages before pg does. Each message starts with its length, so one that is too long is never
+ *  assembled. Call it after pg has added its listeners to the stream and before the first byte arrives. What pg throws while
+ *  reading ends the connection instead of the process, since nothing else could catch it. `refused`: called for each
+ *  result that was too large. */
+const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
+  const readers = stream.listeners("data") as ((chunk: Buffer) => void)[]; // `on("data")` takes no others
+  const watch: Watch = { limit: MAX_MESSAGE_BYTES };
+  const header = Buffer.alloc(HEADER_BYTES);
+  let headerBytes = 0;
+  let bodyBytes = 0;
+  let total = 0;
+  let isOver = false;
+
+  /** Whether the message may come. */
+  const begin = (from: Buffer, at: number): boolean => {
+    const bytes = from.readUInt32BE(at + 1) + 1;
+    total += bytes;
+    bodyBytes = bytes - HEADER_BYTES;
+    if (bytes > MAX_MESSAGE_BYTES || total > watch.limit) return false;
+    if (from[at] === READY_FOR_QUERY) total = 0;
+    return true;
+  };
+
+  const isWithin = (chunk: Buffer): boolean => {
+    let at = 0;
+    while (at < chunk.length) {
+      if (bodyBytes > 0) {
+        const skipped = Math.min(bodyBytes, chunk.length - at);
+        bodyBytes -= skipped;
+        at += skipped;
+      } else if (headerBytes === 0 && chunk.length - at >= HEADER_BYTES) {
+        if (!begin(chunk, at)) return false;
+        at += HEADER_BYTES;
+      } else {
+        header[headerBytes++] = chunk[at++] as number; // at is within its length
+        if (headerBytes < HEADER_BYTES) continue;
+        headerBytes = 0;
+        if (!begin(header, 0)) return false;
+      }
+    }
+    return true;
+  };
+
+  stream.removeAllListeners("data");
+  stream.on("data", (chunk: Buffer) => {
+    if (isOver) return;
+    try {
+      if (isWithin(chunk)) {
+        for (const read of readers) read(chunk);
+        return;
+      }
+      refused();
+      isOver = true;
+      stream.destroy(resultTooLarge(Math.min(watch.limit, MAX_MESSAGE_BYTES)));
+    } catch (error) {
+      isOver = true;
+      stream.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+  return watch;
+};
