@@ -94,7 +94,8 @@ export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const server = { ...SERVER_DEFAULTS, ...ofServer.values };
   checkTogether(options, server, faults);
   if (faults.length > 0) throw presetError(faults.join("\n"));
-  return { options: options as RelApiOptions, server, files }; // each value was read by its setting's kind
+  const found = files.length === 0 ? {} : { files };
+  return { options: options as RelApiOptions, server, ...found }; // each value was read by its setting's kind
 };
 
 const readAppSettings = (environment: Environment): Readonly<Record<string, string>> => {

@@ -27,7 +27,7 @@ interface FileLocation {
 }
 
 const MAX_ALIASES = 100;
-const MAX_FILES = 50_000;
+const MAX_FILES = 10_000;
 
 /** @throws RelApiError `preset` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
 export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<Raw> => {

@@ -407,7 +407,14 @@ describe("one connection, two callers", () => {
   beforeAll(async () => {
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
     narrow = await startApi(
-      forGraphql({ anonRole: "music_nobody", dbPool: 1, dbPoolMaxIdletime: 600, parts: [reader] }),
+      // whatever is there is left over
+      forGraphql({
+        anonRole: "music_nobody",
+        anonStatementTimeout: 0,
+        dbPool: 1,
+        dbPoolMaxIdletime: 600,
+        parts: [reader],
+      }),
     );
     await narrow.sql(
       `create function public.nap(seconds float8) returns text language sql volatile set statement_timeout = '200ms' as $$ select pg_sleep(seconds)::text $$`,
