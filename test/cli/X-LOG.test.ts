@@ -47,7 +47,7 @@ test("X-LOG-1 X-LOG-3 a request of REST", async () => {
   });
   expect(response.headers.get("x-request-id")).toBe("rest-1");
   const found = await line(({ requestId }) => requestId === "rest-1");
-  const { durationMs, databaseMs, waitMs, planKey, time, pid, address, userAgent, ...fields } = found;
+  const { durationMs, databaseMs, waitMs, planKey, time: _time, pid, address, userAgent, ...fields } = found;
   expect(fields).toEqual({
     level: "info",
     message: "request",
