@@ -19,7 +19,7 @@ export const logSettings = [
     kind: settingKinds.oneOf(["text", "json", "pretty"]),
     description:
       "`text`; `json`: each line an object (X-LOG-1); `pretty`: the same for the eye, which needs `pino-pretty`",
-    whenUnset: "`text` in a terminal, else `json`",
+    default: "text",
     isFixed: true,
   }),
 ] as const;

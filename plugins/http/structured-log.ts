@@ -57,16 +57,13 @@ const createClock = (): (() => string) => {
   };
 };
 
-/** What a person looks at is text. @rule X-LOG-1 */
-const usualFormat = (): "text" | "json" => (process.stdout.isTTY || process.stderr.isTTY ? "text" : "json");
-
 /** Messages to stderr and requests to stdout, as objects. A logger of the application's own stays. @rule X-LOG-1 */
 export const structuredLog = definePlugin({
   name: "structured-log",
   settings: logSettings,
   before: ["access-log", "request-ids"],
   apply: (_hooks, context) => {
-    const { logger: own, logLevel, logFormat = usualFormat() } = context.options;
+    const { logger: own, logLevel, logFormat } = context.options;
     if (own !== undefined || logFormat === "text" || logLevel === "silent") return;
     const isPretty = logFormat === "pretty";
     const to = (target: DestinationStream, { isTTY }: NodeJS.WriteStream): Pino =>

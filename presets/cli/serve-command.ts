@@ -41,7 +41,7 @@ const start = async (settings: EnvironmentSettings): Promise<void> => {
   }
   if (!isFirst || served.options.logLevel === "silent") return;
   // who has asked for objects wants nothing else between them
-  if (settings.options.logFormat !== undefined && served.logger.request !== undefined)
+  if (served.logger.request !== undefined)
     served.logger.info("listening", { address: served.address, version: VERSION });
   else
     process.stdout.write(
