@@ -74,7 +74,7 @@ export interface PresetOptions extends RelApiOptions {
   readonly logQuery?: NonNullable<RelApiOptions["logQuery"]> | undefined;
   /** `Server-Timing` header. Default: `false`. */
   readonly serverTimingEnabled?: NonNullable<RelApiOptions["serverTimingEnabled"]> | undefined;
-  /** `text`; `json`: each line an object (X-LOG-1); `pretty`: the same for the eye, which needs `pino-pretty`. Unset: `text` in a terminal, else `json`. */
+  /** `text`; `json`: each line an object (X-LOG-1); `pretty`: the same for the eye, which needs `pino-pretty`. Default: `"text"`. */
   readonly logFormat?: NonNullable<RelApiOptions["logFormat"]> | undefined;
   /** Comma-separated origins. Default: `["*"]`. */
   readonly corsAllowedOrigins?: NonNullable<RelApiOptions["corsAllowedOrigins"]> | undefined;

@@ -10,8 +10,8 @@ const isAsked = (message: string): boolean => message.includes("user request");
 
 const settingsFor = (seconds: number): CallerSettings => ({
   settings: [["statement_timeout", `${seconds}s`]],
-  explain: ({ code, message }) =>
-    code !== QUERY_CANCELED || isAsked(message)
+  explain: ({ code, message, facts }) =>
+    code !== QUERY_CANCELED || isAsked(message) || facts["isRaised"] === true
       ? undefined
       : {
           hint: `The limit is the setting anonStatementTimeout: ${seconds} seconds.`,

@@ -88,7 +88,7 @@ const PATIENCE_MS = 2000;
 
 /** @rule R-SC-9 */
 export const reloadPoll = definePlugin({
-  name: NAME,
+  name: "reload-poll",
   settings: pollSettings,
   requires: ["catalog-introspection"],
   apply: (hooks, context) => {

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openConnection } from "../../core/engine/database/connection.ts";
+import { openConnection } from "../../core/engine/database/open-connection.ts";
 import { readHosts } from "../../core/engine/database/hosts.ts";
 import { settingKinds } from "../../core/index.ts";
 import { hasPostgres, startPrimary, startStandby, type Server } from "../support/cluster.ts";

@@ -3,15 +3,14 @@ import type { Connection } from "./connection.ts";
 
 const BEAT_MS = 3000;
 /** Of a connection that nobody depends on: often enough for firewalls that forget silent connections. */
-const BEATS_AT_REST = 20;
+const IDLE_BEATS = 20;
 
-/** Until it ends. What is not answered before the next question ends it. */
-export const keepAwake = (connection: Connection, isAtRest: () => boolean): void => {
+/** Until it ends. What is not answered before the next question ends it. Returns how to ask at once. */
+export const keepAwake = (connection: Connection, isIdle: () => boolean): (() => void) => {
   let isWaiting = false;
   let beats = 0;
-  const timer = setInterval(() => {
-    if (isWaiting) return void connection.end();
-    if (++beats < BEATS_AT_REST && isAtRest()) return;
+  const ask = (): void => {
+    if (isWaiting) return;
     beats = 0;
     isWaiting = true;
     connection.query("select", []).then(
@@ -20,7 +19,12 @@ export const keepAwake = (connection: Connection, isAtRest: () => boolean): void
       },
       () => undefined, // it has ended
     );
+  };
+  const timer = setInterval(() => {
+    if (isWaiting) return void connection.end();
+    if (++beats >= IDLE_BEATS || !isIdle()) ask();
   }, BEAT_MS);
   timer.unref();
   connection.onEnd(() => clearInterval(timer));
+  return ask;
 };

@@ -1,7 +1,8 @@
 /** The one connection that listens: open while a channel is needed, reopened when it is lost. */
 import type { Logger } from "../../kernel/options.ts";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
-import { openConnection, type Connection, type Target } from "./connection.ts";
+import type { Connection, Target } from "./connection.ts";
+import { openConnection } from "./open-connection.ts";
 import { createBackoff } from "./backoff.ts";
 import { keepAwake } from "./heartbeat.ts";
 import { refusalOf, sqlstateOf } from "./pg-errors.ts";
@@ -11,7 +12,7 @@ export interface Listener {
   /** Returns how to stop. `missed`: called when notifications may have been lost. `unheard`: called when it turns out
    *  that none arrive, until `missed` is called. */
   listen(channel: string, heard: (payload: string) => void, missed?: () => void, unheard?: () => void): () => void;
-  /** The database can be reached: what waits for that need not wait longer. */
+  /** Another connection was opened: what waits for that need not wait longer. */
   wake(): void;
   close(): Promise<void>;
 }
@@ -38,6 +39,7 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
   const stopWanting = "stream" in target ? wantChannels(target.stream, channels) : undefined;
   const backoff = createBackoff();
   let connection: Connection | undefined;
+  let check: (() => void) | undefined;
   let isConnecting = false;
   let wasLost = false;
   let isClosed = false;
@@ -98,7 +100,7 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
       deafness = undefined;
       opened.onEnd(lost);
       // who asks to be told that nothing arrives depends on what does
-      if ("url" in target) keepAwake(opened, () => unhearing.size === 0);
+      if ("url" in target) check = keepAwake(opened, () => unhearing.size === 0);
       backoff.reset();
       for (const channel of channels.keys()) await run(opened, "listen", channel); // channels requested meanwhile
       if (wasLost) for (const listener of reconnected) listener();
@@ -139,7 +141,9 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
       };
     },
     wake: () => {
-      if (timer !== undefined && deafness === undefined) void connect();
+      // why another connection was opened may concern this one too
+      if (connection !== undefined) check?.();
+      else if (timer !== undefined && deafness === undefined) void connect();
     },
     close: async () => {
       isClosed = true;

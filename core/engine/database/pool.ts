@@ -1,6 +1,7 @@
 /** A pool of connections: who has which, and how long each is kept. */
 import { poolTimeout } from "../../kernel/errors.ts";
-import { openConnection, type Connection, type Target } from "./connection.ts";
+import type { Connection, Target } from "./connection.ts";
+import { openConnection } from "./open-connection.ts";
 import { watchLiveness } from "./liveness.ts";
 import type { PlanOwner } from "./prepared.ts";
 import type { WirePlan } from "./wire.ts";

@@ -2,7 +2,8 @@
  *  that are away, slow or behind are left out until they are not. */
 import type { Logger } from "../../kernel/options.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
-import { openConnection, type Connection, type Target } from "./connection.ts";
+import type { Connection, Target } from "./connection.ts";
+import { openConnection } from "./open-connection.ts";
 import { refusalOf } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
 

@@ -2,7 +2,8 @@
 import { connectionFailed } from "../../kernel/errors.ts";
 import { toStatement, type Sql } from "../sql/fragment.ts";
 import { fromStatement } from "./pg-errors.ts";
-import { openConnection, type Target } from "./connection.ts";
+import type { Target } from "./connection.ts";
+import { openConnection } from "./open-connection.ts";
 
 /** A connection of a plugin's own, which closes it. */
 export interface ReplicationConnection {

@@ -61,6 +61,8 @@ export interface CallerSettings {
   readonly explain?: (error: {
     readonly code: string;
     readonly message: string;
+    /** `isRaised`: the words are an author's. */
+    readonly facts: Readonly<Record<string, unknown>>;
   }) => { readonly hint: string; readonly facts: Readonly<Record<string, string | number>> } | undefined;
 }
 

@@ -1,0 +1,51 @@
+/** Opens connections to PostgreSQL, and learns whether a pooler is in between. */
+import { wantedChannels } from "./channels.ts";
+import { createClient, wrap } from "./client.ts";
+import type { Connection, ConnectionKind, Target } from "./connection.ts";
+import { fromConnecting, isFatal, isPgError } from "./pg-errors.ts";
+import { BACKEND_QUESTION, backendOf, expectedProcessId } from "./sharing.ts";
+
+/** @throws RelApiError `connection-failed` */
+export const openConnection = async (
+  target: Target,
+  timeoutMs: number,
+  kind: ConnectionKind = {},
+): Promise<Connection> => {
+  try {
+    if ("stream" in target) {
+      await target.ready;
+      return await connect(target, "", timeoutMs, kind);
+    }
+    const { openOneOf } = await import("./open-host.ts");
+    return await openOneOf(target, timeoutMs, (url, limitMs) => connect(target, url, limitMs, kind));
+  } catch (error) {
+    throw fromConnecting(error);
+  }
+};
+
+/** `url`: of one host; none for a stream. @throws what connecting throws */
+const connect = async (target: Target, url: string, timeoutMs: number, kind: ConnectionKind): Promise<Connection> => {
+  const { replicates = false } = kind;
+  const client = createClient(target, url, timeoutMs, replicates);
+  const wantedHere = "stream" in target ? () => wantedChannels(target.stream) : undefined;
+  const connection = wrap(client, wantedHere, kind, (limitMs) => connect(target, url, limitMs, kind));
+  if ("stream" in target) {
+    await client.connect();
+    return connection;
+  }
+  // pg's own limit ends when the server has let us in
+  const limit = setTimeout(() => client.connection.stream.destroy(new Error("timeout expired")), timeoutMs);
+  try {
+    await client.connect();
+    if (replicates) return connection;
+    const expected = expectedProcessId(target.pooler, client.processID);
+    // a server that does not know the question goes on with what it has
+    const answer = await client.query(BACKEND_QUESTION, [expected]).catch((error: unknown) => {
+      if (connection.isEnded || !isPgError(error) || isFatal(error)) throw error;
+    });
+    connection.backend = backendOf(answer?.rows[0], target.pooler);
+    return connection;
+  } finally {
+    clearTimeout(limit);
+  }
+};
