@@ -112,10 +112,12 @@ export interface PresetOptions extends RelApiOptions {
   readonly costLimits?: NonNullable<RelApiOptions["costLimits"]> | undefined;
   /** Rows that the planner may expect from the largest step of a statement, its repetitions counted, by role: `anonymous=100000` (R-LIM-8, G-LIM-11). Before the `estimated_row_limit` of `API_LIMITS` and the metadata. */
   readonly estimatedRowLimits?: NonNullable<RelApiOptions["estimatedRowLimits"]> | undefined;
-  /** `statement_timeout` of callers with the anonymous role, where neither the server, the database, the role, the login role nor the request has one (R-LIM-9, G-LIM-12). `0`: none. Default: `10` (seconds). */
+  /** `statement_timeout` of callers with the anonymous role, where neither the server, the database, the role, the login role nor the request has one (R-LIM-9, G-LIM-12). `0`: none. Unset: 10, with `COMPAT_MODE` none. */
   readonly anonStatementTimeout?: NonNullable<RelApiOptions["anonStatementTimeout"]> | undefined;
   /** Role of a caller who presents no credential. Unset: callers without a credential get 401. */
   readonly anonRole?: NonNullable<RelApiOptions["anonRole"]> | undefined;
+  /** `true`: REST paths also work at the root, without `/api`, and errors say no more than PostgREST and Hasura do (R-HNT-6, G-HNT-4). Default: `false`. */
+  readonly compatMode?: NonNullable<RelApiOptions["compatMode"]> | undefined;
   /** `true`: updates and deletes without a filter are refused (R-LIM-5, G-LIM-7). Default: `false`. */
   readonly safeWrites?: NonNullable<RelApiOptions["safeWrites"]> | undefined;
   /** Channel on which `NOTIFY` asks for a schema or settings reload. Default: `"pgrst"`. */
@@ -198,8 +200,6 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxBatchEntries?: NonNullable<RelApiOptions["maxBatchEntries"]> | undefined;
   /** Bytes of the answers of one batch; entries that come after are answered with an error and not run. Default: `67108864`. */
   readonly maxBatchBytes?: NonNullable<RelApiOptions["maxBatchBytes"]> | undefined;
-  /** `true`: REST paths also work at the root, without `/api`, and errors say no more than PostgREST and Hasura do (R-HNT-6, G-HNT-4). Default: `false`. */
-  readonly compatMode?: NonNullable<RelApiOptions["compatMode"]> | undefined;
   /** Hard limit on rows of a read. */
   readonly dbMaxRows?: NonNullable<RelApiOptions["dbMaxRows"]> | undefined;
   /** Relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`. Default: `20`. */

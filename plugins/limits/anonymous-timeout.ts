@@ -1,8 +1,9 @@
 /** `ANON_STATEMENT_TIMEOUT=10`: nobody without a credential occupies a connection for longer. */
 import { definePlugin, Stage, sql, value, type CallerSettings } from "../../core/index.ts";
-import { anonRole } from "../settings.ts";
+import { anonRole, compatMode } from "../settings.ts";
 import { anonymousTimeoutSettings } from "./settings.ts";
 
+const USUAL_SECONDS = 10;
 const QUERY_CANCELED = "57014";
 
 /** Another statement may have asked for the same: `pg_cancel_backend`. */
@@ -35,11 +36,13 @@ const isSet = (role: string) => sql`
 /** @rule R-LIM-9 G-LIM-12 */
 export const anonymousTimeout = definePlugin({
   name: "anonymous-timeout",
-  settings: [...anonymousTimeoutSettings, anonRole],
+  settings: [...anonymousTimeoutSettings, anonRole, compatMode],
   stage: Stage.late,
   apply: (hooks) => {
     hooks.introspect.tapPromise("anonymous-timeout", async (model, { query, options }) => {
-      const { anonRole: role = "", anonStatementTimeout: seconds } = options;
+      const { anonRole: role = "" } = options;
+      // neither engine has one of its own
+      const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : USUAL_SECONDS);
       if (role === "" || seconds === 0) return model;
       const [found] = await query<{ isSet: boolean }>(isSet(role));
       return found?.isSet === true

@@ -107,8 +107,8 @@ export const anonymousTimeoutSettings = [
       name: "anonStatementTimeout",
       environment: ["ANON_STATEMENT_TIMEOUT"],
       kind: settingKinds.wholeNumber(0, 2_000_000),
-      default: 10,
       unit: "seconds",
+      whenUnset: "10, with `COMPAT_MODE` none",
       description:
         "`statement_timeout` of callers with the anonymous role, where neither the server, the database, the role, the login role nor the request has one (R-LIM-9, G-LIM-12). `0`: none",
     }),

@@ -20,11 +20,11 @@ const database = await (async () => {
 })();
 
 const start = (options: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: database, anonRole: role, ...options }));
+  startApi(forGraphql({ on: database, anonRole: role, compatMode: false, ...options }));
 
 /** What a statement of an anonymous caller sees; of others where there are headers. */
 const patience = async (api: TestApi, headers = {}): Promise<unknown> =>
-  (await api.get("/rpc/patience", { headers })).json();
+  (await api.get("/api/rpc/patience", { headers })).json();
 
 test("R-LIM-9 ten seconds unless set, for callers of the anonymous role alone, however they come to it", async () => {
   const api = await start();
@@ -34,6 +34,8 @@ test("R-LIM-9 ten seconds unless set, for callers of the anonymous role alone, h
   expect(await patience(api, bearer({ role: "music_editor" }))).toBe("0");
   expect(await patience(await start({ anonStatementTimeout: 3 }))).toBe("3s");
   expect(await patience(await start({ anonStatementTimeout: 0 }))).toBe("0");
+  expect(await patience(await start({ compatMode: true }))).toBe("0");
+  expect(await patience(await start({ compatMode: true, anonStatementTimeout: 3 }))).toBe("3s");
   expect(await patience(await start({ parts: [without("anonymous-timeout")] }))).toBe("0");
 });
 
@@ -63,7 +65,7 @@ test("R-LIM-9 what the role, the role in the database, the database and a functi
     expect(await with_(set, `alter database "${name}" reset statement_timeout`)).toBe("5s");
   }
   expect(await patience(api)).toBe("10s");
-  expect((await api.get("/rpc/own_patience")).json()).toBe("7s");
+  expect((await api.get("/api/rpc/own_patience")).json()).toBe("7s");
 });
 
 test.skipIf(!capabilities.realServer)("R-LIM-9 what the login role and the connection set goes before", async () => {
@@ -85,7 +87,7 @@ test.skipIf(!capabilities.realServer)(
   "R-LIM-9 G-LIM-12 what takes longer is refused, with limit and value",
   async () => {
     const api = await start({ anonStatementTimeout: 1 });
-    const rest = await api.get("/stone?select=id,nap");
+    const rest = await api.get("/api/stone?select=id,nap");
     expect([rest.status, rest.json()]).toEqual([
       500,
       {
