@@ -57,10 +57,10 @@ describe.skipIf(!isHere(hasPostgres))("several hosts", () => {
     const found = new Set((await one.query<{ label: string }>("select label from crate")).map(({ label }) => label));
     expect([...acknowledged].filter((label) => !found.has(label))).toEqual([]);
     expect(before).toBeGreaterThan(20);
-    // replication and notifications are back, at the new primary
+    // replication and notifications are back, at the new primary; the connection that listens is asked `select`
     await eventually(async () => {
       const [row] = await one.query<{ n: number }>(
-        "select count(*)::int as n from pg_stat_activity where application_name = 'relapi' and (query ilike 'listen%' or backend_type = 'walsender')",
+        "select count(*)::int as n from pg_stat_activity where application_name = 'relapi' and (query ilike 'listen%' or query = 'select' or backend_type = 'walsender')",
       );
       return row?.n === 2;
     }, 10_000);
