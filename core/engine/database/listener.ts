@@ -142,8 +142,9 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
     },
     wake: () => {
       // why another connection was opened may concern this one too
-      if (connection !== undefined) check?.();
-      else if (timer !== undefined && deafness === undefined) void connect();
+      if (connection !== undefined) {
+        if (!connection.isAwaiting()) check?.();
+      } else if (timer !== undefined && deafness === undefined) void connect();
     },
     close: async () => {
       isClosed = true;
