@@ -138,9 +138,10 @@ const createCheck = (
   };
 };
 
-/** Estimates follow the values: `limit=1` is another question than `limit=1000000`. */
-const keyOf = ({ session, schema }: Execution, asked: Execution["programs"]): string => {
-  const hash = createHash("sha256").update(JSON.stringify([session.role, session.databaseRole ?? null, schema]));
+/** The whole question: policies follow the caller and the settings, estimates follow the values, and `limit=1` is another
+ *  question than `limit=1000000`. So a failure reaches nobody but the caller whose it is. */
+const keyOf = ({ session, schema, settings = [] }: Execution, asked: Execution["programs"]): string => {
+  const hash = createHash("sha256").update(JSON.stringify([session, schema, settings]));
   for (const { program, values } of asked)
     for (const { text, slots } of program.statements) {
       hash.update(`\u0000${text}`);
