@@ -1,8 +1,6 @@
 /** `COST_LIMITS=anonymous=10000`: what the planner expects a statement to cost decides whether it runs. */
-import { createHash } from "node:crypto";
 import {
   definePlugin,
-  fillSlots,
   isRelApiError,
   RelApiError,
   type Execution,
@@ -73,7 +71,7 @@ export const costLimits = definePlugin({
     let check: CostLimits["check"] | undefined;
     context.wrap({
       execute: (next) => {
-        const checking = createCheck(context, next, limits.of);
+        const checking = createCheck(next, limits.of);
         context.onModel(() => {
           check = limits.isUsed ? checking : undefined;
         });
@@ -87,32 +85,21 @@ export const costLimits = definePlugin({
   },
 });
 
-// --- estimates that are known ---------------------------------------------------------------------------------------
+// --- the planner's estimate -----------------------------------------------------------------------------------------
 
-const KEPT_MS = 60_000;
-const MAX_KEPT = 10_000;
-
-interface Kept {
-  readonly estimate: Promise<Estimate>;
-  readonly untilMs: number;
-}
-
+/** Nothing is cached: an estimate follows the caller, policies, values and statistics, and those change under it. */
 const createCheck = (
-  context: PluginContext,
   execute: PluginContext["execute"],
   limitsOf: (session: Execution["session"]) => RoleLimits,
 ): CostLimits["check"] => {
-  const kept = new Map<string, Kept>();
-  context.onModel(() => kept.clear());
-
-  const estimate = async (execution: Execution): Promise<Estimate> => {
-    const ask = (isFirstOnly: boolean): Promise<readonly Readonly<Record<string, string | null>>[]> =>
+  const estimate = async (execution: Execution, asked: Execution["programs"]): Promise<Estimate> => {
+    const ask = (programs: Execution["programs"]): Promise<readonly Readonly<Record<string, string | null>>[]> =>
       // what a function before the request does is undone; it decides what the planner sees
-      execute({ ...execution, programs: explained(execution, isFirstOnly), end: "rollback", check: undefined });
+      execute({ ...execution, programs, end: "rollback", check: undefined });
     // later steps may be planned only once the rows of earlier ones are known; a statement that cannot be planned at
     // all fails in its own words
-    const rows = await ask(false)
-      .catch((error: unknown) => (isOfDatabase(error) ? ask(true) : Promise.reject(error)))
+    const rows = await ask(asked)
+      .catch((error: unknown) => (isOfDatabase(error) ? ask(explained(execution, true)) : Promise.reject(error)))
       .catch((error: unknown) => (isOfDatabase(error) ? [] : Promise.reject(error)));
     const found = rows.map(({ plan }) => readEstimate(plan ?? "[]"));
     return found.reduce((sum, one) => ({ cost: sum.cost + one.cost, rows: sum.rows + one.rows }), { cost: 0, rows: 0 });
@@ -122,33 +109,6 @@ const createCheck = (
     const limits = limitsOf(execution.session);
     if (limits.cost === undefined && limits.estimatedRows === undefined) return undefined;
     const asked = explained(execution, false);
-    if (asked.length === 0) return undefined;
-    const key = keyOf(execution, asked);
-    const nowMs = performance.now();
-    let found = kept.get(key);
-    if (found === undefined || found.untilMs < nowMs) {
-      const asking = estimate(execution);
-      found = { estimate: asking, untilMs: nowMs + KEPT_MS };
-      kept.delete(key);
-      kept.set(key, found);
-      asking.catch(() => kept.delete(key));
-      if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value as string); // it has some
-    }
-    return found.estimate.then((one) => judge(one, limits));
+    return asked.length === 0 ? undefined : estimate(execution, asked).then((found) => judge(found, limits));
   };
-};
-
-/** The whole question: policies follow the caller and the settings, estimates follow the values, and `limit=1` is another
- *  question than `limit=1000000`. So a failure reaches nobody but the caller whose it is. */
-const keyOf = ({ session, schema, settings = [] }: Execution, asked: Execution["programs"]): string => {
-  const hash = createHash("sha256").update(JSON.stringify([session, schema, settings]));
-  for (const { program, values } of asked)
-    for (const { text, slots } of program.statements) {
-      hash.update(`\u0000${text}`);
-      for (const value of fillSlots(slots, values, session)) {
-        hash.update(value === null ? "\u0001" : "\u0002");
-        if (value !== null) hash.update(value instanceof Uint8Array ? value : String(value));
-      }
-    }
-  return hash.digest("base64");
 };
