@@ -5,8 +5,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import autocannon from "autocannon";
 import { BENCH_SQL, SCENARIOS, type Scenario } from "./data.ts";
+import { load } from "./load.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 3);
@@ -48,33 +48,8 @@ const startContestant = async (
   return { port, process: child };
 };
 
-const measure = async (port: number, scenario: Scenario, isGraphql: boolean, seconds: number): Promise<number> => {
-  const url = `http://127.0.0.1:${port}`;
-  let key = 0;
-  const next = (): number => 1 + ((key += 7919) % scenario.keys);
-  const result = await autocannon({
-    url,
-    connections: CONNECTIONS,
-    duration: seconds,
-    requests: [
-      {
-        setupRequest: (request) =>
-          isGraphql
-            ? {
-                ...request,
-                method: "POST",
-                path: "/v1/graphql",
-                headers: { "content-type": "application/json" },
-                body: JSON.stringify({ query: scenario.graphql, variables: { id: next() } }),
-              }
-            : { ...request, method: "GET", path: scenario.rest(next()) },
-      },
-    ],
-  });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${result.non2xx} answers were no 2xx, ${result.errors} failed`);
-  return result.requests.total / result.duration;
-};
+const measure = async (port: number, scenario: Scenario, isGraphql: boolean, seconds: number): Promise<number> =>
+  (await load({ port, scenario, isGraphql, seconds, connections: CONNECTIONS })).perSecond;
 
 /** Of rounds that ran side by side: the median of their ratios. */
 const ofBaseline = (values: readonly number[], before: readonly number[] | undefined): string =>

@@ -3,13 +3,13 @@
  *  machines. Needs the programs of a PostgreSQL on this machine, and Linux. BENCH_WORKERS, BENCH_SECONDS,
  *  BENCH_SUBSCRIBERS, BENCH_ROUNDS, BENCH_BUS (`nats://…`, `redis://…`; unset: `NOTIFY`). */
 import { spawn, type ChildProcess } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import autocannon from "autocannon";
 import pg from "pg";
 import { startOwnServer } from "../support/own-postgres.ts";
+import { freePort } from "../support/programs.ts";
 import { cpuSeconds, parentOf } from "./cpu.ts";
 import { BENCH_SQL, SCENARIOS, type Scenario } from "./data.ts";
+import { load } from "./load.ts";
 import { connectAll, percentile, type Client } from "./live-clients.ts";
 import { simulate, type Costs } from "./scale-simulation.ts";
 
@@ -28,14 +28,6 @@ const head = (cells: readonly string[]): void => {
   row(cells);
   row(cells.map(() => "---"));
 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo; // listening on TCP
-      probe.close(() => resolve(port));
-    });
-  });
 
 const program = fileURLToPath(new URL("../../presets/standalone.js", import.meta.url));
 
@@ -63,32 +55,6 @@ const startWorkers = async (url: string, workers: number): Promise<{ readonly ch
   return { child, port };
 };
 
-const load = async (port: number, { keys, rest, graphql }: Scenario, isGraphql: boolean, seconds: number) => {
-  let key = 0;
-  const next = (): number => 1 + ((key += 7919) % keys);
-  const result = await autocannon({
-    url: `http://127.0.0.1:${port}`,
-    connections: CONNECTIONS,
-    duration: seconds,
-    requests: [
-      {
-        setupRequest: (request) =>
-          isGraphql
-            ? {
-                ...request,
-                method: "POST",
-                path: "/v1/graphql",
-                headers: { "content-type": "application/json" },
-                body: JSON.stringify({ query: graphql, variables: { id: next() } }),
-              }
-            : { ...request, method: "GET", path: rest(next()) },
-      },
-    ],
-  });
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} were no 2xx, ${result.errors} failed`);
-  return { count: result.requests.total, perSecond: result.requests.total / result.duration, p99: result.latency.p99 };
-};
-
 const server = await startOwnServer({ settings: ["shared_buffers = 256MB"] });
 const database = new pg.Client({ connectionString: server.url });
 try {
@@ -113,9 +79,10 @@ try {
       return { ours: after.ours - before.ours, databases: after.databases - before.databases };
     };
     for (const isGraphql of [false, true]) {
-      await load(port, byKey, isGraphql, 1);
+      const asked = { port, scenario: byKey, isGraphql, connections: CONNECTIONS };
+      await load({ ...asked, seconds: 1 });
       const before = used();
-      const { count, perSecond, p99 } = await load(port, byKey, isGraphql, SECONDS);
+      const { count, perSecond, p99 } = await load({ ...asked, seconds: SECONDS });
       const { ours, databases } = since(before);
       const [oursMs, databasesMs] = [(ours / count) * 1000, (databases / count) * 1000];
       if (!isGraphql) perRequest.push({ ours: oursMs, databases: databasesMs });

@@ -3,7 +3,8 @@ import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret } from "../support/tokens.ts";
-import { hasPostgresPrograms, startOwnServer } from "../support/own-postgres.ts";
+import { startOwnServer } from "../support/own-postgres.ts";
+import { hasPostgres } from "../support/programs.ts";
 import { relapi, temporaryFile, temporaryFolder, type Environment } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("check", async () => {
@@ -243,7 +244,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     ]);
   });
 
-  test.skipIf(!hasPostgresPrograms)("C-CHK-1 C-SET-5 a wrong password", { timeout: 60_000 }, async () => {
+  test.skipIf(!hasPostgres)("C-CHK-1 C-SET-5 a wrong password", { timeout: 60_000 }, async () => {
     const server = await startOwnServer({ password: "right" });
     try {
       const url = (password: string): string => server.url.replace("//postgres@", `//postgres:${password}@`);

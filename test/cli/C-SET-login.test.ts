@@ -1,6 +1,7 @@
 /** A login that the database refuses, on a server that asks for passwords. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { hasPostgres, startPrimary, type Server } from "../support/cluster.ts";
+import { startPrimary, type Server } from "../support/cluster.ts";
+import { hasPostgres } from "../support/programs.ts";
 import { start } from "./run.ts";
 
 describe.skipIf(!hasPostgres || process.env["TEST_DATABASE_URL"] === undefined)("a refused login", () => {

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openConnection } from "../../core/engine/database/open-connection.ts";
 import { readHosts } from "../../core/engine/database/hosts.ts";
 import { settingKinds } from "../../core/index.ts";
-import { hasPostgres, startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { hasPostgres } from "../support/programs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relapi-hosts-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,8 @@
 /** Several hosts: a primary is killed and a standby promoted for real, and a standby serves on its own. */
 import { describe, expect, test } from "vitest";
 import { initiated, subscribe } from "../support/live.ts";
-import { hasPostgres, startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { hasPostgres } from "../support/programs.ts";
 import { createShop, isHere, keepAsking, logOf, pause, startShop } from "./failures.ts";
 import { eventually } from "./support.ts";
 

@@ -1,6 +1,7 @@
 /** Sessions that are killed, networks that swallow packets, logins that are refused. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { hasPostgres, startPrimary, type Server } from "../support/cluster.ts";
+import { startPrimary, type Server } from "../support/cluster.ts";
+import { hasPostgres } from "../support/programs.ts";
 import { initiated, subscribe } from "../support/live.ts";
 import { startProxy } from "../support/proxy.ts";
 import { createShop, isHere, keepAsking, logOf, pause, startShop } from "./failures.ts";

@@ -1,6 +1,7 @@
 /** Replicas that are away, slow or behind. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { hasPostgres, startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { hasPostgres } from "../support/programs.ts";
 import { startProxy, type Proxy } from "../support/proxy.ts";
 import { without } from "../../core/index.ts";
 import type { StartOptions, TestApi } from "../support/api.ts";

@@ -1,11 +1,14 @@
 /** Programs that stand around relApi in production, started for real. Tests skip what is not installed. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { accessSync, chownSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
-import { createServer, connect, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { atFileEnd } from "../support/file-end.ts";
+import { freePort } from "../support/programs.ts";
+
+export { freePort };
 
 /** Debian puts servers where ordinary users do not look. */
 const FOLDERS = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
@@ -28,16 +31,6 @@ export const pathOf = (program: string): string => {
   if (path === undefined) throw new Error(`${program} is not installed`);
   return path;
 };
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo; // listening on TCP
-      probe.close(() => resolve(port));
-    });
-  });
 
 /** Programs run as the user of PostgreSQL's package when this is root: most refuse to be root. */
 const other = process.getuid?.() === 0 ? statSync("/var/lib/postgresql") : undefined;

@@ -1,25 +1,19 @@
 /** Real PostgreSQL servers from the programs on this machine: a primary, and standbys that follow it and can take its
  *  place. */
 import { execFile, execFileSync } from "node:child_process";
-import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { atFileEnd } from "./file-end.ts";
-
-const ROOT = "/usr/lib/postgresql";
-const versions = existsSync(ROOT) ? readdirSync(ROOT).sort((a, b) => Number(b) - Number(a)) : [];
-const bin = versions.map((version) => join(ROOT, version, "bin")).find((folder) => existsSync(join(folder, "initdb")));
-
-export const hasPostgres = bin !== undefined;
+import { freePort, postgresPrograms } from "./programs.ts";
 
 const isRoot = process.getuid?.() === 0;
 
 /** The server refuses to run as root. */
 const runProgram = async (program: string, ...parameters: readonly string[]): Promise<void> => {
-  const path = join(bin ?? "", program);
+  const path = join(postgresPrograms ?? "", program);
   // pg_ctl leaves a server behind that would hold the pipes of its output
   const shell = `"$0" "$@" < /dev/null > /dev/null 2>&1`;
   const [command, ...all] = [...(isRoot ? ["runuser", "-u", "postgres", "--"] : []), "sh", "-c", shell, path];
@@ -34,16 +28,6 @@ const newFolder = (): string => {
   }
   return folder;
 };
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 
 export interface Server {
   readonly port: number;

@@ -1,9 +1,9 @@
 /** A PostgreSQL of its own, started from the programs on this machine. */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
+import { appendFileSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort, postgresPrograms } from "./programs.ts";
 
 export interface OwnServer {
   /** Of the superuser, without a password. */
@@ -16,29 +16,10 @@ export interface OwnServer {
   stop(): Promise<void>;
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
-
-const findPrograms = (): string | undefined => {
-  const root = "/usr/lib/postgresql";
-  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
-  return versions.map((version) => join(root, version, "bin")).find((folder) => existsSync(join(folder, "initdb")));
-};
-
-export const hasPostgresPrograms = findPrograms() !== undefined;
-
 const programs = (): string => {
-  const found = findPrograms();
-  if (found === undefined)
+  if (postgresPrograms === undefined)
     throw new Error("no PostgreSQL here: set TEST_DATABASE_URL to a superuser's connection string");
-  return found;
+  return postgresPrograms;
 };
 
 export const withDatabase = (url: string, database: string): string => {
