@@ -301,7 +301,8 @@ const factsOf = (
   isShared: boolean,
 ): Omit<CohortFacts, "keyColumn"> => {
   const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
-  const { isAdmin, role, databaseRole, claims, claimsText, variables } = session;
+  // all that may differ between callers who share it: its proof says that the statement reads nothing of these
+  const { claims, claimsText, variables, expiresAtMs, ...others } = session;
   const relations =
     programs.length === 1
       ? (programs[0]?.program.relations ?? NOTHING)
@@ -312,9 +313,13 @@ const factsOf = (
     ...(settings === undefined ? {} : { settings }),
     ...(isolation === undefined ? {} : { isolation }),
   };
-  const caller = [isAdmin, databaseRole ?? null, role, isShared ? null : [claimsText ?? claims, variables]];
   return {
-    key: JSON.stringify([programs.map(({ program }) => numberOf(program)), row !== undefined, caller, access]),
+    key: JSON.stringify([
+      programs.map(({ program }) => numberOf(program)),
+      row !== undefined,
+      isShared ? others : session,
+      access,
+    ]),
     session,
     isShared,
     access,

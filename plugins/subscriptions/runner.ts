@@ -1,6 +1,15 @@
 /** Runs a batch of entries: by one statement over all of them where the program allows it, else one by one. */
 import { createHash } from "node:crypto";
-import type { Execution, PluginContext, Program, ResultRow, Session } from "../../core/index.ts";
+import {
+  membersOf,
+  type Ask,
+  type Execution,
+  type Model,
+  type PluginContext,
+  type Program,
+  type ResultRow,
+  type Session,
+} from "../../core/index.ts";
 import type { CostLimitsService } from "../limits/api.ts";
 import type { LiveResult, LiveQuery } from "./api.ts";
 import { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, typesProgram } from "./multiplex.ts";
@@ -57,50 +66,83 @@ const executionOf = ({ access }: CohortFacts, { session, programs }: LiveQuery):
   end: "commit",
 });
 
+/** What decides how the statement over all subscribers reads. */
+interface Multiplexing {
+  readonly program: Program;
+  readonly model: Model;
+  readonly databaseRole: string | undefined;
+  readonly schema: string;
+  readonly keepsLoginPath: boolean | undefined;
+}
+
+const ofMultiplexing = membersOf<Multiplexing>();
+const PROGRAM = ofMultiplexing("program");
+const MODEL = ofMultiplexing("model");
+const DATABASE_ROLE = ofMultiplexing("databaseRole");
+const SCHEMA = ofMultiplexing("schema");
+const KEEPS_LOGIN_PATH = ofMultiplexing("keepsLoginPath");
+
+/** As measured, of a small one. */
+const BYTES_PER_STATEMENT = 4000;
+
 /** @rule G-SUB-5 G-SUB-6 */
 export const createRunner = (context: PluginContext): Runner => {
-  /** By role and schema, because they decide which operator an untyped value belongs to. */
-  const multiplexed = new WeakMap<Program, Map<string, Promise<Program | undefined>>>();
   let typesCount = 0;
 
-  const inferTypes = async (facts: CohortFacts, program: Program): Promise<readonly string[]> => {
+  /** Nobody's session: names and types are looked up as the role sees them, and values play no part. */
+  const inferTypes = async (ask: Ask<Multiplexing>, program: Program): Promise<readonly string[]> => {
+    const databaseRole = ask(DATABASE_ROLE);
     const asked = typesProgram(program, `relapi_live_${process.pid}_${++typesCount}`);
-    const [row] = await context.execute({
-      ...facts.access,
-      session: facts.session,
+    const execution: Execution = {
+      schema: ask(SCHEMA),
+      keepsLoginPath: ask(KEEPS_LOGIN_PATH) ?? false,
+      session: {
+        role: "",
+        isAdmin: false,
+        claims: {},
+        variables: {},
+        ...(databaseRole === undefined ? {} : { databaseRole }),
+      },
       access: "read only",
       programs: [{ program: asked, values: [] }],
       end: "commit",
       skipPreRequest: true,
-    });
+    };
+    const [row] = await context.execute(execution);
     return JSON.parse(row?.["types"] ?? "[]") as string[]; // names written by the catalog
   };
 
-  const prepare = async (facts: CohortFacts, program: Program): Promise<Program | undefined> => {
-    if (!isMultiplexable(program)) return undefined;
-    const tables =
-      program.isProven === true
-        ? [...context.model().relations.values()].filter(({ schema, name }) =>
-            program.relations.has(`${schema}.${name}`),
-          )
-        : undefined;
-    return multiplex(program, needsTypes(program) ? await inferTypes(facts, program) : undefined, tables);
-  };
+  const multiplexed = context.caches.create({
+    name: "live statements",
+    make: (ask: Ask<Multiplexing>): Promise<Program | undefined> => {
+      const program = ask(PROGRAM);
+      if (!isMultiplexable(program)) return Promise.resolve(undefined);
+      const { relations } = ask(MODEL);
+      const tables =
+        program.isProven === true
+          ? [...relations.values()].filter(({ schema, name }) => program.relations.has(`${schema}.${name}`))
+          : undefined;
+      return needsTypes(program)
+        ? inferTypes(ask, program).then((types) => multiplex(program, types, tables))
+        : Promise.resolve(multiplex(program, undefined, tables));
+    },
+    bytesOf: () => BYTES_PER_STATEMENT,
+  });
 
-  const multiplexedOf = (facts: CohortFacts, entry: Runnable): Promise<Program | undefined> => {
-    const [only] = entry.query.programs;
+  const multiplexedOf = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
+    const [only] = query.programs;
     // bytes cannot travel in JSON
-    if (only === undefined || entry.row === undefined) return Promise.resolve(undefined);
-    let made = multiplexed.get(only.program);
-    if (made === undefined) multiplexed.set(only.program, (made = new Map()));
-    const key = JSON.stringify([facts.session.databaseRole ?? null, facts.access.schema]);
-    let found = made.get(key);
-    if (found === undefined) {
-      found = prepare(facts, only.program);
-      made.set(key, found);
-      found.catch(() => made.delete(key)); // the next run tries again
-    }
-    return found;
+    if (only === undefined || row === undefined) return undefined;
+    const { made, keep } = multiplexed.get({
+      program: only.program,
+      model: context.model(),
+      databaseRole: facts.session.databaseRole,
+      schema: facts.access.schema,
+      keepsLoginPath: facts.access.keepsLoginPath,
+    });
+    const program = await made;
+    keep();
+    return program;
   };
 
   const runTogether = async (

@@ -47,7 +47,7 @@ const FOREIGN = sql`pg_catalog.pg_prepared_statement() as prepared where prepare
 
 /** Clears what functions usually leave behind, and looks for what is rare: channels listened to, open cursors, prepared
  *  statements, a changed user. */
-const last = ({ hasNoJit }: CleaningTraits, wanted: readonly string[]): WireStatement =>
+const last = ({ hasNoJit }: Pick<CleaningTraits, "hasNoJit">, wanted: readonly string[]): WireStatement =>
   cleaner(sql`select
     exists (select from ${strangers(wanted)}),
     exists (select from pg_catalog.pg_cursor() as cursor where cursor.name operator(pg_catalog.<>) '') or exists (select from ${FOREIGN}),
@@ -61,19 +61,21 @@ const strangers = (wanted: readonly string[]): Sql =>
     ? sql`pg_catalog.pg_listening_channels() as channel (name)`
     : sql`pg_catalog.pg_listening_channels() as channel (name) where channel.name operator(pg_catalog.<>) all (array[${join(wanted.map((name) => literal(name)))}]::pg_catalog.text[])`;
 
-const lists = new Map<string, readonly WireStatement[]>();
+const listFor = (
+  traits: Pick<CleaningTraits, "hasNoJit">,
+  wanted: readonly string[] = [],
+): readonly WireStatement[] => [...FIRST, last(traits, wanted)];
 
-const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireStatement[] => {
-  if (kind === "sequences") return ONLY_SEQUENCES;
-  const wanted = traits.wantedChannels?.() ?? [];
-  const key = JSON.stringify([traits.hasNoJit, wanted]);
-  let list = lists.get(key);
-  if (list === undefined) {
-    list = [...FIRST, last(traits, wanted)];
-    lists.set(key, list);
-  }
-  return list;
-};
+const ALL = { withJit: listFor({ hasNoJit: false }), withoutJit: listFor({ hasNoJit: true }) };
+
+const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireStatement[] =>
+  kind === "sequences"
+    ? ONLY_SEQUENCES
+    : traits.wantedChannels !== undefined
+      ? listFor(traits, traits.wantedChannels())
+      : traits.hasNoJit
+        ? ALL.withoutJit
+        : ALL.withJit;
 
 const ONLY_SEQUENCES: readonly WireStatement[] = [FORGET_SEQUENCES];
 
