@@ -5,7 +5,7 @@ import type { Model } from "../model/model.ts";
 import type { Execution } from "../../plugin.ts";
 import type { Slot } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
-import { guard, ownedNameOf, preRequest } from "./statements.ts";
+import { guard, ownedName, preRequest } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** What may have switched the role: the pre-request function by its name, or a program. */
@@ -84,7 +84,7 @@ export const createRoleWatch = (): RoleWatch => {
             isLost ||=
               switcher !== undefined && (trustsNobody || expected === undefined || hasSwitched(role, switcher));
             if (!isLost) {
-              name = ownedNameOf(statement, role);
+              name = ownedName(statement.text, role);
               if (switcher !== undefined && expected !== undefined) {
                 guards.set(lines.length, switcher);
                 lines.push(guard(expected));
