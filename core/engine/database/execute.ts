@@ -179,7 +179,8 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return true;
   };
 
-  const execute = async (execution: Execution, times?: Times, earlier?: Attempts): Promise<readonly ResultRow[]> => {
+  /** `heard`: made only where somebody hears of it. */
+  const execute = async (execution: Execution, heard?: Ran, earlier?: Attempts): Promise<readonly ResultRow[]> => {
     let trustsNobody = false;
     let isOpening = true;
     let attempts: Attempts | undefined;
@@ -190,7 +191,12 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     }
     const { sharing } = pool;
     const sending: Sending = { prepares: prepares && sharing === undefined, sharing };
-    let transaction = transactions.build(execution, sending, trustsNobody);
+    let transaction: Transaction;
+    try {
+      transaction = transactions.build(execution, sending, trustsNobody);
+    } catch (error) {
+      throw failed(error, heard);
+    }
     const rebuild = (): Transaction =>
       transactions.build(
         execution,
@@ -209,7 +215,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     try {
       const acquired = pool.acquire(transaction.owner);
       const connection = acquired instanceof Promise ? await acquired : acquired;
-      if (times !== undefined) times.beganAtMs = performance.now();
+      if (heard !== undefined) heard.beganAtMs = performance.now();
       isOpening = false;
       let isReusable = false;
       try {
@@ -229,6 +235,10 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
             isReusable = true;
+            if (heard !== undefined) {
+              heard.rows = rows;
+              tell(heard);
+            }
             return rows;
           } catch (error) {
             if (isGone || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
@@ -257,7 +267,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
           );
       }
     } catch (error) {
-      if (isGone) throw requestCancelled();
+      if (isGone) throw failed(requestCancelled(), heard);
       const isOfBatch = error instanceof BatchFailure;
       if (isOfBatch) lostRole(error.result.error, error.statement, execution.session.databaseRole);
       const loss = {
@@ -269,35 +279,46 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
       };
       attempts = (isOfBatch || isOpening) && !primary.isClosed ? nextAttempt(loss, earlier) : undefined;
       if (attempts === undefined)
-        throw isOfBatch ? withReason(fromStatement(error.result.error, error.path), execution, current) : error;
+        throw failed(
+          isOfBatch ? withReason(fromStatement(error.result.error, error.path), execution, current) : error,
+          heard,
+        );
     } finally {
       forget?.();
     }
     const { pauseMs } = attempts;
     if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    return execute(execution, times, attempts);
+    return execute(execution, heard, attempts);
   };
 
-  const heard = async (execution: Execution): Promise<readonly ResultRow[]> => {
-    const times: Times = { askedAtMs: performance.now() };
-    const tell = (outcome: Pick<RanTransaction, "rows" | "error">): void =>
-      ran.emit({ execution, ...times, endedAtMs: performance.now(), ...outcome } satisfies RanTransaction);
-    try {
-      const rows = await execute(execution, times);
-      tell({ rows });
-      return rows;
-    } catch (error) {
-      tell({ error });
-      throw error;
+  const tell = (heard: Ran): void => {
+    heard.endedAtMs = performance.now();
+    ran.emit(heard);
+  };
+
+  const failed = (error: unknown, heard: Ran | undefined): unknown => {
+    if (heard !== undefined) {
+      heard.error = error;
+      tell(heard);
     }
+    return error;
   };
 
-  return (execution) => (ran.isHeard ? heard(execution) : execute(execution));
+  return (execution) => execute(execution, ran.isHeard ? new Ran(execution) : undefined);
 };
 
-interface Times {
-  readonly askedAtMs: number;
+/** Filled in on the way. A class, since one is made for each transaction. */
+class Ran implements RanTransaction {
+  readonly execution: Execution;
+  readonly askedAtMs = performance.now();
   beganAtMs?: number;
+  endedAtMs = 0;
+  rows?: readonly ResultRow[];
+  error?: unknown;
+
+  constructor(execution: Execution) {
+    this.execution = execution;
+  }
 }
 
 /** Settings that the caller has by its role may be why. */
