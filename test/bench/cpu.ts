@@ -27,6 +27,14 @@ export const cpuSeconds = (pid: number): number => {
   return ticks / TICKS_PER_SECOND;
 };
 
+/** Of all threads of a process, in microseconds: the process has nothing to do for it. */
+export const cpuMicroseconds = (pid: number): number => {
+  let nanoseconds = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`))
+    nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
+  return nanoseconds / 1000;
+};
+
 export const parentOf = (pid: number): number => {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1]);

@@ -1,99 +1,144 @@
-/** `npm run bench:observability`: what metrics, logs and spans cost. One process has a server of each kind; each round asks
- *  all of them in turn. A number is the median of the ratios to the server that tells nothing in the same round, with the
- *  middle half of them. CPU per request says more than throughput where other programs run beside it. Needs a PostgreSQL:
- *  TEST_DATABASE_URL (superuser), or the server programs of one on this machine. */
+/** `npm run bench:observability`: what metrics, logs and spans cost. One process has a server of each kind; in each round
+ *  each of them has a turn of a hundred requests: reads by key and of two levels, half of them REST, half GraphQL. A number
+ *  is the median of the ratios to the server that tells nothing in the same ten rounds, with the middle half of them. It
+ *  is done several times with new processes; the range of their medians stands beside it. CPU per request says more than
+ *  throughput where other programs run beside it. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server
+ *  programs of one on this machine. BENCH_BASELINE: the folder of another checkout, built, whose server that tells nothing
+ *  has turns too. BENCH_ONLY: numbers of variants. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { Agent, get, type IncomingMessage } from "node:http";
+import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
-import { BENCH_SQL } from "./data.ts";
+import { cpuMicroseconds } from "./cpu.ts";
+import { BENCH_SQL, SCENARIOS } from "./data.ts";
+import { openKeepAlive, requestText, type KeepAlive } from "./keep-alive.ts";
 import { VARIANTS } from "./observed-variants.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
-const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 60);
-const REQUESTS = Number(process.env["BENCH_REQUESTS"] ?? 400);
-const WARM_REQUESTS = 3000;
+const SERIES = Number(process.env["BENCH_SERIES"] ?? 4);
+const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 100);
+const REQUESTS = 100;
+/** Turns that are added up before they are compared. */
+const BLOCK = 10;
+const WARM_REQUESTS = 6000;
 const CONNECTIONS = 4;
-const KEYS = 275;
 const SERVER = fileURLToPath(new URL("./observed-server.js", import.meta.url));
+const BASELINE = process.env["BENCH_BASELINE"];
+const numbers = process.env["BENCH_ONLY"]?.split(",").map(Number) ?? [...VARIANTS.keys()];
+const names = [
+  ...numbers.map((number) => VARIANTS[number]?.name),
+  ...(BASELINE === undefined ? [] : ["baseline, nothing"]),
+];
 
-interface Round {
+/** What some requests took. */
+interface Turn {
   readonly ms: number;
   /** Microseconds of the server. */
   readonly cpu: number;
 }
+
+let key = 0;
+/** Each kind in turn, each time with another key. */
+const KINDS: readonly ((key: number) => string)[] = SCENARIOS.flatMap(({ rest, graphql, keys }) => [
+  (at: number) => requestText(rest(1 + (at % keys))),
+  (at: number) => requestText("/v1/graphql", JSON.stringify({ query: graphql, variables: { id: 1 + (at % keys) } })),
+]);
+
+const nextRequest = (): string => {
+  key++;
+  return (KINDS[key % KINDS.length] as (key: number) => string)(Math.floor(key / KINDS.length) * 7919); // within its length
+};
 
 const quantile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 };
 
+const median = (values: readonly number[]): number => quantile(values, 0.5);
+
 const percent = (ratio: number): string => `${ratio >= 1 ? "+" : ""}${((ratio - 1) * 100).toFixed(1)}`;
 
-/** `-3.1 % (-4.0 … -1.9)` */
-const compared = (ratios: readonly number[]): string =>
-  `${percent(quantile(ratios, 0.5))} % (${percent(quantile(ratios, 0.25))} … ${percent(quantile(ratios, 0.75))})`;
+/** `+3.1 % (+1.0 … +4.9; +2.8 … +3.3)` */
+const compared = (series: readonly (readonly number[])[]): string => {
+  const all = series.flat();
+  const medians = series.map(median);
+  const range = (from: number, to: number): string => `${percent(from)} … ${percent(to)}`;
+  return `${percent(median(all))} % (${range(quantile(all, 0.25), quantile(all, 0.75))}; ${range(Math.min(...medians), Math.max(...medians))})`;
+};
 
-const server = await startServer();
-const { url, client } = await openFreshDatabase(server, "relapi_observed");
-await client.query(BENCH_SQL);
-await client.end();
-// what it logs goes where nobody reads it
-const child = fork(SERVER, [url], { stdio: ["ignore", "ignore", "ignore", "ipc"] });
-try {
+const blocksOf = (turns: readonly Turn[] = []): readonly Turn[] =>
+  Array.from({ length: Math.floor(turns.length / BLOCK) }, (_, block) => {
+    const of = turns.slice(block * BLOCK, (block + 1) * BLOCK);
+    const sum = (what: keyof Turn): number => of.reduce((sum, turn) => sum + turn[what], 0);
+    return { ms: sum("ms"), cpu: sum("cpu") };
+  });
+
+/** Turns by variant. */
+const runSeries = async (url: string): Promise<readonly (readonly Turn[])[]> => {
+  // the log goes through a pipe, as to a collector
+  const child = fork(SERVER, [url, numbers.join(","), ...(BASELINE === undefined ? [] : [BASELINE])], {
+    stdio: ["ignore", "pipe", "ignore", "ipc"],
+  });
+  child.stdout?.resume();
+  const { pid = 0 } = child;
   const [{ ports }] = (await once(child, "message")) as [{ readonly ports: readonly number[] }];
-  const agent = new Agent({ keepAlive: true });
-  let key = 0;
+  const servers: (readonly KeepAlive[])[] = [];
+  for (const port of ports)
+    servers.push(await Promise.all(Array.from({ length: CONNECTIONS }, () => openKeepAlive(port))));
 
-  const one = async (port: number): Promise<void> => {
-    key = (key + 7919) % KEYS;
-    const path = `/api/album?select=title,artist(name)&artist_id=eq.${key}&order=title&limit=10`;
-    const [response] = (await once(get({ port, agent, path }), "response")) as [IncomingMessage];
-    if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
-    response.resume();
-    await once(response, "end");
-  };
-
-  const cpu = async (): Promise<number> => {
-    const answer = once(child, "message") as Promise<[{ readonly cpu: number }]>;
-    child.send("cpu");
-    return (await answer)[0].cpu;
-  };
-
-  const ask = async (port: number, amount: number): Promise<Round> => {
-    const before = await cpu();
+  const ask = async (connections: readonly KeepAlive[], amount: number): Promise<Turn> => {
+    const before = cpuMicroseconds(pid);
     const startMs = performance.now();
     let left = amount;
-    const work = async (): Promise<void> => {
-      while (left-- > 0) await one(port);
-    };
-    await Promise.all(Array.from({ length: CONNECTIONS }, work));
-    return { ms: performance.now() - startMs, cpu: (await cpu()) - before };
+    await Promise.all(
+      connections.map(async (connection) => {
+        while (left-- > 0) await connection.ask(nextRequest());
+      }),
+    );
+    return { ms: performance.now() - startMs, cpu: cpuMicroseconds(pid) - before };
   };
 
-  const rounds: Round[][] = ports.map(() => []);
-  for (const port of ports) await ask(port, WARM_REQUESTS);
+  for (const connections of servers) await ask(connections, WARM_REQUESTS);
+  const turns: Turn[][] = servers.map(() => []);
   for (let round = 0; round < ROUNDS; round++)
-    for (let i = 0; i < ports.length; i++) {
-      const at = (i + round) % ports.length; // whoever comes first has it no better
-      rounds[at]?.push(await ask(ports[at] as number, REQUESTS)); // at is within its length
+    for (let i = 0; i < servers.length; i++) {
+      const at = (i + round) % servers.length; // whoever comes first has it no better
+      turns[at]?.push(await ask(servers[at] as readonly KeepAlive[], REQUESTS)); // at is within its length
     }
+  for (const connection of servers.flat()) connection.close();
+  child.disconnect();
+  await once(child, "exit");
+  return turns;
+};
 
-  const [base = []] = rounds;
-  process.stdout.write(`${ROUNDS} rounds of ${REQUESTS} requests each\n\n`);
+const loads: string[] = [];
+const server = await startServer();
+try {
+  const { url, client } = await openFreshDatabase(server, "relapi_observed");
+  await client.query(BENCH_SQL);
+  await client.end();
+  const series: (readonly (readonly Turn[])[])[] = [];
+  for (let i = 0; i < SERIES; i++) {
+    series.push(await runSeries(url));
+    loads.push(loadavg()[0]?.toFixed(1) ?? "");
+  }
+  process.stdout.write(
+    `${SERIES} series of ${ROUNDS} turns of ${REQUESTS} requests each, Node ${process.version}, load ${loads.join(", ")}\n\n`,
+  );
   process.stdout.write("| | CPU per request, µs | CPU | throughput |\n| --- | --- | --- | --- |\n");
-  VARIANTS.forEach(({ name }, at) => {
-    const own = rounds[at] ?? [];
-    const perRequest = quantile(
-      own.map((round) => round.cpu / REQUESTS),
-      0.5,
-    );
-    const ofCpu = compared(own.map((round, i) => round.cpu / (base[i]?.cpu ?? Number.NaN)));
-    const ofThroughput = compared(own.map((round, i) => (base[i]?.ms ?? Number.NaN) / round.ms));
+  /** Of each block, by series. */
+  const ratios = (at: number, ratio: (own: Turn, base: Turn) => number): readonly (readonly number[])[] =>
+    series.map((turns) => {
+      const base = blocksOf(turns[0]);
+      return blocksOf(turns[at]).map((own, block) => ratio(own, base[block] as Turn)); // as many
+    });
+  names.forEach((name, at) => {
+    const perRequest = median(series.flatMap((turns) => blocksOf(turns[at]).map(({ cpu }) => cpu / BLOCK / REQUESTS)));
+    const ofCpu = compared(ratios(at, (own, base) => own.cpu / base.cpu));
+    const ofThroughput = compared(ratios(at, (own, base) => base.ms / own.ms));
     process.stdout.write(`| ${name} | ${perRequest.toFixed(1)} | ${ofCpu} | ${ofThroughput} |\n`);
   });
 } finally {
-  child.disconnect();
   await server.stop();
 }
 process.exit();

@@ -1,20 +1,26 @@
 /** All variants of `observability.ts` in one process, so that they have the same compiler, heap and caches: `node
- *  observed-server.js <database url>`. It tells their ports, and when it is asked the microseconds of CPU that it has
- *  used. */
+ *  observed-server.js <database url> [numbers of variants] [folder of another checkout]`. It tells the ports, that of the
+ *  other checkout's server last. */
+import { resolve } from "node:path";
 import { trace } from "@opentelemetry/api";
-import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
+import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { serve } from "../../presets/serve.ts";
-import { VARIANTS } from "./observed-variants.ts";
+import { VARIANTS, type Variant } from "./observed-variants.ts";
 
-const [, , databaseUrl] = process.argv;
-if (databaseUrl === undefined) throw new Error("usage: observed-server.js <database url>");
+const [, , databaseUrl, numbers = "", baseline] = process.argv;
+if (databaseUrl === undefined)
+  throw new Error("usage: observed-server.js <database url> [numbers of variants] [folder of another checkout]");
 
-const ports: number[] = [];
-for (const { options, hasMetrics, hasSdk } of VARIANTS) {
-  // spans are made, and go nowhere
-  if (hasSdk === true) trace.setGlobalTracerProvider(new BasicTracerProvider());
-  const { api, address } = await serve({
-    options: { databaseUrl, anonRole: "bench_anon", dbPool: 2, ...options },
+// as many spans at once as usual; what becomes of them then is a matter of the exporter
+const exporter = {
+  export: (_: unknown, done: (result: { readonly code: number }) => void): void => done({ code: 0 }),
+  shutdown: async (): Promise<void> => undefined,
+};
+trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }));
+
+const start = async (serveVariant: typeof serve, { options, hasMetrics }: Variant): Promise<number> => {
+  const { api, address } = await serveVariant({
+    options: { databaseUrl, anonRole: "bench_anon", dbPool: 4, ...options },
     server: {
       host: "127.0.0.1",
       port: 0,
@@ -24,11 +30,14 @@ for (const { options, hasMetrics, hasSdk } of VARIANTS) {
     },
   });
   await api.ready;
-  ports.push(Number(new URL(address).port));
+  return Number(new URL(address).port);
+};
+
+const ports: number[] = [];
+for (const number of numbers.split(",")) ports.push(await start(serve, VARIANTS[Number(number)] as Variant)); // named by the benchmark
+if (baseline !== undefined) {
+  const other = (await import(resolve(baseline, "dist/presets/serve.js"))) as { readonly serve: typeof serve };
+  ports.push(await start(other.serve, VARIANTS[0] as Variant)); // there is one
 }
-process.on("message", () => {
-  const { user, system } = process.cpuUsage();
-  process.send?.({ cpu: user + system });
-});
 process.on("disconnect", () => process.exit());
 process.send?.({ ports });

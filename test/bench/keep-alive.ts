@@ -1,0 +1,49 @@
+/** A client that costs little: requests over connections that stay open, one after the other on each. */
+import { connect, type Socket } from "node:net";
+
+export interface KeepAlive {
+  /** Resolves when the answer is there. @throws Error when its status is not 200, or it is one of GraphQL's errors */
+  ask(request: string): Promise<void>;
+  close(): void;
+}
+
+const HEAD_END = "\r\n\r\n";
+const BODY_LENGTH = /\r\ncontent-length: (\d+)/i;
+
+/** The text of a request; with a body it is one of GraphQL. */
+export const requestText = (path: string, body?: string): string =>
+  body === undefined
+    ? `GET ${path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\n\r\n`
+    : `POST ${path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+export const openKeepAlive = async (port: number): Promise<KeepAlive> => {
+  const socket = await new Promise<Socket>((resolve, reject) => {
+    const opened = connect(port, "127.0.0.1", () => resolve(opened)).once("error", reject);
+  });
+  socket.setNoDelay(true);
+  let waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
+  let received = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (text: string) => {
+    received += text;
+    const headEnd = received.indexOf(HEAD_END);
+    if (headEnd === -1) return;
+    const length = Number(BODY_LENGTH.exec(received)?.[1]);
+    const answer = received;
+    if (Number.isNaN(length)) return waiting?.reject(new Error(`no length: ${answer}`));
+    if (answer.length < headEnd + HEAD_END.length + length) return;
+    received = "";
+    if (!answer.startsWith("HTTP/1.1 200 ") || answer.includes('{"errors"', headEnd))
+      return waiting?.reject(new Error(answer));
+    waiting?.resolve();
+  });
+  socket.on("close", () => waiting?.reject(new Error("the server has closed the connection")));
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject };
+        socket.write(request);
+      }),
+    close: () => void socket.destroy(),
+  };
+};
