@@ -39,16 +39,7 @@ export const knownSettings = (): readonly SettingSpec<unknown>[] => [
 export const knownVariables = (): ReadonlySet<string> =>
   new Set(knownSettings().flatMap(({ environment = [] }) => environment));
 
-/** Secrets that may stand in a file: `JWT_SECRET=@/run/secrets/jwt`. */
-const MAY_BE_FILES: ReadonlySet<string> = new Set([
-  "databaseUrl",
-  "databaseDirectUrl",
-  "jwtSecret",
-  "adminSecret",
-  "adminSecrets",
-]);
-
-/** The variables, with what the files hold that they name. @rule C-SET-6 */
+/** The variables, with what the files hold that they name: any secret may stand in one. @rule C-SET-6 */
 const withFiles = (
   given: Environment,
   faults: string[],
@@ -56,7 +47,7 @@ const withFiles = (
   const found: Record<string, string> = {};
   const files: SecretFile[] = [];
   for (const setting of settingsOf(fullCompat({}))) {
-    if (!MAY_BE_FILES.has(setting.name)) continue;
+    if (setting.isSecret !== true) continue;
     // of several names the first that is set counts
     const variable = setting.environment?.find((name) => (given[name] ?? "") !== "");
     const path = /^@(.+)$/s.exec(given[variable ?? ""] ?? "")?.[1];

@@ -47,16 +47,29 @@ const valueOf = (file: SecretFile): unknown => {
   return value;
 };
 
+const countOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
+
 /** What cannot be read leaves the secret as it was. @rule C-SET-8 */
 export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => {
-  /** By option, the last that was good. */
-  const known = new Map<string, unknown>();
+  /** By option, the last that was good: first those of the start. */
+  const known = new Map<string, unknown>(files.map((file) => [file.setting.name, valueOf(file)]));
   let troubles: Troubles | undefined;
+
+  /** Whoever connects has been told at the start how many there are. @throws RelApiError `preset` */
+  const checkCount = ({ setting, variable, path }: SecretFile, value: unknown): void => {
+    const [before, now] = [known.get(setting.name), value].map(countOf);
+    if (setting.isFixed === true && before !== now)
+      throw presetError(
+        `${variable} names the file "${path}", which holds ${now} connection strings, not ${before} as at the start: restart to change their number`,
+      );
+  };
 
   const read = (file: SecretFile): unknown => {
     const about = `${ABOUT}: ${file.variable}`;
     try {
-      known.set(file.setting.name, valueOf(file));
+      const value = valueOf(file);
+      checkCount(file, value);
+      known.set(file.setting.name, value);
       troubles?.set(about, undefined);
     } catch (error) {
       troubles?.set(about, `${(error as Error).message}; keeping the previous one`);
@@ -68,9 +81,11 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
   const others = files.filter(({ setting }) => setting.isFixed !== true);
   return {
     options: {
-      freshUrl: (option) => {
+      freshUrl: (option, index = 0) => {
         const file = ofConnections.find(({ setting }) => setting.name === option);
-        return file === undefined ? undefined : (read(file) as string | undefined); // the kind of connection strings
+        if (file === undefined) return undefined;
+        const value = read(file) as string | readonly string[]; // the kinds of connection strings
+        return typeof value === "string" ? value : value[index];
       },
     },
     plugin: definePlugin({
@@ -91,6 +106,8 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
           });
         const changed = (): void => {
           context.logger.info("a secret file has changed");
+          // what is wrong with one is told before the next connection needs it
+          for (const file of ofConnections) read(file);
           context.requestReload();
         };
         for (const { path } of files) watchFile(path, { interval: LOOK_MS, persistent: false }, changed);

@@ -40,9 +40,9 @@ export interface DatabaseSource {
 interface Objects {
   readonly database?: DatabaseSource | undefined;
   readonly logger?: Logger | undefined;
-  /** The connection string as it is now, asked for with each connection, for passwords that rotate. Undefined: that of
-   *  the option. */
-  readonly freshUrl?: ((option: "databaseUrl" | "databaseDirectUrl") => string | undefined) | undefined;
+  /** The connection string as it is now, asked for with each connection, for passwords that rotate; `index`: of an option
+   *  that is a list. Undefined: that of the option. */
+  readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;
   /** `app.settings.<name>` in SQL. */
   readonly appSettings?: Readonly<Record<string, string>> | undefined;
   /** Settings of plugins that are no options of their own, by name. */

@@ -1,6 +1,6 @@
 /** NATS passes the messages on: `BUS_URL=nats://user:password@host:4222`, with several hosts of a cluster separated by
  *  commas. `tls://` asks for encryption. @rule X-BUS-4 */
-import type { NatsConnection, NodeConnectionOptions } from "@nats-io/transport-node";
+import type { NatsConnection, NodeConnectionOptions, TokenAuth, UserPass } from "@nats-io/transport-node";
 import { definePlugin } from "../../core/index.ts";
 import type { BusHandlers, BusTransport, OpenBus } from "./api.ts";
 import { loadPackage } from "./load-package.ts";
@@ -15,30 +15,38 @@ const USUAL_MAX_BYTES = 1024 * 1024;
 export const natsBus = definePlugin({
   name: "nats-bus",
   requires: ["bus"],
-  apply: (hooks, { logger }) => {
+  apply: (hooks, { logger, options: { freshUrl } }) => {
     hooks.use<OpenBus>("openBus").tap("nats-bus", (url, namespace, handlers) => {
       if (!/^(nats|tls):\/\//i.test(url)) return undefined;
-      return createNatsBus(url, namespace, handlers, (reason) =>
+      const urlOf = (): string => freshUrl?.("busUrl") ?? url;
+      return createNatsBus(urlOf, namespace, handlers, (reason) =>
         logger.warn("the bus cannot be reached yet; trying again", { reason }),
       );
     });
   },
 });
 
+const urlsOf = (given: string): readonly URL[] => given.split(",").map((url) => new URL(url.trim()));
+
 /** User and password, or a token in their place, are those of the first that has some. */
-const optionsOf = (given: string): NodeConnectionOptions => {
-  const urls = given.split(",").map((url) => new URL(url.trim()));
-  const { username = "", password = "" } = urls.find((url) => url.username !== "") ?? {};
+const credentialsOf = (given: string): UserPass | TokenAuth | undefined => {
+  const { username = "", password = "" } = urlsOf(given).find((url) => url.username !== "") ?? {};
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
+};
+
+/** `urlOf`: asked for user and password with each connection, since they may rotate. */
+const optionsOf = (urlOf: () => string): NodeConnectionOptions => {
+  const urls = urlsOf(urlOf());
   return {
     servers: urls.map(({ host }) => host),
-    ...(user === "" ? {} : pass === "" ? { token: user } : { user, pass }),
+    ...(credentialsOf(urlOf()) === undefined ? {} : { authenticator: () => credentialsOf(urlOf()) }),
     ...(urls.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
   };
 };
 
 const createNatsBus = (
-  url: string,
+  urlOf: () => string,
   namespace: string,
   { heard, up, down }: BusHandlers,
   cannotConnect: (reason: string) => void,
@@ -69,7 +77,7 @@ const createNatsBus = (
     try {
       const nats = await loadPackage("@nats-io/transport-node", () => import("@nats-io/transport-node"));
       const opened = await nats.connect({
-        ...optionsOf(url),
+        ...optionsOf(urlOf),
         name: namespace,
         noEcho: true,
         maxReconnectAttempts: -1,

@@ -11,11 +11,16 @@ const LONGEST_PAUSE_MS = 1000;
 const PING_MS = 2000;
 const SILENCE_MS = 5000;
 
-/** Connects by itself, again and again. What is sent while it is away fails. */
-export const openRedis = async (url: string, name: string): Promise<Redis> => {
+/** Connects by itself, again and again. What is sent while it is away fails. `urlOf`: asked for user and password with
+ *  each connection, since they may rotate. */
+export const openRedis = async (urlOf: () => string, name: string): Promise<Redis> => {
   const { createClient } = await loadPackage("@redis/client", () => import("@redis/client"));
+  const { url, hasCredentials } = withoutCredentials(urlOf());
   const client = createClient({
     url,
+    ...(hasCredentials
+      ? { credentialsProvider: { type: "async-credentials-provider", credentials: async () => credentialsOf(urlOf()) } }
+      : {}),
     name,
     disableOfflineQueue: true,
     pingInterval: PING_MS,
@@ -26,4 +31,21 @@ export const openRedis = async (url: string, name: string): Promise<Redis> => {
     },
   });
   return client as Redis; // its type lists no modules
+};
+
+/** Those of a URL would go before the provider's. */
+const withoutCredentials = (url: string): { readonly url: string; readonly hasCredentials: boolean } => {
+  const bare = new URL(url);
+  const hasCredentials = bare.username !== "" || bare.password !== "";
+  bare.username = "";
+  bare.password = "";
+  return { url: bare.href, hasCredentials };
+};
+
+const credentialsOf = (url: string): { readonly username?: string; readonly password?: string } => {
+  const { username, password } = new URL(url);
+  return {
+    ...(username === "" ? {} : { username: decodeURIComponent(username) }),
+    ...(password === "" ? {} : { password: decodeURIComponent(password) }),
+  };
 };

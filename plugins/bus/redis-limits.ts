@@ -35,15 +35,20 @@ export const redisLimits = definePlugin({
   name: "redis-limits",
   settings: [...redisLimitSettings, ...busSettings],
   apply: (_hooks, context) => {
-    const { rateLimitRedisUrl, busUrl } = context.options;
+    const { rateLimitRedisUrl, busUrl, freshUrl } = context.options;
     const url = rateLimitRedisUrl ?? (/^rediss?:/i.test(busUrl ?? "") ? busUrl : undefined);
-    if (url !== undefined) context.offer<RedisBucketsService>("redis-buckets", createBuckets(context, url));
+    if (url === undefined) return;
+    const option = rateLimitRedisUrl === undefined ? "busUrl" : "rateLimitRedisUrl";
+    context.offer<RedisBucketsService>(
+      "redis-buckets",
+      createBuckets(context, () => freshUrl?.(option) ?? url),
+    );
   },
 });
 
 const isMissingScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith("NOSCRIPT");
 
-const createBuckets = (context: PluginContext, url: string): RedisBucketsService["value"] => {
+const createBuckets = (context: PluginContext, urlOf: () => string): RedisBucketsService["value"] => {
   const { logger } = context;
   let redis: Redis | undefined;
   let namespace: string | undefined;
@@ -66,7 +71,7 @@ const createBuckets = (context: PluginContext, url: string): RedisBucketsService
     isOpening = true;
     try {
       namespace = await namespaceOf(context);
-      redis = await openRedis(url, namespace);
+      redis = await openRedis(urlOf, namespace);
       if (isClosed) return;
       redis.on("error", away);
       redis.connect().catch(away);

@@ -9,10 +9,11 @@ const MAX_BYTES = 1024 * 1024;
 export const redisBus = definePlugin({
   name: "redis-bus",
   requires: ["bus"],
-  apply: (hooks, { logger }) => {
+  apply: (hooks, { logger, options: { freshUrl } }) => {
     hooks.use<OpenBus>("openBus").tap("redis-bus", (url, namespace, handlers) => {
       if (!/^rediss?:\/\//i.test(url)) return undefined;
-      return createRedisBus(url, namespace, handlers, (reason) =>
+      const urlOf = (): string => freshUrl?.("busUrl") ?? url;
+      return createRedisBus(urlOf, namespace, handlers, (reason) =>
         logger.warn("the bus cannot be reached yet; trying again", { reason }),
       );
     });
@@ -20,7 +21,7 @@ export const redisBus = definePlugin({
 });
 
 const createRedisBus = (
-  url: string,
+  urlOf: () => string,
   namespace: string,
   { heard, up, down }: BusHandlers,
   cannotConnect: (reason: string) => void,
@@ -60,7 +61,7 @@ const createRedisBus = (
 
   const connect = async (): Promise<void> => {
     try {
-      [publisher, subscriber] = await Promise.all([openRedis(url, namespace), openRedis(url, namespace)]);
+      [publisher, subscriber] = await Promise.all([openRedis(urlOf, namespace), openRedis(urlOf, namespace)]);
     } catch (error) {
       return failed(error); // the package is missing
     }

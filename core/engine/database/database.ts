@@ -84,7 +84,9 @@ export const createDatabase = (
       warn,
     });
   const primary = open(target);
-  const replicaTargets = options.databaseReplicaUrls.map((url): Target => ({ url, pooler: options.databasePooler }));
+  const replicaTargets = options.databaseReplicaUrls.map((url, i): Target =>
+    fresh({ url, pooler: options.databasePooler }, "databaseReplicaUrls", options, i),
+  );
   const replicas =
     replicaTargets.length === 0
       ? undefined
@@ -194,16 +196,12 @@ const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): T
 };
 
 /** Its URL may be another one with each connection. */
-const fresh = (
-  to: Target,
-  option: "databaseUrl" | "databaseDirectUrl",
-  { freshUrl }: Pick<ResolvedOptions, "freshUrl">,
-): Target => {
+const fresh = (to: Target, option: string, { freshUrl }: Pick<ResolvedOptions, "freshUrl">, index?: number): Target => {
   if ("stream" in to || freshUrl === undefined) return to;
   return {
     ...to,
     get url() {
-      return freshUrl(option) ?? to.url;
+      return freshUrl(option, index) ?? to.url;
     },
   };
 };

@@ -1,0 +1,167 @@
+/** Secrets beside those of the primary and of callers, in files that are replaced while the server runs: replicas, buses,
+ *  counters. */
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { hasPostgres, startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { createShop, isHere } from "./failures.ts";
+import { startStandalone, type Standalone } from "./standalone.ts";
+import { eventually, folderFor, freePort, has, startProgram } from "./support.ts";
+
+/** A file that is replaced as a whole. */
+const secretFile = (first: string): { readonly setting: string; put(text: string): void } => {
+  const file = join(folderFor("secret"), "secret");
+  const put = (text: string): void => {
+    writeFileSync(`${file}.new`, `${text}\n`);
+    renameSync(`${file}.new`, file);
+  };
+  put(first);
+  return { setting: `@${file}`, put };
+};
+
+describe.skipIf(!isHere(hasPostgres))("C-SET-8 the secrets of other servers", () => {
+  test("C-SET-8 the passwords of replicas: their new connections have the new one", async () => {
+    const primary = await startPrimary();
+    await createShop(primary);
+    await primary.query(
+      `create role reader login superuser password 'first';
+       create function public.place() returns text language sql stable as $$ select current_setting('port') $$`,
+    );
+    const standbys = [await startStandby(primary, "s1"), await startStandby(primary, "s2")];
+    for (const standby of standbys)
+      await standby.setAccess("host all reader 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
+    const urlsWith = (password: string): string =>
+      standbys.map(({ url }) => url.replace("postgres@", `reader:${password}@`)).join(",");
+    const file = secretFile(urlsWith("first"));
+    const server = await startStandalone({
+      DATABASE_URL: primary.url,
+      DATABASE_REPLICA_URLS: file.setting,
+      DB_SCHEMAS: "public",
+      ANON_ROLE: "shop_anon",
+    });
+    const places = async (): Promise<readonly number[]> => {
+      const found = new Set<number>();
+      for (let i = 0; i < 6; i++) {
+        const response = await fetch(`${server.url}/api/rpc/place`);
+        expect(response.status).toBe(200);
+        found.add(Number(await response.json()));
+      }
+      return [...found].sort((a, b) => a - b);
+    };
+    const ofStandbys = standbys.map(({ port }) => port).sort((a, b) => a - b);
+    const atStandbys = async (): Promise<boolean> => JSON.stringify(await places()) === JSON.stringify(ofStandbys);
+    await eventually(atStandbys, 5000, "reads at the replicas");
+
+    await primary.query("alter role reader password 'second'");
+    file.put(urlsWith("second"));
+    // replayed there
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (const standby of standbys)
+      await standby.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
+    await eventually(atStandbys, 5000, "reads at the replicas again");
+    expect((await server.ready())[1]).toBe("");
+
+    // who is asked is known from the start on
+    file.put(urlsWith("second").split(",")[0] ?? "");
+    await eventually(async () => (await server.ready())[1] !== "", 5000, "a word of /ready");
+    expect(await server.ready()).toEqual([
+      200,
+      expect.stringMatching(
+        /^secret files: DATABASE_REPLICA_URLS: .* holds 1 connection strings, not 2 as at the start: restart to change their number; keeping the previous one\n$/,
+      ),
+    ]);
+    expect(await atStandbys()).toBe(true);
+    expect(await server.stop()).toBe(0);
+  }, 60_000);
+
+  /** Two processes, and whether a reload of one reaches the other. */
+  const startTwo = async (primary: Server, more: Readonly<Record<string, string>>): Promise<readonly Standalone[]> => {
+    const environment = {
+      DATABASE_URL: primary.url,
+      DB_SCHEMAS: "public",
+      ANON_ROLE: "shop_anon",
+      DB_SCHEMA_POLL_INTERVAL: "0",
+      DB_CHANNEL_ENABLED: "false",
+      ...more,
+    };
+    return [await startStandalone(environment), await startStandalone(environment)];
+  };
+  let tables = 0;
+  const reaches = async (primary: Server, [from, to]: readonly Standalone[]): Promise<void> => {
+    const table = `table_${++tables}`;
+    await primary.query(`create table ${table} (id int); grant select on ${table} to shop_anon`);
+    process.kill(from?.pid ?? 0, "SIGUSR1");
+    await eventually(
+      async () => (await fetch(`${to?.url}/api/${table}`)).status === 200,
+      5000,
+      "a reload of the other",
+    );
+  };
+
+  test.skipIf(!has("nats-server"))(
+    "C-SET-8 the password of NATS",
+    async () => {
+      const primary = await startPrimary();
+      await createShop(primary);
+      const port = await freePort();
+      const config = join(folderFor("nats"), "nats.conf");
+      const configure = (password: string): void =>
+        writeFileSync(config, `listen: 127.0.0.1:${port}\nauthorization { user: relapi, password: "${password}" }\n`, {
+          mode: 0o644,
+        });
+      configure("first");
+      const nats = await startProgram("nats-server", ["-c", config], { port });
+      const urlWith = (password: string): string => `nats://relapi:${password}@127.0.0.1:${port}`;
+      const file = secretFile(urlWith("first"));
+      const servers = await startTwo(primary, { BUS_URL: file.setting });
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await reaches(primary, servers);
+      configure("second");
+      file.put(urlWith("second"));
+      nats.process.kill("SIGHUP"); // those that have the old password are sent away
+      await eventually(() => servers.every((each) => each.output().includes("lost the bus")), 5000, "a loss");
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+      await reaches(primary, servers);
+    },
+    60_000,
+  );
+
+  test.skipIf(!has("redis-server"))(
+    "C-SET-8 the password of Redis, for the bus and for rate limits",
+    async () => {
+      const primary = await startPrimary();
+      await createShop(primary);
+      const port = await freePort();
+      const start = (password: string) =>
+        startProgram(
+          "redis-server",
+          ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--requirepass", password],
+          { port },
+        );
+      const redis = await start("first");
+      const urlWith = (password: string): string => `redis://:${password}@127.0.0.1:${port}`;
+      const file = secretFile(urlWith("first"));
+      const servers = await startTwo(primary, {
+        BUS_URL: file.setting,
+        RATE_LIMITS: "shop_anon=600",
+        RATE_LIMIT_BURST: "1000",
+        LOG_LEVEL: "info",
+      });
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await reaches(primary, servers);
+      expect((await fetch(`${servers[0]?.url}/api/crate`)).status).toBe(200);
+      await redis.stop();
+      await fetch(`${servers[0]?.url}/api/crate`);
+      await start("second");
+      file.put(urlWith("second"));
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      await reaches(primary, servers);
+      const counts = async (): Promise<boolean> => {
+        expect((await fetch(`${servers[0]?.url}/api/crate`)).status).toBe(200);
+        return servers[0]?.output().includes("rate limits are counted in Redis again") === true;
+      };
+      await eventually(counts, 5000, "counting in Redis");
+    },
+    60_000,
+  );
+});
