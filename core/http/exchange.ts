@@ -1,6 +1,6 @@
 /** A request on its way through the pipeline, and its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { CredentialRules, Session } from "../kernel/session.ts";
+import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
 
 /** A request and its response on their way through the pipeline. */
 export interface Exchange {
@@ -13,6 +13,8 @@ export interface Exchange {
   readonly query: string | undefined;
   /** Set by the authorize step. */
   readonly session: Session;
+  /** What it brought to show who calls. */
+  readonly credentials: Credentials;
   /** First value of a request header, lower-case name. */
   header(name: string): string | undefined;
   /** The whole body; refused beyond `maxBodyBytes`. */

@@ -71,6 +71,10 @@ export class RequestExchange implements Exchange, Credentials {
     return this.caller as Session; // who may look before the authorize step sees a type without it
   }
 
+  get credentials(): Credentials {
+    return this;
+  }
+
   get exposedHeaders(): readonly string[] {
     return this.owner.exposedHeaders ?? NONE;
   }

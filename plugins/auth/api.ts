@@ -16,6 +16,10 @@ export interface TakenCredentials {
 /** Offered by the plugin `anonymous`. */
 export type TakenCredentialsService = Token<"taken-credentials", { of(): TakenCredentials }>;
 
+/** Tokens that were accepted may be refused from now on, and the other way round, without new settings: keys have
+ *  changed. Whoever decides by something else that changes may emit it too. */
+export type CredentialsChangedSignal = Token<"credentials-changed", undefined>;
+
 declare module "../../core/kernel/session.ts" {
   interface CredentialRules extends TokenRules {}
 }

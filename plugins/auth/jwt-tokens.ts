@@ -11,11 +11,12 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
+import type { CredentialsChangedSignal } from "./api.ts";
 import { buildVariables, exactClaimsText, readSessionClaims } from "./claims.ts";
 import { isText, textOf } from "./exact-json.ts";
 import { databaseRoleRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./json-path.ts";
-import { remoteKeys } from "./key-ring.ts";
+import { remoteKeys, sharedKeys } from "./key-ring.ts";
 import type { JsonObject } from "./keys.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { callerSettings, tokenSettings } from "./settings.ts";
@@ -63,6 +64,17 @@ interface Tokens {
 
 const createTokens = (context: PluginContext): Tokens => {
   const known = createKnownTokens(context);
+  const changed = context.signal<CredentialsChangedSignal>("credentials-changed");
+  const openKeys = sharedKeys((url) =>
+    remoteKeys({
+      url,
+      logger: context.logger,
+      changed: () => {
+        known.clear();
+        changed.emit(undefined);
+      },
+    }),
+  );
 
   const read = (options: ResolvedOptions): State => {
     const readRoleClaim = parseRoleClaimKey(options.jwtRoleClaimKey);
@@ -73,9 +85,7 @@ const createTokens = (context: PluginContext): Tokens => {
         return said === undefined ? undefined : textOf(said);
       },
     };
-    const configurations = parseTokenSettings(options, (url) =>
-      remoteKeys({ url, logger: context.logger, changed: known.clear }),
-    );
+    const configurations = parseTokenSettings(options, openKeys);
     return {
       options,
       configurations,

@@ -19,6 +19,28 @@ export const fixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({
   close: () => {},
 });
 
+/** One ring for all that open the same address: it goes on, with its keys, while settings are read again. */
+export const sharedKeys = (open: (url: URL) => KeyRing): ((url: URL) => KeyRing) => {
+  const rings = new Map<string, { readonly ring: KeyRing; users: number }>();
+  return (url) => {
+    const { href } = url;
+    const shared = rings.get(href) ?? { ring: open(url), users: 0 };
+    rings.set(href, shared);
+    shared.users++;
+    return {
+      ...shared.ring,
+      get pending() {
+        return shared.ring.pending;
+      },
+      close: () => {
+        if (--shared.users > 0) return;
+        rings.delete(href);
+        shared.ring.close();
+      },
+    };
+  };
+};
+
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;

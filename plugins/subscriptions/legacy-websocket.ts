@@ -2,7 +2,7 @@
  *  clients (the package `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
-import { atExpiry, EXPIRED } from "./expiry.ts";
+import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
 import { socketsOf, type Connection, type Conversation } from "./sockets.ts";
@@ -37,13 +37,14 @@ interface GqlError {
 }
 
 const converse = (connection: Connection): Conversation => {
-  const { outbox, context, engine, heartbeat, path } = connection;
+  const { outbox, context, engine, heartbeat, path, credentialWatch } = connection;
   const running = new Map<string, () => void>();
   let session: Session | undefined;
   /** Of the refused init. */
   let refusal: string | undefined;
   let leaveHeartbeat: (() => void) | undefined;
   let forgetExpiry: (() => void) | undefined;
+  let forgetCredentials: (() => void) | undefined;
   let hasEnded = false;
 
   const errorOf = (error: unknown): GqlError =>
@@ -71,8 +72,9 @@ const converse = (connection: Connection): Conversation => {
 
   const init = async (payload: Json | undefined): Promise<void> => {
     if (session !== undefined || refusal !== undefined) return;
+    const credentials = socketCredentials(connection.request, payload, engine);
     try {
-      const found = await context.authorize(socketCredentials(connection.request, payload, engine));
+      const found = await context.authorize(credentials);
       if (hasEnded) return;
       session = found;
     } catch (error) {
@@ -86,6 +88,7 @@ const converse = (connection: Connection): Conversation => {
       if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
     });
     forgetExpiry = atExpiry(session, () => connection.close(4403, EXPIRED));
+    forgetCredentials = credentialWatch.join(credentials, (error) => connection.close(4403, forbidden(engine, error)));
   };
 
   const stop = (id: string): void => {
@@ -168,6 +171,7 @@ const converse = (connection: Connection): Conversation => {
       hasEnded = true;
       leaveHeartbeat?.();
       forgetExpiry?.();
+      forgetCredentials?.();
       for (const id of running.keys()) stop(id);
     },
   };

@@ -11,6 +11,7 @@ import {
   type RelApiHooks,
   type Token,
 } from "../../core/index.ts";
+import { watchCredentials, type CredentialWatch } from "./credential-watch.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
@@ -27,6 +28,7 @@ export interface Connection {
   readonly engine: GqlEngine;
   readonly live: LiveQueries;
   readonly heartbeat: Heartbeat;
+  readonly credentialWatch: CredentialWatch;
   readonly outbox: Outbox;
   /** What SQL can read of the connection. @rule G-SES-10 */
   readonly settings: NonNullable<Execution["settings"]>;
@@ -86,6 +88,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   const { logger } = context;
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat();
+  const credentialWatch = watchCredentials(context);
   const cors = createOriginPolicies(() => context.options.corsAllowedOrigins);
   const open = new Set<WebSocket>();
   context.counters.watch("sockets", () => open.size);
@@ -161,6 +164,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
       engine,
       live,
       heartbeat,
+      credentialWatch,
       outbox,
       settings: [
         ["request.method", "GET"],

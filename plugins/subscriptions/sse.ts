@@ -9,6 +9,7 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import { answerEvents, lastEventId, type EventStream } from "./event-stream.ts";
+import { watchCredentials, type CredentialWatch } from "./credential-watch.ts";
 import { atExpiry } from "./expiry.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { refuseMissing } from "./live-query.ts";
@@ -28,12 +29,13 @@ export const sse = definePlugin({
   before: ["graphql", "rest"],
   apply: (hooks, context) => {
     const heartbeat = createHeartbeat();
+    const watch = watchCredentials(context);
     context.onClose(heartbeat.close);
-    context.addSurface(createGraphqlEvents(context, heartbeat));
+    context.addSurface(createGraphqlEvents(context, heartbeat, watch));
     hooks.buildRestRoute.tap("sse", (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "relation" || get === undefined) return route;
-      return { ...route, methods: new Map([...route.methods, ["GET", orEvents(context, heartbeat, get)]]) };
+      return { ...route, methods: new Map([...route.methods, ["GET", orEvents(context, heartbeat, watch, get)]]) };
     });
   },
 });
@@ -49,7 +51,7 @@ const liveOf = (context: PluginContext): LiveQueries => {
 const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 
 /** Events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
-const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surface => {
+const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat, watch: CredentialWatch): Surface => {
   const engineOf = (): GqlEngine | undefined => context.service<GraphqlService>("graphql");
 
   const stream = (
@@ -89,9 +91,12 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): Surf
         },
         lastId,
       );
-      const forgetExpiry = atExpiry(session, () => events.end({ event: "complete", data: "" }));
+      const over = (): void => events.end({ event: "complete", data: "" });
+      const forgetExpiry = atExpiry(session, over);
+      const forgetCredentials = watch.join(exchange.credentials, over);
       return () => {
         forgetExpiry();
+        forgetCredentials();
         stop();
       };
     } catch (error) {
@@ -148,7 +153,7 @@ const idOf = (hash: string): string => hash.replace(" ", "-");
 
 /** Wraps the handler of GET, for clients that ask for events. */
 const orEvents =
-  (context: PluginContext, heartbeat: Heartbeat, get: RestHandler): RestHandler =>
+  (context: PluginContext, heartbeat: Heartbeat, watch: CredentialWatch, get: RestHandler): RestHandler =>
   (exchange, target: RestTarget) => {
     if (!wantsEvents(exchange.header("accept"))) return get(exchange, target);
     const rest = context.service<RestLiveService>("rest-live");
@@ -179,8 +184,10 @@ const orEvents =
         return () => undefined;
       }
       const forgetExpiry = atExpiry(session, () => events.end());
+      const forgetCredentials = watch.join(exchange.credentials, () => events.end());
       return () => {
         forgetExpiry();
+        forgetCredentials();
         stop();
       };
     });

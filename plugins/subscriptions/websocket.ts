@@ -66,12 +66,13 @@ const converse = (
   connection: Connection,
   encodeNext: (id: string, text: string, isError: boolean) => Uint8Array,
 ): Conversation => {
-  const { outbox, context, engine, heartbeat } = connection;
+  const { outbox, context, engine, heartbeat, credentialWatch } = connection;
   const running = new Map<string, () => void>();
   let session: Session | undefined;
   let isInitAsked = false;
   let leaveHeartbeat: (() => void) | undefined;
   let forgetExpiry: (() => void) | undefined;
+  let forgetCredentials: (() => void) | undefined;
   let hasEnded = false;
   const initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
 
@@ -84,9 +85,10 @@ const converse = (
     if (isInitAsked) return connection.close(4429, "Too many initialisation requests");
     isInitAsked = true;
     clearTimeout(initTimer);
+    const credentials = socketCredentials(connection.request, payload, engine);
     let found: Session;
     try {
-      found = await context.authorize(socketCredentials(connection.request, payload, engine));
+      found = await context.authorize(credentials);
     } catch (error) {
       const isRefused = isRelApiError(error) && error.status < 500;
       return isRefused
@@ -98,6 +100,7 @@ const converse = (
     outbox.send('{"type":"connection_ack"}');
     leaveHeartbeat = heartbeat.join(ping);
     forgetExpiry = atExpiry(found, () => connection.close(4403, EXPIRED));
+    forgetCredentials = credentialWatch.join(credentials, (error) => connection.close(4403, forbidden(engine, error)));
   };
 
   const sendError = (id: string, error: unknown): void => {
@@ -170,6 +173,7 @@ const converse = (
       clearTimeout(initTimer);
       leaveHeartbeat?.();
       forgetExpiry?.();
+      forgetCredentials?.();
       for (const id of running.keys()) stop(id);
     },
   };

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Credentials, PluginContext, RelApiOptions, Session } from "../../core/index.ts";
 import { parseJsonPath } from "../../core/engine/values/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
+import { createSignals } from "../../core/kernel/signals.ts";
 import { createTroubles } from "../../core/kernel/troubles.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
@@ -341,6 +342,7 @@ const plugin = (given: RelApiOptions) => {
     logger: { error: (...told: unknown[]) => log.push(told) },
     counters: createCounters(),
     troubles: createTroubles(),
+    signal: createSignals().of,
     onClose: (closer: () => void) => closers.push(closer),
     onModel: (listener: () => void) => listeners.push(listener),
   } as unknown as PluginContext; // what this plugin uses of it

@@ -1,0 +1,170 @@
+/** Credentials that are not good any more end the sockets and streams that they opened, on every transport. */
+import { generateKeyPairSync } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, describe, expect, test } from "vitest";
+import { definePlugin, RelApiError, type RelApiOptions } from "../../core/index.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { openEvents, pause, subscribe, until } from "../support/live.ts";
+import { openSocket, type TestSocket } from "../support/socket.ts";
+import { signToken } from "../support/tokens.ts";
+
+const keys = Array.from({ length: 3 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
+const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" });
+const tokenOf = (i: number): string =>
+  signToken({ role: "sea_clerk" }, { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid: `k${i}` } });
+
+let served: readonly number[] = [0, 1];
+let isAway = false;
+let fetches = 0;
+const server = createServer((_, response) => {
+  fetches++;
+  if (isAway) response.destroy();
+  else response.end(JSON.stringify({ keys: served.map(jwkOf) }));
+});
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+const jwkUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // it listens
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Settings that change while the server runs. */
+let moving: RelApiOptions = {};
+const movingSettings = definePlugin({
+  name: "moving-settings",
+  apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => moving }),
+});
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** A live query on a socket, which has its first answer. */
+const live = async (
+  api: TestApi,
+  headers: Readonly<Record<string, string>>,
+  protocol = "graphql-transport-ws",
+): Promise<{ readonly socket: TestSocket; readonly isClosed: () => boolean }> => {
+  const socket = await openSocket(api, { protocols: [protocol] });
+  let isClosed = false;
+  void socket.closed.then(() => (isClosed = true));
+  if (protocol === "graphql-ws") {
+    socket.send({ type: "connection_init", payload: { headers } });
+    socket.send({ id: "1", type: "start", payload: { query: "subscription { sea_ports(limit: 1) { id } }" } });
+    await socket.next(({ type }) => type === "data");
+  } else {
+    await socket.init({ headers });
+    subscribe(socket, "1", "subscription { sea_ports(limit: 1) { id } }");
+    await socket.next(({ type }) => type === "next");
+  }
+  return { socket, isClosed: () => isClosed };
+};
+
+const GRAPHQL = { method: "POST", body: { query: "subscription { sea_ports(limit: 1) { id } }" } };
+
+describe("R-AUT-15", async () => {
+  const api = await startApi({
+    jwtSecret: JSON.stringify({ jwk_url: jwkUrl }),
+    adminSecret: undefined,
+    adminSecrets: ["administrator-one", "administrator-two"],
+    parts: [movingSettings],
+  });
+  const statusOf = async (token: string): Promise<number> =>
+    (await api.get("/ports?select=id&limit=1", { headers: bearer(token) })).status;
+
+  test("R-AUT-15 G-WS-15 a key that is gone from the set ends what its tokens opened, on every transport", async () => {
+    const old = bearer(tokenOf(0));
+    const stays = [
+      await live(api, bearer(tokenOf(1))),
+      await live(api, {}),
+      await live(api, { "x-session-admin-secret": "administrator-one" }),
+    ];
+    const [modern, legacy] = [await live(api, old), await live(api, old, "graphql-ws")];
+    const rest = await openEvents(api, "/ports?select=id&limit=1", { headers: old });
+    const graphql = await openEvents(api, "/v1/graphql", { ...GRAPHQL, headers: old });
+    await until(() => rest.events.length > 0 && graphql.events.length > 0);
+
+    served = [1, 2];
+    await pause(1050); // the next fetch may begin
+    expect(await statusOf(tokenOf(2))).toBe(200);
+    const refusedAtMs = performance.now();
+    expect(await modern.socket.closed).toEqual({
+      code: 4403,
+      reason: expect.stringMatching(/^Forbidden: Could not verify JWT: /),
+    });
+    expect((await legacy.socket.closed).code).toBe(4403);
+    await Promise.all([rest.ended, graphql.ended]);
+    expect(performance.now() - refusedAtMs).toBeLessThan(2000);
+    expect(graphql.events.at(-1)?.event).toBe("complete");
+    expect(await statusOf(tokenOf(0))).toBe(401);
+    await pause(300);
+    expect(stays.map(({ isClosed }) => isClosed())).toEqual([false, false, false]);
+    for (const { socket } of stays) await socket.close();
+  });
+
+  test("R-AUT-15 so does an admin secret that is gone, and an audience that is asked for now", async () => {
+    const [one, two] = [
+      await live(api, { "x-session-admin-secret": "administrator-one" }),
+      await live(api, { "x-session-admin-secret": "administrator-two" }),
+    ];
+    moving = { adminSecrets: ["administrator-two"] };
+    await api.relApi.reload();
+    expect(await one.socket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
+    const token = signToken(
+      { role: "sea_clerk", aud: "others" },
+      { key: keys[1]!.privateKey, algorithm: "RS256", header: { kid: "k1" } },
+    );
+    const [other, none] = [await live(api, bearer(token)), await live(api, bearer(tokenOf(1)))];
+    moving = { ...moving, jwtAud: "us" };
+    await api.relApi.reload();
+    expect(await other.socket.closed).toMatchObject({ code: 4403 });
+    await pause(200);
+    expect([two.isClosed(), none.isClosed()]).toEqual([false, false]);
+    await two.socket.close();
+    await none.socket.close();
+  });
+
+  test("R-AUT-14 R-AUT-15 settings that are read again leave the keys as they are, though their server is away", async () => {
+    const open = await live(api, bearer(tokenOf(1)));
+    const before = fetches;
+    isAway = true;
+    moving = { ...moving, dbMaxRows: 500 };
+    await api.relApi.reload();
+    await pause(300);
+    expect([await statusOf(tokenOf(1)), open.isClosed(), fetches]).toEqual([200, false, before]);
+    isAway = false;
+    await open.socket.close();
+  });
+});
+
+test("R-AUT-15 a scheme that cannot tell closes nothing, and is asked again", async () => {
+  let answers: () => void = () => undefined;
+  let asked = 0;
+  let tell: () => void = () => undefined;
+  const scheme = definePlugin({
+    name: "tickets",
+    apply: (hooks, context) => {
+      const signal =
+        context.signal<import("../../plugins/auth/api.ts").CredentialsChangedSignal>("credentials-changed");
+      tell = () => signal.emit(undefined);
+      hooks.authorize.tapPromise("tickets", async (credentials) => {
+        if (credentials.header("x-ticket") === undefined) return undefined;
+        asked++;
+        answers();
+        return { role: "sea_clerk", databaseRole: "sea_clerk", isAdmin: false, claims: {}, variables: {} };
+      });
+    },
+  });
+  const api = await startApi({ parts: [scheme] });
+  const { socket, isClosed } = await live(api, { "x-ticket": "yes" });
+  answers = () => {
+    throw new RelApiError({ code: "unexpected", status: 503, message: "the ticket office is closed" });
+  };
+  tell();
+  await pause(500);
+  expect([isClosed(), asked]).toEqual([false, 2]);
+  answers = () => {
+    throw new RelApiError({ code: "access-denied", status: 401, message: "no such ticket" });
+  };
+  expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden: no such ticket" });
+  expect(asked).toBe(3);
+}, 15_000);
