@@ -55,6 +55,8 @@ export interface LiveQueries {
   rewatch(): void;
   /** Nobody subscribes to anything. */
   readonly isIdle: boolean;
+  /** What is there now, each with what it has done since it began. */
+  cohorts(): readonly CohortFigures[];
   /** A subscription of the GraphQL surface as a source; its answers are texts of the `data` object. */
   graphqlSource(engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource;
 }
@@ -63,6 +65,36 @@ export interface LiveQueries {
 export type LiveQueriesService = Token<"live-queries", LiveQueries>;
 
 // --- for whoever measures it -----------------------------------------------------------------------------------------
+
+/** What a cohort has done since it began. */
+export interface CohortCounts {
+  /** Statements. */
+  runs: number;
+  /** Distinct live queries that they answered. */
+  rows: number;
+  /** Results that were sent to subscribers. */
+  deliveries: number;
+  /** Distinct live queries that did not run when others of the cohort had changed. */
+  skipped: number;
+  /** From the notice of a change to its last result, of the last run; undefined: none, or nobody listens to
+   *  `live-run`. */
+  lagMs: number | undefined;
+}
+
+/** Live queries that one statement answers, without values of callers. */
+export interface CohortFigures extends Readonly<CohortCounts> {
+  /** Of the statements: equal statements have equal keys, also in other processes. */
+  readonly planKey: string;
+  readonly statements: readonly string[];
+  /** `schema.name` of what they read. */
+  readonly relations: readonly string[];
+  readonly role: string;
+  /** Callers who differ share it. */
+  readonly isShared: boolean;
+  readonly subscribers: number;
+  /** Distinct live queries now. */
+  readonly queries: number;
+}
 
 /** One statement that has answered one live query or many, and what it has sent. Times are those of
  *  `performance.now()`. */

@@ -1,7 +1,7 @@
 /** Live queries that one statement serves: the same program, run as the same caller. Identical queries share an entry,
  *  which is one row of the statement. */
 import type { Signal } from "../../core/index.ts";
-import type { Changed, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "./api.ts";
+import type { Changed, CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "./api.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
@@ -36,6 +36,7 @@ export interface Entry extends Runnable {
 export interface Cohort {
   readonly facts: CohortFacts;
   readonly entries: Map<string, Entry>;
+  readonly counts: Readonly<CohortCounts>;
   add(
     subscription: Subscription,
     query: LiveQuery,
@@ -86,7 +87,10 @@ export const createCohort = ({
   /** Entries to run although not all are due: new subscribers, changed rows, losses of a broken connection. */
   const due = new Set<Entry>();
   const byRow = new Map<string, Set<Entry>>();
+  const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
   let isDirty = false;
+  /** A change came since the last run began. */
+  let hasChanged = false;
   let isRunning = false;
   let isClosed = false;
   let notBeforeMs = 0;
@@ -182,17 +186,22 @@ export const createCohort = ({
       deliveries += deliver(entry, answer);
       bytes += answer.text.length;
     });
-    if (ran.isHeard)
-      ran.emit({
-        session: facts.session,
-        changedAtMs: since,
-        startedAtMs,
-        ranAtMs,
-        endedAtMs: performance.now(),
-        queries: alive.length,
-        deliveries,
-        bytes,
-      });
+    counts.runs++;
+    counts.rows += alive.length;
+    counts.deliveries += deliveries;
+    if (!ran.isHeard) return;
+    const endedAtMs = performance.now();
+    if (since !== undefined) counts.lagMs = endedAtMs - since;
+    ran.emit({
+      session: facts.session,
+      changedAtMs: since,
+      startedAtMs,
+      ranAtMs,
+      endedAtMs,
+      queries: alive.length,
+      deliveries,
+      bytes,
+    });
   };
 
   const runFailed = async (batch: readonly Entry[], error: unknown, since?: number): Promise<void> => {
@@ -231,6 +240,8 @@ export const createCohort = ({
     isRunning = true;
     const startedAtMs = performance.now();
     const list = [...(isDirty ? entries.values() : due)];
+    if (hasChanged) counts.skipped += entries.size - list.length;
+    hasChanged = false;
     isDirty = false;
     due.clear();
     const since = changedAtMs;
@@ -247,6 +258,7 @@ export const createCohort = ({
   const cohort: Cohort = {
     facts,
     entries,
+    counts,
     add: (subscription, query, row, key, rowKey) => {
       let entry = entries.get(key);
       if (entry === undefined) {
@@ -287,6 +299,7 @@ export const createCohort = ({
     },
     changed: (keys) => {
       if (isDirty) return;
+      hasChanged = true;
       if (ran.isHeard) changedAtMs ??= performance.now();
       if (keys === undefined) isDirty = true;
       else for (const key of [ANY_ROW, ...keys]) for (const entry of byRow.get(key) ?? []) due.add(entry);

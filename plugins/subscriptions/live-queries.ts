@@ -4,6 +4,7 @@
 import { SyncBailHook } from "tapable";
 import { definePlugin, faultFacts, fillSlots, type PluginContext, type Program, type Slot } from "../../core/index.ts";
 import { createBases } from "./base-tables.ts";
+import { createFigures } from "./figures.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
 import { createLimiter } from "./limiter.ts";
@@ -46,6 +47,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
   const runner = createRunner(context);
   const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
   const basesOf = createBases(context);
+  const figuresOf = createFigures();
   const cohorts = new Map<string, Cohort>();
   const watches = new Map<Cohort, Unwatch>();
   const all = new Set<Subscription>();
@@ -264,6 +266,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
     get isIdle() {
       return cohorts.size === 0;
     },
+    cohorts: () => [...cohorts.values()].flatMap(figuresOf),
     graphqlSource: (...parts) => graphqlSource(context, ...parts),
     replan: () => {
       for (const cohort of cohorts.values()) forget(cohort);
