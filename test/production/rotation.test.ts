@@ -3,7 +3,8 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { hasPostgres, startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { startPrimary, startStandby, type Server } from "../support/cluster.ts";
+import { hasPostgres } from "../support/programs.ts";
 import { createShop, isHere } from "./failures.ts";
 import { startStandalone, type Standalone } from "./standalone.ts";
 import { eventually, folderFor, freePort, has, startProgram } from "./support.ts";
