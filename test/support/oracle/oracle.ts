@@ -60,7 +60,7 @@ const CONNECTION = /"name":"pid","value":"\d+"|,"value":(null|"")|(?<=^pid,)\d+|
 
 /** Everything of an answer that a client can see, as text; not which server gave it. */
 const factsOf = (answer: Answer, port: number): string => {
-  const isSight = /"name":"pid"|^pid,\d/m.test(answer.text);
+  const isSight = /"name":"(?:pid|session\.|hasura\.|request\.)|^pid,\d/m.test(answer.text);
   const headers = answer.rawHeaders.filter(
     ([name]) => !UNCOMPARED.has(name.toLowerCase()) && !(isSight && name === "Content-Length"),
   );

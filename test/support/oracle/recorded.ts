@@ -31,11 +31,15 @@ const LEFT_OUT =
 const isAskedAgain = (asked: Asked): boolean =>
   asked.path.length + sizeOf(asked.body) < MAX_TEXT && !LEFT_OUT.test(shown(asked));
 
-/** What a server refuses since others wait, or since the caller has asked before. */
-const dependsOnTime = ({ maxPendingBodyBytes, rateLimits, apiLimits, metadata }: StartOptions): boolean =>
-  maxPendingBodyBytes !== undefined ||
-  rateLimits !== undefined ||
-  JSON.stringify([apiLimits, metadata])?.includes("rate_limit") === true;
+const asText = (value: unknown): string =>
+  JSON.stringify(value, (_name, each: unknown) => (typeof each === "bigint" ? String(each) : each)) ?? "";
+
+/** What a server refuses since others wait, or since the caller has asked before, or after a time. */
+const dependsOnTime = (options: StartOptions): boolean =>
+  options.maxPendingBodyBytes !== undefined ||
+  options.rateLimits !== undefined ||
+  options.anonStatementTimeout !== undefined ||
+  asText([options.apiLimits, options.metadata]).includes("rate_limit");
 
 const distinctCallers = (requests: readonly Asked[]): HeaderValues[] => {
   const own = new Map(
