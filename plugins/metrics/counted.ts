@@ -115,6 +115,12 @@ const METRICS: readonly Metric[] = [
     "live-queries-refused",
     "Live queries beyond MAX_LIVE_QUERY_BYTES",
   ),
+  plain(
+    "relapi_live_skipped_total",
+    "counter",
+    "live-queries-skipped",
+    "Live queries that were not run because a change of what they read did not concern them",
+  ),
   plain("relapi_live_subscribers", "gauge", "live-subscribers", "Subscribers of live queries"),
   plain("relapi_live_queries", "gauge", "live-queries", "Live queries that differ, each run once for all who ask it"),
   plain("relapi_sockets", "gauge", "sockets", "WebSockets that are open"),

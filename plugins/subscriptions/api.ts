@@ -134,6 +134,23 @@ export type SocketOperationSignal = Token<"socket-operation", SocketOperation>;
 
 // --- what has changed -----------------------------------------------------------------------------------------------
 
+/** The text of a value as PostgreSQL prints it; NULL; 0: not told. */
+export type Cell = string | null | 0;
+
+/** Of one changed row: its cells before and after. `before` null: it was inserted, empty: nothing is told, its identity
+ *  (`REPLICA IDENTITY`) is what it is after; `after` null: it was deleted. */
+export type RowChange = readonly [before: readonly Cell[] | null, after: readonly Cell[] | null];
+
+/** Changed rows of one relation, in the order of the changes. */
+export interface ChangedRows {
+  /** What the cells of each row are of. */
+  readonly columns: readonly string[];
+  readonly rows: readonly RowChange[];
+}
+
+/** By `schema.name`, partitions under their own names; undefined: any row. */
+export type TableChanges = ReadonlyMap<string, ChangedRows | undefined>;
+
 /** By `schema.name`, partitions under their own names: values of the key column in the changed rows, before and after;
  *  undefined: any row. */
 export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
@@ -162,24 +179,27 @@ export type ChangeFeedService = Token<"change-feed", { readonly open: OpenChange
 
 // --- sources of changes ---------------------------------------------------------------------------------------------
 
-/** What a live query depends on. */
+/** What live queries depend on. */
 export interface Interest {
-  /** `schema.name` of each relation it reads; the name of a function stands for everything that it may read. */
+  /** `schema.name` of each relation they read; the name of a function stands for everything that it may read. */
   readonly relations: ReadonlySet<string>;
-  /** It reads something whose relations are unknown (functions, foreign tables). */
+  /** They read something whose relations are unknown (functions, foreign tables). */
   readonly isOpenEnded: boolean;
-  /** It reads single rows of its one relation by this column, the primary key, so a change source may report which rows
-   *  changed. */
-  readonly keyColumn?: string;
+  /** By relation, the columns whose values in changed rows say which live queries a change concerns; more may come. A
+   *  source that does not know them leaves them out. */
+  readonly columns: ReadonlyMap<string, readonly string[]>;
+  /** Calls `listener` when there are more columns. */
+  onColumns(listener: () => void): void;
 }
 
-/** `keys`: values of `keyColumn` in the changed rows, before and after; absent: anything may have changed. */
-export type Changed = (keys?: ReadonlySet<string>) => void;
+/** `rows`: what is known of the changed rows of `relation`; without them any row of it may have changed, without
+ *  `relation` anything. */
+export type Changed = (relation?: string, rows?: ChangedRows) => void;
 
 /** Stops watching. */
 export type Unwatch = () => void;
 
-/** Asked once per live query. The first tap that answers watches; `undefined`: it cannot watch these relations. */
+/** Asked once for all live queries of the same relations. The first tap that answers watches; `undefined`: it cannot watch these relations. */
 export type WatchChanges = Token<
   "watchChanges",
   SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>

@@ -4,21 +4,34 @@ import type { Model, PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 
 export interface BaseTables {
-  /** Tables whose changes can affect reads of these relations. `isOpenEnded`: they also depend on something that no
-   *  change source reports. */
-  of(relations: Iterable<string>): {
-    readonly tables: ReadonlySet<string>;
-    readonly isOpenEnded: boolean;
-    /** The WAL contains the primary keys of changed rows, including the old key if it changes. */
-    readonly tellKeys: boolean;
-  };
+  /** `isOpenEnded`: they are not all. */
+  of(relations: ReadonlySet<string>, isOpenEnded?: boolean): Bases;
+}
+
+export interface Bases {
+  /** Tables whose changes can affect reads of these relations. */
+  readonly tables: ReadonlySet<string>;
+  /** They also depend on something that no change source reports. */
+  readonly isOpenEnded: boolean;
+  /** Those that are read under their own names and in no other way: not through a view, a parent table or a policy. */
+  readonly named: ReadonlyMap<string, TableFacts>;
+  /** Equal for equal tables. */
+  readonly key: string;
+}
+
+export interface TableFacts {
+  /** The columns that the WAL tells of a row before it was changed; undefined: all. */
+  readonly identity: ReadonlySet<string> | undefined;
+  /** Columns in which different texts may be equal. */
+  readonly loose: ReadonlySet<string>;
 }
 
 interface CatalogRow {
   readonly name: string;
   readonly kind: string;
   readonly isOpenEnded: boolean;
-  readonly tellsKeys: boolean;
+  readonly identity: readonly string[] | null;
+  readonly loose: readonly string[] | null;
   readonly leads: readonly string[] | null;
 }
 
@@ -55,7 +68,16 @@ with definition as (
 )
 select n.nspname || '.' || c.relname as name,
   c.relkind as kind,
-  c.relreplident in ('d', 'f') as "tellsKeys",
+  case when c.relreplident <> 'f' then coalesce((
+    select pg_catalog.array_agg(a.attname::text)
+    from pg_catalog.pg_index i
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = any ((i.indkey::int2[])[0:i.indnkeyatts - 1])
+    where i.indrelid = c.oid and i.indisvalid and i.indimmediate and i.indpred is null
+      and (c.relreplident = 'd' and i.indisprimary or c.relreplident = 'i' and i.indisreplident)
+  ), '{}') end as identity,
+  (select pg_catalog.array_agg(a.attname::text)
+   from pg_catalog.pg_attribute a join pg_catalog.pg_collation l on l.oid = a.attcollation
+   where a.attrelid = c.oid and not l.collisdeterministic) as loose,
   c.relkind in ('f', 'm') or c.relpersistence = 'u' or coalesce(f.is_open, false) or k.relation is not null as "isOpenEnded",
   (select pg_catalog.array_agg(tn.nspname || '.' || t.relname)
    from edge e join pg_catalog.pg_class t on t.oid = e.target join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
@@ -71,22 +93,40 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f')
 /** @throws RelApiError of the query */
 export const loadBases = async (context: PluginContext): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
+  const load = (relations: ReadonlySet<string>, areMore: boolean): Bases => {
+    const tables = new Set<string>();
+    const seen = new Set<string>();
+    const reached = new Set<string>();
+    let isOpenEnded = areMore;
+    const visit = (name: string): void => {
+      if (seen.has(name)) return;
+      seen.add(name);
+      const row = rows.get(name);
+      // not of this database's tables: a relation of the catalog, or a function's name
+      if (row === undefined || row.isOpenEnded) isOpenEnded = true;
+      if (row?.kind === "r" || row?.kind === "p") tables.add(name);
+      for (const lead of row?.leads ?? []) {
+        reached.add(lead);
+        visit(lead);
+      }
+    };
+    for (const name of relations) visit(name);
+    const named = new Map<string, TableFacts>();
+    for (const name of tables) {
+      const row = rows.get(name);
+      if (row === undefined || reached.has(name)) continue;
+      const identity = row.identity === null ? undefined : new Set(row.identity);
+      named.set(name, { identity, loose: new Set(row.loose) });
+    }
+    return { tables, isOpenEnded, named, key: JSON.stringify([isOpenEnded, ...[...tables].sort()]) };
+  };
+  /** The set belongs to a program, which many live queries have in common. */
+  const known = new WeakMap<ReadonlySet<string>, Bases>();
   return {
-    of: (relations) => {
-      const tables = new Set<string>();
-      const seen = new Set<string>();
-      let isOpenEnded = false;
-      const visit = (name: string): void => {
-        if (seen.has(name)) return;
-        seen.add(name);
-        const row = rows.get(name);
-        // not of this database's tables: a relation of the catalog, or a function's name
-        if (row === undefined || row.isOpenEnded) isOpenEnded = true;
-        if (row?.kind === "r" || row?.kind === "p") tables.add(name);
-        for (const lead of row?.leads ?? []) visit(lead);
-      };
-      for (const name of relations) visit(name);
-      return { tables, isOpenEnded, tellKeys: [...tables].every((name) => rows.get(name)?.tellsKeys === true) };
+    of: (relations, isOpenEnded = false) => {
+      let found = known.get(relations);
+      if (found === undefined) known.set(relations, (found = load(relations, isOpenEnded)));
+      return found;
     },
   };
 };

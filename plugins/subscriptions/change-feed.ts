@@ -1,10 +1,19 @@
 /** Which tables committed transactions have changed, by logical replication: a temporary slot with the output plugin
- *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. Only names are read from
- *  its output. */
+ *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. */
 import { randomBytes } from "node:crypto";
 import type { PluginContext, ReplicationConnection } from "../../core/index.ts";
 import { catalogText, ident, sql } from "../../core/engine/sql/fragment.ts";
-import type { ChangeFeed, ChangeFeedHandlers } from "./api.ts";
+import type { ChangeFeed, ChangeFeedHandlers, TableChanges } from "./api.ts";
+import { createChanges, keysOf } from "./changed-rows.ts";
+import { readNames, readRow } from "./test-decoding.ts";
+
+/** What a feed of this plugin's own calls. */
+export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "keyColumn"> {
+  /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. */
+  committed(xid: number, changes: TableChanges): void;
+  /** The columns whose values in changed rows of the relation are wanted; none: which rows does not matter. */
+  columns(relation: string): readonly string[] | undefined;
+}
 
 /** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute, and keeps the log until
  *  it hears from it. */
@@ -16,8 +25,18 @@ const LOCKED_STATUS_MS = 1000;
 const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'3500ms'")}`;
 
 /** @throws RelApiError of connecting, or of the server when it refuses */
-export const openChangeFeed = async (context: PluginContext, handlers: ChangeFeedHandlers): Promise<ChangeFeed> =>
+export const openChangeFeed = async (context: PluginContext, handlers: ChangeHandlers): Promise<ChangeFeed> =>
   startFeed(await context.openReplication(), handlers, STATUS_MS);
+
+/** The handlers of another plugin's feed, which is told keys. @rule X-REP-2 */
+export const tellingKeys = ({ committed, keyColumn, lost }: ChangeFeedHandlers): ChangeHandlers => ({
+  committed: (xid, changes) => committed(xid, keysOf(changes)),
+  columns: (relation) => {
+    const column = keyColumn(relation);
+    return column === undefined ? undefined : [column];
+  },
+  lost,
+});
 
 export interface LockedFeed {
   readonly feed: ChangeFeed;
@@ -29,7 +48,7 @@ export interface LockedFeed {
  *  @throws RelApiError as `openChangeFeed` */
 export const openLockedFeed = async (
   context: PluginContext,
-  handlers: ChangeFeedHandlers,
+  handlers: ChangeHandlers,
   lock: bigint,
 ): Promise<LockedFeed | undefined> => {
   const connection = await context.openReplication();
@@ -47,7 +66,7 @@ export const openLockedFeed = async (
 
 const startFeed = async (
   connection: ReplicationConnection,
-  handlers: ChangeFeedHandlers,
+  handlers: ChangeHandlers,
   statusMs: number,
 ): Promise<ChangeFeed> => {
   let isEnded = false;
@@ -99,18 +118,15 @@ const MAX_ROW_BYTES = 1024 * 1024;
 /** Microseconds from 1970 to 2000, where PostgreSQL's clock starts. */
 const EPOCH_US = 946_684_800_000_000n;
 
-/** Of one transaction and relation; from there on it is any row. */
-const MAX_KEYS = 10_000;
-
 interface Reader {
   take(bytes: Buffer): void;
   /** `isAsking`: the server is to answer. */
   status(isAsking?: boolean): void;
 }
 
-const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes: Buffer) => void): Reader => {
+const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buffer) => void): Reader => {
   let position = 0n;
-  let changes = new Map<string, Set<string> | undefined>();
+  let changes = createChanges();
 
   const status = (isAsking = false): void => {
     const bytes = Buffer.alloc(34);
@@ -129,28 +145,27 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
       // the list is longer than the part that was read
       const all = names.isWhole ? names : readNames(bytes.toString("utf8", DATA_AT), "table ".length);
       const [only, ...others] = all.names;
-      const column =
-        only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : keyColumn(only);
-      if (column === undefined) for (const name of all.names) changes.set(name, undefined);
-      else addKeys(only as string, column, text, all.end, bytes); // checked above
+      const wanted =
+        only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : columns(only);
+      if (only === undefined || wanted === undefined || wanted.length === 0)
+        for (const name of all.names) changes.addAny(name);
+      else if (!changes.isAny(only)) addRow(only, wanted, text, all.end, bytes);
     } else if (text.startsWith("COMMIT")) {
       const changed = changes;
-      changes = new Map();
-      if (changed.size > 0) committed(Number(text.slice("COMMIT ".length)) >>> 0, changed);
+      changes = createChanges();
+      if (changed.tables.size > 0) committed(Number(text.slice("COMMIT ".length)) >>> 0, changed.tables);
     } else if (text.startsWith("BEGIN")) {
-      changes = new Map();
+      changes = createChanges();
     }
   };
 
-  const addKeys = (relation: string, column: string, text: string, from: number, bytes: Buffer): void => {
-    if (changes.has(relation) && changes.get(relation) === undefined) return; // any row already
+  const addRow = (relation: string, wanted: readonly string[], text: string, from: number, bytes: Buffer): void => {
     const isCut = bytes.length > DATA_AT + NAMES_BYTES;
-    const keys =
-      readColumn(text, from, column, isCut) ??
-      (isCut ? readColumn(bytes.toString("utf8", DATA_AT), from, column, false) : undefined);
-    const known = changes.get(relation) ?? new Set<string>();
-    for (const key of keys ?? []) known.add(key);
-    changes.set(relation, keys === undefined || known.size > MAX_KEYS ? undefined : known);
+    const row =
+      readRow(text, from, wanted, isCut) ??
+      (isCut ? readRow(bytes.toString("utf8", DATA_AT), from, wanted, false) : undefined);
+    if (row === undefined) changes.addAny(relation);
+    else changes.add(relation, { columns: wanted, rows: [row] });
   };
 
   return {
@@ -167,107 +182,4 @@ const createReader = ({ committed, keyColumn }: ChangeFeedHandlers, send: (bytes
     },
     status,
   };
-};
-
-/** `public.album: UPDATE`, `"my ""odd"" schema".crates, public.b: TRUNCATE`. Names come as `schema.name` without
- *  quotes. */
-const readNames = (
-  text: string,
-  from: number,
-): { readonly names: readonly string[]; readonly isWhole: boolean; readonly end: number } => {
-  const names: string[] = [];
-  let name = "";
-  let at = from;
-  while (at < text.length) {
-    const character = text[at] as string; // at is within its length
-    if (character === '"') {
-      const end = endOfQuoted(text, at + 1);
-      name += text.slice(at + 1, end).replaceAll('""', '"');
-      at = end + 1;
-    } else if (character === ":" || character === ",") {
-      names.push(name);
-      name = "";
-      if (character === ":") return { names, isWhole: true, end: at + 1 };
-      at += 2; // the blank too
-    } else {
-      name += character;
-      at++;
-    }
-  }
-  return { names, isWhole: false, end: at };
-};
-
-const endOfQuoted = (text: string, from: number): number => {
-  let at = from;
-  for (;;) {
-    const quote = text.indexOf('"', at);
-    if (quote === -1) return text.length;
-    if (text[quote + 1] !== '"') return quote;
-    at = quote + 2;
-  }
-};
-
-/** Values of a column in ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`; undefined: it is
- *  not reported, or may lie beyond the end of a text that `isCut`. */
-const readColumn = (text: string, from: number, column: string, isCut: boolean): readonly string[] | undefined => {
-  const action = text.indexOf(": ", from);
-  if (action === -1) return undefined;
-  const found: string[] = [];
-  let at = action + 2;
-  // the old key is reported if it has changed; the new row follows it
-  let wanted = 1;
-  if (text.startsWith("old-key: ", at)) {
-    wanted = 2;
-    at += "old-key: ".length;
-  }
-  while (at < text.length) {
-    if (text.startsWith("new-tuple: ", at)) {
-      // the key was not among the old values
-      if (found.length === 0) return undefined;
-      at += "new-tuple: ".length;
-    }
-    const isQuoted = text[at] === '"';
-    const nameEnd = isQuoted ? endOfQuoted(text, at + 1) + 1 : text.indexOf("[", at);
-    if (nameEnd === -1 || text[nameEnd] !== "[") return undefined;
-    const name = isQuoted ? text.slice(at + 1, nameEnd - 1).replaceAll('""', '"') : text.slice(at, nameEnd);
-    const valueAt = endOfType(text, nameEnd) + 2;
-    const valueEnd = endOfValue(text, valueAt);
-    if (valueEnd >= text.length && isCut) return undefined;
-    if (name === column) {
-      const value = text.slice(valueAt, valueEnd);
-      if (value === "unchanged-toast-datum") return undefined;
-      found.push(value.startsWith("'") ? value.slice(1, -1).replaceAll("''", "'") : value);
-      if (found.length === wanted) return found;
-    }
-    at = valueEnd + 1;
-  }
-  return undefined;
-};
-
-/** `[integer]`, `[character varying]`, `[integer[]]`, `["odd]type"]`: the closing bracket. */
-const endOfType = (text: string, from: number): number => {
-  let depth = 0;
-  for (let at = from; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') at = endOfQuoted(text, at + 1);
-    else if (character === "[") depth++;
-    else if (character === "]" && --depth === 0) return at;
-  }
-  return text.length;
-};
-
-/** `5`, `null`, `'it''s'`, `B'101'`: the blank after it, or the end. */
-const endOfValue = (text: string, from: number): number => {
-  const quote = text[from] === "'" ? from : text[from] === "B" && text[from + 1] === "'" ? from + 1 : -1;
-  if (quote === -1) {
-    const blank = text.indexOf(" ", from);
-    return blank === -1 ? text.length : blank;
-  }
-  let at = quote + 1;
-  for (;;) {
-    const next = text.indexOf("'", at);
-    if (next === -1) return text.length;
-    if (text[next + 1] !== "'") return next + 1;
-    at = next + 2;
-  }
 };

@@ -1,41 +1,56 @@
 /** What processes tell each other of changes, as JSON on the bus. */
+import type { ChangedRows, RowChange, TableChanges } from "./api.ts";
 
-/** By `schema.name`. `column`, `keys`: values of the key column in the changed rows; absent: any row. */
-export type KeyedChanges = ReadonlyMap<string, Keys | undefined>;
-
-export interface Keys {
-  readonly column: string;
-  readonly values: ReadonlySet<string>;
-}
+/** By `schema.name`. */
+export type Columns = Readonly<Record<string, readonly string[]>>;
 
 /** `want`: the sender has live queries, and asks for the values of these columns, by relation; again every few seconds.
  *  `leave`: it has none any more. `lead`: the sender reads the changes for all, again every second; a later `epoch`, in
- *  milliseconds of the database's clock, means that changes in between may be missing. `end`: it does so no longer. */
+ *  milliseconds of the database's clock, means that changes in between may be missing. `change`: these relations have
+ *  changed; what is known of the rows follows, in the same order. `end`: the sender reads no longer. Processes of
+ *  earlier versions look at the first parts only: the empty object of `want` is for them. */
 export type ChangeMessage =
-  | readonly ["want", Readonly<Record<string, string>>]
+  | readonly ["want", Readonly<Record<string, never>>, Columns?]
   | readonly ["leave"]
   | readonly ["lead", number]
-  | readonly ["change", number, readonly ChangedRelation[]]
+  | readonly ["change", number, readonly (readonly [relation: string])[], (readonly (ToldRows | 0)[])?]
   | readonly ["end"];
 
-export type ChangedRelation =
-  readonly [relation: string] | readonly [relation: string, column: string, keys: readonly string[]];
+/** Columns, rows. */
+type ToldRows = readonly [columns: readonly string[], rows: readonly RowChange[]];
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
 
-const isChanged = (value: unknown): value is ChangedRelation =>
-  Array.isArray(value) &&
-  typeof value[0] === "string" &&
-  (value.length === 1 || (value.length === 3 && typeof value[1] === "string" && isTexts(value[2])));
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isCells = (value: unknown): boolean =>
+  value === null ||
+  (Array.isArray(value) && value.every((cell) => cell === null || cell === 0 || typeof cell === "string"));
+
+const isTold = (value: unknown): boolean => {
+  if (value === 0) return true;
+  if (!Array.isArray(value)) return false;
+  const [columns, rows] = value as readonly unknown[];
+  return (
+    isTexts(columns) &&
+    Array.isArray(rows) &&
+    rows.every((row) => Array.isArray(row) && row.length === 2 && row.every(isCells))
+  );
+};
 
 const isMessage = (value: unknown): value is ChangeMessage => {
   if (!Array.isArray(value)) return false;
-  const [kind, first, second] = value as readonly unknown[];
+  const [kind, first, second, third] = value as readonly unknown[];
   if (kind === "leave" || kind === "end") return true;
-  if (kind === "want") return typeof first === "object" && first !== null && isTexts(Object.values(first));
+  if (kind === "want")
+    return isRecord(first) && (second === undefined || (isRecord(second) && Object.values(second).every(isTexts)));
   if (typeof first !== "number") return false;
-  return kind === "lead" || (kind === "change" && Array.isArray(second) && second.every(isChanged));
+  if (kind === "lead") return true;
+  if (kind !== "change" || !Array.isArray(second)) return false;
+  const areNamed = second.every((item) => Array.isArray(item) && typeof item[0] === "string");
+  return areNamed && (third === undefined || (Array.isArray(third) && third.every(isTold)));
 };
 
 /** Undefined: not of this version, or not ours at all. */
@@ -48,50 +63,61 @@ export const readMessage = (text: string): ChangeMessage | undefined => {
   }
 };
 
-export const keyedChanges = (changed: readonly ChangedRelation[]): KeyedChanges =>
+export const tableChanges = ([, , relations, told]: Extract<
+  ChangeMessage,
+  readonly ["change", ...unknown[]]
+>): TableChanges =>
   new Map(
-    changed.map(([relation, column, keys]) => [
-      relation,
-      column === undefined || keys === undefined ? undefined : { column, values: new Set(keys) },
-    ]),
+    relations.map(([relation], i) => {
+      const rows = told?.[i] ?? 0;
+      return [relation, rows === 0 ? undefined : { columns: rows[0], rows: rows[1] }];
+    }),
   );
 
-/** The part of the columns that fits: of the others any row is told. */
-export const encodeWant = (columns: ReadonlyMap<string, string>, maxBytes: number): string => {
-  const fitting: Record<string, string> = {};
+/** The part of the columns that fits: of the others nothing is told. */
+export const encodeWant = (columns: ReadonlyMap<string, readonly string[]>, maxBytes: number): string => {
+  const fitting: Record<string, readonly string[]> = {};
   let bytes = FRAME_BYTES;
-  for (const [relation, column] of columns) {
-    bytes += Buffer.byteLength(JSON.stringify(relation) + JSON.stringify(column)) + 2;
+  for (const [relation, names] of columns) {
+    bytes += Buffer.byteLength(JSON.stringify(relation) + JSON.stringify(names)) + 2;
     if (bytes > maxBytes) break;
-    fitting[relation] = column;
+    fitting[relation] = names;
   }
-  return JSON.stringify(["want", fitting] satisfies ChangeMessage);
+  return JSON.stringify(["want", {}, fitting] satisfies ChangeMessage);
 };
 
-/** `["change",9007199254740991,[]]` and the like. */
+/** `["change",9007199254740991,[],[]]` and the like. */
 const FRAME_BYTES = 40;
-/** Of a message that the keys of one relation may take; if they are longer, any row is told. */
+/** Of a message that the rows of one relation may take; if they are longer, any row is told. */
 const SHARE = 4;
 
 /** As few messages as the size allows. */
-export const encodeChanges = (epoch: number, changes: KeyedChanges, maxBytes: number): readonly string[] => {
+export const encodeChanges = (epoch: number, changes: TableChanges, maxBytes: number): readonly string[] => {
   const texts: string[] = [];
+  let names: string[] = [];
   let items: string[] = [];
   let bytes = FRAME_BYTES;
   const flush = (): void => {
-    if (items.length > 0) texts.push(`["change",${epoch},[${items.join(",")}]]`);
+    if (names.length > 0) texts.push(`["change",${epoch},[${names.join(",")}],[${items.join(",")}]]`);
+    names = [];
     items = [];
     bytes = FRAME_BYTES;
   };
-  for (const [relation, keys] of changes) {
-    const plain = JSON.stringify([relation]);
-    const keyed = keys === undefined ? plain : JSON.stringify([relation, keys.column, [...keys.values]]);
-    const item = Buffer.byteLength(keyed) > maxBytes / SHARE ? plain : keyed;
-    const size = Buffer.byteLength(item) + 1;
+  for (const [relation, rows] of changes) {
+    const name = JSON.stringify([relation]);
+    const item = told(rows, maxBytes / SHARE);
+    const size = Buffer.byteLength(name) + Buffer.byteLength(item) + 2;
     if (bytes + size > maxBytes) flush();
+    names.push(name);
     items.push(item);
     bytes += size;
   }
   flush();
   return texts;
+};
+
+const told = (changed: ChangedRows | undefined, maxBytes: number): string => {
+  if (changed === undefined) return "0";
+  const text = JSON.stringify([changed.columns, changed.rows]);
+  return Buffer.byteLength(text) > maxBytes ? "0" : text;
 };

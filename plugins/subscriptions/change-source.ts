@@ -1,7 +1,7 @@
 /** What the reader of changes and the plugin around it say to each other. */
 import { isRelApiError, type PluginContext } from "../../core/index.ts";
 import type { Bus } from "../bus/api.ts";
-import type { KeyedChanges } from "./change-messages.ts";
+import type { TableChanges } from "./api.ts";
 
 export interface SharedChanges {
   /** All changes are heard of now. */
@@ -14,7 +14,7 @@ export interface SharedChanges {
   unwant(): void;
   /** The database was reached again, maybe another server than before. */
   reached(): void;
-  /** `keyColumns` has another column. */
+  /** `columns` has others. */
   columnsChanged(): void;
   close(): Promise<void>;
 }
@@ -23,10 +23,10 @@ export interface SharedChangesParts {
   readonly context: PluginContext;
   readonly bus: Bus | undefined;
   /** The columns whose values this process wants of changed rows. */
-  readonly keyColumns: ReadonlyMap<string, string>;
+  readonly columns: ReadonlyMap<string, readonly string[]>;
   /** There are no live queries, whoever watches them. */
   readonly isIdle: () => boolean;
-  readonly changed: (changes: KeyedChanges) => void;
+  readonly changed: (changes: TableChanges) => void;
   /** Changes may be missing: everything is to be read anew. */
   readonly missed: () => void;
   /** All changes are heard of from now on. */

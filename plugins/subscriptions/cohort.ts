@@ -1,7 +1,8 @@
 /** Live queries that one statement serves: the same program, run as the same caller. Identical queries share an entry,
  *  which is one row of the statement. */
 import type { Signal } from "../../core/index.ts";
-import type { Changed, CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "./api.ts";
+import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "./api.ts";
+import type { Marks } from "./change-index.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
@@ -25,8 +26,8 @@ export interface Entry extends Runnable {
   readonly subscriptions: Set<Subscription>;
   /** Hash of the result that its served subscribers have. */
   hash: string | undefined;
-  /** The key of the row that it reads, if it reads one row by its key (`keyColumn`). */
-  readonly rowKey: string | undefined;
+  /** Where the index of changes has it. */
+  marks: Marks<Entry>;
   /** A subscriber waits for its first result. */
   isWanted: boolean;
   /** It failed when run alone: excluded from batches until it succeeds. */
@@ -37,17 +38,22 @@ export interface Cohort {
   readonly facts: CohortFacts;
   readonly entries: Map<string, Entry>;
   readonly counts: Readonly<CohortCounts>;
-  add(
-    subscription: Subscription,
-    query: LiveQuery,
-    row: string | undefined,
-    key: string,
-    rowKey: string | undefined,
-  ): void;
+  add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
   remove(subscription: Subscription): void;
-  /** Something it reads may have changed. */
-  readonly changed: Changed;
+  /** Something that all of its queries read may have changed. */
+  changed(): void;
+  /** Something that this one reads may have changed. */
+  touch(entry: Entry): void;
   close(): void;
+}
+
+/** Hears of entries, and so knows which of them a change concerns. */
+export interface EntryWatcher {
+  place(entry: Entry): void;
+  remove(entry: Entry): void;
+  /** What it reads may raise because of any row, so any change concerns it until it succeeds. */
+  fails(entry: Entry): void;
+  succeeds(entry: Entry): void;
 }
 
 export interface CohortParts {
@@ -58,6 +64,7 @@ export interface CohortParts {
   /** Hears of each run that succeeds. */
   readonly ran: Signal<LiveRun>;
   readonly whenEmpty: (cohort: Cohort) => void;
+  readonly groups: EntryWatcher;
   /** Its callers must no longer share a statement. */
   readonly whenNoLongerShared: (cohort: Cohort) => void;
 }
@@ -67,8 +74,7 @@ const GATHER_MS = 3;
 /** Longest pause between runs of a cohort, so that a burst of changes causes one run; at least the duration of the last
  *  run. */
 const LONGEST_GAP_MS = 100;
-/** Stands for an entry that may read any row; never a key. */
-const ANY_ROW = "";
+const NO_MARKS: Marks<Entry> = [];
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3000;
 /** Failed runs after which subscribers without a result get the error. */
@@ -81,12 +87,12 @@ export const createCohort = ({
   batchSize,
   ran,
   whenEmpty,
+  groups,
   whenNoLongerShared,
 }: CohortParts): Cohort => {
   const entries = new Map<string, Entry>();
   /** Entries to run although not all are due: new subscribers, changed rows, losses of a broken connection. */
   const due = new Set<Entry>();
-  const byRow = new Map<string, Set<Entry>>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
   let isDirty = false;
   /** A change came since the last run began. */
@@ -139,6 +145,7 @@ export const createCohort = ({
     }
     // whatever comes next differs from it
     entry.hash = undefined;
+    groups.fails(entry);
   };
 
   /** Those in the run wait again. */
@@ -181,6 +188,7 @@ export const createCohort = ({
     let bytes = 0;
     alive.forEach((entry, i) => {
       entry.isFaulty = false;
+      groups.succeeds(entry);
       const answer = answers[i];
       if (answer === undefined) return;
       deliveries += deliver(entry, answer);
@@ -255,11 +263,17 @@ export const createCohort = ({
     if (isDirty || due.size > 0) schedule(0);
   };
 
+  const noticed = (): void => {
+    hasChanged = true;
+    if (ran.isHeard) changedAtMs ??= performance.now();
+    schedule(0);
+  };
+
   const cohort: Cohort = {
     facts,
     entries,
     counts,
-    add: (subscription, query, row, key, rowKey) => {
+    add: (subscription, query, row, key) => {
       let entry = entries.get(key);
       if (entry === undefined) {
         entry = {
@@ -269,14 +283,12 @@ export const createCohort = ({
           row,
           subscriptions: new Set(),
           hash: undefined,
-          rowKey,
+          marks: NO_MARKS,
           isWanted: true,
           isFaulty: false,
         };
         entries.set(key, entry);
-        const sameRow = byRow.get(rowKey ?? ANY_ROW);
-        if (sameRow === undefined) byRow.set(rowKey ?? ANY_ROW, new Set([entry]));
-        else sameRow.add(entry);
+        groups.place(entry);
       }
       entry.isWanted = true;
       entry.subscriptions.add(subscription);
@@ -292,18 +304,18 @@ export const createCohort = ({
       if (entry.subscriptions.size > 0) return;
       entries.delete(entry.key);
       due.delete(entry);
-      const sameRow = byRow.get(entry.rowKey ?? ANY_ROW);
-      sameRow?.delete(entry);
-      if (sameRow?.size === 0) byRow.delete(entry.rowKey ?? ANY_ROW);
+      groups.remove(entry);
       if (entries.size === 0) whenEmpty(cohort);
     },
-    changed: (keys) => {
+    changed: () => {
       if (isDirty) return;
-      hasChanged = true;
-      if (ran.isHeard) changedAtMs ??= performance.now();
-      if (keys === undefined) isDirty = true;
-      else for (const key of [ANY_ROW, ...keys]) for (const entry of byRow.get(key) ?? []) due.add(entry);
-      if (isDirty || due.size > 0) schedule(0);
+      isDirty = true;
+      noticed();
+    },
+    touch: (entry) => {
+      if (isDirty) return;
+      due.add(entry);
+      noticed();
     },
     close: () => {
       isClosed = true;

@@ -1,7 +1,7 @@
 /** What a leader knows of the processes that follow it, and how it gathers what it tells them. */
-import type { KeyedChanges, Keys } from "./change-messages.ts";
-
-type Columns = Readonly<Record<string, string>>;
+import type { TableChanges } from "./api.ts";
+import type { Columns } from "./change-messages.ts";
+import { createChanges } from "./changed-rows.ts";
 
 export interface Followers {
   readonly count: number;
@@ -11,9 +11,8 @@ export interface Followers {
   /** Forgets those that have given no sign for long. */
   tick(): void;
   clear(): void;
-  /** The column of changed rows that all want who want one; undefined: they do not agree, or want none. `mine`: of this
-   *  process. */
-  columnOf(relation: string, mine: string | undefined): string | undefined;
+  /** The columns of changed rows that any of them wants, and this process (`mine`). */
+  columnsOf(relation: string, mine: readonly string[] | undefined): readonly string[] | undefined;
 }
 
 /** Without a sign in so many, a follower is forgotten. */
@@ -21,15 +20,18 @@ const FORGET_TICKS = 24;
 
 export const createFollowers = (): Followers => {
   const followers = new Map<string, { silentTicks: number; readonly columns: Columns }>();
-  /** Undefined: they do not agree. */
-  let merged = new Map<string, string | undefined>();
+  let wanted = new Map<string, ReadonlySet<string>>();
+  let merged = new Map<string, { readonly mine: readonly string[] | undefined; readonly all: readonly string[] }>();
   const merge = (): void => {
-    merged = new Map();
+    const all = new Map<string, Set<string>>();
     for (const { columns } of followers.values())
-      for (const [relation, column] of Object.entries(columns)) {
-        const isOther = merged.has(relation) && merged.get(relation) !== column;
-        merged.set(relation, isOther ? undefined : column);
+      for (const [relation, names] of Object.entries(columns)) {
+        const known = all.get(relation);
+        if (known === undefined) all.set(relation, new Set(names));
+        else for (const name of names) known.add(name);
       }
+    wanted = all;
+    merged = new Map();
   };
   const forget = (sender: string): void => {
     if (followers.delete(sender)) merge();
@@ -50,10 +52,13 @@ export const createFollowers = (): Followers => {
       followers.clear();
       merge();
     },
-    columnOf: (relation, mine) => {
-      if (!merged.has(relation)) return mine;
-      const theirs = merged.get(relation);
-      return mine === undefined || mine === theirs ? theirs : undefined;
+    columnsOf: (relation, mine) => {
+      const theirs = wanted.get(relation);
+      if (theirs === undefined) return mine;
+      let found = merged.get(relation);
+      if (found === undefined || found.mine !== mine)
+        merged.set(relation, (found = { mine, all: [...new Set([...(mine ?? []), ...theirs])] }));
+      return found.all;
     },
   };
 };
@@ -62,28 +67,22 @@ export const createFollowers = (): Followers => {
 const GATHER_MS = 5;
 
 export interface Gatherer {
-  add(changes: KeyedChanges): void;
+  add(changes: TableChanges): void;
   close(): void;
 }
 
-export const createGatherer = (tell: (changes: KeyedChanges) => void): Gatherer => {
-  let gathered = new Map<string, Keys | undefined>();
+export const createGatherer = (tell: (changes: TableChanges) => void): Gatherer => {
+  let gathered = createChanges();
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
     timer = undefined;
-    const changes = gathered;
-    gathered = new Map();
-    tell(changes);
+    const { tables } = gathered;
+    gathered = createChanges();
+    tell(tables);
   };
   return {
     add: (changes) => {
-      for (const [relation, keys] of changes) {
-        const known = gathered.get(relation);
-        if (!gathered.has(relation)) gathered.set(relation, keys);
-        else if (known === undefined || keys === undefined || known.column !== keys.column)
-          gathered.set(relation, undefined);
-        else gathered.set(relation, { column: keys.column, values: new Set([...known.values, ...keys.values]) });
-      }
+      gathered.addAll(changes);
       timer ??= setTimeout(flush, GATHER_MS);
     },
     close: () => clearTimeout(timer),

@@ -2,27 +2,27 @@
  *  again whenever it changes. The engine behind all transports; change sources tap `watchChanges`. @rule G-SUB-3 …
  *  G-SUB-8 */
 import { SyncBailHook } from "tapable";
-import { definePlugin, faultFacts, fillSlots, type PluginContext, type Program, type Slot } from "../../core/index.ts";
-import { createBases } from "./base-tables.ts";
+import {
+  definePlugin,
+  faultFacts,
+  fillSlots,
+  type BuiltIn,
+  type PluginContext,
+  type RelApiHooks,
+  type Program,
+  type Slot,
+} from "../../core/index.ts";
 import { createFigures } from "./figures.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
+import { conditionsOf, type Conditions } from "./conditions.ts";
 import { createLimiter } from "./limiter.ts";
-import { keyText, rowKeyOf, type RowKey } from "./row-key.ts";
 import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
-import type {
-  Interest,
-  LiveQueries,
-  LiveQueriesService,
-  LiveQuery,
-  LiveRunSignal,
-  Subscriber,
-  Unwatch,
-  WatchChanges,
-} from "./api.ts";
+import type { LiveQueries, LiveQueriesService, LiveQuery, LiveRunSignal, Subscriber, WatchChanges } from "./api.ts";
 import { graphqlSource, refuseMissing } from "./live-query.ts";
 import { liveSettings } from "./settings.ts";
+import { createWatchGroups } from "./watch-groups.ts";
 
 export const liveQueries = definePlugin({
   name: "live-queries",
@@ -30,7 +30,7 @@ export const liveQueries = definePlugin({
   apply: (hooks, context) => {
     const watchChanges: WatchChanges["value"] = new SyncBailHook(["interest", "changed"]);
     hooks.declare<WatchChanges>("watchChanges", watchChanges);
-    const engine = createLiveQueries(watchChanges, context);
+    const engine = createLiveQueries(watchChanges, hooks, context);
     context.offer<LiveQueriesService>("live-queries", engine);
     context.onModel(engine.replan);
     context.onClose(engine.close);
@@ -43,17 +43,16 @@ interface Engine extends LiveQueries {
   close(): void;
 }
 
-const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginContext): Engine => {
+const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHooks, context: PluginContext): Engine => {
   const runner = createRunner(context);
   const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
-  const basesOf = createBases(context);
   const figuresOf = createFigures();
+  const groups = createWatchGroups(watchChanges, context);
   const cohorts = new Map<string, Cohort>();
-  const watches = new Map<Cohort, Unwatch>();
   const all = new Set<Subscription>();
   const slots = new WeakMap<Program, readonly Slot[]>();
   /** Cached by program: its text contains everything that it depends on. */
-  const rowKeys = new WeakMap<Program, { readonly key: RowKey | undefined }>();
+  const conditions = new WeakMap<Program, Conditions | null>();
   const programNumbers = new WeakMap<Program, number>();
   /** Proven by the model in force, but the database has changed since. @rule G-SUB-11 */
   const disproved = new WeakSet<Program>();
@@ -115,44 +114,32 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
     }
   };
 
-  const watch = (cohort: Cohort): void => {
-    const { relations, isOpenEnded, keyColumn } = cohort.facts;
-    basesOf(context.model()).then(
-      (bases) => {
-        if (isClosed || cohorts.get(cohort.facts.key) !== cohort || watches.has(cohort)) return;
-        const base = bases.of(relations);
-        const interest: Interest = {
-          relations: base.tables,
-          isOpenEnded: isOpenEnded || base.isOpenEnded,
-          ...(keyColumn !== undefined && base.tables.size === 1 && base.tellKeys ? { keyColumn } : {}),
-        };
-        const unwatch = logged("a source of changes failed", () => watchChanges.call(interest, cohort.changed));
-        watches.set(cohort, () => logged("a source of changes failed", () => unwatch?.()));
-        if (unwatch === undefined)
-          return context.logger.warn("no change source can watch a live query; it returns one result", {
-            relations: [...relations],
-          });
-        // nothing was watched until now
-        cohort.changed();
-      },
-      () => setTimeout(() => cohorts.get(cohort.facts.key) === cohort && watch(cohort), RETRY_MS),
-    );
-  };
-
   const forget = (cohort: Cohort): void => {
     cohort.close();
     cohorts.delete(cohort.facts.key);
-    watches.get(cohort)?.();
-    watches.delete(cohort);
+    groups.leave(cohort);
   };
 
-  const rowKeyOfQuery = ({ read, programs }: LiveQuery): RowKey | undefined => {
+  /** They compare as the operators of PostgreSQL do. */
+  const areOwn = (operators: readonly string[]): boolean => {
+    const { rivals } = context.model();
+    return operators.every(
+      (name) =>
+        hooks.compileFilter
+          .get(name)
+          ?.taps.every((tap: object) => (tap as BuiltIn).builtIn?.every((symbol) => !rivals.has(symbol)) === true), // tapable stores a tap's options with it
+    );
+  };
+
+  const conditionsOfQuery = ({ programs }: LiveQuery): Conditions | undefined => {
     const [only] = programs;
-    if (only === undefined || programs.length > 1) return undefined;
-    let found = rowKeys.get(only.program);
-    if (found === undefined)
-      rowKeys.set(only.program, (found = { key: rowKeyOf(read, only.program, context.model()) }));
-    return found.key;
+    if (only?.program.plan === undefined || programs.length > 1) return undefined;
+    let found = conditions.get(only.program);
+    if (found === undefined) {
+      found = (areOwn(COMPARED_BY) ? conditionsOf(only.program.plan, context.model()) : undefined) ?? null;
+      conditions.set(only.program, found);
+    }
+    return found ?? undefined;
   };
 
   /** By different callers: a pre-request function may do anything with what it knows of them; only one statement over
@@ -163,8 +150,11 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
     (context.options.dbPreRequest ?? "") === "" &&
     programs.every(({ program }) => program.isProven === true && !disproved.has(program));
 
-  const cohortOf = (query: LiveQuery, row: string | undefined, rowKey: RowKey | undefined): Cohort => {
-    const facts = { ...factsOf(query, row, numberOf, isShareable(query, row)), keyColumn: rowKey?.column };
+  const cohortOf = (query: LiveQuery, row: string | undefined): Cohort => {
+    const facts = {
+      ...factsOf(query, row, numberOf, isShareable(query, row)),
+      conditions: conditionsOfQuery(query),
+    };
     let cohort = cohorts.get(facts.key);
     if (cohort === undefined) {
       cohort = createCohort({
@@ -174,10 +164,11 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
         batchSize: context.options.liveQueryBatchSize,
         ran,
         whenEmpty: forget,
+        groups,
         whenNoLongerShared: unshare,
       });
       cohorts.set(facts.key, cohort);
-      watch(cohort);
+      if (!isClosed) groups.join(cohort);
     }
     return cohort;
   };
@@ -203,15 +194,8 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
           one.values.map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value)),
         ),
       );
-    const rowKey = rowKeyOfQuery(query);
     keep(subscription, BYTES_PER_SUBSCRIPTION + values.length * BYTES_PER_CHARACTER);
-    cohortOf(query, row, rowKey).add(
-      subscription,
-      query,
-      row,
-      `${query.form}\n${values}`,
-      rowKey && keyText(query.programs[0]?.values[rowKey.param]),
-    );
+    cohortOf(query, row).add(subscription, query, row, `${query.form}\n${values}`);
   };
 
   /** One that cannot be placed ends. */
@@ -233,16 +217,6 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
     for (const { subscriptions } of entries) for (const subscription of subscriptions) placeAnew(subscription);
   };
 
-  const rewatch = (): void => {
-    for (const cohort of cohorts.values()) {
-      const unwatch = watches.get(cohort);
-      if (unwatch === undefined) continue; // about to be watched
-      unwatch();
-      watches.delete(cohort);
-      watch(cohort);
-    }
-  };
-
   return {
     subscribe: (source, { answer, end }, lastHash) => {
       const subscriber: Subscriber = {
@@ -262,7 +236,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
         subscription.entry?.cohort.remove(subscription);
       };
     },
-    rewatch,
+    rewatch: groups.rewatch,
     get isIdle() {
       return cohorts.size === 0;
     },
@@ -283,7 +257,8 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], context: PluginC
   };
 };
 
-const RETRY_MS = 1000;
+/** The operators of conditions. */
+const COMPARED_BY = ["eq", "in", "is"] as const;
 
 /** As measured, with a small document. */
 const BYTES_PER_SUBSCRIPTION = 3000;
@@ -302,7 +277,7 @@ const factsOf = (
   row: string | undefined,
   numberOf: (program: Program) => number,
   isShared: boolean,
-): Omit<CohortFacts, "keyColumn"> => {
+): Omit<CohortFacts, "conditions"> => {
   const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
   // all that may differ between callers who share it: its proof says that the statement reads nothing of these
   const { claims, claimsText, variables, expiresAtMs, ...others } = session;

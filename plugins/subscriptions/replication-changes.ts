@@ -3,7 +3,7 @@
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import type { BusService } from "../bus/api.ts";
 import type { Changed, ChangeFeedService, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
-import { openChangeFeed } from "./change-feed.ts";
+import { openChangeFeed, tellingKeys } from "./change-feed.ts";
 import type { SharedChanges } from "./change-source.ts";
 import { createSharedChanges } from "./shared-changes.ts";
 
@@ -12,7 +12,9 @@ export const replicationChanges = definePlugin({
   requires: ["live-queries"],
   before: ["notify-changes", "poll-changes"],
   apply: (hooks, context) => {
-    context.offer<ChangeFeedService>("change-feed", { open: (handlers) => openChangeFeed(context, handlers) });
+    context.offer<ChangeFeedService>("change-feed", {
+      open: (handlers) => openChangeFeed(context, tellingKeys(handlers)),
+    });
     // an embedded database has no replication
     if (context.options.database !== undefined) return;
     hooks.use<WatchChanges>("watchChanges").tap("replication-changes", createReplication(context));
@@ -26,7 +28,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const { logger } = context;
   const byRelation = new Map<string, Map<Changed, Interest>>();
   /** Columns whose values are wanted of changed rows. */
-  const keyColumns = new Map<string, string>();
+  const columns = new Map<string, readonly string[]>();
   let watcherCount = 0;
   let idleTimer: NodeJS.Timeout | undefined;
   let source: SharedChanges | undefined;
@@ -41,19 +43,31 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     }, IDLE_MS);
   };
 
+  const gatherColumns = (relations: Iterable<string>): void => {
+    let isOther = false;
+    for (const relation of relations) {
+      const wanted = new Set<string>();
+      for (const interest of byRelation.get(relation)?.values() ?? [])
+        for (const column of interest.columns.get(relation) ?? []) wanted.add(column);
+      if (wanted.size === (columns.get(relation)?.length ?? 0)) continue;
+      if (wanted.size === 0) columns.delete(relation);
+      else columns.set(relation, [...wanted]);
+      isOther = true;
+    }
+    if (isOther) source?.columnsChanged();
+  };
+
   /** The bus is there once all plugins are applied. */
   const sourceOf = (): SharedChanges =>
     (source ??= createSharedChanges({
       context,
       bus: context.service<BusService>("bus"),
-      keyColumns,
+      columns,
       isIdle: () => live()?.isIdle !== false,
       changed: (changes) => {
-        for (const [relation, keys] of changes) {
-          // a live query of several relations gets one call per relation, but runs once
-          for (const [changed, { keyColumn }] of byRelation.get(relation) ?? [])
-            changed(keyColumn !== undefined && keyColumn === keys?.column ? keys.values : undefined);
-        }
+        // a live query of several relations gets one call per relation, but runs once
+        for (const [relation, rows] of changes)
+          for (const changed of byRelation.get(relation)?.keys() ?? []) changed(relation, rows);
       },
       missed: () => {
         for (const watching of byRelation.values()) for (const changed of watching.keys()) changed();
@@ -83,7 +97,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   });
 
   return (interest, changed) => {
-    const { relations, isOpenEnded, keyColumn } = interest;
+    const { relations, isOpenEnded } = interest;
     const from = sourceOf();
     if (isOpenEnded || from.isRefused) return undefined;
     from.want();
@@ -93,18 +107,16 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       let watching = byRelation.get(relation);
       if (watching === undefined) byRelation.set(relation, (watching = new Map()));
       watching.set(changed, interest);
-      if (keyColumn === undefined || keyColumns.get(relation) === keyColumn) continue;
-      keyColumns.set(relation, keyColumn);
-      from.columnsChanged();
     }
+    gatherColumns(relations);
+    interest.onColumns(() => gatherColumns(relations));
     return () => {
       for (const relation of relations) {
         const watching = byRelation.get(relation);
         watching?.delete(changed);
-        if (watching === undefined || watching.size > 0) continue;
-        byRelation.delete(relation);
-        keyColumns.delete(relation);
+        if (watching?.size === 0) byRelation.delete(relation);
       }
+      gatherColumns(relations);
       if (--watcherCount === 0) restWhenUnwatched();
     };
   };

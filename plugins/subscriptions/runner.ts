@@ -12,6 +12,7 @@ import {
 } from "../../core/index.ts";
 import type { CostLimitsService } from "../limits/api.ts";
 import type { LiveResult, LiveQuery } from "./api.ts";
+import type { Conditions } from "./conditions.ts";
 import { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, typesProgram } from "./multiplex.ts";
 
 /** One of the queries that a run answers. */
@@ -31,8 +32,8 @@ export interface CohortFacts {
   readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
   readonly relations: ReadonlySet<string>;
   readonly isOpenEnded: boolean;
-  /** Its queries read single rows by this column. */
-  readonly keyColumn: string | undefined;
+  /** What rows that concern its queries are like; undefined: not known. */
+  readonly conditions: Conditions | undefined;
 }
 
 export interface Runner {

@@ -3,16 +3,9 @@
  *  @rule X-BUS-3 */
 import { createHash } from "node:crypto";
 import type { Bus } from "../bus/api.ts";
-import type { ChangeFeed, ChangeFeedHandlers, RowChanges } from "./api.ts";
-import { openChangeFeed, openLockedFeed, type LockedFeed } from "./change-feed.ts";
-import {
-  encodeChanges,
-  encodeWant,
-  keyedChanges,
-  readMessage,
-  type ChangeMessage,
-  type Keys,
-} from "./change-messages.ts";
+import type { ChangeFeed, TableChanges } from "./api.ts";
+import { openChangeFeed, openLockedFeed, type ChangeHandlers, type LockedFeed } from "./change-feed.ts";
+import { encodeChanges, encodeWant, readMessage, tableChanges, type ChangeMessage } from "./change-messages.ts";
 import { isOfStandby, mayPass, reasonOf, type SharedChanges, type SharedChangesParts } from "./change-source.ts";
 import { createFollowers, createGatherer } from "./followers.ts";
 import { createDispatch } from "./visible-commits.ts";
@@ -43,7 +36,7 @@ const lockOf = ({ group }: Bus): bigint =>
 type Role = "idle" | "seeking" | "leading" | "following" | "refused";
 
 export const createSharedChanges = (parts: SharedChangesParts): SharedChanges => {
-  const { context, bus, keyColumns } = parts;
+  const { context, bus, columns } = parts;
   const followers = createFollowers();
   let role: Role = "idle";
   let isWanted = false;
@@ -67,10 +60,11 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const sayWant = (): void => {
     clearTimeout(wantTimer);
     wantTimer = undefined;
-    if (bus?.isUp === true) bus.publish(TOPIC, encodeWant(keyColumns, bus.maxBytes));
+    if (bus?.isUp === true) bus.publish(TOPIC, encodeWant(columns, bus.maxBytes));
   };
 
-  const columnOf = (relation: string): string | undefined => followers.columnOf(relation, keyColumns.get(relation));
+  const columnsOf = (relation: string): readonly string[] | undefined =>
+    followers.columnsOf(relation, columns.get(relation));
 
   // --- leading ------------------------------------------------------------------------------------------------------
 
@@ -79,20 +73,15 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     for (const text of encodeChanges(epoch, changes, bus.maxBytes)) bus.publish(TOPIC, text);
   });
 
-  const visible = (rows: RowChanges): void => {
+  const visible = (changes: TableChanges): void => {
     if (role !== "leading") return;
-    const changes = new Map<string, Keys | undefined>();
-    for (const [relation, values] of rows) {
-      const column = columnOf(relation);
-      changes.set(relation, values === undefined || column === undefined ? undefined : { column, values });
-    }
     if (followers.count > 0) gatherer.add(changes);
     parts.changed(changes);
   };
 
-  const handlersOf = (ofAttempt: number): ChangeFeedHandlers => ({
+  const handlersOf = (ofAttempt: number): ChangeHandlers => ({
     committed: createDispatch(context, visible),
-    keyColumn: columnOf,
+    columns: columnsOf,
     lost: (reason) => {
       if (ofAttempt !== attempt || role !== "leading") return;
       feed = undefined;
@@ -204,7 +193,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     switch (message[0]) {
       case "want":
         if (role !== "leading") return;
-        followers.heard(sender, message[1]);
+        followers.heard(sender, message[2] ?? {});
         return say(["lead", epoch]);
       case "leave":
         followers.forget(sender);
@@ -213,7 +202,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
         return follow(sender, message[1]);
       case "change":
         follow(sender, message[1]);
-        if (leader?.sender === sender) parts.changed(keyedChanges(message[2]));
+        if (leader?.sender === sender) parts.changed(tableChanges(message));
         return;
       case "end":
         if (role === "following" && leader?.sender === sender)

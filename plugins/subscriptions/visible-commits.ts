@@ -1,7 +1,9 @@
 /** Commits of a change feed, once other sessions see them. */
 import type { PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
-import type { ChangeFeedHandlers, RowChanges } from "./api.ts";
+import type { TableChanges } from "./api.ts";
+import type { ChangeHandlers } from "./change-feed.ts";
+import { createChanges } from "./changed-rows.ts";
 
 const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 const PAUSE_MS = 2;
@@ -11,9 +13,9 @@ const PAUSE_MS = 2;
  *  all commits that arrived meanwhile. */
 export const createDispatch = (
   context: PluginContext,
-  changed: (changes: RowChanges) => void,
-): ChangeFeedHandlers["committed"] => {
-  let waiting = new Map<number, RowChanges>();
+  changed: (changes: TableChanges) => void,
+): ChangeHandlers["committed"] => {
+  let waiting = new Map<number, TableChanges>();
   let isAsking = false;
 
   const ask = async (): Promise<void> => {
@@ -28,12 +30,12 @@ export const createDispatch = (
       } catch {
         isSeen = () => true; // the queries will not fare better now, and run again until they do
       }
-      const seen = new Map<string, ReadonlySet<string> | undefined>();
+      const seen = createChanges();
       for (const [xid, changes] of commits) {
-        if (isSeen(xid)) addChanges(seen, changes);
+        if (isSeen(xid)) seen.addAll(changes);
         else waiting.set(xid, changes);
       }
-      if (seen.size > 0) changed(seen);
+      if (seen.tables.size > 0) changed(seen.tables);
       if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     isAsking = false;
@@ -43,14 +45,6 @@ export const createDispatch = (
     waiting.set(xid, changes);
     if (!isAsking) void ask();
   };
-};
-
-export const addChanges = (all: Map<string, ReadonlySet<string> | undefined>, more: RowChanges): void => {
-  for (const [relation, keys] of more) {
-    const known = all.get(relation);
-    if (!all.has(relation)) all.set(relation, keys);
-    else all.set(relation, known === undefined || keys === undefined ? undefined : new Set([...known, ...keys]));
-  }
 };
 
 const LOW_BITS = 0xffff_ffffn;

@@ -48,6 +48,7 @@ const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
 export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => ({
   ...compileAny(plan, envelope, parts),
   isProven: isProvenPlan(plan, envelope, OWN_MEDIA, parts),
+  ...(plan.kind === "read" || plan.kind === "bundle" ? { plan } : {}),
 });
 
 const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);

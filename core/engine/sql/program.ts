@@ -1,4 +1,5 @@
 /** What a plan is compiled to. */
+import type { Plan } from "../plan/plan.ts";
 import type { Slot, Sql } from "./fragment.ts";
 
 /** One SQL statement of a program. */
@@ -41,4 +42,6 @@ export interface Program {
   /** It runs no user code; and if it only reads, its result is the same for all callers with the same database role,
    *  except for the values in its slots. Absent: unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
+  /** What a program that only reads was compiled from, after `transformPlan`. */
+  readonly plan?: Plan;
 }

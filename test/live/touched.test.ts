@@ -1,0 +1,450 @@
+/** Only what a change can touch runs again. Each test makes a change, then one of a table of its own that a last live
+ *  query reads: when that one has its answer, the others have been told. */
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { definePlugin, type PluginContext } from "../../core/index.ts";
+import type { LiveRunSignal } from "../../plugins/subscriptions/api.ts";
+import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { initiated, openEvents, pause, subscribe, until } from "../support/live.ts";
+import { documentOf, object, array, permissions, table } from "../support/metadata-document.ts";
+import type { TestSocket } from "../support/socket.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+const SLOW_MS = 60_000;
+
+const SCHEMA = `
+create type humour as enum ('calm', 'wild');
+create collation caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+create domain short as text check (length(value) < 100);
+create table chat (id int primary key, owner_id int, name text);
+create table note (
+  id int primary key, chat_id int references chat, author_id bigint, tag text, done boolean not null default false, code uuid,
+  day date, mood humour, short short, loose text collate caseless, fixed char(5), amount numeric, body text
+);
+create table member (chat_id int references chat, user_id int, primary key (chat_id, user_id));
+create table beacon (id int primary key, n int not null);
+create table cell (a int, b int, n int, primary key (a, b));
+create table usual (like note including all); alter table note replica identity full;
+create table bare (id int primary key, user_id int, n int); alter table bare replica identity nothing;
+create table by_index (id int primary key, user_id int not null, n int); create unique index by_index_user on by_index (user_id, id);
+alter table by_index replica identity using index by_index_user;
+create table part (id int, user_id int, n int, primary key (id, user_id)) partition by hash (user_id);
+create table part_0 partition of part for values with (modulus 2, remainder 0);
+create table part_1 partition of part for values with (modulus 2, remainder 1);
+create view note_view as select * from note;
+insert into beacon values (1, 0);
+insert into chat select i, i, 'chat ' || i from generate_series(1, 20) i;
+insert into member select i, i from generate_series(1, 20) i;
+insert into note (id, chat_id, author_id, tag, code, day, mood, short, loose, fixed, amount, body)
+  select i, i, 100 + i, 'tag ' || i, ('00000000-0000-0000-0000-0000000000' || lpad(i::text, 2, '0'))::uuid, '2024-01-01'::date + i,
+    case when i = 1 then 'calm' else 'wild' end::humour, 's' || i, 'l' || i, 'f' || i, i, 'x' from generate_series(1, 20) i;
+insert into usual select * from note;
+insert into bare select i, i, 0 from generate_series(1, 20) i;
+insert into by_index select i, i, 0 from generate_series(1, 20) i;
+insert into part select i, i, 0 from generate_series(1, 20) i;
+insert into cell select i, i, 0 from generate_series(1, 20) i;
+`;
+
+interface Outcome {
+  /** Live queries that were run again. */
+  readonly reruns: number;
+  /** Those with another answer. */
+  readonly answered: readonly string[];
+}
+
+interface Watched {
+  readonly api: TestApi;
+  readonly context: PluginContext;
+  readonly socket: TestSocket;
+  /** The live queries that a change runs again. */
+  after(...changes: readonly string[]): Promise<Outcome>;
+}
+
+type Live = readonly [id: string, query: string, variables?: Readonly<Record<string, unknown>>];
+
+const openWatched = async (
+  options: StartOptions,
+): Promise<Omit<Watched, "socket" | "after"> & { reruns(): number }> => {
+  let context: PluginContext | undefined;
+  let reruns = 0;
+  let isTold = false;
+  const info = (line: string): void => {
+    if (line === "live queries detect changes by logical replication") isTold = true;
+  };
+  const logger = { error: info, warn: info, info, debug: () => undefined, access: () => undefined };
+  const counting = definePlugin({
+    name: "counting",
+    requires: ["live-queries"],
+    apply: (_, given) => {
+      context = given;
+      given.onSignal<LiveRunSignal>("live-run", ({ changedAtMs, queries }) => {
+        if (changedAtMs !== undefined) reruns += queries;
+      });
+    },
+  });
+  const { parts = [], ...own } = options;
+  const api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logger, ...own, parts: [...parts, counting] }));
+  const [{ isMade }] = (await api.sql(`select to_regclass('beacon') is not null as "isMade"`)) as [{ isMade: boolean }];
+  if (!isMade) await api.sql(SCHEMA);
+  await api.reload();
+  const socket = await initiated(api);
+  subscribe(socket, "1", "subscription { beacon { n } }");
+  await socket.next();
+  await until(() => isTold);
+  await socket.close();
+  return { api, context: context!, reruns: () => reruns };
+};
+
+const ending: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ending.splice(0)) await end();
+});
+
+const isQuiet = async (reruns: () => number): Promise<void> => {
+  for (let before = -1; before !== reruns();) {
+    before = reruns();
+    await pause(80);
+  }
+};
+
+/** Subscribes to all of them, as the role if one is given. */
+const watching = async (
+  { api, context, reruns }: Awaited<ReturnType<typeof openWatched>>,
+  live: readonly Live[],
+  payload?: unknown,
+): Promise<Watched> => {
+  const beacon = await initiated(api);
+  subscribe(beacon, "beacon", "subscription { beacon { n } }");
+  await beacon.next();
+  const light = async (): Promise<void> => {
+    const [{ n }] = (await api.sql("update beacon set n = n + 1 returning n")) as [{ n: number }];
+    await beacon.next((message) => message.payload?.data?.beacon?.[0]?.n === n, 8000);
+    await isQuiet(reruns);
+  };
+  await light(); // earlier changes are over
+  const socket = await initiated(api, payload);
+  for (const [id, query, variables] of live) subscribe(socket, id, `subscription ${query}`, variables);
+  for (const _ of live) expect((await socket.next()).type).toBe("next");
+  await isQuiet(reruns);
+  ending.push(async () => {
+    await socket.close();
+    await beacon.close();
+  });
+  return {
+    api,
+    context,
+    socket,
+    after: async (...changes) => {
+      const before = reruns();
+      for (const change of changes) await api.sql(change);
+      await light();
+      const answered = (await socket.during(30)).map(({ id }) => id as string).sort();
+      return { reruns: reruns() - before - 1, answered };
+    },
+  };
+};
+
+const lists = (tableName: string, ids: readonly number[]): readonly Live[] =>
+  ids.map((id) => [
+    String(id),
+    `($id: Int!) { ${tableName}(where: {chat_id: {_eq: $id}}, order_by: {id: asc}) { id tag done } }`,
+    { id },
+  ]);
+
+const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+
+describe.skipIf(!capabilities.logicalReplication)("with the log of the database", () => {
+  let open: Awaited<ReturnType<typeof openWatched>>;
+  const from = (live: readonly Live[], payload?: unknown): Promise<Watched> => watching(open, live, payload);
+
+  beforeAll(async () => {
+    open = await openWatched({ busName: "touched" });
+  });
+
+  test("G-SUB-14 lists by a column that is not the key: inserts, updates, moves, deletes, several rows", async () => {
+    const { after, context } = await from(lists("note", TEN));
+    const skipped = context.counters.get("live-queries-skipped");
+    expect(await after("update note set done = true where id = 3")).toEqual({ reruns: 1, answered: ["3"] });
+    expect(context.counters.get("live-queries-skipped") - skipped).toBe(9);
+    expect(await after("update note set done = true where id = 15")).toEqual(NOBODY);
+    expect(await after("update note set chat_id = 5 where id = 3")).toEqual({ reruns: 2, answered: ["3", "5"] });
+    expect(await after("update note set chat_id = null where id = 3")).toEqual({ reruns: 1, answered: ["5"] });
+    expect(await after("update note set chat_id = 3 where id = 3")).toEqual({ reruns: 1, answered: ["3"] });
+    expect(await after("insert into note (id, chat_id) values (40, 4), (41, 4), (42, 6), (43, 19)")).toEqual({
+      reruns: 2,
+      answered: ["4", "6"],
+    });
+    expect(
+      await after("begin; update note set tag = 'z' where id in (7, 8); delete from note where id = 40; commit"),
+    ).toEqual({ reruns: 3, answered: ["4", "7", "8"] });
+    expect(await after("delete from note where id > 40")).toEqual({ reruns: 2, answered: ["4", "6"] });
+    // what changes nothing in the answer is run and not sent
+    expect(await after("update note set body = 'other' where id = 9")).toEqual({ reruns: 1, answered: [] });
+    expect(await after("begin; update note set tag = 'never'; rollback")).toEqual(NOBODY);
+    expect(await after("update note set chat_id = 1 where id = 10")).toEqual({ reruns: 2, answered: ["1", "10"] });
+    const cleared = await from(lists("usual", TEN));
+    expect((await cleared.after("truncate usual")).answered).toHaveLength(10);
+    await open.api.sql("insert into usual select * from note");
+  });
+
+  test("G-SUB-14 lists of values, alternatives, several columns, NULL", async () => {
+    const of = (id: string, where: string, variables?: Live[2], types = ""): Live => [
+      id,
+      `${types} { note(where: ${where}, order_by: {id: asc}) { id tag } }`,
+      variables,
+    ];
+    const { after } = await from([
+      of("in", "{chat_id: {_in: $ids}}", { ids: [1, 2] }, "($ids: [Int!]!)"),
+      of("texts", "{tag: {_in: $tags}}", { tags: ['tag "4"', "a,b{}", "null", "tag 4"] }, "($tags: [String!]!)"),
+      of("or", '{_or: [{chat_id: {_eq: 2}}, {author_id: {_eq: 103}}, {tag: {_eq: "tag 4"}}]}'),
+      of("and", "{chat_id: {_eq: 5}, done: {_eq: true}, author_id: {_gt: 0}}"),
+      of("cross", "{chat_id: {_in: [6, 7]}, mood: {_in: [wild, calm]}}"),
+      of("null", "{chat_id: {_is_null: true}}"),
+      of("or null", '{_or: [{tag: {_is_null: true}}, {tag: {_eq: "tag 8"}}]}'),
+      of("never", "{chat_id: {_in: []}}"),
+      of("mood", "{mood: {_eq: calm}}"),
+      of("code", '{code: {_eq: "00000000-0000-0000-0000-0000000000AA"}}'),
+      of("day", '{day: {_eq: "2024-02-29"}}'),
+      of("short", '{short: {_eq: "s9"}}'),
+    ]);
+    await after("update note set chat_id = id, tag = 'tag ' || id, done = false where id <= 20");
+    const set = (values: string, id: number): Promise<Outcome> => after(`update note set ${values} where id = ${id}`);
+    const touching = async (values: string, id: number): Promise<number> => (await set(values, id)).reruns;
+    expect(await touching("chat_id = 12", 11)).toBe(0);
+    expect(await set("tag = 'new'", 1)).toEqual({ reruns: 2, answered: ["in", "mood"] });
+    expect(await set("tag = 'newer'", 2)).toEqual({ reruns: 2, answered: ["in", "or"] });
+    expect(await set("tag = 'a,b{}'", 12)).toEqual({ reruns: 1, answered: ["texts"] });
+    expect(await set("tag = 'tag \"4\"'", 12)).toEqual({ reruns: 1, answered: ["texts"] });
+    expect(await set("tag = 'null'", 12)).toEqual({ reruns: 1, answered: ["texts"] });
+    expect(await set("tag = null", 12)).toEqual({ reruns: 2, answered: ["or null", "texts"] });
+    expect(await set("author_id = 3000000000", 3)).toEqual({ reruns: 1, answered: ["or"] });
+    expect(await touching("tag = 'five'", 5)).toBe(0); // not done
+    expect(await set("done = true", 5)).toEqual({ reruns: 1, answered: ["and"] });
+    expect(await set("tag = 'seven'", 7)).toEqual({ reruns: 1, answered: ["cross"] });
+    expect(await set("chat_id = null", 13)).toEqual({ reruns: 1, answered: ["null"] });
+    expect(await set("mood = 'calm'", 14)).toEqual({ reruns: 1, answered: ["mood"] });
+    expect(await set("code = '00000000-0000-0000-0000-0000000000aa'", 15)).toEqual({ reruns: 1, answered: ["code"] });
+    expect(await set("day = '2024-02-29'", 16)).toEqual({ reruns: 1, answered: ["day"] });
+    expect(await set("short = 's10'", 9)).toEqual({ reruns: 1, answered: ["short"] });
+  });
+
+  test("G-SUB-15 types whose equal values have several texts, and values written unusually: any row counts", async () => {
+    const of = (id: string, where: string): Live => [id, `{ note(where: ${where}) { id tag } }`];
+    const { after } = await from(
+      [
+        of("loose", '{loose: {_eq: "L9"}}'),
+        of("fixed", '{fixed: {_eq: "f9"}}'),
+        of("amount", '{amount: {_eq: "9.00"}}'),
+        of("day", '{day: {_eq: "January 10, 2024"}}'),
+        of("code", '{code: {_eq: "{00000000-0000-0000-0000-000000000009}"}}'),
+        of("range", "{chat_id: {_gt: 8, _lt: 10}}"),
+        of("not", "{_not: {chat_id: {_neq: 9}}}"),
+        of("compared", '{chat_id: {_ceq: ["id"]}}'),
+        of("plain", "{chat_id: {_eq: 9}}"),
+      ].filter(([id]) => id !== "compared"),
+    );
+    expect((await after("update note set tag = 'changed' where id = 9")).answered).toEqual([
+      "amount",
+      "code",
+      "day",
+      "fixed",
+      "loose",
+      "not",
+      "plain",
+      "range",
+    ]);
+    expect((await after("update note set tag = 'changed' where id = 10")).reruns).toBe(7);
+  });
+
+  test("G-SUB-15 more than the log tells of old rows: every list of the table", async () => {
+    const by = (name: string): readonly Live[] =>
+      TEN.map((id) => [String(id), `{ ${name}(where: {user_id: {_eq: ${id}}}) { id n } }`]);
+    for (const name of ["bare", "part"]) {
+      const { after } = await from(by(name));
+      expect(await after(`update ${name} set n = 1 where id = 3`)).toEqual({ reruns: 10, answered: ["3"] });
+      if (name === "part")
+        expect(await after(`update part set user_id = 4 where id = 3`)).toEqual({ reruns: 10, answered: ["3", "4"] });
+    }
+    const indexed = await from(by("by_index"));
+    expect(await indexed.after("update by_index set n = 1 where id = 3")).toEqual({ reruns: 1, answered: ["3"] });
+    expect(await indexed.after("update by_index set user_id = 4 where id = 3")).toEqual({
+      reruns: 2,
+      answered: ["3", "4"],
+    });
+    expect(await indexed.after("delete from by_index where id = 3")).toEqual({ reruns: 1, answered: ["4"] });
+    const viewed = await from([["view", "{ note_view(where: {id: {_eq: 1}}) { tag } }"]]);
+    expect((await viewed.after("update note set tag = 'v' where id = 19")).reruns).toBe(1);
+  });
+
+  test("G-SUB-14 a long value that did not change is not in the log", async () => {
+    await open.api.sql("alter table note alter body set storage external");
+    await open.api.sql("update note set body = repeat('x', 20000) where id in (1, 2)");
+    const { after } = await from([
+      ["long", `{ note(where: {body: {_eq: "${"x".repeat(400)}"}}) { id tag } }`],
+      ["short", '{ note(where: {body: {_eq: "other"}}) { id tag } }'],
+      ["chat", "{ note(where: {chat_id: {_eq: 1}}, order_by: {id: asc}) { id tag } }"],
+    ]);
+    expect((await after("update note set tag = 'long' where id = 1")).reruns).toBe(1);
+    expect(await after("update note set body = 'other' where id = 2")).toEqual({ reruns: 1, answered: ["short"] });
+    expect(await after("update note set body = repeat('y', 20000) where id = 2")).toEqual({
+      reruns: 1,
+      answered: ["short"],
+    });
+  });
+
+  test("G-SUB-14 by a part of the primary key, by all of it, and when it changes", async () => {
+    const { after } = await from([
+      ["part", "{ cell(where: {a: {_eq: 1}}, order_by: {b: asc}) { b n } }"],
+      ["whole", "{ cell_by_pk(a: 1, b: 1) { n } }"],
+      ["other", "{ cell_by_pk(a: 1, b: 2) { n } }"],
+      ["with", "{ cell(where: {a: {_eq: 2}, b: {_eq: 2}, n: {_eq: 0}}) { n } }"],
+    ]);
+    expect(await after("update cell set n = 1 where a = 1")).toEqual({ reruns: 2, answered: ["part", "whole"] });
+    expect(await after("update cell set b = 2 where a = 1")).toEqual({
+      reruns: 3,
+      answered: ["other", "part", "whole"],
+    });
+    expect(await after("update cell set n = 7 where a = 2")).toEqual({ reruns: 1, answered: ["with"] });
+    expect(await after("update cell set n = 7 where a = 3")).toEqual(NOBODY);
+    expect(await after("delete from cell where a = 1")).toEqual({ reruns: 2, answered: ["other", "part"] });
+  });
+
+  test("G-SUB-7 G-SUB-14 what raised because of a row goes on when that row is another", async () => {
+    const { api } = open;
+    await api.sql("grant select on note to sea_anon");
+    const { after } = await from([]);
+    const stream = await openEvents(api, "/note?chat_id=eq.1&select=id,tag");
+    await until(() => stream.events.length === 1);
+    await isQuiet(open.reruns);
+    expect(await after("update note set tag = 'elsewhere' where id = 19")).toEqual(NOBODY);
+    await after("revoke select on note from sea_anon", "update note set tag = 'unseen' where chat_id = 1");
+    await until(() => stream.events.length === 2);
+    expect(stream.events[1]).toMatchObject({ event: "failure" });
+    await after("grant select on note to sea_anon", "update note set tag = 'else' where id = 19");
+    await until(() => stream.events.length === 3);
+    expect(JSON.parse(stream.events[2]!.data)[0]).toMatchObject({ tag: "unseen" });
+    expect(await after("update note set tag = 'elsewhere' where id = 19")).toEqual(NOBODY);
+    stream.close();
+  });
+});
+
+const NOBODY: Outcome = { reruns: 0, answered: [] };
+
+const RELATED = documentOf([
+  table("beacon"),
+  table("member", {
+    object_relationships: [object("chat", "chat_id")],
+    select_permissions: permissions({ reader: { columns: "*", filter: { user_id: "X-Session-User-Id" } } }),
+  }),
+  table("chat", {
+    array_relationships: [array("notes", "note", "chat_id"), array("members", "member", "chat_id")],
+    select_permissions: permissions({ reader: { columns: "*", filter: { owner_id: { _eq: "X-Session-User-Id" } } } }),
+  }),
+  table("note", {
+    object_relationships: [object("chat", "chat_id")],
+    select_permissions: permissions({
+      reader: { columns: "*", filter: { author_id: { _in: "X-Session-Author-Ids" } } },
+      guest: { columns: "*", filter: { chat: { owner_id: { _eq: "X-Session-User-Id" } } } },
+    }),
+  }),
+]);
+
+describe.skipIf(!capabilities.logicalReplication)("along relationships and with permissions", () => {
+  let open: Awaited<ReturnType<typeof openWatched>>;
+  const as = (role: string, variables: Readonly<Record<string, string>>) => ({
+    headers: { "x-session-admin-secret": adminSecret, "x-session-role": role, ...variables },
+  });
+  const from = (live: readonly Live[], payload?: unknown): Promise<Watched> => watching(open, live, payload);
+
+  beforeAll(async () => {
+    open = await openWatched({ busName: "related", metadata: RELATED });
+    await open.api.sql("alter table chat replica identity full; alter table member replica identity full");
+    await open.api.reload();
+  });
+
+  test("G-SUB-14 from a row by its key to its rows: their changes count where they belong to it", async () => {
+    const { after } = await from(
+      [1, 2, 3].map((id) => [
+        String(id),
+        `{ chat_by_pk(id: ${id}) { name notes(order_by: {id: asc}) { id tag chat { name } } members_aggregate { aggregate { count } } } }`,
+      ]),
+    );
+    expect(await after("update note set tag = 'n' where id = 2")).toEqual({ reruns: 1, answered: ["2"] });
+    expect(await after("update note set tag = 'n' where id = 12")).toEqual(NOBODY);
+    expect(await after("update note set chat_id = 3 where id = 2")).toEqual({ reruns: 2, answered: ["2", "3"] });
+    expect(await after("insert into member values (1, 7), (12, 7)")).toEqual({ reruns: 1, answered: ["1"] });
+    expect(await after("update chat set name = 'other' where id = 3")).toEqual({ reruns: 1, answered: ["3"] });
+    expect(await after("update chat set name = 'other' where id = 13")).toEqual(NOBODY);
+    await open.api.sql(
+      "update note set chat_id = 2 where id = 2; delete from member where user_id = 7 and chat_id <> 7",
+    );
+  });
+
+  test("G-SUB-14 from rows to one: its changes count for all whose key is not known", async () => {
+    const { after } = await from([
+      ["by author", "{ note(where: {author_id: {_eq: 101}}) { id chat { name } } }"],
+      ["by chat", "{ note(where: {chat_id: {_eq: 2}}) { id chat { name } } }"],
+      [
+        "filtered",
+        "{ note(where: {author_id: {_eq: 104}}) { id chat { members(where: {user_id: {_eq: 4}}) { user_id } } } }",
+      ],
+    ]);
+    expect(await after("update chat set name = 'one' where id = 1")).toEqual({ reruns: 2, answered: ["by author"] });
+    expect(await after("update chat set name = 'two' where id = 2")).toEqual({ reruns: 3, answered: ["by chat"] });
+    expect(await after("insert into member values (4, 3)")).toEqual(NOBODY);
+    expect(await after("delete from member where user_id = 4")).toEqual({ reruns: 1, answered: ["filtered"] });
+    await open.api.sql("delete from member where user_id = 3 and chat_id = 4; insert into member values (4, 4)");
+  });
+
+  test("G-SUB-14 filters on related rows: by what those are like, and by the key that leads to them", async () => {
+    const { after } = await from([
+      ["of chat", "{ note(where: {chat: {id: {_eq: 4}}}) { id tag } }"],
+      ["of member", "{ chat(where: {members: {user_id: {_eq: 5}}}) { id name } }"],
+      ["nobody", "{ chat(where: {id: {_eq: 6}, _not: {members: {user_id: {_eq: 6}}}}) { id name } }"],
+    ]);
+    expect(await after("update note set tag = 'm' where id = 4")).toEqual({ reruns: 1, answered: ["of chat"] });
+    expect(await after("update note set tag = 'm' where id = 5")).toEqual(NOBODY);
+    expect(await after("update note set chat_id = 4 where id = 5")).toEqual({ reruns: 1, answered: ["of chat"] });
+    expect(await after("insert into member values (9, 5)")).toEqual({ reruns: 1, answered: ["of member"] });
+    expect(await after("insert into member values (9, 11), (9, 6)")).toEqual(NOBODY);
+    expect(await after("delete from member where chat_id = 6")).toEqual({ reruns: 1, answered: ["nobody"] });
+    await open.api.sql(
+      "delete from member where chat_id = 9 and user_id <> 9; insert into member values (6, 6); update note set chat_id = 5 where id = 5",
+    );
+  });
+
+  test("G-SUB-14 permissions with session variables count as filters do, each caller's own", async () => {
+    const mine = await from(
+      [
+        ["notes", "{ note { id tag } }"],
+        ["chats", "{ chat { id name } }"],
+      ],
+      as("reader", {
+        "x-session-user-id": "1",
+        "x-session-author-ids": "{101,102}",
+      }),
+    );
+    const other = await watching(
+      open,
+      [["notes", "{ note { id tag } }"]],
+      as("reader", { "x-session-user-id": "2", "x-session-author-ids": "{102}" }),
+    );
+    expect(await mine.after("update note set tag = 'p' where author_id = 101")).toEqual({
+      reruns: 1,
+      answered: ["notes"],
+    });
+    expect((await mine.after("update note set tag = 'p' where author_id = 102")).reruns).toBe(2);
+    expect((await other.socket.next()).payload.data.note[0].tag).toBe("p");
+    expect(await mine.after("update note set tag = 'p' where author_id = 103")).toEqual(NOBODY);
+    expect(await mine.after("update chat set name = 'p' where owner_id = 1")).toEqual({
+      reruns: 1,
+      answered: ["chats"],
+    });
+    expect(await mine.after("update chat set name = 'p' where owner_id = 2")).toEqual(NOBODY);
+    expect(await mine.after("update chat set owner_id = 1 where owner_id = 2")).toEqual({
+      reruns: 1,
+      answered: ["chats"],
+    });
+    const guest = await watching(open, [["notes", "{ note { id tag } }"]], as("guest", { "x-session-user-id": "1" }));
+    expect((await guest.after("update note set tag = 'g' where chat_id = 2")).answered).toEqual(["notes"]);
+  });
+});
