@@ -1,0 +1,54 @@
+/** Random databases, callers, subscriptions and changes: after each burst every subscriber has what a fresh query gives
+ *  it, no answer is older than one before it on its connection, and nothing is shown that its caller may not see.
+ *  ORACLE_SEED repeats a run; ORACLE_LIVE_STEPS or ORACLE_LIVE_MINUTES say how long (`npm run oracle:live`). */
+import { expect, test } from "vitest";
+import { capabilities } from "../support/api.ts";
+import { chosenSeed, createRandom } from "../support/random.ts";
+import { runSteps } from "./oracle/run.ts";
+import { capacityOf } from "./oracle/servers.ts";
+import { shorten, shown } from "./oracle/shorten.ts";
+import { drawSteps, type Step } from "./oracle/steps.ts";
+import { drawWorld, type Source } from "./oracle/world.ts";
+
+const numberOf = (name: string): number | undefined => {
+  const text = process.env[name] ?? "";
+  return text === "" ? undefined : Number(text);
+};
+
+const minutes = numberOf("ORACLE_LIVE_MINUTES");
+const wantedSteps = numberOf("ORACLE_LIVE_STEPS") ?? (minutes === undefined ? 240 : Infinity);
+const endMs = minutes === undefined ? Infinity : performance.now() + minutes * 60_000;
+/** For cutting down what fails. */
+const shorteningMs = (numberOf("ORACLE_SHORTEN_SECONDS") ?? (minutes === undefined ? 20 : 180)) * 1000;
+const ROUNDS_PER_WORLD = 12;
+
+const sources: readonly Source[] = capabilities.logicalReplication
+  ? ["replication", "replication", "notify", "poll"]
+  : ["notify", "poll"];
+
+test(
+  "G-SUB-3 G-SUB-4 G-SUB-5 G-SUB-8 X-BUS-3 every subscriber has what a fresh query gives it, and never more",
+  { timeout: 2 ** 31 - 1 },
+  async () => {
+    const first = chosenSeed();
+    let stepCount = 0;
+    for (let seed = first; stepCount < wantedSteps && performance.now() < endMs; seed++) {
+      const random = createRandom(seed);
+      const world = drawWorld(random, sources);
+      const drawn = drawSteps(random, world, capacityOf());
+      const steps: Step[] = [...drawn.first()];
+      for (let round = 0; round < ROUNDS_PER_WORLD; round++) steps.push(...drawn.round());
+      const { fault, settledCount, messageCount, committedCount, comparedCount, fineCount } = await runSteps(
+        world,
+        steps,
+      );
+      stepCount += steps.length;
+      console.log(
+        `live oracle, ORACLE_SEED=${seed}: ${steps.length} steps, ${committedCount} commits, ${settledCount} times settled, ${messageCount} messages, ${comparedCount} compared, ${fineCount} without an error; changes by ${world.source}, schema by ${world.reload}`,
+      );
+      if (fault === undefined) continue;
+      const failure = await shorten(world, { steps: steps.slice(0, fault.stepCount), fault }, shorteningMs);
+      expect.fail(`ORACLE_SEED=${seed}\n${shown(world, failure)}`);
+    }
+  },
+);

@@ -1,0 +1,291 @@
+/** Random live queries, the same for both surfaces: by key, lists by any column, in-lists, ranges, embeds, relationship
+ *  filters, aggregates, windows. Each row that is asked for tells whose it is. */
+import type { Random } from "../../support/random.ts";
+import { arrayName, hasKey, objectName, OWNERS, SCHEMA, type TableShape, type World } from "./world.ts";
+
+type Scalar = string | number;
+
+export type Filter =
+  | { readonly kind: "and" | "or"; readonly of: readonly Filter[] }
+  | { readonly kind: "not"; readonly of: Filter }
+  | { readonly kind: "compare"; readonly column: string; readonly operator: string; readonly operand: Scalar }
+  | { readonly kind: "in"; readonly column: string; readonly operand: readonly Scalar[] }
+  | { readonly kind: "null"; readonly column: string }
+  | { readonly kind: "related"; readonly name: string; readonly table: string; readonly where: Filter };
+
+export interface EmbedShape {
+  readonly name: string;
+  readonly table: string;
+  /** Of the foreign key. */
+  readonly constraint: string;
+  readonly isToOne: boolean;
+  readonly where: Filter | undefined;
+  readonly limit: number | undefined;
+}
+
+export interface QueryShape {
+  readonly relation: string;
+  readonly kind: "list" | "key" | "aggregate";
+  readonly id?: Scalar;
+  readonly columns: readonly string[];
+  readonly where: Filter | undefined;
+  readonly embeds: readonly EmbedShape[];
+  readonly isDescending: boolean;
+  readonly limit: number | undefined;
+  readonly offset: number | undefined;
+  /** GraphQL: values are variables. */
+  readonly hasVariables: boolean;
+}
+
+/** What a row is judged by. */
+const CORE = ["id", "bucket", "owner", "n", "src"] as const;
+
+const idOf = (shape: TableShape | undefined, id: number): Scalar => (shape?.key === "text" ? `k${id}` : id);
+
+const drawFilter = (random: Random, world: World, shape: TableShape, depth: number): Filter => {
+  const kind = random.int(depth === 0 ? 11 : 8);
+  const parent = world.tables.find(({ name }) => name === shape.parent);
+  switch (kind) {
+    case 0:
+      return { kind: "compare", column: "owner", operator: "eq", operand: random.pick(OWNERS) };
+    case 1:
+      return { kind: "compare", column: "bucket", operator: random.pick(["eq", "neq", "gt"]), operand: random.int(4) };
+    case 2:
+      return { kind: "in", column: "owner", operand: random.some(OWNERS, 1 + random.int(2)) };
+    case 3:
+      return { kind: "in", column: "id", operand: [1, 2, 3].map(() => idOf(shape, 1 + random.int(14))) };
+    case 4:
+      return {
+        kind: "compare",
+        column: "val",
+        operator: random.pick(["lt", "lte", "gt", "gte"]),
+        operand: random.int(20),
+      };
+    case 5:
+      return { kind: "compare", column: "ref", operator: "eq", operand: idOf(parent, 1 + random.int(10)) };
+    case 6:
+      return random.chance(0.5)
+        ? { kind: "null", column: random.pick(["val", "ref", "label"]) }
+        : { kind: "compare", column: "label", operator: "like", operand: random.pick(["a%", "%y%"]) };
+    case 7: {
+      const ways = [
+        ...(parent === undefined ? [] : [{ name: objectName(shape), table: parent }]),
+        ...world.tables
+          .filter((child) => child.parent === shape.name)
+          .map((child) => ({ name: arrayName(child), table: child })),
+      ];
+      if (ways.length === 0) return { kind: "compare", column: "id", operator: "gt", operand: idOf(shape, 3) };
+      const way = random.pick(ways);
+      return {
+        kind: "related",
+        name: way.name,
+        table: way.table.name,
+        where: drawFilter(random, world, way.table, depth + 1),
+      };
+    }
+    case 8:
+      return { kind: "not", of: drawFilter(random, world, shape, depth + 1) };
+    default:
+      return {
+        kind: kind === 9 ? "and" : "or",
+        of: [drawFilter(random, world, shape, depth + 1), drawFilter(random, world, shape, depth + 1)],
+      };
+  }
+};
+
+const drawEmbeds = (random: Random, world: World, shape: TableShape): readonly EmbedShape[] => {
+  const parent = world.tables.find(({ name }) => name === shape.parent);
+  const ways: Omit<EmbedShape, "where" | "limit">[] = [
+    ...(parent === undefined
+      ? []
+      : [{ name: objectName(shape), table: parent.name, constraint: `${shape.name}_ref`, isToOne: true }]),
+    ...world.tables
+      .filter((child) => child.parent === shape.name)
+      .map((child) => ({ name: arrayName(child), table: child.name, constraint: `${child.name}_ref`, isToOne: false })),
+  ];
+  return random.some(ways, random.int(3)).map((way) => ({
+    ...way,
+    where:
+      !way.isToOne && random.chance(0.4)
+        ? drawFilter(random, world, world.tables.find(({ name }) => name === way.table) as TableShape, 1) // of the world
+        : undefined,
+    limit: !way.isToOne && random.chance(0.2) ? 1 + random.int(2) : undefined,
+  }));
+};
+
+const hasRelated = (filter: Filter | undefined): boolean =>
+  filter !== undefined &&
+  (filter.kind === "related" ||
+    ((filter.kind === "and" || filter.kind === "or") && filter.of.some(hasRelated)) ||
+    (filter.kind === "not" && hasRelated(filter.of)));
+
+/** `surface`: REST has no filters on relationships, apart from embeds. */
+export const drawQuery = (random: Random, world: World, surface: "graphql" | "rest"): QueryShape => {
+  const view = random.chance(0.12) && world.views.length > 0 ? random.pick(world.views) : undefined;
+  const shape =
+    view === undefined ? random.pick(world.tables) : (world.tables.find(({ name }) => name === view.of) as TableShape); // of the world
+  const isOfPart = view === undefined && shape.key === "partitioned" && random.chance(0.2);
+  const relation = view?.name ?? `${shape.name}${isOfPart ? random.pick(["_low", "_high"]) : ""}`;
+  const extra = random.some(["label", "val", "ref"], random.int(3));
+  const columns = [
+    ...CORE,
+    ...extra,
+    ...(random.chance(0.06) ? ["secret"] : []),
+    ...(random.chance(0.06) ? ["extra"] : []),
+    ...(random.chance(0.12) && view === undefined ? [`risky_${shape.name}`] : []),
+  ];
+  const id = idOf(shape, 1 + random.int(14));
+  const common = {
+    relation,
+    columns,
+    embeds: view === undefined && !isOfPart ? drawEmbeds(random, world, shape) : [],
+    isDescending: random.chance(0.2),
+    limit: undefined,
+    offset: undefined,
+    hasVariables: random.chance(0.7),
+  };
+  const kind = random.pick(["key", "list", "list", "list", surface === "graphql" ? "aggregate" : "list"] as const);
+  if (kind === "key" && view === undefined && hasKey(shape)) return { ...common, kind, id, where: undefined };
+  let where = random.chance(0.85) ? drawFilter(random, world, shape, 0) : undefined;
+  if ((surface === "rest" || relation !== shape.name) && hasRelated(where))
+    where = { kind: "compare", column: "id", operator: "eq", operand: id };
+  return {
+    ...common,
+    kind: kind === "aggregate" ? kind : "list",
+    where,
+    embeds: surface === "rest" || kind !== "aggregate" ? common.embeds : [],
+    limit: random.chance(0.25) ? 1 + random.int(5) : undefined,
+    offset: random.chance(0.1) ? 1 : undefined,
+  };
+};
+
+// --- GraphQL ---------------------------------------------------------------------------------------------------------
+
+export interface GraphqlText {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** `types`: of the columns' comparisons (`live_t1_bool_exp` → column → type of a value), as the schema has them. */
+export const graphqlText = (
+  shape: QueryShape,
+  operation: "query" | "subscription",
+  typeOf: (relation: string, column: string) => string | undefined,
+): GraphqlText => {
+  const declared: string[] = [];
+  const variables: Record<string, unknown> = {};
+  const literal = (value: unknown): string => JSON.stringify(value);
+  const value = (relation: string, column: string, given: unknown): string => {
+    const type = shape.hasVariables ? typeOf(relation, column) : undefined;
+    if (type === undefined) return literal(given);
+    const name = `v${declared.length}`;
+    declared.push(`$${name}: ${Array.isArray(given) ? `[${type}!]!` : `${type}!`}`);
+    variables[name] = given;
+    return `$${name}`;
+  };
+  const condition = (filter: Filter, relation: string): string => {
+    switch (filter.kind) {
+      case "and":
+      case "or":
+        return `{_${filter.kind}: [${filter.of.map((part) => condition(part, relation)).join(", ")}]}`;
+      case "not":
+        return `{_not: ${condition(filter.of, relation)}}`;
+      case "compare":
+        return `{${filter.column}: {_${filter.operator}: ${value(relation, filter.column, filter.operand)}}}`;
+      case "in":
+        return `{${filter.column}: {_in: ${value(relation, filter.column, filter.operand)}}}`;
+      case "null":
+        return `{${filter.column}: {_is_null: true}}`;
+      case "related":
+        return `{${filter.name}: ${condition(filter.where, filter.table)}}`;
+    }
+  };
+  const args = (parts: readonly (string | undefined)[]): string => {
+    const given = parts.filter((part) => part !== undefined);
+    return given.length === 0 ? "" : `(${given.join(", ")})`;
+  };
+  const window = [
+    shape.limit === undefined ? undefined : `limit: ${shape.limit}`,
+    shape.offset === undefined ? undefined : `offset: ${shape.offset}`,
+  ];
+  const embeds = shape.embeds.map(({ name, table, isToOne, where, limit }) =>
+    isToOne
+      ? `${name} { ${CORE.join(" ")} }`
+      : `${name}${args([
+          where === undefined ? undefined : `where: ${condition(where, table)}`,
+          "order_by: {n: asc}",
+          limit === undefined ? undefined : `limit: ${limit}`,
+        ])} { ${CORE.join(" ")} }`,
+  );
+  const selection = [...shape.columns, ...embeds].join(" ");
+  const root = `${SCHEMA}_${shape.relation}`;
+  const where = shape.where === undefined ? undefined : `where: ${condition(shape.where, shape.relation)}`;
+  const order = `order_by: {n: ${shape.isDescending ? "desc" : "asc"}}`;
+  const body =
+    shape.kind === "key"
+      ? `${root}_by_pk(id: ${value(shape.relation, "id", shape.id)}) { ${selection} }`
+      : shape.kind === "aggregate"
+        ? `${root}_aggregate${args([where, order, ...window])} { aggregate { count max { owner src n } min { owner src } sum { val } } nodes { ${CORE.join(" ")} } }`
+        : `${root}${args([where, order, ...window])} { ${selection} }`;
+  return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} { ${body} }`, variables };
+};
+
+// --- REST ------------------------------------------------------------------------------------------------------------
+
+const quoted = (given: Scalar): string =>
+  typeof given === "number"
+    ? String(given)
+    : /[,()"\\]|^$/.test(given)
+      ? `"${given.replace(/["\\]/g, "\\$&")}"`
+      : given;
+
+const restCondition = (filter: Filter): readonly [name: string, text: string] => {
+  switch (filter.kind) {
+    case "and":
+    case "or":
+      return [filter.kind, `(${filter.of.map(nested).join(",")})`];
+    case "not": {
+      const [name, text] = restCondition(filter.of);
+      return name === "and" || name === "or" || name.startsWith("not.") ? [`not.${name}`, text] : [name, `not.${text}`];
+    }
+    case "compare":
+      return [
+        filter.column,
+        `${filter.operator}.${filter.operator === "like" ? String(filter.operand).replaceAll("%", "*") : filter.operand}`,
+      ];
+    case "in":
+      return [filter.column, `in.(${filter.operand.map(quoted).join(",")})`];
+    case "null":
+      return [filter.column, "is.null"];
+    case "related":
+      return ["id", "not.is.null"];
+  }
+};
+
+const nested = (filter: Filter): string => {
+  const [name, text] = restCondition(filter);
+  return /^(?:not\.)?(?:and|or)$/.test(name) ? `${name}${text}` : `${name}.${text}`;
+};
+
+export const restPath = (shape: QueryShape): string => {
+  const select = [
+    ...shape.columns,
+    ...shape.embeds.map(({ name, table, constraint }) => `${name}:${table}!${constraint}(${CORE.join(",")})`),
+  ].join(",");
+  const pairs: [string, string][] = [["select", select]];
+  if (shape.kind === "key") pairs.push(["id", `eq.${shape.id}`]);
+  if (shape.where !== undefined) pairs.push([...restCondition(shape.where)]);
+  for (const { name, isToOne, where, limit } of shape.embeds) {
+    if (isToOne) continue;
+    if (where !== undefined && !hasRelated(where)) {
+      const [column, text] = restCondition(where);
+      pairs.push([`${name}.${column}`, text]);
+    }
+    pairs.push([`${name}.order`, "n"]);
+    if (limit !== undefined) pairs.push([`${name}.limit`, String(limit)]);
+  }
+  pairs.push(["order", shape.isDescending ? "n.desc" : "n"]);
+  if (shape.limit !== undefined) pairs.push(["limit", String(shape.limit)]);
+  if (shape.offset !== undefined) pairs.push(["offset", String(shape.offset)]);
+  return `/${shape.relation}?${pairs.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join("&")}`;
+};

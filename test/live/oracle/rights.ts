@@ -1,0 +1,152 @@
+/** Who may see which rows, and when: changes of policies and grants with the time they took, against which each message
+ *  is judged. */
+import type { Caller } from "./callers.ts";
+import { GRANT_ROLES, type GrantRole, type MetadataRole, type Policy, type World } from "./world.ts";
+
+/** A change of what callers may see, as a step makes it. */
+export type RightsChange =
+  | { readonly kind: "policy"; readonly table: string; readonly policy: Policy | undefined }
+  | { readonly kind: "grant"; readonly relation: string; readonly role: GrantRole; readonly isGranted: boolean }
+  | { readonly kind: "member"; readonly user: string; readonly owner: string; readonly isMember: boolean }
+  | { readonly kind: "metadata"; readonly role: MetadataRole; readonly table: string; readonly isOpen: boolean };
+
+interface Rights {
+  readonly policies: ReadonlyMap<string, Policy | undefined>;
+  /** `relation role` */
+  readonly granted: ReadonlySet<string>;
+  /** `user owner` */
+  readonly members: ReadonlySet<string>;
+  /** `role table`: may not be read. */
+  readonly closed: ReadonlySet<string>;
+}
+
+/** In force at some moment of this time, at least. */
+interface Era {
+  readonly rights: Rights;
+  readonly fromMs: number;
+  untilMs: number;
+}
+
+/** A row as it came in a message. */
+interface Row {
+  readonly src: string;
+  readonly owner: string;
+  readonly bucket?: number;
+  readonly id?: string | number;
+  readonly n?: number;
+}
+
+export interface Timeline {
+  /** Call before the change is sent; the function that it returns when it has been made, or not. */
+  begin(changes: readonly RightsChange[]): (isMade: boolean) => void;
+  /** What is wrong with a message that shows what the database held at some moment of this time. */
+  judge(caller: Caller, value: unknown, fromMs: number, toMs: number): string | undefined;
+}
+
+const changed = (rights: Rights, change: RightsChange): Rights => {
+  const set = (all: ReadonlySet<string>, key: string, isIn: boolean): ReadonlySet<string> =>
+    new Set(isIn ? [...all, key] : [...all].filter((one) => one !== key));
+  switch (change.kind) {
+    case "policy":
+      return { ...rights, policies: new Map([...rights.policies, [change.table, change.policy]]) };
+    case "grant":
+      return { ...rights, granted: set(rights.granted, `${change.relation} ${change.role}`, change.isGranted) };
+    case "member":
+      return { ...rights, members: set(rights.members, `${change.user} ${change.owner}`, change.isMember) };
+    case "metadata":
+      return { ...rights, closed: set(rights.closed, `${change.role} ${change.table}`, !change.isOpen) };
+  }
+};
+
+/** Objects of a message that are rows. */
+export function* rowsOf(value: unknown): Iterable<Row> {
+  if (typeof value !== "object" || value === null) return;
+  if ("src" in value && "owner" in value && typeof value.src === "string") yield value as Row; // all columns are ours
+  for (const part of Object.values(value)) yield* rowsOf(part);
+}
+
+export const createTimeline = (world: World): Timeline => {
+  const eras: Era[] = [
+    {
+      fromMs: 0,
+      untilMs: Infinity,
+      rights: {
+        policies: new Map(world.tables.map(({ name, policy }) => [name, policy])),
+        granted: new Set([
+          ...world.tables.flatMap(({ name }) => GRANT_ROLES.map((role) => `${name} ${role}`)),
+          ...world.views.map(({ name }) => `${name} music_reader`),
+        ]),
+        members: new Set(["u1 u1", "u2 u2", "u2 pub", "u3 u1"]),
+        closed: new Set(),
+      },
+    },
+  ];
+  const views = new Map(world.views.map((view) => [view.name, view]));
+
+  const mayByPolicy = (policy: Policy | undefined, user: string, owner: string, { members }: Rights): boolean =>
+    policy === undefined || policy === "all" || (policy === "own" ? owner === user : members.has(`${user} ${owner}`));
+
+  const maySee = (rights: Rights, { role, user }: Caller, { src, owner, bucket }: Row): boolean => {
+    switch (role) {
+      case undefined:
+        return true;
+      case "music_reader":
+      case "music_artist": {
+        if (!rights.granted.has(`${src} ${role}`)) return false;
+        const view = views.get(src);
+        if (view === undefined) return mayByPolicy(rights.policies.get(src), user, owner, rights);
+        // an invoker's view reads as the caller; another one as its owner, whom no policy binds
+        return (
+          !view.isInvoker ||
+          (rights.granted.has(`${view.of} ${role}`) && mayByPolicy(rights.policies.get(view.of), user, owner, rights))
+        );
+      }
+      case "meta_own":
+        return owner === user && !rights.closed.has(`${role} ${src}`);
+      case "meta_mixed":
+        return (owner === user || bucket === undefined || bucket === 0) && !rights.closed.has(`${role} ${src}`);
+      case "meta_related":
+        return !rights.closed.has(`${role} ${src}`); // whose the parent is the row does not say
+    }
+  };
+
+  return {
+    begin: (changes) => {
+      const last = eras.at(-1) as Era; // there is one from the start
+      const fromMs = performance.now();
+      const era: Era = { rights: changes.reduce(changed, last.rights), fromMs, untilMs: Infinity };
+      eras.push(era);
+      return (isMade) => {
+        if (isMade) last.untilMs = performance.now();
+        else eras.splice(eras.indexOf(era), 1);
+      };
+    },
+    judge: (caller, value, fromMs, toMs) => {
+      const possible = eras.filter((era) => era.fromMs <= toMs && era.untilMs >= fromMs);
+      for (const row of rowsOf(value))
+        if (!possible.some(({ rights }) => maySee(rights, caller, row))) return `it may not see ${JSON.stringify(row)}`;
+      const text = JSON.stringify(value);
+      if (
+        /"secret":"/.test(text) &&
+        !(caller.role === undefined || caller.role === "music_reader" || caller.role === "meta_own")
+      )
+        return "it may not see the column secret";
+      return undefined;
+    },
+  };
+};
+
+/** Numbers of rows that have been seen, on one connection: none may be older than before. */
+export const createOrder = (): ((value: unknown) => string | undefined) => {
+  const newest = new Map<string, number>();
+  return (value) => {
+    for (const { src, id, n } of rowsOf(value)) {
+      if (id === undefined || n === undefined) continue;
+      const key = `${src} ${id}`;
+      const before = newest.get(key);
+      if (before !== undefined && n < before) return `${key} went back from ${before} to ${n}`;
+      newest.set(key, n);
+    }
+    return undefined;
+  };
+};

@@ -1,0 +1,268 @@
+/** Runs steps on a world, and finds what is wrong: a subscriber whose last answer is not what a fresh query gives it, an
+ *  answer that is older than one before it, a row that the caller may not see. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestApi } from "../../support/api.ts";
+import { openDatabase, testDatabase } from "../../support/database.ts";
+import { pause } from "../../support/live.ts";
+import { graphqlText, restPath } from "./queries.ts";
+import { createOrder, createTimeline } from "./rights.ts";
+import { capacityOf, startServers, textOf, type Servers } from "./servers.ts";
+import { FIRST_IDS, type Step } from "./steps.ts";
+import { createSubscribing, type Asked, type Heard } from "./subscribers.ts";
+import { worldSql, type World } from "./world.ts";
+import { createWriters, type Writers } from "./writers.ts";
+
+export interface Fault {
+  readonly kind: "stale" | "backwards" | "leak" | "ended";
+  readonly text: string;
+  /** Steps that were begun when it showed. */
+  readonly stepCount: number;
+}
+
+export interface Outcome {
+  readonly fault: Fault | undefined;
+  readonly settledCount: number;
+  readonly messageCount: number;
+  readonly committedCount: number;
+  readonly comparedCount: number;
+  /** Of those, with an answer, not an error. */
+  readonly fineCount: number;
+}
+
+const SETTLE_MS = 10_000;
+/** A message may be so long on its way from its run to its client. */
+const WAY_MS = 1000;
+/** A run is told of after its messages are sent. */
+const SLACK_MS = 50;
+const REOPEN_MS = 15;
+
+type SubscribeStep = Extract<Step, { do: "subscribe" }>;
+
+interface Live {
+  readonly step: SubscribeStep;
+  readonly asked: Asked;
+  /** The same, as a fresh query. */
+  readonly question: Asked;
+  last: string | undefined;
+  lastEventId: string | undefined;
+  /** Why it ended. */
+  endedBy: string | undefined;
+  leave: () => void;
+}
+
+export const runSteps = async (world: World, steps: readonly Step[]): Promise<Outcome> => {
+  const capacity = capacityOf();
+  const database = capacity.isServer ? await openDatabase() : await testDatabase();
+  const folder = await mkdtemp(join(tmpdir(), "live-oracle-"));
+  const writers = createWriters(database);
+  let servers: Servers | undefined;
+  try {
+    await database.query(worldSql(world, FIRST_IDS));
+    servers = await startServers(world, database, join(folder, "metadata.json"), capacity);
+    return await run(world, servers, writers, steps);
+  } finally {
+    await writers.close();
+    await servers?.close();
+    await rm(folder, { recursive: true });
+    if (capacity.isServer) await database.close();
+  }
+};
+
+const run = async (world: World, servers: Servers, writers: Writers, steps: readonly Step[]): Promise<Outcome> => {
+  const timeline = createTimeline(world);
+  const subscribing = createSubscribing();
+  const lives = new Map<number, Live>();
+  let fault: Fault | undefined;
+  let isOver = false;
+  let stepCount = 0;
+  const counts = { settledCount: 0, messageCount: 0, committedCount: 0, comparedCount: 0, fineCount: 0 };
+  /** Schema, metadata or servers have changed since all was settled. */
+  let isUnsettled = false;
+
+  const found = (kind: Fault["kind"], live: Live, text: string): void => {
+    const { number, transport, caller, api } = live.step;
+    const asked =
+      typeof live.asked === "string"
+        ? decodeURIComponent(live.asked)
+        : `${live.asked.query} ${textOf(live.asked.variables)}`;
+    const who = `subscriber ${number}, ${transport} of server ${api}, ${caller.role ?? "admin"} ${caller.user}`;
+    fault ??= { kind, text: `${who}\n  ${asked}\n  ${text}\n  heard last: ${live.last}`, stepCount };
+  };
+
+  // --- subscribers ---------------------------------------------------------------------------------------------------
+
+  const hear = (live: Live, isOlder: ReturnType<typeof createOrder>, message: Heard): void => {
+    if (isOver || lives.get(live.step.number) !== live) return;
+    counts.messageCount++;
+    if (message.kind === "ended") {
+      live.endedBy = message.text;
+      // a lost connection
+      if (message.text === "") setTimeout(() => live.endedBy === "" && reopen(live), REOPEN_MS);
+      return;
+    }
+    live.lastEventId = message.id;
+    live.last = message.kind === "error" ? message.text : textOf(message.value);
+    if (message.kind === "error") return;
+    const nowMs = performance.now();
+    const fromMs = Math.min(servers.runningSince(nowMs - WAY_MS) ?? nowMs, nowMs - SLACK_MS);
+    const leak = timeline.judge(live.step.caller, message.value, fromMs, nowMs);
+    if (leak !== undefined) found("leak", live, leak);
+    const older = isOlder(message.value);
+    if (older !== undefined) found("backwards", live, older);
+  };
+
+  const apiOf = ({ step }: Live): TestApi => servers.apis[step.api] as TestApi; // steps are drawn for so many
+
+  const reopen = (live: Live): void => {
+    if (isOver || lives.get(live.step.number) !== live) return;
+    live.leave();
+    live.endedBy = undefined;
+    const isOlder = createOrder();
+    live.leave = subscribing.open({
+      ...live.step,
+      api: apiOf(live),
+      asked: live.asked,
+      lastEventId: live.last === undefined ? undefined : live.lastEventId,
+      hear: (message) => hear(live, isOlder, message),
+    });
+  };
+
+  const subscribe = (step: SubscribeStep): void => {
+    const asked = (operation: "query" | "subscription"): Asked =>
+      step.transport === "rest" ? restPath(step.query) : graphqlText(step.query, operation, servers.typeOf);
+    const live: Live = {
+      step,
+      asked: asked("subscription"),
+      question: asked("query"),
+      last: undefined,
+      lastEventId: undefined,
+      endedBy: undefined,
+      leave: () => undefined,
+    };
+    lives.set(step.number, live);
+    reopen(live);
+  };
+
+  // --- what is right -------------------------------------------------------------------------------------------------
+
+  const isRight = (live: Live, wanted: string): boolean =>
+    live.endedBy === undefined ? live.last === wanted : wanted.startsWith("error ") && live.endedBy === wanted;
+
+  const askAll = async (): Promise<ReadonlyMap<Live, string>> => {
+    if (isUnsettled) await servers.reloadAsked();
+    const answers = new Map<string, Promise<string>>();
+    const wanted = new Map<Live, string>();
+    for (const live of lives.values()) {
+      const { caller } = live.step;
+      const key = textOf([caller, live.question]);
+      const answer = answers.get(key) ?? servers.ask(caller, live.question);
+      answers.set(key, answer);
+      wanted.set(live, await answer);
+    }
+    return wanted;
+  };
+
+  const settle = async (): Promise<void> => {
+    const wanted = await askAll();
+    const endMs = performance.now() + SETTLE_MS;
+    for (;;) {
+      const wrong = [...wanted].filter(([live, answer]) => !isRight(live, answer));
+      const [first] = wrong;
+      if (first === undefined || fault !== undefined) break;
+      const isLate = performance.now() > endMs;
+      if (isLate) found("stale", first[0], `a fresh query: ${first[1]}\n  ended by: ${first[0].endedBy}`);
+      for (const [live, answer] of wrong) {
+        if (live.endedBy === undefined || live.endedBy === "") continue;
+        if (!isUnsettled) found("ended", live, `ended by: ${live.endedBy}\n  a fresh query: ${answer}`);
+        // as a client would
+        else reopen(live);
+      }
+      await pause(20);
+    }
+    counts.settledCount++;
+    counts.comparedCount += wanted.size;
+    counts.fineCount += [...wanted.values()].filter((answer) => !answer.startsWith("error ")).length;
+    isUnsettled = false;
+  };
+
+  // --- steps ---------------------------------------------------------------------------------------------------------
+
+  const take = async (step: Step): Promise<void> => {
+    stepCount++;
+    const live = "number" in step ? lives.get(step.number) : undefined;
+    switch (step.do) {
+      case "transaction": {
+        const made = timeline.begin(step.rights);
+        const isMade = await writers.transact(step.lane, step.sql, step.end);
+        if (isMade) counts.committedCount++;
+        return made(isMade);
+      }
+      case "schema": {
+        isUnsettled = true;
+        const made = timeline.begin(step.rights);
+        const isMade = await writers.transact(-1, [step.sql], "commit");
+        made(isMade);
+        return isMade ? servers.tellOfSchema() : undefined;
+      }
+      case "metadata": {
+        isUnsettled = true;
+        const made = timeline.begin(step.rights);
+        await servers.setMetadata(step.closed);
+        return made(true);
+      }
+      case "subscribe":
+        return subscribe(step);
+      case "leave":
+        live?.leave();
+        return void lives.delete(step.number);
+      case "reconnect":
+        return live === undefined ? undefined : reopen(live);
+      case "cut":
+        if (live !== undefined) subscribing.cut({ ...live.step, api: apiOf(live) });
+        return;
+      case "lose feed":
+        isUnsettled = true;
+        return writers.loseFeed();
+      case "lose connections":
+        isUnsettled = true;
+        return writers.loseConnections();
+      case "restart":
+        isUnsettled = true;
+        return servers.restart(step.api);
+      case "pause":
+        return pause(step.ms);
+      case "settle":
+        return settle();
+    }
+  };
+
+  /** Each lane by itself, all at once. */
+  const takeRound = async (round: readonly Step[]): Promise<void> => {
+    const lanes = new Map<string, Step[]>();
+    for (const step of round) {
+      const name = step.do === "transaction" ? String(step.lane) : "main";
+      lanes.set(name, [...(lanes.get(name) ?? []), step]);
+    }
+    await Promise.all(
+      [...lanes.values()].map(async (lane) => {
+        for (const step of lane) await take(step);
+      }),
+    );
+  };
+
+  try {
+    for (let from = 0; from < steps.length && fault === undefined;) {
+      const next = steps.findIndex((step, at) => at >= from && step.do === "settle");
+      const end = next === -1 ? steps.length : next;
+      await takeRound(steps.slice(from, end));
+      await take({ do: "settle" });
+      from = end + 1;
+    }
+    return { fault, ...counts };
+  } finally {
+    isOver = true;
+    subscribing.close();
+  }
+};

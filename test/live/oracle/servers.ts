@@ -1,0 +1,153 @@
+/** The servers of a run: one or two that serve live queries, and one that caches nothing, which says what is right. */
+import { writeFile } from "node:fs/promises";
+import { definePlugin, without, type PresetPart } from "../../../core/index.ts";
+import type { LiveRunSignal } from "../../../plugins/subscriptions/api.ts";
+import { liveTriggers } from "../../../presets/live-triggers.ts";
+import { openApi, type StartOptions, type TestApi } from "../../support/api.ts";
+import { capabilities, type TestDatabase } from "../../support/database.ts";
+import { pause, until } from "../../support/live.ts";
+import { KEEPS_NOTHING } from "../../support/oracle/oracle.ts";
+import { schemaOf } from "../../support/schema.ts";
+import { graphqlHeaders, restHeaders, type Caller } from "./callers.ts";
+import type { Capacity } from "./steps.ts";
+import { errorText, type Asked } from "./subscribers.ts";
+import { metadataOf, SCHEMA, type Closed, type World } from "./world.ts";
+
+export interface Servers {
+  readonly apis: readonly TestApi[];
+  /** GraphQL type of a column's values; undefined: it cannot be compared. */
+  typeOf(relation: string, column: string): string | undefined;
+  /** What a fresh query gives: JSON text of the data, or an error. */
+  ask(caller: Caller, question: Asked): Promise<string>;
+  /** The one that is asked reads the schema again. */
+  reloadAsked(): Promise<void>;
+  /** The others learn of another schema in the way of the world. */
+  tellOfSchema(): Promise<void>;
+  setMetadata(closed: Closed): Promise<void>;
+  restart(at: number): Promise<void>;
+  /** Since when something has run that ended after `sinceMs`; undefined: nothing. */
+  runningSince(sinceMs: number): number | undefined;
+  close(): Promise<void>;
+}
+
+const MAX_RUNS = 2000;
+
+/** As many as the database can have. */
+export const capacityOf = (): Capacity =>
+  capabilities.realServer ? { lanes: 3, apis: 2, isServer: true } : { lanes: 1, apis: 1, isServer: false };
+
+export const textOf = (value: unknown): string => JSON.stringify(value) ?? "nothing";
+
+export const startServers = async (
+  world: World,
+  database: TestDatabase,
+  metadata: string,
+  { apis: count, isServer }: Capacity,
+): Promise<Servers> => {
+  /** The newest last. */
+  const runs: { readonly startedAtMs: number; readonly endedAtMs: number }[] = [];
+  const listening = definePlugin({
+    name: "oracle-runs",
+    apply: (_hooks, context) =>
+      context.onSignal<LiveRunSignal>("live-run", (run) => {
+        runs.push(run);
+        if (runs.length > MAX_RUNS) runs.splice(0, MAX_RUNS / 2);
+      }),
+  });
+
+  const options: StartOptions = {
+    on: database,
+    dbSchemas: [SCHEMA],
+    anonRole: "music_nobody",
+    metadata,
+    dbSchemaPollInterval: world.reload === "poll" && isServer ? 1 : 0,
+    liveQueryBatchSize: world.batchSize,
+    dbPool: isServer ? 4 : 1,
+  };
+  const leftOut: readonly PresetPart[] =
+    world.source === "replication"
+      ? []
+      : [without("replication-changes"), ...(world.source === "poll" ? [without("notify-changes")] : [])];
+
+  let triggers: string | undefined;
+  const startApi = (): Promise<TestApi> =>
+    openApi({
+      ...options,
+      parts: [...leftOut, listening, ...(world.source === "notify" ? [liveTriggers((sql) => (triggers ??= sql))] : [])],
+    });
+
+  const writeMetadata = (closed: Closed): Promise<void> => writeFile(metadata, textOf(metadataOf(world, closed)));
+
+  await writeMetadata({});
+  const apis: TestApi[] = [];
+  for (let at = 0; at < count; at++) apis.push(await startApi());
+  const reloadAll = async (): Promise<void> => {
+    for (const api of apis) await api.reload().catch(() => undefined); // the database may be lost on purpose
+  };
+  if (world.source === "notify") {
+    await until(() => triggers !== undefined);
+    await database.query(triggers ?? "");
+    await reloadAll();
+  }
+  const asked = await openApi({
+    ...options,
+    ...KEEPS_NOTHING,
+    dbChannelEnabled: false,
+    dbSchemaPollInterval: 0,
+    dbPool: 1,
+  });
+
+  const schema = await schemaOf(asked);
+  const types = new Map<string, string | undefined>();
+  for (const name of schema.names) {
+    const relation = new RegExp(`^${SCHEMA}_(\\w+)_bool_exp$`).exec(name)?.[1];
+    if (relation === undefined) continue;
+    for (const [column, comparison] of Object.entries(schema.members(name)))
+      if (schema.has(comparison)) types.set(`${relation} ${column}`, schema.members(comparison)["_eq"]);
+  }
+
+  const ask = async (caller: Caller, question: Asked, attempts = 3): Promise<string> => {
+    const answer =
+      typeof question === "string"
+        ? await asked.get(question, { headers: restHeaders(caller) })
+        : await asked.post("/v1/graphql", { headers: graphqlHeaders(caller), body: question });
+    const payload = answer.json();
+    if (answer.status === 503 && attempts > 0) {
+      await pause(100);
+      return ask(caller, question, attempts - 1);
+    }
+    if (typeof question === "string") return answer.status === 200 ? textOf(payload) : errorText(payload);
+    return "data" in payload && !("errors" in payload) ? textOf(payload.data) : errorText(payload);
+  };
+
+  return {
+    apis,
+    typeOf: (relation, column) => types.get(`${relation} ${column}`),
+    ask: (caller, question) => ask(caller, question),
+    reloadAsked: () => asked.reload(),
+    tellOfSchema: async () => {
+      if (world.reload === "call" || !isServer) await reloadAll();
+      else if (world.reload === "notify") await database.query("notify pgrst, 'reload schema'");
+    },
+    setMetadata: async (closed) => {
+      await writeMetadata(closed);
+      await reloadAll();
+    },
+    restart: async (at) => {
+      await apis[at]?.close();
+      apis[at] = await startApi();
+    },
+    runningSince: (sinceMs) => {
+      let found: number | undefined;
+      for (let at = runs.length - 1; at >= 0; at--) {
+        const run = runs[at] as (typeof runs)[number]; // at is within its length
+        if (run.endedAtMs < sinceMs) break;
+        found = Math.min(found ?? Infinity, run.startedAtMs);
+      }
+      return found;
+    },
+    close: async () => {
+      for (const api of [...apis, asked]) await api.close();
+    },
+  };
+};

@@ -1,0 +1,70 @@
+/** Fewer steps that show the same fault, and how they read. */
+import { runSteps, type Fault } from "./run.ts";
+import type { Step } from "./steps.ts";
+import { graphqlText, restPath } from "./queries.ts";
+import { worldSql, type World } from "./world.ts";
+
+export interface Failure {
+  readonly steps: readonly Step[];
+  readonly fault: Fault;
+}
+
+/** Leaves out halves, quarters and so on of the steps while a fault of the same kind shows, as long as the time lasts. */
+export const shorten = async (world: World, failure: Failure, withinMs: number): Promise<Failure> => {
+  const endMs = performance.now() + withinMs;
+  let best = failure;
+  const fails = async (steps: readonly Step[]): Promise<boolean> => {
+    const { fault } = await runSteps(world, steps);
+    if (fault?.kind !== failure.fault.kind) return false;
+    best = { steps, fault };
+    return true;
+  };
+  for (
+    let size = Math.ceil(best.steps.length / 2);
+    size >= 1 && performance.now() < endMs;
+    size = size === 1 ? 0 : Math.ceil(size / 2)
+  ) {
+    for (let at = 0; at < best.steps.length && performance.now() < endMs;) {
+      const fewer = [...best.steps.slice(0, at), ...best.steps.slice(at + size)];
+      if (fewer.length === 0 || !(await fails(fewer))) at += size;
+    }
+  }
+  return best;
+};
+
+const line = (step: Step): string => {
+  switch (step.do) {
+    case "transaction":
+      return `connection ${step.lane}: begin; ${step.sql.join("; ")}; ${step.end}`;
+    case "schema":
+      return `schema: ${step.sql}`;
+    case "metadata":
+      return `metadata: closed ${JSON.stringify(step.closed)}`;
+    case "subscribe": {
+      const { query, variables } = graphqlText(step.query, "subscription", () => undefined);
+      return `subscribe ${step.number}: ${step.transport} of server ${step.api}, ${step.caller.role ?? "admin"} ${step.caller.user}: ${
+        step.transport === "rest" ? decodeURIComponent(restPath(step.query)) : `${query} ${JSON.stringify(variables)}`
+      }`;
+    }
+    case "leave":
+    case "reconnect":
+    case "cut":
+      return `${step.do} ${step.number}`;
+    case "restart":
+      return `restart server ${step.api}`;
+    case "pause":
+      return `pause ${step.ms} ms`;
+    default:
+      return step.do;
+  }
+};
+
+export const shown = (world: World, { steps, fault }: Failure): string =>
+  [
+    `changes by ${world.source}, schema by ${world.reload}, batches of ${world.batchSize}`,
+    worldSql({ ...world }, 0),
+    "",
+    ...steps.map((step, at) => `${String(at + 1).padStart(3)} ${line(step)}`),
+    "",
+    `${fault.kind}: ${fault.text}`,
+  ].join("\n");

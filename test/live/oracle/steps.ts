@@ -1,0 +1,295 @@
+/** What happens to a world, as plain data: any part of the steps can be run again. */
+import type { Random } from "../../support/random.ts";
+import { GRAPHQL_CALLERS, REST_CALLERS, type Caller } from "./callers.ts";
+import { drawQuery, type QueryShape } from "./queries.ts";
+import type { RightsChange } from "./rights.ts";
+import { TRANSPORTS, type Transport } from "./subscribers.ts";
+import {
+  GRANT_ROLES,
+  grantSql,
+  idText,
+  insertSql,
+  METADATA_ROLES,
+  OWNERS,
+  policySql,
+  revokeSql,
+  SCHEMA,
+  USERS,
+  viewSql,
+  type Closed,
+  type MetadataRole,
+  type Policy,
+  type TableShape,
+  type World,
+} from "./world.ts";
+
+export type Step =
+  /** One transaction on a connection of its own; one that fails is rolled back. */
+  | {
+      readonly do: "transaction";
+      readonly lane: number;
+      readonly sql: readonly string[];
+      readonly end: "commit" | "rollback";
+      readonly rights: readonly RightsChange[];
+    }
+  /** A change of the schema, of which the servers then learn. */
+  | { readonly do: "schema"; readonly sql: string; readonly rights: readonly RightsChange[] }
+  | { readonly do: "metadata"; readonly closed: Closed; readonly rights: readonly RightsChange[] }
+  | {
+      readonly do: "subscribe";
+      readonly number: number;
+      readonly api: number;
+      readonly transport: Transport;
+      readonly caller: Caller;
+      readonly socket: number;
+      readonly query: QueryShape;
+    }
+  | { readonly do: "leave" | "reconnect" | "cut"; readonly number: number }
+  | { readonly do: "lose feed" | "lose connections" }
+  | { readonly do: "restart"; readonly api: number }
+  | { readonly do: "pause"; readonly ms: number }
+  /** All that came before it is over, and everybody is asked what he has. */
+  | { readonly do: "settle" };
+
+export interface Capacity {
+  readonly lanes: number;
+  readonly apis: number;
+  /** Connections may be ended. */
+  readonly isServer: boolean;
+}
+
+export interface Steps {
+  /** The subscribers of the beginning. */
+  first(): readonly Step[];
+  /** What happens at once, and the settling after it. */
+  round(): readonly Step[];
+}
+
+/** Rows that a table begins with. */
+export const FIRST_IDS = 10;
+
+export const drawSteps = (random: Random, world: World, capacity: Capacity): Steps => {
+  const lastId = new Map(world.tables.map(({ name }) => [name, FIRST_IDS]));
+  const policies = new Map<string, Policy | undefined>(world.tables.map(({ name, policy }) => [name, policy]));
+  const revoked = new Set<string>();
+  const detached = new Set<string>();
+  const members = new Set(["u1 u1", "u2 u2", "u2 pub", "u3 u1"]);
+  let closed: Closed = {};
+  let subscriberCount = 0;
+  let savepointCount = 0;
+  const running = new Set<number>();
+
+  const table = (): TableShape => random.pick(world.tables);
+
+  const subscribe = (): Step => {
+    const transport = random.pick(TRANSPORTS);
+    const number = ++subscriberCount;
+    running.add(number);
+    return {
+      do: "subscribe",
+      number,
+      api: random.int(capacity.apis),
+      transport,
+      caller: random.pick(transport === "rest" ? REST_CALLERS : GRAPHQL_CALLERS),
+      socket: random.int(2),
+      query: drawQuery(random, world, transport === "rest" ? "rest" : "graphql"),
+    };
+  };
+
+  // --- rows ----------------------------------------------------------------------------------------------------------
+
+  const statement = (): string => {
+    const shape = table();
+    const name = `${SCHEMA}.${shape.name}`;
+    const known = lastId.get(shape.name) ?? FIRST_IDS;
+    const id = idText(shape, 1 + random.int(known));
+    const touch = `n = nextval('${SCHEMA}.tick')`;
+    const parent = world.tables.find((other) => other.name === shape.parent);
+    switch (random.int(14)) {
+      case 0:
+      case 1:
+      case 2:
+        lastId.set(shape.name, known + 1);
+        return insertSql(world, shape, known + 1, random.int(1000));
+      case 3:
+        return `update ${name} set val = ${random.int(20)}, ${touch} where id = ${id}`;
+      case 4:
+        return `update ${name} set owner = '${random.pick(OWNERS)}', ${touch} where id = ${id}`;
+      case 5:
+        return `update ${name} set bucket = ${random.int(4)}, ${touch} where id = ${id}`;
+      case 6:
+        return `update ${name} set ref = ${parent === undefined ? "null" : `(select id from ${SCHEMA}.${parent.name} where id = ${idText(parent, 1 + random.int(12))})`}, ${touch} where id = ${id}`;
+      case 7: {
+        // by one at a time, so that the numbers of a key grow
+        lastId.set(shape.name, known + 1);
+        return `select pg_advisory_xact_lock(7); update ${name} set id = ${idText(shape, known + 1)}, ${touch} where id = ${id}`;
+      }
+      case 8:
+        return `delete from ${name} where id = ${id}`;
+      case 9:
+        return `delete from ${name} where bucket = ${random.int(4)} and owner = '${random.pick(OWNERS)}'`;
+      case 10:
+        return `update ${name} set label = ${random.pick(["repeat('long ', 3000)", "'ab'", "null", "'y''s [x]: '"])}, ${touch} where id = ${id}`;
+      case 11:
+        return `update ${name} set val = val where id = ${id}`;
+      case 12:
+        return random.chance(0.3)
+          ? `truncate ${name} cascade`
+          : `update ${name} set val = val + 1, ${touch} where bucket = ${random.int(4)}`;
+      default:
+        return `with moved as (update ${name} set owner = '${random.pick(OWNERS)}', ${touch} where id = ${id} returning *) select count(*) from moved`;
+    }
+  };
+
+  const transaction = (): Step => {
+    const sql: string[] = [];
+    const rights: RightsChange[] = [];
+    for (let count = 1 + random.int(4); count > 0; count--) {
+      sql.push(statement());
+      if (random.chance(0.1)) sql.push(`select pg_sleep(${(random.int(20) / 1000).toFixed(3)})`);
+      if (random.chance(0.15)) {
+        const point = `p${++savepointCount}`;
+        sql.push(`savepoint ${point}`, statement(), random.chance(0.6) ? `rollback to ${point}` : `release ${point}`);
+      }
+    }
+    const end = random.chance(0.15) ? "rollback" : "commit";
+    return { do: "transaction", lane: random.int(capacity.lanes), sql, end, rights };
+  };
+
+  const member = (): Step => {
+    const [user, owner] = [random.pick(USERS), random.pick(OWNERS)];
+    const key = `${user} ${owner}`;
+    const isMember = !members.has(key);
+    if (isMember) members.add(key);
+    else members.delete(key);
+    return {
+      do: "transaction",
+      lane: 0,
+      sql: [
+        isMember
+          ? `insert into ${SCHEMA}.member values ('${user}', '${owner}') on conflict do nothing`
+          : `delete from ${SCHEMA}.member where user_id = '${user}' and owner = '${owner}'`,
+      ],
+      end: "commit",
+      rights: [{ kind: "member", user, owner, isMember }],
+    };
+  };
+
+  // --- schema --------------------------------------------------------------------------------------------------------
+
+  const policy = (): Step => {
+    const { name } = table();
+    const wanted = random.pick<Policy | undefined>(["own", "all", "member", undefined]);
+    policies.set(name, wanted);
+    return {
+      do: "schema",
+      sql:
+        wanted === undefined
+          ? `alter table ${SCHEMA}.${name} disable row level security`
+          : `${policySql(name, wanted)}; alter table ${SCHEMA}.${name} enable row level security`,
+      rights: [{ kind: "policy", table: name, policy: wanted }],
+    };
+  };
+
+  const grant = (): Step => {
+    const relation = random.chance(0.2) && world.views.length > 0 ? random.pick(world.views).name : table().name;
+    const role = relation.startsWith("v") ? "music_reader" : random.pick(GRANT_ROLES);
+    const key = `${relation} ${role}`;
+    const isGranted = revoked.delete(key);
+    if (!isGranted) revoked.add(key);
+    return {
+      do: "schema",
+      sql: isGranted ? grantSql(relation, role) : revokeSql(relation, role),
+      rights: [{ kind: "grant", relation, role, isGranted }],
+    };
+  };
+
+  const partition = (): string | undefined => {
+    const of = world.tables.filter(({ key }) => key === "partitioned");
+    if (of.length === 0) return undefined;
+    const { name } = random.pick(of);
+    const [part, values] = random.pick([
+      ["low", "0, 1"],
+      ["high", "2, 3"],
+    ] as const);
+    const key = `${name}_${part}`;
+    if (detached.delete(key))
+      return `alter table ${SCHEMA}.${name} attach partition ${SCHEMA}.${key} for values in (${values})`;
+    detached.add(key);
+    return `alter table ${SCHEMA}.${name} detach partition ${SCHEMA}.${key}`;
+  };
+
+  const alteration = (): string => {
+    const shape = table();
+    const name = `${SCHEMA}.${shape.name}`;
+    const view = world.views.length > 0 ? random.pick(world.views) : undefined;
+    switch (random.int(9)) {
+      case 0:
+        return `alter table ${name} add column extra int default 1`;
+      case 1:
+        return `alter table ${name} drop column extra`;
+      case 2:
+        return `alter table ${name} replica identity ${random.pick(["default", "full", "nothing"])}`;
+      case 3:
+        // an index of another column than the key
+        return `create unique index ${shape.name}_n on ${name} (n${shape.key === "partitioned" ? ", bucket" : ""}); alter table ${name} replica identity using index ${shape.name}_n`;
+      case 4:
+        return `alter table ${name} set ${random.pick(["unlogged", "logged"])}`;
+      case 5:
+        return `alter table ${name} alter column val type ${random.pick(["int", "numeric", "bigint"])}`;
+      case 6:
+        return view === undefined
+          ? `analyze ${name}`
+          : viewSql(view, random.pick(["", "bucket < 2", "val is not null"]));
+      case 7:
+        return shape.key === "composite" || shape.key === "identity"
+          ? `alter table ${name} drop constraint if exists ${shape.name}_pkey`
+          : `alter table ${name} ${random.pick(["no force", "force"])} row level security`;
+      default:
+        return `create index on ${name} (owner); drop index if exists ${SCHEMA}.${shape.name}_owner_idx`;
+    }
+  };
+
+  const metadata = (): Step => {
+    const role: MetadataRole = random.pick(METADATA_ROLES);
+    const { name } = table();
+    const before = closed[role] ?? [];
+    const isOpen = before.includes(name);
+    closed = { ...closed, [role]: isOpen ? before.filter((one) => one !== name) : [...before, name] };
+    return { do: "metadata", closed, rights: [{ kind: "metadata", role, table: name, isOpen }] };
+  };
+
+  const schema = (): Step => {
+    const kind = random.int(10);
+    if (kind < 3) return policy();
+    if (kind < 5) return grant();
+    if (kind < 6) return metadata();
+    const sql = kind < 8 ? partition() : undefined;
+    return { do: "schema", sql: sql ?? alteration(), rights: [] };
+  };
+
+  // --- all -----------------------------------------------------------------------------------------------------------
+
+  const one = (): Step => {
+    const kind = random.int(100);
+    const number = running.size === 0 ? undefined : random.pick([...running]);
+    if (kind < 62) return transaction();
+    if (kind < 66) return member();
+    if (kind < 78) return schema();
+    if (kind < 84 || number === undefined) return subscribe();
+    if (kind < 87) {
+      running.delete(number);
+      return { do: "leave", number };
+    }
+    if (kind < 93) return { do: random.pick(["reconnect", "cut"]), number };
+    if (kind < 95 || !capacity.isServer) return { do: "pause", ms: random.int(150) };
+    if (kind < 97) return { do: "lose feed" };
+    if (kind < 98) return { do: "lose connections" };
+    return { do: "restart", api: random.int(capacity.apis) };
+  };
+
+  return {
+    first: () => [...Array.from({ length: 14 + random.int(12) }, subscribe), { do: "settle" }],
+    round: () => [...Array.from({ length: 3 + random.int(10) }, one), { do: "settle" }],
+  };
+};

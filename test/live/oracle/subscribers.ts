@@ -1,0 +1,203 @@
+/** Subscribers on every transport, each with what it heard last. */
+import { request } from "node:http";
+import { WebSocket } from "ws";
+import type { TestApi } from "../../support/api.ts";
+import { graphqlHeaders, restHeaders, type Caller } from "./callers.ts";
+
+export const TRANSPORTS = ["graphql-transport-ws", "graphql-ws", "sse", "rest"] as const;
+export type Transport = (typeof TRANSPORTS)[number];
+
+/** What is sent to begin with: a GraphQL payload, or a path of REST. */
+export type Asked = { readonly query: string; readonly variables: Readonly<Record<string, unknown>> } | string;
+
+/** `answer`: what the caller has now; `ended`: the live query is over, `text` says why, where something was said. */
+export type Heard =
+  | { readonly kind: "answer"; readonly value: unknown; readonly id?: string | undefined }
+  | { readonly kind: "error"; readonly text: string; readonly id?: string | undefined }
+  | { readonly kind: "ended"; readonly text: string };
+
+interface Place {
+  readonly api: TestApi;
+  readonly transport: Transport;
+  readonly caller: Caller;
+  /** Sockets of one caller with the same number are one. */
+  readonly socket: number;
+}
+
+export interface Opening extends Place {
+  readonly asked: Asked;
+  readonly lastEventId: string | undefined;
+  readonly hear: (heard: Heard) => void;
+}
+
+export interface Subscribing {
+  /** Returns how to leave. */
+  open(opening: Opening): () => void;
+  /** Cuts the connection on which the subscriber is; those on it hear that they have ended. */
+  cut(place: Place): void;
+  close(): void;
+}
+
+/** Message and code of an error of either surface. */
+export const errorText = (payload: unknown): string => {
+  const list = Array.isArray(payload)
+    ? payload
+    : typeof payload === "object" && payload !== null && "errors" in payload
+      ? (payload.errors as readonly unknown[])
+      : [payload];
+  const { message, extensions, code } = (list[0] ?? {}) as {
+    readonly message?: string;
+    readonly code?: string;
+    readonly extensions?: { readonly code?: string };
+  };
+  const text = message ?? JSON.stringify(payload);
+  // a role without a table has no subscriptions at all
+  if (/^no subscriptions exist$|^field '\w+' not found in type: '\w+_root'$/.test(text))
+    return "error validation-failed: no such field";
+  return `error ${extensions?.code ?? code ?? ""}: ${text}`;
+};
+
+const hasErrors = (payload: unknown): boolean => typeof payload === "object" && payload !== null && "errors" in payload;
+
+const dataOf = (payload: unknown): unknown => (payload as { readonly data?: unknown }).data;
+
+const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Opening): (() => void) => {
+  const isRest = transport === "rest";
+  let isOver = false;
+  const ended = (text: string): void => {
+    if (isOver) return;
+    isOver = true;
+    hear({ kind: "ended", text });
+  };
+  /** An error that is the last message is why the stream ends. */
+  let lastError = "";
+  const take = (text: string): void => {
+    const fields = new Map<string, string>();
+    for (const line of text.split("\n")) {
+      const at = line.indexOf(": ");
+      if (at < 1) continue;
+      const name = line.slice(0, at);
+      fields.set(name, `${fields.has(name) ? `${fields.get(name)}\n` : ""}${line.slice(at + 2)}`);
+    }
+    const [data, event, id] = [fields.get("data"), fields.get("event"), fields.get("id")];
+    if (data === undefined || data === "" || isOver) return;
+    const payload: unknown = JSON.parse(data);
+    const isError = isRest ? event === "failure" : hasErrors(payload);
+    lastError = isError ? errorText(payload) : "";
+    hear(
+      isError
+        ? { kind: "error", text: lastError, id }
+        : { kind: "answer", value: isRest ? payload : dataOf(payload), id },
+    );
+  };
+  const sent = request(
+    {
+      port: api.port,
+      host: "127.0.0.1",
+      method: isRest ? "GET" : "POST",
+      path: typeof asked === "string" ? asked : "/v1/graphql",
+      headers: {
+        accept: "text/event-stream",
+        ...(isRest ? restHeaders(caller) : { "content-type": "application/json", ...graphqlHeaders(caller) }),
+        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+      },
+    },
+    (response) => {
+      const isStream = String(response.headers["content-type"]).startsWith("text/event-stream");
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("error", () => undefined);
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        for (let at = text.indexOf("\n\n"); isStream && at !== -1; at = text.indexOf("\n\n")) {
+          take(text.slice(0, at));
+          text = text.slice(at + 2);
+        }
+      });
+      response.on("close", () => ended(isStream || text === "" ? lastError : errorText(JSON.parse(text))));
+    },
+  );
+  sent.on("error", () => ended(""));
+  sent.end(typeof asked === "string" ? undefined : JSON.stringify(asked));
+  return () => {
+    isOver = true;
+    sent.destroy();
+  };
+};
+
+interface Link {
+  readonly socket: WebSocket;
+  readonly ready: Promise<void>;
+  readonly hearers: Map<string, (heard: Heard) => void>;
+}
+
+export const createSubscribing = (): Subscribing => {
+  const links = new Map<string, Link>();
+  let count = 0;
+
+  const keyOf = ({ api, transport, caller, socket }: Place): string =>
+    JSON.stringify([api.port, transport, caller, socket]);
+
+  const linkOf = (place: Place): Link => {
+    const { api, transport, caller } = place;
+    const key = keyOf(place);
+    const known = links.get(key);
+    if (known !== undefined) return known;
+    const socket = new WebSocket(`${api.wsUrl}${transport === "graphql-ws" ? "/v1/graphql" : "/v1/graphql/ws"}`, [
+      transport,
+    ]);
+    const hearers: Link["hearers"] = new Map();
+    const ready = new Promise<void>((resolve) => {
+      socket.on("open", () =>
+        socket.send(JSON.stringify({ type: "connection_init", payload: { headers: graphqlHeaders(caller) } })),
+      );
+      socket.on("message", (bytes: Buffer) => {
+        const { id, type, payload } = JSON.parse(bytes.toString()) as { id?: string; type: string; payload?: unknown };
+        if (type === "connection_ack") return resolve();
+        if (type === "ping") return socket.send('{"type":"pong"}');
+        const hear = id === undefined ? undefined : hearers.get(id);
+        if (id === undefined || hear === undefined) return;
+        if (type === "next" || type === "data")
+          return hear(
+            hasErrors(payload)
+              ? { kind: "error", text: errorText(payload) }
+              : { kind: "answer", value: dataOf(payload) },
+          );
+        // the older protocol completes after an error
+        hearers.delete(id);
+        hear({ kind: "ended", text: type === "error" ? errorText(payload) : "" });
+      });
+    });
+    const link: Link = { socket, ready, hearers };
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      if (links.get(key) === link) links.delete(key);
+      for (const hear of hearers.values()) hear({ kind: "ended", text: "" });
+      hearers.clear();
+    });
+    links.set(key, link);
+    return link;
+  };
+
+  return {
+    open: (opening) => {
+      const { transport, asked, hear } = opening;
+      if (transport === "sse" || transport === "rest") return openEvents(opening);
+      const { socket, ready, hearers } = linkOf(opening);
+      const id = String(++count);
+      hearers.set(id, hear);
+      void ready.then(() => {
+        if (hearers.has(id))
+          socket.send(JSON.stringify({ id, type: transport === "graphql-ws" ? "start" : "subscribe", payload: asked }));
+      });
+      return () => {
+        if (!hearers.delete(id) || socket.readyState !== socket.OPEN) return;
+        socket.send(JSON.stringify({ id, type: transport === "graphql-ws" ? "stop" : "complete" }));
+      };
+    },
+    cut: (place) => links.get(keyOf(place))?.socket.terminate(),
+    close: () => {
+      for (const { socket } of links.values()) socket.terminate();
+    },
+  };
+};

@@ -1,0 +1,247 @@
+/** A random database for live queries: tables with keys of several kinds and without, foreign keys, partitions, views,
+ *  domains, row policies; roles by grants and by metadata. Each row says whose it is (`owner`), where it is from (`src`)
+ *  and has a number that only grows (`n`), so that whoever gets it can judge it. */
+import { array, documentOf, object, permissions, table as entry, type Entry } from "../../support/metadata-document.ts";
+import type { Random } from "../../support/random.ts";
+
+export const SCHEMA = "live";
+
+export const USERS = ["u1", "u2", "u3"] as const;
+/** Of rows; nobody is called `pub`. */
+export const OWNERS = [...USERS, "pub"] as const;
+
+/** By grants of the database, for both surfaces. `music_artist` may not read `secret`. */
+export const GRANT_ROLES = ["music_reader", "music_artist"] as const;
+export type GrantRole = (typeof GRANT_ROLES)[number];
+
+/** By metadata, for GraphQL alone. */
+export const METADATA_ROLES = ["meta_own", "meta_mixed", "meta_related"] as const;
+export type MetadataRole = (typeof METADATA_ROLES)[number];
+
+export type Policy = "own" | "all" | "member";
+
+const KEYS = ["identity", "bigint", "domain", "text", "composite", "partitioned", "none", "unique"] as const;
+export type KeyKind = (typeof KEYS)[number];
+
+export interface TableShape {
+  readonly name: string;
+  readonly key: KeyKind;
+  /** Its column `ref` leads there. */
+  readonly parent: string | undefined;
+  readonly onDelete: "cascade" | "set null";
+  /** Row policies are on from the start. */
+  readonly policy: Policy | undefined;
+  readonly labelType: string;
+  /** SQLSTATE that its function raises. */
+  readonly risk: string;
+}
+
+export interface ViewShape {
+  readonly name: string;
+  readonly of: string;
+  readonly isInvoker: boolean;
+  /** Condition, or none. */
+  readonly where: string;
+}
+
+export type Source = "replication" | "notify" | "poll";
+
+export interface World {
+  readonly tables: readonly TableShape[];
+  readonly views: readonly ViewShape[];
+  readonly source: Source;
+  /** How the servers learn of another schema. */
+  readonly reload: "call" | "notify" | "poll";
+  readonly batchSize: number;
+}
+
+/** Its rows have one column that names them. */
+export const hasKey = ({ key }: TableShape): boolean =>
+  key === "identity" || key === "bigint" || key === "domain" || key === "text";
+
+export const drawWorld = (random: Random, sources: readonly Source[]): World => {
+  const tables: TableShape[] = [];
+  const count = 2 + random.int(3);
+  for (let at = 0; at < count; at++) {
+    const parents = tables.filter(hasKey);
+    tables.push({
+      name: `t${at + 1}`,
+      key: at === 0 ? random.pick(KEYS.slice(0, 4)) : random.pick(KEYS),
+      parent: parents.length > 0 && random.chance(0.8) ? random.pick(parents).name : undefined,
+      onDelete: random.pick(["cascade", "set null"]),
+      policy: random.chance(0.35) ? random.pick(["own", "all", "member"]) : undefined,
+      labelType: random.pick(["text", "varchar(40)", `${SCHEMA}.label`]),
+      risk: random.pick(["P0001", "22012", "42501", "42883"]),
+    });
+  }
+  const views = random.some(tables, random.int(3)).map((of, at) => ({
+    name: `v${at + 1}`,
+    of: of.name,
+    isInvoker: random.chance(0.5),
+    where: random.pick(["", "", "bucket < 2", "val is not null"]),
+  }));
+  return {
+    tables,
+    views,
+    source: random.pick(sources),
+    reload: random.pick(["call", "notify", "poll"]),
+    batchSize: random.pick([2, 5, 100]),
+  };
+};
+
+// --- SQL -------------------------------------------------------------------------------------------------------------
+
+const idType = (key: KeyKind): string =>
+  key === "text" ? "text" : key === "bigint" ? "bigint" : key === "domain" ? `${SCHEMA}.code` : "int";
+
+/** A number as a key of the table. */
+export const idText = ({ key }: TableShape, id: number): string => (key === "text" ? `'k${id}'` : String(id));
+
+const ME =
+  "coalesce(nullif(current_setting('session.user_id', true), ''), nullif(current_setting('request.jwt.claims', true), '')::json ->> 'user_id')";
+
+const CONDITIONS: Readonly<Record<Policy, string>> = {
+  own: `owner = ${ME}`,
+  all: "true",
+  member: `exists (select from ${SCHEMA}.member m where m.user_id = ${ME} and m.owner = t.owner)`,
+};
+
+export const policySql = (table: string, policy: Policy): string =>
+  `drop policy if exists who on ${SCHEMA}.${table}; create policy who on ${SCHEMA}.${table} using (${CONDITIONS[policy].replaceAll("t.owner", `${table}.owner`)})`;
+
+/** What `music_artist` may read. */
+const OPEN_COLUMNS = "id, bucket, owner, n, src, label, val, ref";
+
+export const grantSql = (relation: string, role: GrantRole): string =>
+  `grant select ${role === "music_artist" ? `(${OPEN_COLUMNS}) ` : ""}on ${SCHEMA}.${relation} to ${role}`;
+
+export const revokeSql = (relation: string, role: GrantRole): string =>
+  `revoke select${role === "music_artist" ? ` (${OPEN_COLUMNS})` : ""} on ${SCHEMA}.${relation} from ${role}`;
+
+export const viewSql = ({ name, of, isInvoker }: ViewShape, where: string): string =>
+  `create or replace view ${SCHEMA}.${name} with (security_invoker = ${isInvoker}) as select id, bucket, owner, n, '${name}'::text as src, label, val, ref, secret from ${SCHEMA}.${of}${where === "" ? "" : ` where ${where}`}`;
+
+const tableSql = (world: World, shape: TableShape): string => {
+  const { name, key, parent, onDelete, policy, labelType, risk } = shape;
+  const parentShape = world.tables.find((table) => table.name === parent);
+  const constraint =
+    key === "composite" || key === "partitioned"
+      ? ", primary key (id, bucket)"
+      : key === "none"
+        ? ""
+        : key === "unique"
+          ? ", unique (id)"
+          : ", primary key (id)";
+  const foreign =
+    parentShape === undefined
+      ? ""
+      : `, constraint ${name}_ref foreign key (ref) references ${SCHEMA}.${parent} (id) on delete ${onDelete} on update cascade`;
+  return [
+    `create table ${SCHEMA}.${name} (
+      id ${idType(key)} not null, bucket int not null, owner text not null, n bigint not null default nextval('${SCHEMA}.tick'),
+      src text not null default '${name}', label ${labelType}, val int, ref ${parentShape === undefined ? "int" : idType(parentShape.key)},
+      secret text${constraint}${foreign}
+    )${key === "partitioned" ? " partition by list (bucket)" : ""}`,
+    ...(key === "partitioned"
+      ? [
+          `create table ${SCHEMA}.${name}_low partition of ${SCHEMA}.${name} for values in (0, 1)`,
+          `create table ${SCHEMA}.${name}_high partition of ${SCHEMA}.${name} for values in (2, 3)`,
+        ]
+      : []),
+    // raises for some rows, each error in its own way
+    `create function ${SCHEMA}.risky_${name}(${SCHEMA}.${name}) returns int language plpgsql stable as $$ begin
+      if $1.val = 13 then raise exception using errcode = '${risk}', message = 'thirteen'; end if;
+      return $1.val;
+    end $$`,
+    ...(policy === undefined
+      ? []
+      : [`alter table ${SCHEMA}.${name} enable row level security`, policySql(name, policy)]),
+  ].join(";\n");
+};
+
+/** `ids`: rows that each table begins with. */
+export const worldSql = (world: World, ids: number): string =>
+  [
+    `drop schema if exists ${SCHEMA} cascade`,
+    `create schema ${SCHEMA}`,
+    `grant usage on schema ${SCHEMA} to ${GRANT_ROLES.join(", ")}`,
+    `create sequence ${SCHEMA}.tick`,
+    `create domain ${SCHEMA}.code as int`,
+    `create domain ${SCHEMA}.label as text check (length(value) < 100000)`,
+    `create table ${SCHEMA}.member (user_id text, owner text, primary key (user_id, owner))`,
+    `insert into ${SCHEMA}.member values ('u1', 'u1'), ('u2', 'u2'), ('u2', 'pub'), ('u3', 'u1')`,
+    `grant select on ${SCHEMA}.member to ${GRANT_ROLES.join(", ")}`,
+    ...world.tables.flatMap((shape) => [
+      tableSql(world, shape),
+      ...GRANT_ROLES.map((role) => grantSql(shape.name, role)),
+      ...Array.from({ length: ids }, (_, at) => insertSql(world, shape, at + 1, at)),
+    ]),
+    ...world.views.flatMap((view) => [viewSql(view, view.where), grantSql(view.name, "music_reader")]),
+  ].join(";\n");
+
+const LABELS = ["a", "ab", "b c", 'x,"y"', "é", ""] as const;
+
+/** `salt`: decides everything but the id. */
+export const insertSql = (world: World, { name, parent, ...shape }: TableShape, id: number, salt: number): string => {
+  const owner = OWNERS[salt % OWNERS.length] as string; // within its length
+  const parentShape = world.tables.find((table) => table.name === parent);
+  const ref =
+    parentShape === undefined || salt % 5 === 0
+      ? "null"
+      : `(select id from ${SCHEMA}.${parentShape.name} where id = ${idText(parentShape, 1 + ((salt * 7) % 12))})`;
+  const label = salt % 7 === 0 ? "null" : `'${LABELS[salt % LABELS.length]}'`;
+  return `insert into ${SCHEMA}.${name} (id, bucket, owner, label, val, ref, secret) values (${idText({ name, parent, ...shape }, id)}, ${salt % 4}, '${owner}', ${label}, ${salt % 6 === 0 ? "null" : (salt * 3) % 20}, ${ref}, 'secret of ${owner}')`;
+};
+
+// --- metadata --------------------------------------------------------------------------------------------------------
+
+export const objectName = ({ parent }: TableShape): string => `one_${parent}`;
+export const arrayName = (child: TableShape): string => `many_${child.name}`;
+
+/** Tables that a role of the metadata may not read at the moment. */
+export type Closed = Readonly<Partial<Record<MetadataRole, readonly string[]>>>;
+
+const mine = { owner: { _eq: "X-Session-User-Id" } };
+
+const filterOf = (shape: TableShape, role: MetadataRole): Entry => {
+  if (role === "meta_own") return mine;
+  if (role === "meta_mixed") return { _or: [mine, { bucket: { _eq: 0 } }] };
+  return shape.parent === undefined ? mine : { [objectName(shape)]: mine };
+};
+
+export const metadataOf = (world: World, closed: Closed): Entry =>
+  documentOf([
+    ...world.tables.map((shape) => {
+      const children = world.tables.filter(({ parent }) => parent === shape.name);
+      return entry(`${SCHEMA}.${shape.name}`, {
+        object_relationships: shape.parent === undefined ? [] : [object(objectName(shape), "ref")],
+        array_relationships: children.map((child) => ({
+          ...array(arrayName(child), child.name, "ref"),
+          using: {
+            foreign_key_constraint_on: { table: { schema: SCHEMA, name: child.name }, column: "ref" },
+          },
+        })),
+        computed_fields: [
+          { name: `risky_${shape.name}`, definition: { function: { schema: SCHEMA, name: `risky_${shape.name}` } } },
+        ],
+        select_permissions: permissions(
+          Object.fromEntries(
+            METADATA_ROLES.filter((role) => closed[role]?.includes(shape.name) !== true).map((role) => [
+              role,
+              {
+                columns: role === "meta_own" ? "*" : ["id", "bucket", "owner", "n", "src", "label", "val", "ref"],
+                filter: filterOf(shape, role),
+                allow_aggregations: true,
+                computed_fields: [`risky_${shape.name}`],
+              },
+            ]),
+          ),
+        ),
+      });
+    }),
+    ...world.views.map(({ name }) =>
+      entry(`${SCHEMA}.${name}`, {
+        select_permissions: permissions({ meta_own: { columns: "*", filter: mine, allow_aggregations: true } }),
+      }),
+    ),
+  ]);
