@@ -13,8 +13,9 @@ const written = (columns: Sql, from: Sql): Sql =>
 const OF_USERS = sql`entry.oid >= 16384`;
 const LASTING = sql`in (select schema.oid from schema)`;
 
-/** One number for all that a model is made of, as far as users can change it. Of relations only what a model has:
- *  TRUNCATE and REFRESH write their rows too. Temporary objects come and go. @rule R-SC-9 */
+/** One number for all that a model is made of, as far as users can change it, and for what decides how changes are
+ *  noticed and which rows a role sees. Of relations only that: TRUNCATE and REFRESH write their rows too. Temporary
+ *  objects come and go. @rule R-SC-9 */
 const VERSION = sql`
 with schema as materialized (
   select schema.oid, schema.nspname, schema.nspowner, schema.nspacl
@@ -23,7 +24,8 @@ with schema as materialized (
 ),
 relation as materialized (
   select class.oid, class.relname, class.relnamespace, class.relkind, class.relowner, class.reltype,
-    class.relrowsecurity, class.relispartition, class.relacl, class.reloptions
+    class.relrowsecurity, class.relforcerowsecurity, class.relispartition, class.relacl, class.reloptions,
+    class.relpersistence, class.relreplident
   from pg_catalog.pg_class class
   where class.relkind in ('r', 'v', 'm', 'f', 'p', 'c')
     and class.relpersistence <> 't'
@@ -65,7 +67,7 @@ from (
   union all
   ${written(sql`entry.roleid, entry.member`, sql`pg_catalog.pg_auth_members entry`)}
   union all
-  select pg_catalog.sum(pg_catalog.hash_record_extended(row(role.rolname, role.rolsuper, role.rolinherit), 0))
+  select pg_catalog.sum(pg_catalog.hash_record_extended(row(role.rolname, role.rolsuper, role.rolinherit, role.rolbypassrls), 0))
   from pg_catalog.pg_roles role
   union all
   select pg_catalog.sum(pg_catalog.hash_record_extended(row(setting.setdatabase, setting.setrole, setting.setconfig), 0))

@@ -137,6 +137,29 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     await quiet.close();
   });
 
+  test("G-SUB-4 R-SC-9 a table whose changes the log tells less of, or not at all, is still followed", async () => {
+    const polled = await startApi(
+      forGraphql({ liveQueryInterval: 100, dbSchemaPollInterval: 1, busName: "identities" }),
+    );
+    await polled.sql("create table public.told (id int primary key, n int); insert into public.told values (1, 1)");
+    await polled.reload();
+    const socket = await initiated(polled);
+    const told = async (): Promise<unknown> => (await socket.next()).payload.data.told_by_pk;
+    subscribe(socket, "1", "subscription { told_by_pk(id: 1) { n } }");
+    expect(await told()).toEqual({ n: 1 });
+    await polled.sql("alter table public.told replica identity nothing");
+    await pause(2500);
+    // an UPDATE tells the new key alone
+    await polled.sql("update public.told set id = 2");
+    expect(await told()).toBeNull();
+    await polled.sql("alter table public.told set unlogged");
+    await pause(2500);
+    await polled.sql("update public.told set id = 1, n = 2");
+    expect(await told()).toEqual({ n: 2 });
+    await socket.close();
+    await polled.close();
+  });
+
   test("G-SUB-4 when the feed is lost another source watches until it is back", async () => {
     const opened = (): number =>
       log.lines.filter((line) => line === "live queries detect changes by logical replication").length;

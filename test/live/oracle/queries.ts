@@ -159,6 +159,38 @@ export const drawQuery = (random: Random, world: World, surface: "graphql" | "re
   };
 };
 
+const revalued = (random: Random, filter: Filter): Filter => {
+  const other = (column: string, given: Scalar): Scalar => {
+    if (column === "owner") return random.pick(OWNERS);
+    const number = random.int(column === "bucket" ? 4 : 14);
+    return typeof given === "number" ? number : given.startsWith("k") ? `k${number}` : given;
+  };
+  switch (filter.kind) {
+    case "and":
+    case "or":
+      return { ...filter, of: filter.of.map((part) => revalued(random, part)) };
+    case "not":
+      return { ...filter, of: revalued(random, filter.of) };
+    case "compare":
+      return { ...filter, operand: other(filter.column, filter.operand) };
+    case "in":
+      return { ...filter, operand: filter.operand.map((given) => other(filter.column, given)) };
+    case "related":
+      return { ...filter, where: revalued(random, filter.where) };
+    case "null":
+      return filter;
+  }
+};
+
+/** The same query for other values: one statement runs both. */
+export const drawLike = (random: Random, query: QueryShape): QueryShape => ({
+  ...query,
+  where: query.where === undefined ? undefined : revalued(random, query.where),
+  ...(query.id === undefined
+    ? {}
+    : { id: typeof query.id === "number" ? 1 + random.int(14) : `k${1 + random.int(14)}` }),
+});
+
 // --- GraphQL ---------------------------------------------------------------------------------------------------------
 
 export interface GraphqlText {

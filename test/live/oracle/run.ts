@@ -9,7 +9,7 @@ import { pause } from "../../support/live.ts";
 import { graphqlText, restPath } from "./queries.ts";
 import { createOrder, createTimeline } from "./rights.ts";
 import { capacityOf, startServers, textOf, type Servers } from "./servers.ts";
-import { FIRST_IDS, type Step } from "./steps.ts";
+import { FIRST_IDS, type Step, type SubscribeStep } from "./steps.ts";
 import { createSubscribing, type Asked, type Heard } from "./subscribers.ts";
 import { worldSql, type World } from "./world.ts";
 import { createWriters, type Writers } from "./writers.ts";
@@ -37,8 +37,6 @@ const WAY_MS = 1000;
 /** A run is told of after its messages are sent. */
 const SLACK_MS = 50;
 const REOPEN_MS = 15;
-
-type SubscribeStep = Extract<Step, { do: "subscribe" }>;
 
 interface Live {
   readonly step: SubscribeStep;

@@ -1,7 +1,7 @@
 /** What happens to a world, as plain data: any part of the steps can be run again. */
 import type { Random } from "../../support/random.ts";
 import { GRAPHQL_CALLERS, REST_CALLERS, type Caller } from "./callers.ts";
-import { drawQuery, type QueryShape } from "./queries.ts";
+import { drawLike, drawQuery, type QueryShape } from "./queries.ts";
 import type { RightsChange } from "./rights.ts";
 import { TRANSPORTS, type Transport } from "./subscribers.ts";
 import {
@@ -51,6 +51,8 @@ export type Step =
   /** All that came before it is over, and everybody is asked what he has. */
   | { readonly do: "settle" };
 
+export type SubscribeStep = Extract<Step, { do: "subscribe" }>;
+
 export interface Capacity {
   readonly lanes: number;
   readonly apis: number;
@@ -81,11 +83,23 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
 
   const table = (): TableShape => random.pick(world.tables);
 
-  const subscribe = (): Step => {
+  const subscribed: SubscribeStep[] = [];
+
+  const subscribe = (): SubscribeStep => {
+    const like = random.chance(0.45) && subscribed.length > 0 ? random.pick(subscribed) : undefined;
+    if (like !== undefined) {
+      const number = ++subscriberCount;
+      running.add(number);
+      const caller =
+        random.chance(0.6) || like.caller.role === undefined
+          ? like.caller
+          : { ...like.caller, user: random.pick(USERS) };
+      return { ...like, number, api: random.int(capacity.apis), caller, query: drawLike(random, like.query) };
+    }
     const transport = random.pick(TRANSPORTS);
     const number = ++subscriberCount;
     running.add(number);
-    return {
+    const step: SubscribeStep = {
       do: "subscribe",
       number,
       api: random.int(capacity.apis),
@@ -94,6 +108,8 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
       socket: random.int(2),
       query: drawQuery(random, world, transport === "rest" ? "rest" : "graphql"),
     };
+    subscribed.push(step);
+    return step;
   };
 
   // --- rows ----------------------------------------------------------------------------------------------------------
@@ -112,7 +128,7 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
         lastId.set(shape.name, known + 1);
         return insertSql(world, shape, known + 1, random.int(1000));
       case 3:
-        return `update ${name} set val = ${random.int(20)}, ${touch} where id = ${id}`;
+        return `update ${name} set val = ${random.pick([0, 3, 8, 13, 13, 19])}, ${touch} where id = ${id}`;
       case 4:
         return `update ${name} set owner = '${random.pick(OWNERS)}', ${touch} where id = ${id}`;
       case 5:

@@ -1,6 +1,7 @@
 /** Connections that change the database, several at once. */
-import type pg from "pg";
 import type { TestDatabase } from "../../support/database.ts";
+
+type Client = Awaited<ReturnType<TestDatabase["connect"]>>;
 
 export interface Writers {
   /** Whether it was committed. An error rolls it back. */
@@ -12,9 +13,9 @@ export interface Writers {
 }
 
 export const createWriters = (database: TestDatabase): Writers => {
-  const connections = new Map<number, Promise<pg.Client>>();
+  const connections = new Map<number, Promise<Client>>();
 
-  const open = async (): Promise<pg.Client> => {
+  const open = async (): Promise<Client> => {
     const client = await database.connect();
     client.on("error", () => undefined);
     await client.query("set deadlock_timeout = '50ms'");
@@ -22,7 +23,7 @@ export const createWriters = (database: TestDatabase): Writers => {
     return client;
   };
 
-  const connectionOf = (lane: number): Promise<pg.Client> => {
+  const connectionOf = (lane: number): Promise<Client> => {
     let connection = connections.get(lane);
     if (connection === undefined) connections.set(lane, (connection = open()));
     return connection;
