@@ -1,0 +1,158 @@
+/** Certificates between the api and the database that are replaced while both run. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { hasPostgres, startPrimary, type Server } from "../support/cluster.ts";
+import { createShop, isHere, pause } from "./failures.ts";
+import { startStandalone, type Standalone } from "./standalone.ts";
+import { eventually, folderFor, has } from "./support.ts";
+
+/** Made by `openssl`, in one folder that the database may read. */
+const authorityIn = (folder: string) => {
+  const at = (name: string): string => join(folder, name);
+  const openssl = (...args: readonly string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });
+  const { uid, gid } = statSync(folder);
+  return {
+    at,
+    makeAuthority: (name: string): void =>
+      openssl(
+        ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
+        ...["-subj", `/CN=${name}`, "-keyout", at(`${name}.key`), "-out", at(`${name}.pem`)],
+      ),
+    /** `place`: of a server; absent: of a client. */
+    makeCertificate: (name: string, authority: string, subject: string, place?: string): void => {
+      const request = at(`${name}.csr`);
+      openssl(
+        ...["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", `/CN=${subject}`],
+        ...["-keyout", at(`${name}.key`), "-out", request],
+      );
+      writeFileSync(at("extensions"), place === undefined ? "" : `subjectAltName=IP:${place}\n`);
+      openssl(
+        ...["x509", "-req", "-in", request, "-CA", at(`${authority}.pem`), "-CAkey", at(`${authority}.key`)],
+        ...["-CAcreateserial", "-days", "2", "-extfile", at("extensions"), "-out", at(`${name}.pem`)],
+      );
+      chmodSync(at(`${name}.key`), 0o600);
+      chownSync(at(`${name}.key`), uid, gid);
+    },
+    /** Replaced as a whole, as a mounted secret is. */
+    put: (name: string, ...texts: readonly string[]): void => {
+      writeFileSync(at(`${name}.new`), texts.map((each) => readFileSync(at(each), "utf8")).join(""), { mode: 0o600 });
+      chownSync(at(`${name}.new`), uid, gid);
+      renameSync(at(`${name}.new`), at(name));
+    },
+  };
+};
+
+const WITHIN_MS = 5000;
+
+describe.skipIf(!isHere(hasPostgres) || !has("openssl"))("certificates that rotate", () => {
+  let files: ReturnType<typeof authorityIn>;
+  let database: Server;
+
+  beforeAll(async () => {
+    files = authorityIn(folderFor("tls"));
+    for (const name of ["old", "new"]) {
+      files.makeAuthority(name);
+      files.makeCertificate(`server-${name}`, name, "127.0.0.1", "127.0.0.1");
+      files.makeCertificate(`client-${name}`, name, "keyed");
+    }
+    files.put("server.pem", "server-old.pem");
+    files.put("server.key", "server-old.key");
+    files.put("clients.pem", "old.pem");
+    database = await startPrimary([
+      "ssl = on",
+      `ssl_cert_file = '${files.at("server.pem")}'`,
+      `ssl_key_file = '${files.at("server.key")}'`,
+      `ssl_ca_file = '${files.at("clients.pem")}'`,
+    ]);
+    await createShop(database);
+    await database.query("create role api login superuser; create role keyed login superuser");
+    await database.setAccess(
+      "hostssl all api 127.0.0.1/32 trust\nhostssl all keyed 127.0.0.1/32 cert\nhost all postgres 127.0.0.1/32 trust\n",
+    );
+  });
+
+  const start = (user: string, query: string): Promise<Standalone> =>
+    startStandalone({
+      DATABASE_URL: `${database.url.replace("postgres@", `${user}@`)}?${query}`,
+      DB_SCHEMAS: "public",
+      ANON_ROLE: "shop_anon",
+    });
+  const statusOf = async ({ url }: Standalone): Promise<number> => (await fetch(`${url}/api/crate?limit=1`)).status;
+  const isAnswered = (server: Standalone) => async (): Promise<boolean> => (await statusOf(server)) === 200;
+  /** Whatever comes now connects anew, with the files as they are. */
+  const reconnect = async (user: string): Promise<void> => {
+    await database.query("select pg_reload_conf()");
+    await pause(200); // the postmaster reads its files
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${user}' and pid <> pg_backend_pid()`,
+    );
+  };
+  const encrypted = async (user: string): Promise<number> => {
+    const [row] = await database.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_ssl join pg_stat_activity using (pid) where usename = '${user}' and ssl`,
+    );
+    return row?.n ?? 0;
+  };
+
+  test("C-SET-8 a new authority is accepted without a restart, a removed one refused", async () => {
+    files.put("root.pem", "old.pem");
+    const server = await start("api", `sslmode=verify-full&sslrootcert=${encodeURIComponent(files.at("root.pem"))}`);
+    expect([await statusOf(server), (await encrypted("api")) > 0]).toEqual([200, true]);
+
+    // as it should be done: both are known while the server's certificate changes. No request fails
+    files.put("root.pem", "old.pem", "new.pem");
+    files.put("server.pem", "server-new.pem");
+    files.put("server.key", "server-new.key");
+    const statuses = new Set<number>();
+    let isOver = false;
+    const load = (async () => {
+      while (!isOver) statuses.add(await statusOf(server));
+    })();
+    await reconnect("api");
+    await eventually(async () => (await encrypted("api")) > 0, WITHIN_MS, "a connection with the new certificate");
+    await pause(1000);
+    isOver = true;
+    await load;
+    expect([...statuses]).toEqual([200]);
+
+    // the authority of the server's certificate is removed
+    files.put("root.pem", "old.pem");
+    expect(await statusOf(server)).toBe(200); // connections stay
+    await reconnect("api");
+    await eventually(async () => (await statusOf(server)) === 503, WITHIN_MS, "a refusal");
+    for (let i = 0; i < 5; i++) expect(await statusOf(server)).toBe(503);
+    expect(server.output()).toMatch(/self-signed certificate|unable to (get local issuer|verify)/);
+    expect((await server.ready())[0]).toBe(503);
+
+    // and put back
+    files.put("root.pem", "new.pem");
+    const backMs = await eventually(isAnswered(server), WITHIN_MS, "an answer");
+    expect(backMs).toBeLessThan(WITHIN_MS);
+    await eventually(async () => (await server.ready())[0] === 200, WITHIN_MS);
+    expect(await server.stop()).toBe(0);
+  }, 60_000);
+
+  test("C-SET-8 the client's own certificate and key: new ones count with the next connection", async () => {
+    files.put("root.pem", "old.pem", "new.pem");
+    files.put("client.pem", "client-old.pem");
+    files.put("client.key", "client-old.key");
+    const query = [
+      "sslmode=verify-full",
+      `sslrootcert=${encodeURIComponent(files.at("root.pem"))}`,
+      `sslcert=${encodeURIComponent(files.at("client.pem"))}`,
+      `sslkey=${encodeURIComponent(files.at("client.key"))}`,
+    ].join("&");
+    const server = await start("keyed", query);
+    expect(await statusOf(server)).toBe(200);
+    // the database takes clients of the new authority only
+    files.put("clients.pem", "new.pem");
+    await reconnect("keyed");
+    await eventually(async () => (await statusOf(server)) === 503, WITHIN_MS, "a refusal");
+    files.put("client.key", "client-new.key");
+    files.put("client.pem", "client-new.pem");
+    await eventually(isAnswered(server), WITHIN_MS, "an answer");
+    expect(await server.stop()).toBe(0);
+  }, 60_000);
+});
