@@ -1,23 +1,32 @@
-/** The disk of the embedded database is full. */
+/** The disk of the database is full. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { hasPostgres, startPrimary } from "../support/cluster.ts";
 import { atFileEnd } from "../support/file-end.ts";
+import { isHere } from "./failures.ts";
 import { canMount } from "./faults/files.ts";
 import { startStandalone } from "./standalone.ts";
+import { eventually } from "./support.ts";
 
 const MEGABYTE = 1024 * 1024;
 
+/** A file system of its own, so small that it is soon full. */
+const smallDisk = (size: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-disk-"));
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
+  atFileEnd(async () => {
+    execFileSync("umount", ["-l", folder]);
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
+};
+
 describe.skipIf(!canMount)("a full disk", () => {
   test("R-ADM-7 of the embedded database: writes are refused with 503, reads go on, and writes too once there is room", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "relapi-disk-"));
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=60m", "tmpfs", folder]);
-    atFileEnd(async () => {
-      execFileSync("umount", ["-l", folder]);
-      rmSync(folder, { recursive: true });
-    });
+    const folder = smallDisk("60m");
     const secret = "administrator of the disk";
     const server = await startStandalone({ DATA_DIR: join(folder, "data"), ADMIN_SECRET: secret, LOG_LEVEL: "silent" });
     const get = async (): Promise<number> => (await fetch(`${server.url}/api/genre?limit=1`)).status;
@@ -46,4 +55,69 @@ describe.skipIf(!canMount)("a full disk", () => {
     expect([(await post(5000, 10)).status, await get()]).toEqual([201, 200]);
     expect(await server.stop()).toBe(0);
   }, 90_000);
+
+  test.skipIf(!isHere(hasPostgres))(
+    "R-ADM-7 X-MET-2 of PostgreSQL: writes are refused in each surface's words, reads go on, /ready and the metrics tell",
+    async () => {
+      const folder = smallDisk("8m");
+      const { uid, gid } = statSync("/var/lib/postgresql");
+      chownSync(folder, uid, gid);
+      const database = await startPrimary();
+      await database.query(`create tablespace small location '${folder}'`);
+      await database.query(
+        `create role disk_anon nologin;
+         create table stone (id bigint generated always as identity primary key, text text) tablespace small;
+         insert into stone (text) values ('first');
+         grant select, insert on stone to disk_anon`,
+      );
+      const server = await startStandalone({ DATABASE_URL: database.url, ANON_ROLE: "disk_anon", LOG_LEVEL: "warn" });
+      const json = { "content-type": "application/json" };
+      const post = (path: string, body: unknown): Promise<Response> =>
+        fetch(server.url + path, { method: "POST", headers: json, body: JSON.stringify(body) });
+      const write = (bytes: number): Promise<Response> => post("/api/stone", { text: "x".repeat(bytes) });
+      const filler = join(folder, "filler");
+      expect(() => writeFileSync(filler, Buffer.alloc(9 * MEGABYTE))).toThrow("ENOSPC");
+      const rows = Array.from({ length: 100 }, () => ({ text: "x".repeat(1000) }));
+      const refused = await post("/api/stone", rows);
+      expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([
+        503,
+        "1",
+        expect.objectContaining({ code: "53100", hint: "Check free disk space." }),
+      ]);
+      const mutation = await post("/v1/graphql", {
+        query: "mutation ($rows: [stone_insert_input!]!) { insert_stone(objects: $rows) { affected_rows } }",
+        variables: { rows },
+      });
+      expect([mutation.status, await mutation.json()]).toEqual([
+        200,
+        {
+          errors: [
+            {
+              message: "database query error",
+              extensions: { path: "$.selectionSet.insert_stone.args.objects", code: "unexpected" },
+            },
+          ],
+        },
+      ]);
+      for (let i = 0; i < 5; i++) {
+        expect((await fetch(`${server.url}/api/stone?id=eq.1`)).status).toBe(200);
+        expect(await (await post("/v1/graphql", { query: "{ stone_by_pk(id: 1) { text } }" })).json()).toEqual({
+          data: { stone_by_pk: { text: "first" } },
+        });
+        expect((await post("/api/stone", rows)).status).toBe(503);
+      }
+      expect(await server.ready()).toEqual([200, "database: its disk is full, writes are refused\n"]);
+      expect(server.output().match(/the disk of the database is full/g)).toHaveLength(1);
+      const counted = (surface: string, code: string): Promise<number | undefined> =>
+        server.metric(
+          `relapi_request_errors_total{surface="${surface}",operation="${surface === "rest" ? "insert" : "mutation"}",code="${code}"}`,
+        );
+      expect([await counted("rest", "53100"), await counted("graphql", "unexpected")]).toEqual([6, 1]);
+      rmSync(filler);
+      expect((await write(10)).status).toBe(201);
+      await eventually(async () => (await server.ready())[1] === "", 20_000, "the end of the warning");
+      expect(await server.stop()).toBe(0);
+    },
+    90_000,
+  );
 });

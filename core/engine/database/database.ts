@@ -3,6 +3,7 @@ import type { Caches } from "../../kernel/cache.ts";
 import type { Current } from "../current.ts";
 import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
 import { createSignals, type Signals } from "../../kernel/signals.ts";
+import { createTroubles, type Troubles } from "../../kernel/troubles.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { connectionFailed, isRelApiError, presetError, type RelApiError } from "../../kernel/errors.ts";
@@ -49,6 +50,7 @@ export const createDatabase = (
   caches: Caches,
   sessions: readonly SessionSpec[],
   signals: Signals = createSignals(),
+  troubles: Troubles = createTroubles(),
 ): Database => {
   const { options } = current; // what connections depend on does not change
   const target = fresh(targetOf(options), "databaseUrl", options);
@@ -136,6 +138,7 @@ export const createDatabase = (
       primary,
       replicas,
       warn,
+      troubles,
       logStatement,
       ran: signals.of("transaction"),
     }),

@@ -11,9 +11,11 @@ import {
   stepWroteNothing,
 } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
+import type { Troubles } from "../../kernel/troubles.ts";
 import type { Execution, RanTransaction, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
 import type { Cleaning } from "./cleaning.ts";
+import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
@@ -34,6 +36,7 @@ export interface ExecutorParts {
   readonly replicas: Replicas | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
+  readonly troubles: Troubles;
   /** Called with the text of every statement of a request, with `logQuery`. */
   readonly logStatement?: (text: string) => void;
   /** Hears of each transaction. */
@@ -50,6 +53,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
   const { current, primary, replicas, warn, ran } = parts;
   const transactions = createTransactions(parts);
   const lostRole = createLostRoles(current, warn);
+  const fullDisk = createFullDisk(parts.troubles, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let prepares = dbPreparedStatements;
@@ -269,7 +273,10 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     } catch (error) {
       if (isGone) throw failed(requestCancelled(), heard);
       const isOfBatch = error instanceof BatchFailure;
-      if (isOfBatch) lostRole(error.result.error, error.statement, execution.session.databaseRole);
+      if (isOfBatch) {
+        lostRole(error.result.error, error.statement, execution.session.databaseRole);
+        fullDisk(error.result.error);
+      }
       const loss = {
         error: isOfBatch ? error.result.error : error,
         isOpening,
