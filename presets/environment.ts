@@ -8,7 +8,7 @@ import {
   type SettingSpec,
 } from "../core/index.ts";
 import { encryptionFaults } from "./encryption-faults.ts";
-import { fullCompat } from "./full-compat.ts";
+import { plus } from "./plus.ts";
 import { readSecretFile, type SecretFile } from "./secret-files.ts";
 import {
   APP_SETTING,
@@ -31,7 +31,7 @@ export interface EnvironmentSettings {
 /** Every setting that the environment may set, for what looks for their names elsewhere: settings files, misspelt
  *  variables. */
 export const knownSettings = (): readonly SettingSpec<unknown>[] => [
-  ...settingsOf(fullCompat({})),
+  ...settingsOf(plus({})),
   ...serverSettings,
   featureSetting,
 ];
@@ -46,7 +46,7 @@ const withFiles = (
 ): { readonly environment: Environment; readonly files: readonly SecretFile[] } => {
   const found: Record<string, string> = {};
   const files: SecretFile[] = [];
-  for (const setting of settingsOf(fullCompat({}))) {
+  for (const setting of settingsOf(plus({}))) {
     if (setting.isSecret !== true) continue;
     // of several names the first that is set counts
     const variable = setting.environment?.find((name) => (given[name] ?? "") !== "");
@@ -69,7 +69,7 @@ export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const ofFiles: string[] = [];
   const { environment, files } = withFiles(given, ofFiles);
   const ofPreset = readVariables(
-    settingsOf(fullCompat({})).filter(({ isOption }) => isOption),
+    settingsOf(plus({})).filter(({ isOption }) => isOption),
     environment,
   );
   const ofServer = readVariables(serverSettings, environment);

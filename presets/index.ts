@@ -2,6 +2,7 @@ export { fullCompat } from "./full-compat.ts";
 export { gqlCompat } from "./gql-compat.ts";
 export { knownOptions, knownPlugins } from "./known-plugins.ts";
 export { minimal } from "./minimal.ts";
+export { plus } from "./plus.ts";
 export { restCompat } from "./rest-compat.ts";
 // the ways to call an api that these presets bring along
 export type { GraphqlCall, GraphqlResult } from "../plugins/graphql/api.ts";

@@ -1,4 +1,4 @@
-/** The standalone server: a listener of Node's own around `fullCompat`, from settings. */
+/** The standalone server: a listener of Node's own around a preset, from settings. */
 import cluster from "node:cluster";
 import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -21,8 +21,8 @@ import { adminServer } from "../plugins/admin/index.ts";
 import { workerLimits } from "../plugins/limits/worker-limits.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { settingFindings } from "./findings.ts";
-import { fullCompat } from "./full-compat.ts";
 import { lostLog } from "./lost-log.ts";
+import { presetNamed } from "./named.ts";
 import { followSecretFiles } from "./secret-files.ts";
 import { SERVER_DEFAULTS, type ServerSettings } from "./server-settings.ts";
 
@@ -90,7 +90,7 @@ export const serve = async (
   const secrets = files.length === 0 ? undefined : followSecretFiles(files);
   const api = relApi(
     compose(
-      fullCompat({ ...options, ...secrets?.options }),
+      presetNamed(settings.preset)({ ...options, ...secrets?.options }),
       ...(secrets === undefined ? [] : [secrets.plugin]),
       endReport,
       ...(cluster.isWorker ? [workerLimits] : []),

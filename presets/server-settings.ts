@@ -1,10 +1,12 @@
 /** What only the standalone server reads: where it listens, and variables that set several options. */
 import { settingKinds, type RelApiOptions, type SettingKind, type SettingSpec } from "../core/index.ts";
+import { presetName, type PresetName } from "./named.ts";
 
 const { text, wholeNumber } = settingKinds;
 
-/** Where and how to listen. */
+/** What to serve, where and how to listen. */
 export interface ServerSettings {
+  readonly preset?: PresetName;
   readonly host?: string;
   readonly port: number;
   readonly unixSocket?: string;
@@ -40,6 +42,7 @@ const fileMode: SettingKind<number> = {
 const port = wholeNumber(0, 65_535);
 
 export const SERVER_DEFAULTS = {
+  preset: "full-compat",
   port: 3000,
   unixSocketMode: 0o660,
   workers: 1,
@@ -47,6 +50,14 @@ export const SERVER_DEFAULTS = {
 } as const satisfies ServerSettings;
 
 export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>[] = [
+  {
+    name: "preset",
+    environment: ["PRESET"],
+    kind: presetName,
+    default: SERVER_DEFAULTS.preset,
+    description:
+      "what the command line serves: `full-compat`, or `plus`, which has in addition what neither engine has ([plus.md](plus.md))",
+  },
   {
     name: "host",
     environment: ["HOST", "PGRST_SERVER_HOST", "HASURA_GRAPHQL_SERVER_HOST"],

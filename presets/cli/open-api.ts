@@ -12,7 +12,7 @@ import {
   type RelApiOptions,
 } from "../../core/index.ts";
 import type { EnvironmentSettings } from "../environment.ts";
-import { fullCompat } from "../full-compat.ts";
+import { presetNamed } from "../named.ts";
 import { withDatabase } from "../serve.ts";
 
 export interface OpenApi {
@@ -63,7 +63,7 @@ export const withApi = async <Result>(
       apply?.(given);
     },
   });
-  const api = relApi(compose(fullCompat({ ...options, logger }), commandLine));
+  const api = relApi(compose(presetNamed(settings.server.preset)({ ...options, logger }), commandLine));
   try {
     await Promise.race([api.ready, failed]);
     // plugins are applied before relApi returns

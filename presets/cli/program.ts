@@ -9,6 +9,7 @@ import { runServer } from "./serve-command.ts";
 
 interface GlobalOptions {
   readonly config?: string;
+  readonly preset?: string;
 }
 
 interface ServeOptions {
@@ -18,9 +19,9 @@ interface ServeOptions {
 /** What a command runs with: the environment, the file of `--config`, and what its own options set. They go into the
  *  process's environment, where the settings of plugins and the workers look for them. */
 const settingsOf = (command: Command, more: Readonly<Record<string, string>> = {}): EnvironmentSettings => {
-  const { config } = command.optsWithGlobals<GlobalOptions>();
+  const { config, preset } = command.optsWithGlobals<GlobalOptions>();
   if (config !== undefined) Object.assign(process.env, withConfigFile(config, process.env));
-  Object.assign(process.env, more);
+  Object.assign(process.env, more, preset === undefined ? {} : { PRESET: preset });
   return readEnvironment(process.env);
 };
 
@@ -46,6 +47,7 @@ const buildProgram = (): Command => {
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print what a command does and its options")
     .option("-c, --config <file>", "read settings from a JSON, YAML or PostgREST configuration file")
+    .option("--preset <name>", "what is served: full-compat (the default), or plus")
     .addHelpText("after", "\nSettings come from the environment: DATABASE_URL, ANON_ROLE, JWT_SECRET, PORT, …")
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, "relapi: ")),

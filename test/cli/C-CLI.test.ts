@@ -36,7 +36,7 @@ describe("what it says of itself", () => {
 
   test("C-CLI-1 --help lists every command", async () => {
     const { stdout } = await relapi(["--help"]);
-    const listed = [...stdout.matchAll(/^ {2}([a-z-]+)[ [<].* {2}\S/gm)].map((match) => match[1]);
+    const listed = [...stdout.matchAll(/^ {2}([a-z][a-z-]*)[ [<].* {2}\S/gm)].map((match) => match[1]);
     expect(listed.filter((name) => name !== "help").sort()).toEqual(Object.keys(COMMANDS).sort());
   });
 
@@ -45,6 +45,20 @@ describe("what it says of itself", () => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(new RegExp(`^Usage: relapi ${name}`));
     expect(stdout).toMatch(said);
+  });
+
+  test("C-CLI-9 --preset goes before PRESET, and a name that is none is a fault", async () => {
+    const printed = (words: readonly string[], environment: Environment = {}) =>
+      relapi(["dump-config", ...words], environment).then(({ stdout }) => /^PRESET=.*$/m.exec(stdout)?.[0]);
+    expect(await printed([])).toBe("PRESET=full-compat");
+    expect(await printed([], { PRESET: "plus" })).toBe("PRESET=plus");
+    expect(await printed(["--preset", "full-compat"], { PRESET: "plus" })).toBe("PRESET=full-compat");
+    const refused = 'relapi: invalid PRESET "plsu": expected one of full-compat, plus\n';
+    expect(await relapi(["check", "--preset", "plsu"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(refused.slice(8)),
+    });
+    expect(await relapi(["--preset", "plsu"])).toMatchObject({ code: 1, stderr: refused });
   });
 
   test("C-CLI-1 help COMMAND is the same", async () => {

@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { coreSettings, settingsOf, type Plugin } from "../../core/index.ts";
 import { adminServer } from "../../plugins/admin/index.ts";
-import { fullCompat, knownOptions } from "../../presets/index.ts";
+import { knownOptions, plus } from "../../presets/index.ts";
 import { liveTriggers } from "../../presets/live-triggers.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
-const plugins: readonly Plugin[] = [...fullCompat({}).plugins, liveTriggers(() => undefined), adminServer({ port: 0 })];
+const plugins: readonly Plugin[] = [...plus({}).plugins, liveTriggers(() => undefined), adminServer({ port: 0 })];
 const declared = settingsOf({ plugins });
 const ofCore = new Set<string>(coreSettings.map(({ name }) => name));
 

@@ -64,13 +64,18 @@ const TEMPLATES = "presets/cli/project-files.ts";
 const files = ["core", "plugins", "presets", "test"].flatMap(filesOf).filter((file) => file !== TEMPLATES);
 const imports = files.flatMap(importsOf);
 
-/** `core/engine/model/model.ts` → `core/engine`; `core/hooks.ts` → `core`; `plugins/rest/x/y.ts` → `plugins/rest`. */
-const roomOf = (file: string): string => dirname(file).split("/").slice(0, 2).join("/");
+/** `core/engine/model/model.ts` → `core/engine`; `core/hooks.ts` → `core`; `plugins/rest/x/y.ts` → `plugins/rest`;
+ *  `plugins/plus/x/y.ts` → `plugins/plus/x`. */
+const roomOf = (file: string): string =>
+  dirname(file)
+    .split("/")
+    .slice(0, file.startsWith("plugins/plus/") ? 3 : 2)
+    .join("/");
 
 const isProject = ({ specifier }: Import): boolean => specifier.startsWith(".");
 const isNode = ({ specifier }: Import): boolean => specifier.startsWith("node:");
 /** What a plugin folder says to others. */
-const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/[^/]+\/api\.ts$/.test(to);
+const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/(?:plus\/)?[^/]+\/api\.ts$/.test(to);
 
 /** What any plugin may use: declarations that several list, what several show first of a database, and what their hints
  *  are made of. */
@@ -81,7 +86,8 @@ const SHARED: ReadonlySet<string> = new Set([
   "plugins/pages.ts",
 ]);
 /** What a plugin folder says of its options. */
-const isOptions = ({ to, isType }: Import): boolean => isType && /^plugins\/([^/]+\/)?settings\.ts$/.test(to);
+const isOptions = ({ to, isType }: Import): boolean =>
+  isType && /^plugins\/(?:plus\/)?([^/]+\/)?settings\.ts$/.test(to);
 
 const offences = (of: (item: Import) => boolean, allowed: (item: Import) => boolean): string[] =>
   imports.filter((item) => of(item) && !allowed(item)).map((item) => `${item.from} imports ${item.specifier}`);
@@ -236,7 +242,7 @@ describe("import table", () => {
   test("files of settings import core/index.ts only", () => {
     expect(
       offences(
-        ({ from }) => /^plugins\/([^/]+\/)?settings\.ts$/.test(from),
+        ({ from }) => /^plugins\/(?:plus\/)?([^/]+\/)?settings\.ts$/.test(from),
         ({ to }) => to === "core/index.ts",
       ),
     ).toEqual([]);
@@ -255,6 +261,16 @@ describe("import table", () => {
           (item.to === "core/engine/sql/fragment.ts" && !surfaces.includes(roomOf(item.from))),
       ),
     ).toEqual([]);
+  });
+
+  test("P-GEN-1 the plugins of plus import what any package may: core/index.ts, types of an api.ts, their own folder", () => {
+    expect(
+      offences(
+        (item) => inside("plugins/plus")(item) && isProject(item),
+        (item) => roomOf(item.to) === roomOf(item.from) || item.to === "core/index.ts" || isApi(item),
+      ),
+    ).toEqual([]);
+    expect(filesOf("plugins").filter((file) => /^plugins\/plus\/[^/]+\.ts$/.test(file))).toEqual([]); // a folder each
   });
 
   test("the rooms of plugins/rest import downwards: openapi, plan, answer and syntax", () => {

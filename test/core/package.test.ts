@@ -77,7 +77,7 @@ test("C-PKG-4 exports are the two doors, presets, plugins and their types", () =
   const doors = sources
     .filter(
       (path) =>
-        /^presets\/(?:minimal|[a-z]+-compat)\.ts$/.test(path) ||
+        /^presets\/(?:minimal|plus|[a-z]+-compat)\.ts$/.test(path) ||
         (path.startsWith("plugins/") && (/\/(?:index|api)\.ts$/.test(path) || /\bdefinePlugin\(/.test(textOf(path)))),
     )
     .map((path) => path.replace(/\.ts$/, ""));

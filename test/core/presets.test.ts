@@ -19,7 +19,7 @@ import {
 import { orderPlugins } from "../../core/kernel/preset.ts";
 import { graphql } from "../../plugins/graphql/index.ts";
 import { rest } from "../../plugins/rest/index.ts";
-import { fullCompat, gqlCompat, knownPlugins, minimal, restCompat } from "../../presets/index.ts";
+import { fullCompat, gqlCompat, knownPlugins, minimal, plus, restCompat } from "../../presets/index.ts";
 
 /** Nobody listens there: what is thrown was found without a database. */
 const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "silent" } as const;
@@ -479,13 +479,14 @@ describe("presets", () => {
     ["restCompat", restCompat],
     ["gqlCompat", gqlCompat],
     ["minimal", minimal],
+    ["plus", plus],
   ])("%s starts", (_, preset) => {
     expect(() => start(preset({ ...options, anonRole: "nobody" }))).not.toThrow();
   });
 
   test("X-START-2 the presets know every plugin of the package, and no others", () => {
     const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report", "worker-limits"]; // the standalone server's and the commands'
-    const all = [...fullCompat(options).plugins, ...minimal(options).plugins].map((each) => each.name);
+    const all = [...plus(options).plugins, ...minimal(options).plugins].map((each) => each.name);
     expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());
   });
 

@@ -9,10 +9,10 @@ const filesBelow = (folder: string, ending: string): string[] =>
     .map((name) => join(folder, name));
 
 // | R-EMB-12 | ...      R-EMB-1. For ...      | G-UPD-1a (S) | ...
-const DEFINITION = /^[\s|*#>`-]*([RGXC]-[A-Z]{2,5}-\d+[a-z]?)\b/gm;
+const DEFINITION = /^[\s|*#>`-]*([RGXCP]-[A-Z]{2,5}-\d+[a-z]?)\b/gm;
 // "R-EMB-12 R-EMB-13 inner join drops ..."
-const TITLE = /["'`]((?:[RGXC]-[A-Z]{2,5}-\d+[a-z]?[\s,]+)+)/g;
-const RULE = /[RGXC]-[A-Z]{2,5}-\d+[a-z]?/g;
+const TITLE = /["'`]((?:[RGXCP]-[A-Z]{2,5}-\d+[a-z]?[\s,]+)+)/g;
+const RULE = /[RGXCP]-[A-Z]{2,5}-\d+[a-z]?/g;
 
 const defined = new Set<string>();
 for (const file of filesBelow("docs/reference", ".md")) {

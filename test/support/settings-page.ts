@@ -4,7 +4,7 @@ import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { format } from "prettier";
 import { settingRow, settingsOf, type Setting } from "../../core/index.ts";
-import { fullCompat } from "../../presets/index.ts";
+import { plus } from "../../presets/index.ts";
 import { appSettings, featureSetting, serverSettings } from "../../presets/server-settings.ts";
 
 const BEGIN = "<!-- Written by `npm run docs:settings` from the declarations. -->";
@@ -21,7 +21,7 @@ const table = (heading: string, settings: readonly Parameters<typeof settingRow>
 
 /** Settings by the plugins that list them; those of core by the empty name. */
 const groups = (): ReadonlyMap<string, readonly Setting[]> => {
-  const preset = fullCompat({});
+  const preset = plus({});
   const found = new Map<string, Setting[]>();
   for (const setting of settingsOf(preset)) {
     const owners = preset.plugins.filter(({ settings = [] }) => settings.some(({ name }) => name === setting.name));
@@ -67,7 +67,7 @@ const ADDED = [
 
 /** presets/options.ts: what editors show of each option. @rule X-SET-8 */
 export const optionsFile = async (): Promise<string> => {
-  const options = settingsOf(fullCompat({})).filter(({ isOption }) => isOption);
+  const options = settingsOf(plus({})).filter(({ isOption }) => isOption);
   const members = options.map(
     (option) =>
       `/** ${commentOf(option)} */\nreadonly ${option.name}?: NonNullable<RelApiOptions[${JSON.stringify(option.name)}]> | undefined;`,

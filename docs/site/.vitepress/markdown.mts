@@ -79,7 +79,7 @@ const cards: Rule = (state) => {
 /** `R-EMB-12` in a table is not broken over lines. */
 const ruleIds: Rule = ({ tokens }) => {
   for (const [at, token] of tokens.entries())
-    if (token.type === "td_open" && /^[RGXC]-[A-Z]+-\d+/.test(tokens[at + 1]?.content ?? "")) token.attrJoin("class", "rule");
+    if (token.type === "td_open" && /^[RGXCP]-[A-Z]+-\d+/.test(tokens[at + 1]?.content ?? "")) token.attrJoin("class", "rule");
 };
 
 /** Files of the project beside `docs/` are no pages: their names stay, as text. */

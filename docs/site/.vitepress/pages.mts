@@ -94,6 +94,7 @@ const sections: readonly Section[] = [
       "reference/plugins",
       "reference/observability",
       "reference/extensions",
+      "reference/plus",
       "reference/hooks",
     ],
   },
