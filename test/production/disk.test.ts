@@ -4,7 +4,8 @@ import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { hasPostgres, startPrimary } from "../support/cluster.ts";
+import { startPrimary } from "../support/cluster.ts";
+import { hasPostgres } from "../support/programs.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { isHere } from "./failures.ts";
 import { canMount } from "./faults/files.ts";
