@@ -20,13 +20,32 @@ export const notifyChanges = definePlugin({
   },
 });
 
-/** Tables with the trigger switched on. A hot standby has the triggers and no notifications. */
-const TRIGGERED = sql`
-select n.nspname || '.' || c.relname as name
-from pg_catalog.pg_trigger t
-join pg_catalog.pg_class c on c.oid = t.tgrelid
+interface TableRow {
+  readonly name: string;
+  readonly isTriggered: boolean;
+  readonly ancestors: readonly string[] | null;
+}
+
+/** Tables with the trigger switched on, and partitions. A hot standby has the triggers and no notifications.
+ *  `ancestors`: a statement on one of these may change the table, and only the trigger of the table that a statement
+ *  names fires. */
+const TABLES = sql`
+with recursive above (relation, ancestor) as (
+  select inhrelid, inhparent from pg_catalog.pg_inherits
+  union
+  select a.relation, i.inhparent from above a join pg_catalog.pg_inherits i on i.inhrelid = a.ancestor
+), triggered as (
+  select tgrelid as relation from pg_catalog.pg_trigger
+  where tgname = ${literal(TRIGGER)} and tgenabled in ('O', 'A') and not pg_catalog.pg_is_in_recovery()
+)
+select n.nspname || '.' || c.relname as name,
+  c.oid in (select relation from triggered) as "isTriggered",
+  (select pg_catalog.array_agg(pn.nspname || '.' || p.relname)
+   from above a join pg_catalog.pg_class p on p.oid = a.ancestor join pg_catalog.pg_namespace pn on pn.oid = p.relnamespace
+   where a.relation = c.oid) as ancestors
+from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-where t.tgname = ${literal(TRIGGER)} and t.tgenabled in ('O', 'A') and not pg_catalog.pg_is_in_recovery()`;
+where c.oid in (select relation from triggered union select relation from above)`;
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -37,23 +56,34 @@ interface Notifications {
 
 const createNotifications = (context: PluginContext): Notifications => {
   const watchers = new Map<Changed, Interest>();
-  let triggered: ReadonlySet<string> = new Set();
+  /** Those whose every change is told of. */
+  let told: ReadonlySet<string> = new Set();
+  /** By the table that a statement names. */
+  let descendants: ReadonlyMap<string, readonly string[]> = new Map();
   let stop: (() => void) | undefined;
   let isDeaf = false;
 
   const rewatch = (): void => context.service<LiveQueriesService>("live-queries")?.rewatch();
 
   const load = async (model: Model): Promise<void> => {
-    const rows = await context.query<{ name: string }>(TRIGGERED);
+    const rows = await context.query<TableRow>(TABLES);
     if (context.model() !== model) return;
-    const had = triggered.size;
-    triggered = new Set(rows.map((row) => row.name));
+    const had = told.size;
+    const triggered = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
+    const isTold = ({ name, ancestors }: TableRow): boolean =>
+      [name, ...(ancestors ?? [])].every((one) => triggered.has(one));
+    told = new Set(rows.filter(isTold).map(({ name }) => name));
+    const below = new Map<string, string[]>();
+    for (const { name, ancestors } of rows)
+      for (const ancestor of ancestors ?? []) below.set(ancestor, [...(below.get(ancestor) ?? []), name]);
+    descendants = below;
     // live queries that were refused before may be accepted now
-    if (had > 0 || triggered.size > 0) rewatch();
+    if (had > 0 || told.size > 0) rewatch();
   };
 
   const heard = (relation: string): void => {
-    for (const [changed, { relations }] of watchers) if (relations.has(relation)) changed();
+    const changedTables = [relation, ...(descendants.get(relation) ?? [])];
+    for (const [changed, { relations }] of watchers) if (changedTables.some((name) => relations.has(name))) changed();
   };
 
   const missed = (): void => {
@@ -81,7 +111,7 @@ const createNotifications = (context: PluginContext): Notifications => {
         isDeaf ||
         interest.isOpenEnded ||
         interest.relations.size === 0 ||
-        ![...interest.relations].every((name) => triggered.has(name))
+        ![...interest.relations].every((name) => told.has(name))
       )
         return undefined;
       watchers.set(changed, interest);

@@ -285,6 +285,54 @@ describe("notifications", () => {
     await api.sql("drop function public.relapi_notify_change cascade");
     await api.close();
   });
+
+  test("G-SUB-4 a statement on a table tells of its partitions and heirs; where it cannot, others watch them", async () => {
+    const api = await startApi(
+      forGraphql({ liveQueryInterval: SLOW_MS, parts: [without("replication-changes"), without("poll-changes")] }),
+    );
+    await api.sql(`create table public.part (id int, n int, primary key (id)) partition by range (id);
+      create table public.part_of (like part including all) partition by range (id);
+      create table public.part_one partition of part_of for values from (1) to (10);
+      alter table public.part attach partition part_of for values from (1) to (10);
+      create view public.part_view as select id, n from public.part_one;
+      insert into public.part values (1, 1);
+      create table public.elder (id int, n int); create table public.heir (primary key (id)) inherits (public.elder);
+      insert into public.heir values (1, 1)`);
+    const printed = new Promise<string>((resolve) => {
+      void startApi(forGraphql({ parts: [liveTriggers(resolve)] }));
+    });
+    await api.sql(await printed);
+    await api.reload();
+    await pause(300);
+    const socket = await initiated(api);
+    const told = async (): Promise<unknown> => {
+      const { data } = (await socket.next()).payload;
+      return data.heir?.[0] ?? data.part_view[0];
+    };
+    subscribe(socket, "0", "subscription { heir { n } }");
+    expect(await told()).toEqual({ n: 1 });
+    await pause(100);
+    await api.sql("update public.elder set n = 2");
+    expect(await told()).toEqual({ n: 2 });
+    subscribe(socket, "1", "subscription { part_view { n } }");
+    expect(await told()).toEqual({ n: 1 });
+    await pause(100);
+    await api.sql("update public.part_one set n = 2");
+    expect(await told()).toEqual({ n: 2 });
+    await api.sql("update public.part_of set n = 3");
+    expect(await told()).toEqual({ n: 3 });
+    await api.sql("update public.part set n = 4");
+    expect(await told()).toEqual({ n: 4 });
+    // from here on statements on `part` tell nobody: whoever watches must not rely on it
+    await api.sql("drop trigger relapi_notify_change on public.part");
+    await api.reload();
+    await pause(300);
+    await api.sql("update public.part_one set n = 5");
+    expect(await socket.during(300)).toEqual([]);
+    await socket.close();
+    await api.sql("drop function public.relapi_notify_change cascade");
+    await api.close();
+  });
 });
 
 describe("polling", () => {
