@@ -115,5 +115,6 @@ export {
   type WithSettings,
 } from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
-export { createLineWriter, fieldsLogger, lowestLogged } from "./kernel/logger.ts";
+export { createKept, type Kept } from "./http/kept.ts";
+export { createLineWriter, fieldsLogger, levelOf, lowestLogged, REQUEST } from "./kernel/logger.ts";
 export type { Signal } from "./kernel/signals.ts";

@@ -11,7 +11,7 @@ export const lowestLogged = (level: LogLevel): number =>
   ({ debug: 0, info: 0, warn: 400, error: 500, silent: Infinity })[level];
 
 const FLUSH_MS = 20;
-const FLUSH_LENGTH = 16 * 1024;
+const FLUSH_COUNT = 64;
 
 /** Lines that are not written yet, of all writers: what a process has said must be there when it has ended. */
 const waiting = new Set<() => void>();
@@ -19,21 +19,25 @@ const flushAll = (): void => {
   for (const flush of waiting) flush();
 };
 
-/** One write for all lines of a moment: a write per request costs as much as a small response. */
-export const createLineWriter = (): ((line: string) => void) => {
-  let lines = "";
+/** One write to stdout for all lines of a moment: a write per request costs as much as a small response. They are made
+ *  only then, too: a function that runs once in a request costs many times what it costs in a loop. `toText`: with the end
+ *  of the line. */
+export const createLineWriter = <Line>(toText: (line: Line) => string): ((line: Line) => void) => {
+  let lines: Line[] = [];
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
-    const text = lines;
-    lines = "";
+    const ready = lines;
+    lines = [];
     clearTimeout(timer);
     timer = undefined;
     waiting.delete(flush);
+    let text = "";
+    for (const line of ready) text += toText(line);
     if (text !== "") process.stdout.write(text);
   };
   return (line) => {
-    lines += line;
-    if (lines.length >= FLUSH_LENGTH) return flush();
+    lines.push(line);
+    if (lines.length >= FLUSH_COUNT) return flush();
     if (timer !== undefined) return;
     timer = setTimeout(flush, FLUSH_MS);
     if (!process.listeners("exit").includes(flushAll)) process.on("exit", flushAll);
@@ -50,7 +54,7 @@ export const createLogger = (level: LogLevel): Logger => {
       process.stderr.write(`${new Date().toISOString()} ${of} ${message}${told}\n`);
     };
   };
-  const writeLine = createLineWriter();
+  const writeLine = createLineWriter((line: string) => `${line}\n`);
   const lowest = lowestLogged(level);
   return {
     error: write("error"),
@@ -58,7 +62,7 @@ export const createLogger = (level: LogLevel): Logger => {
     info: write("info"),
     debug: write("debug"),
     access: (line, status) => {
-      if (status >= lowest) writeLine(`${line}\n`);
+      if (status >= lowest) writeLine(line);
     },
   };
 };
@@ -76,7 +80,11 @@ const tellFacts = (facts: Readonly<Record<string, unknown>>): string => {
 // --- loggers of others -----------------------------------------------------------------------------------------------
 
 /** The fields of a request say all; the message is for the eye. */
-const REQUEST = "request";
+export const REQUEST = "request";
+
+/** Of a request's line. */
+export const levelOf = (status: number): "error" | "warn" | "info" =>
+  status >= 500 ? "error" : status >= 400 ? "warn" : "info";
 
 /** The logger of an application that has one of pino, or of its kind: `relApi(fullCompat({ logger: fieldsLogger(pino())
  *  }))`. What it writes is its own matter. @rule X-LOG-2 */
@@ -85,14 +93,13 @@ export const fieldsLogger = (given: FieldsFirstLogger): Logger => {
     (of: Exclude<LogLevel, "silent">) =>
     (message: string, facts: Readonly<Record<string, unknown>> = {}): void =>
       given[of](facts, message);
-  const of = (status: number): "error" | "warn" | "info" => (status >= 500 ? "error" : status >= 400 ? "warn" : "info");
   return {
     error: write("error"),
     warn: write("warn"),
     info: write("info"),
     debug: write("debug"),
-    access: (line, status) => given[of(status)]({}, line),
-    request: (fields, status) => given[of(status)](fields, REQUEST),
+    access: (line, status) => given[levelOf(status)]({}, line),
+    request: (fields, status) => given[levelOf(status)](fields, REQUEST),
   };
 };
 

@@ -1,6 +1,6 @@
 /** A request in the log, as fields: what it was and what it took, never what it said. */
-import type { IncomingMessage } from "node:http";
 import {
+  createKept,
   lowestLogged,
   type Done,
   type OpenExchange,
@@ -49,7 +49,7 @@ export interface RequestFields {
 
 /** @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): RequestFields => {
-  const spent = new WeakMap<IncomingMessage, Spent>();
+  const spent = createKept<Spent>("spent");
   // where failures alone are logged, the others must not pay for it
   const { logLevel, logger: own } = context.options;
   if (own !== undefined || lowestLogged(logLevel) === 0)
@@ -58,9 +58,9 @@ export const createRequestFields = (context: PluginContext): RequestFields => {
       if (exchange === undefined) return;
       const { askedAtMs, beganAtMs = ran.endedAtMs, endedAtMs } = ran;
       const rows = rowsOf(ran);
-      const known = spent.get(exchange.request);
+      const known = spent.of(exchange.request);
       if (known === undefined) {
-        spent.set(exchange.request, {
+        spent.keep(exchange.request, {
           ms: endedAtMs - beganAtMs,
           waitMs: beganAtMs - askedAtMs,
           rows,
@@ -92,7 +92,7 @@ export const createRequestFields = (context: PluginContext): RequestFields => {
       const { request, surface, operation, method, path, errorCode } = exchange;
       const { status, bytes, durationMs, session, planKey } = done;
       const { traceId, spanId } = idsOf(exchange);
-      const database = spent.get(request);
+      const database = spent.of(request);
       const name = context.options.serverTraceHeader;
       // what is undefined is left out
       return {
