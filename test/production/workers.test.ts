@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test, vi } from "vitest";
+import { buildLiveTriggers } from "../../presets/live-triggers.ts";
 import { eventually, freePort, has } from "./support.ts";
 import { startMachine, startNats, startPlace, startRedis, watch, type Machine, type Place } from "./processes.ts";
 
@@ -75,6 +76,57 @@ describe.skipIf(!isServer)("the quiet after the last client", () => {
       await sleep(round % 2 === 0 ? 1500 : 100);
     }
   });
+});
+
+interface Source {
+  readonly name: string;
+  readonly settings: readonly string[];
+  readonly count: number;
+  /** Polling is no source of the arrangement: it would be too late. */
+  readonly interval: string;
+  readonly prepare?: (place: Place) => Promise<unknown>;
+}
+
+const sources: readonly Source[] = [
+  { name: "polling", settings: ["wal_level = replica"], count: 1, interval: "500" },
+  {
+    name: "triggers",
+    settings: ["wal_level = replica"],
+    count: 1,
+    interval: "20000",
+    prepare: async ({ url, sql }) => sql.run(await buildLiveTriggers({ databaseUrl: url, dbSchemas: ["public"] })),
+  },
+  { name: "replication, read by one of two processes", settings: [], count: 2, interval: "20000" },
+];
+
+describe.skipIf(!isServer)("the quiet after the last client, by source", () => {
+  test.each(sources)(
+    "G-SUB-13 2 s after the last subscriber has left the database hears nothing: $name",
+    async ({ settings, count, interval, prepare }) => {
+      const place = await startPlace(["log_statement = all", "log_replication_commands = on", ...settings]);
+      await prepare?.(place);
+      const environment = { DATABASE_URL: place.url, LIVE_QUERY_INTERVAL: interval };
+      const machines = await Promise.all(Array.from({ length: count }, () => startMachine(environment)));
+      const watchers = machines.flatMap(({ port }) => [watch(port, 1), watch(port)]);
+      await eventually(() => watchers.every((watcher) => watcher.n() !== -1), 5000, "the first answers");
+      await sleep(3000); // the source is chosen
+      await place.sql.run("update seat set n = 5 where id = 1");
+      await eventually(() => watchers.every((watcher) => watcher.n() === 5), 3000, "the change");
+      for (const watcher of watchers) watcher.close();
+      await sleep(2000);
+      const logged = (): string => readFileSync(place.server.logFile, "utf8");
+      const before = logged();
+      expect(before).toContain("update seat set n = 5");
+      await sleep(4000);
+      expect(logged().slice(before.length)).toBe("");
+      // a change that nobody looks at is nobody's business
+      await place.sql.run("update seat set n = 6 where id = 1");
+      const after = logged().length;
+      await sleep(1000);
+      expect(logged().slice(after)).toBe("");
+      expect(await place.sql.run("select slot_name from pg_replication_slots")).toEqual([]);
+    },
+  );
 });
 
 describe.skipIf(!isServer)("workers of one machine", () => {
