@@ -201,6 +201,23 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     expect(logged.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
   });
 
+  test("R-TX-15 statements that a pooler keeps prepared on a backend, for others, stay", async () => {
+    // as PgBouncer from 1.21 on does with max_prepared_statements: by the protocol, under names of its own
+    const own = await startPgBouncer(direct, { users: ["sea_login"], settings: ["default_pool_size = 1"] });
+    await withClient(own.through(direct), async (client) => {
+      const kept = { name: "PGBOUNCER_1", text: "select $1::int + 1 as n", values: [41] };
+      expect((await client.query(kept)).rows).toEqual([{ n: 42 }]);
+      const api = await start({ databaseUrl: own.through(direct) });
+      for (let turn = 0; turn < 3; turn++) expect(await ask(api, 80, `kept ${turn}`)).toEqual([]);
+      expect((await api.post("/rpc/litter", { headers: clerk, body: {} })).status).toBe(200);
+      await api.close();
+      expect((await client.query(kept)).rows).toEqual([{ n: 42 }]);
+      const found = await client.query("select name from pg_prepared_statements");
+      expect(found.rows).toEqual([{ name: "PGBOUNCER_1" }]);
+    });
+    await own.stop();
+  });
+
   test("R-TX-15 nothing is prepared, and no setting stays on a backend", async () => {
     const api = await start();
     for (let turn = 0; turn < 3; turn++) await ask(api, 80, `nothing ${turn}`);
