@@ -30,13 +30,16 @@ export const startPgBouncer = async (
     mode = "transaction",
     users = ["postgres"],
     settings = [],
+    port: wanted,
   }: {
     readonly mode?: "session" | "transaction";
     readonly users?: readonly string[];
     readonly settings?: readonly string[];
+    /** Absent: a free one. */
+    readonly port?: number;
   } = {},
 ): Promise<Pooler> => {
-  const port = await freePort();
+  const port = wanted ?? (await freePort());
   const folder = folderFor("pgbouncer");
   const { hostname, port: serverPort } = new URL(server);
   const file = join(folder, "pgbouncer.ini");

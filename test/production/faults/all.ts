@@ -2,16 +2,23 @@
 import type { Fault } from "./fault.ts";
 import { diskFull, metadataBroken } from "./files.ts";
 import { connectionsTaken, packetsSwallowed, processStopped } from "./network.ts";
-import { processKilled, rollingRestart } from "./processes.ts";
+import { machineLost, processKilled, rollingRestart } from "./processes.ts";
+import { leaderKilled, natsRestarted, poolerRestarted, redisRestarted } from "./programs.ts";
 import { keysRotated, passwordRotated, passwordWrong } from "./secrets.ts";
 import { databaseCrashed, databaseRestarted, sessionsKilled } from "./sessions.ts";
+import { primaryLost, replicaBehind, replicaLost, replicaUnreachable } from "./standbys.ts";
 
 export const faults: readonly Fault[] = [
   sessionsKilled,
   databaseRestarted,
   databaseCrashed,
+  primaryLost,
+  replicaLost,
+  replicaBehind,
+  replicaUnreachable,
   connectionsTaken,
   packetsSwallowed,
+  poolerRestarted,
   passwordWrong,
   passwordRotated,
   keysRotated,
@@ -20,4 +27,8 @@ export const faults: readonly Fault[] = [
   processStopped,
   rollingRestart,
   processKilled,
+  machineLost,
+  leaderKilled,
+  natsRestarted,
+  redisRestarted,
 ];

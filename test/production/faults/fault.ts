@@ -27,7 +27,9 @@ export interface Fault<Arranged extends Scene = Scene> {
   readonly arrange: () => Promise<Arranged>;
   readonly harm: (scene: Arranged) => Promise<unknown> | unknown;
   readonly mend: (scene: Arranged) => Promise<unknown> | unknown;
-  /** What else has to be true in the end. @returns what is not */
+  /** Nothing may fail later than so long after it was mended. */
+  readonly recoversWithinMs?: number;
+  /** What else has to be true in the end, when nothing is sent any more. @returns what is not */
   readonly check?: (scene: Arranged) => Promise<string | undefined> | string | undefined;
 }
 

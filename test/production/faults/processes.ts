@@ -44,6 +44,15 @@ export const rollingRestart = fault<TwoServers>({
   mend: () => undefined,
 });
 
+/** Nobody says that it is gone: HAProxy finds out by itself. */
+export const machineLost = fault<TwoServers>({
+  name: "one of two processes behind HAProxy stands still for 5 s, as with a machine that is lost",
+  needs: ["haproxy"],
+  arrange: twoServers,
+  harm: ({ servers: [first] }) => process.kill(first.pid, "SIGSTOP"),
+  mend: ({ servers: [first] }) => process.kill(first.pid, "SIGCONT"),
+});
+
 export const processKilled = fault<TwoServers>({
   name: "one of two processes behind HAProxy is killed (SIGKILL)",
   needs: ["haproxy"],

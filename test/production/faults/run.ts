@@ -74,9 +74,12 @@ const run = async (one: Fault): Promise<Row> => {
     slowestMs: Math.round(outcome.slowestMs),
     recoveredMs: lastFailureMs - mendedAtMs,
     kinds: kindsOf(outcome),
-    fault: await one.check?.(scene),
+    fault: lateOf(one, lastFailureMs - mendedAtMs) ?? (await one.check?.(scene)),
   };
 };
+
+const lateOf = ({ recoversWithinMs = PATIENCE_MS }: Fault, recoveredMs: number): string | undefined =>
+  recoveredMs <= recoversWithinMs ? undefined : `it failed until ${recoveredMs} ms after it was mended`;
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(1);
 
@@ -108,6 +111,7 @@ for (const one of chosen) {
   try {
     const row = await run(one);
     rows.push(row);
+    process.stderr.write(`  ${row.sent} sent, ${row.failed} failed, ${row.lost} lost\n`);
     if (row.fault !== undefined || row.lost > 0) {
       isWrong = true;
       process.stderr.write(`  ${row.fault ?? `${row.lost} writes are lost`}\n`);

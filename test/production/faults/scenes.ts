@@ -1,6 +1,9 @@
 /** What several faults arrange alike. */
 import { startPrimary, type Server } from "../../support/cluster.ts";
+import { atFileEnd } from "../../support/file-end.ts";
 import { startStandalone, type Environment, type Standalone } from "../standalone.ts";
+import { startSubscribers } from "../subscribers.ts";
+import { eventually } from "../support.ts";
 import type { Scene } from "./fault.ts";
 
 export const ROLE = "shelf_anon";
@@ -40,6 +43,33 @@ export const oneServer = async (
   const found = database ?? (await startShelf());
   const server = await startStandalone({ ...environmentOf(url ?? found.url), ...more }, { logFile });
   return { url: server.url, database: found, server, servers: [server] };
+};
+
+export interface Followers {
+  /** Whether all of them have seen the newest row. @returns what they have not */
+  caughtUp(database: Pick<Server, "query">): Promise<string | undefined>;
+}
+
+const CAUGHT_UP_MS = 10_000;
+
+/** Live queries of the newest row: five for each address. They come back when they are cut off. */
+export const follow = async (urls: readonly string[]): Promise<Followers> => {
+  const query = "subscription { shelf(limit: 1, order_by: {id: desc}) { n } }";
+  const all = urls.map((url) => startSubscribers(url, 5, query, true));
+  atFileEnd(async () => {
+    for (const each of all) each.stop();
+  });
+  const last = (): readonly (string | undefined)[] => all.flatMap((each) => each.last());
+  await eventually(() => !last().includes(undefined), 10_000, "the first results of live queries");
+  return {
+    caughtUp: async (database) => {
+      const [row] = await database.query("select n from shelf order by id desc limit 1");
+      const wanted = JSON.stringify({ data: { shelf: [row] } });
+      const behind = (): number => last().filter((text) => text !== wanted).length;
+      await eventually(() => behind() === 0, CAUGHT_UP_MS).catch(() => undefined);
+      return behind() === 0 ? undefined : `${behind()} of ${last().length} live queries are behind`;
+    },
+  };
 };
 
 /** Sessions of relapi; those of psql and the like stay. */

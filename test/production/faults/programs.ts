@@ -1,0 +1,106 @@
+/** What stands between the processes, and between them and the database, restarts. */
+import { startHaproxy } from "../haproxy.ts";
+import { startPgBouncer, type Pooler } from "../pgbouncer.ts";
+import { startNats, startRedis } from "../processes.ts";
+import { startStandalone, type Standalone } from "../standalone.ts";
+import { eventually, freePort, type Program } from "../support.ts";
+import { fault, type Fault, type Scene } from "./fault.ts";
+import { environmentOf, follow, oneServer, startShelf, type Followers, type OneServer } from "./scenes.ts";
+
+interface Pooled extends OneServer {
+  pooler: Pooler;
+}
+
+export const poolerRestarted = fault<Pooled>({
+  name: "PgBouncer in transaction mode is killed, and started again after 3 s",
+  needs: ["pgbouncer"],
+  harmMs: 3000,
+  arrange: async () => {
+    const database = await startShelf();
+    const pooler = await startPgBouncer(database.url);
+    const one = await oneServer({ DATABASE_DIRECT_URL: database.url }, database, pooler.through(database.url));
+    return { ...one, pooler };
+  },
+  harm: ({ pooler }) => pooler.stop("SIGKILL"),
+  mend: async (scene) => {
+    scene.pooler = await startPgBouncer(scene.database.url, { port: scene.pooler.port });
+  },
+});
+
+interface OnBus extends Scene {
+  servers: readonly [Standalone, Standalone];
+  readonly database: OneServer["database"];
+  readonly followers: Followers;
+  readonly port: number;
+  bus: Program | undefined;
+  told: string | undefined;
+}
+
+const READERS = "select slot_name from pg_replication_slots where active";
+
+/** The process that reads the changes for all: its slot has its number. */
+const readerOf = async ({ database }: Pick<OnBus, "database">): Promise<number | undefined> => {
+  const slots = await database.query<{ slot_name: string }>(READERS);
+  const [pid] = slots.map(({ slot_name }) => Number(/^relapi_(\d+)_/.exec(slot_name)?.[1]));
+  return pid;
+};
+
+/** Two processes behind HAProxy, with live queries on both. */
+const onBus = async (scheme?: "nats" | "redis"): Promise<OnBus> => {
+  const database = await startShelf();
+  const port = await freePort();
+  const bus = scheme === undefined ? undefined : await { nats: startNats, redis: startRedis }[scheme](port);
+  const environment = {
+    ...environmentOf(database.url),
+    ...(scheme === undefined ? {} : { BUS_URL: `${scheme}://127.0.0.1:${port}` }),
+  };
+  const servers = [await startStandalone(environment), await startStandalone(environment)] as const;
+  const balancer = await startHaproxy(servers);
+  const followers = await follow(servers.map(({ url }) => url));
+  const scene = { url: balancer.url, database, servers: [...servers] as const, followers, port, bus, told: undefined };
+  await eventually(async () => (await readerOf(scene)) !== undefined, 10_000, "a reader of changes");
+  return scene;
+};
+
+const busRestarted = (name: string, program: string, scheme: "nats" | "redis"): Fault =>
+  fault<OnBus>({
+    name: `${name}, which passes changes on between two processes, is killed, and started again after 3 s`,
+    needs: ["haproxy", program],
+    harmMs: 3000,
+    arrange: () => onBus(scheme),
+    harm: ({ bus }) => bus?.stop("SIGKILL"),
+    mend: async (scene) => {
+      scene.bus = await { nats: startNats, redis: startRedis }[scheme](scene.port);
+    },
+    check: ({ followers, database }) => followers.caughtUp(database),
+  });
+
+export const natsRestarted = busRestarted("NATS", "nats-server", "nats");
+export const redisRestarted = busRestarted("Redis", "redis-server", "redis");
+
+const TAKEN_OVER_MS = 5000;
+
+export const leaderKilled = fault<OnBus>({
+  name: "of two processes behind HAProxy the one that reads the changes is killed (SIGKILL)",
+  needs: ["haproxy"],
+  arrange: () => onBus(),
+  harm: async (scene) => {
+    const reader = await readerOf(scene);
+    const server = scene.servers.find(({ pid }) => pid === reader);
+    await server?.stop("SIGKILL");
+    await eventually(
+      async () => ![undefined, reader].includes(await readerOf(scene)),
+      TAKEN_OVER_MS,
+      "another reader of changes",
+    ).catch((error: Error) => {
+      scene.told = error.message;
+    });
+  },
+  mend: async (scene) => {
+    const reader = await readerOf(scene);
+    const [first, second] = scene.servers;
+    const [gone, other] = first.pid === reader ? [second, first] : [first, second];
+    scene.servers = [other, await startStandalone(environmentOf(scene.database.url), gone)];
+  },
+  check: async ({ told, followers, database }) => told ?? followers.caughtUp(database),
+});
