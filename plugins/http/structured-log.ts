@@ -31,14 +31,14 @@ const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
 
 const MESSAGE = "message";
 
-const create = (level: LogLevel, target: DestinationStream): Pino => {
+const create = (level: LogLevel, target: DestinationStream, nowMs = Date.now): Pino => {
   const { pino } = load("pino") as typeof import("pino");
   const { err } = pino.stdSerializers;
   const timeOf = createClock();
   const options: LoggerOptions = {
     level,
     messageKey: MESSAGE,
-    timestamp: () => timeOf(Date.now()),
+    timestamp: () => timeOf(nowMs()),
     base: { pid: process.pid },
     formatters: { level: (label) => ({ level: label }) },
     serializers: { cause: err, error: err },
@@ -72,20 +72,17 @@ interface Noted {
   readonly atMs: number;
 }
 
-/** As pino writes them. For so many lines it is too slow: half of it goes into looking at each field. */
-const createLines = (): ((noted: Noted) => string) => {
-  const timeOf = createClock();
-  const pid = `,"pid":${process.pid}`;
-  const told = (fields: Fields): string => {
-    try {
-      const text = JSON.stringify(fields);
-      return text === "{}" ? "" : `,${text.slice(1, -1)}`;
-    } catch {
-      return ',"fields":"(they cannot be written)"'; // of a plugin's own
-    }
+/** Called for a batch of requests, pino costs a tenth of what it costs once in each of them. */
+const createLines = (level: LogLevel): ((noted: Noted) => string) => {
+  let atMs = 0;
+  let text = "";
+  const requests = create(level, { write: (line) => void (text = line) }, () => atMs);
+  return (noted) => {
+    ({ atMs } = noted);
+    text = "";
+    requests[levelOf(noted.status)](noted.fields, noted.message);
+    return text;
   };
-  return ({ fields, message, status, atMs }) =>
-    `{"level":"${levelOf(status)}"${timeOf(atMs)}${pid}${told(fields)},"${MESSAGE}":${JSON.stringify(message)}}\n`;
 };
 
 /** Messages to stderr and requests to stdout, as objects. A logger of the application's own stays. @rule X-LOG-1 */
@@ -103,7 +100,7 @@ export const structuredLog = definePlugin({
       write: (line) => void stderr.write(prettify === undefined ? line : prettify(line)),
     });
     // as informative as it was told to be: which requests are logged is not a matter of the line's level
-    const toLine = createLines();
+    const toLine = createLines(logLevel);
     const prettyRequest = isPretty ? loadPretty(stdout.isTTY) : undefined;
     const note = createLineWriter(
       prettyRequest === undefined ? toLine : (noted: Noted) => prettyRequest(toLine(noted)),
