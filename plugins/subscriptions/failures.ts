@@ -16,10 +16,13 @@ const LOST: ReadonlySet<string> = new Set([
   "53300",
 ]);
 
+/** What a function raises on purpose stays as it is, whatever code it chose. */
 export const isLost = (error: unknown): boolean =>
-  isRelApiError(error) && (LOST.has(error.code) || error.code.startsWith("08"));
+  isRelApiError(error) && error.facts["isRaised"] !== true && (LOST.has(error.code) || error.code.startsWith("08"));
 
 /** Names and rights: the same for every subscriber, whatever its values. */
 const OF_ALL: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);
 
-export const isOfAll = (error: unknown): boolean => isRelApiError(error) && OF_ALL.has(error.code);
+/** Within a function, a row or a value may be why. */
+export const isOfAll = (error: unknown): boolean =>
+  isRelApiError(error) && OF_ALL.has(error.code) && error.facts["isWithin"] !== true;

@@ -245,6 +245,31 @@ describe("errors", () => {
     await socket.close();
   });
 
+  test.each(["42501", "42P01", "40001", "53300"])(
+    "G-SUB-7 an error that a function raises is nobody else's, whatever its code: %s",
+    async (code) => {
+      const socket = await initiated(api);
+      await api.sql(
+        `create or replace function public.album_guarded(a public.album) returns int language plpgsql stable as $$ begin
+          if a.sold = 0 then raise exception using errcode = '${code}', message = 'not for you'; end if;
+          return a.sold;
+        end $$;
+        update album set sold = 1 where id in (1, 2)`,
+      );
+      await api.reload();
+      for (const id of [1, 2])
+        subscribe(socket, String(id), "subscription ($id: Int!) { album_by_pk(id: $id) { album_guarded } }", { id });
+      await socket.next();
+      await socket.next();
+      await api.sql("update album set sold = 0 where id = 1; update album set sold = 2 where id = 2");
+      const messages = [await socket.next(), await socket.next()];
+      expect(messages.find(({ id }) => id === "1").payload.errors).toHaveLength(1);
+      expect(messages.find(({ id }) => id === "2").payload.data).toEqual({ album_by_pk: { album_guarded: 2 } });
+      expect(await socket.during(350)).toEqual([]);
+      await socket.close();
+    },
+  );
+
   test("G-SUB-8 a reload ends live queries whose fields are gone, others go on", async () => {
     const socket = await initiated(api);
     await api.sql(

@@ -13,6 +13,8 @@ interface PgError {
   readonly schema?: string;
   readonly table?: string;
   readonly column?: string;
+  /** Which function was running. */
+  readonly where?: string;
   /** Function of the server's source that reported it. */
   readonly routine?: string;
 }
@@ -149,6 +151,7 @@ const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
     if (fact !== undefined) facts[name] = fact;
   }
   if (isRaised(error)) facts["isRaised"] = true;
+  if (error.where !== undefined) facts["isWithin"] = true;
   return facts;
 };
 
