@@ -1,9 +1,9 @@
 /** Random live queries, the same for both surfaces: by key, lists by any column, in-lists, ranges, embeds, relationship
  *  filters, aggregates, windows. Each row that is asked for tells whose it is. */
 import type { Random } from "../../support/random.ts";
-import { arrayName, hasKey, objectName, OWNERS, SCHEMA, type TableShape, type World } from "./world.ts";
+import { arrayName, hasKey, objectName, OWNERS, type TableShape, type World } from "./world.ts";
 
-type Scalar = string | number;
+export type Scalar = string | number;
 
 export type Filter =
   | { readonly kind: "and" | "or"; readonly of: readonly Filter[] }
@@ -38,7 +38,7 @@ export interface QueryShape {
 }
 
 /** What a row is judged by. */
-const CORE = ["id", "bucket", "owner", "n", "src"] as const;
+export const CORE = ["id", "bucket", "owner", "n", "src"] as const;
 
 const idOf = (shape: TableShape | undefined, id: number): Scalar => (shape?.key === "text" ? `k${id}` : id);
 
@@ -113,7 +113,7 @@ const drawEmbeds = (random: Random, world: World, shape: TableShape): readonly E
   }));
 };
 
-const hasRelated = (filter: Filter | undefined): boolean =>
+export const hasRelated = (filter: Filter | undefined): boolean =>
   filter !== undefined &&
   (filter.kind === "related" ||
     ((filter.kind === "and" || filter.kind === "or") && filter.of.some(hasRelated)) ||
@@ -123,9 +123,10 @@ const hasRelated = (filter: Filter | undefined): boolean =>
 export const drawQuery = (random: Random, world: World, surface: "graphql" | "rest"): QueryShape => {
   const view = random.chance(0.12) && world.views.length > 0 ? random.pick(world.views) : undefined;
   const shape =
-    view === undefined ? random.pick(world.tables) : (world.tables.find(({ name }) => name === view.of) as TableShape); // of the world
-  const isOfPart = view === undefined && shape.key === "partitioned" && random.chance(0.2);
-  const relation = view?.name ?? `${shape.name}${isOfPart ? random.pick(["_low", "_high"]) : ""}`;
+    view === undefined
+      ? random.pick(world.tables)
+      : (world.tables.find(({ name }) => name === view.of.split("_")[0]) as TableShape); // of the world
+  const relation = view?.name ?? shape.name;
   const extra = random.some(["label", "val", "ref"], random.int(3));
   const columns = [
     ...CORE,
@@ -138,7 +139,7 @@ export const drawQuery = (random: Random, world: World, surface: "graphql" | "re
   const common = {
     relation,
     columns,
-    embeds: view === undefined && !isOfPart ? drawEmbeds(random, world, shape) : [],
+    embeds: view === undefined ? drawEmbeds(random, world, shape) : [],
     isDescending: random.chance(0.2),
     limit: undefined,
     offset: undefined,
@@ -147,7 +148,7 @@ export const drawQuery = (random: Random, world: World, surface: "graphql" | "re
   const kind = random.pick(["key", "list", "list", "list", surface === "graphql" ? "aggregate" : "list"] as const);
   if (kind === "key" && view === undefined && hasKey(shape)) return { ...common, kind, id, where: undefined };
   let where = random.chance(0.85) ? drawFilter(random, world, shape, 0) : undefined;
-  if ((surface === "rest" || relation !== shape.name) && hasRelated(where))
+  if ((surface === "rest" || view !== undefined) && hasRelated(where))
     where = { kind: "compare", column: "id", operator: "eq", operand: id };
   return {
     ...common,
@@ -190,134 +191,3 @@ export const drawLike = (random: Random, query: QueryShape): QueryShape => ({
     ? {}
     : { id: typeof query.id === "number" ? 1 + random.int(14) : `k${1 + random.int(14)}` }),
 });
-
-// --- GraphQL ---------------------------------------------------------------------------------------------------------
-
-export interface GraphqlText {
-  readonly query: string;
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
-/** `types`: of the columns' comparisons (`live_t1_bool_exp` → column → type of a value), as the schema has them. */
-export const graphqlText = (
-  shape: QueryShape,
-  operation: "query" | "subscription",
-  typeOf: (relation: string, column: string) => string | undefined,
-): GraphqlText => {
-  const declared: string[] = [];
-  const variables: Record<string, unknown> = {};
-  const literal = (value: unknown): string => JSON.stringify(value);
-  const value = (relation: string, column: string, given: unknown): string => {
-    const type = shape.hasVariables ? typeOf(relation, column) : undefined;
-    if (type === undefined) return literal(given);
-    const name = `v${declared.length}`;
-    declared.push(`$${name}: ${Array.isArray(given) ? `[${type}!]!` : `${type}!`}`);
-    variables[name] = given;
-    return `$${name}`;
-  };
-  const condition = (filter: Filter, relation: string): string => {
-    switch (filter.kind) {
-      case "and":
-      case "or":
-        return `{_${filter.kind}: [${filter.of.map((part) => condition(part, relation)).join(", ")}]}`;
-      case "not":
-        return `{_not: ${condition(filter.of, relation)}}`;
-      case "compare":
-        return `{${filter.column}: {_${filter.operator}: ${value(relation, filter.column, filter.operand)}}}`;
-      case "in":
-        return `{${filter.column}: {_in: ${value(relation, filter.column, filter.operand)}}}`;
-      case "null":
-        return `{${filter.column}: {_is_null: true}}`;
-      case "related":
-        return `{${filter.name}: ${condition(filter.where, filter.table)}}`;
-    }
-  };
-  const args = (parts: readonly (string | undefined)[]): string => {
-    const given = parts.filter((part) => part !== undefined);
-    return given.length === 0 ? "" : `(${given.join(", ")})`;
-  };
-  const window = [
-    shape.limit === undefined ? undefined : `limit: ${shape.limit}`,
-    shape.offset === undefined ? undefined : `offset: ${shape.offset}`,
-  ];
-  const embeds = shape.embeds.map(({ name, table, isToOne, where, limit }) =>
-    isToOne
-      ? `${name} { ${CORE.join(" ")} }`
-      : `${name}${args([
-          where === undefined ? undefined : `where: ${condition(where, table)}`,
-          "order_by: {n: asc}",
-          limit === undefined ? undefined : `limit: ${limit}`,
-        ])} { ${CORE.join(" ")} }`,
-  );
-  const selection = [...shape.columns, ...embeds].join(" ");
-  const root = `${SCHEMA}_${shape.relation}`;
-  const where = shape.where === undefined ? undefined : `where: ${condition(shape.where, shape.relation)}`;
-  const order = `order_by: {n: ${shape.isDescending ? "desc" : "asc"}}`;
-  const body =
-    shape.kind === "key"
-      ? `${root}_by_pk(id: ${value(shape.relation, "id", shape.id)}) { ${selection} }`
-      : shape.kind === "aggregate"
-        ? `${root}_aggregate${args([where, order, ...window])} { aggregate { count max { owner src n } min { owner src } sum { val } } nodes { ${CORE.join(" ")} } }`
-        : `${root}${args([where, order, ...window])} { ${selection} }`;
-  return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} { ${body} }`, variables };
-};
-
-// --- REST ------------------------------------------------------------------------------------------------------------
-
-const quoted = (given: Scalar): string =>
-  typeof given === "number"
-    ? String(given)
-    : /[,()"\\]|^$/.test(given)
-      ? `"${given.replace(/["\\]/g, "\\$&")}"`
-      : given;
-
-const restCondition = (filter: Filter): readonly [name: string, text: string] => {
-  switch (filter.kind) {
-    case "and":
-    case "or":
-      return [filter.kind, `(${filter.of.map(nested).join(",")})`];
-    case "not": {
-      const [name, text] = restCondition(filter.of);
-      return name === "and" || name === "or" || name.startsWith("not.") ? [`not.${name}`, text] : [name, `not.${text}`];
-    }
-    case "compare":
-      return [
-        filter.column,
-        `${filter.operator}.${filter.operator === "like" ? String(filter.operand).replaceAll("%", "*") : filter.operand}`,
-      ];
-    case "in":
-      return [filter.column, `in.(${filter.operand.map(quoted).join(",")})`];
-    case "null":
-      return [filter.column, "is.null"];
-    case "related":
-      return ["id", "not.is.null"];
-  }
-};
-
-const nested = (filter: Filter): string => {
-  const [name, text] = restCondition(filter);
-  return /^(?:not\.)?(?:and|or)$/.test(name) ? `${name}${text}` : `${name}.${text}`;
-};
-
-export const restPath = (shape: QueryShape): string => {
-  const select = [
-    ...shape.columns,
-    ...shape.embeds.map(({ name, table, constraint }) => `${name}:${table}!${constraint}(${CORE.join(",")})`),
-  ].join(",");
-  const pairs: [string, string][] = [["select", select]];
-  if (shape.kind === "key") pairs.push(["id", `eq.${shape.id}`]);
-  if (shape.where !== undefined) pairs.push([...restCondition(shape.where)]);
-  for (const { name, isToOne, where, limit } of shape.embeds) {
-    if (isToOne) continue;
-    if (where !== undefined && !hasRelated(where)) {
-      const [column, text] = restCondition(where);
-      pairs.push([`${name}.${column}`, text]);
-    }
-    pairs.push([`${name}.order`, "n"]);
-    if (limit !== undefined) pairs.push([`${name}.limit`, String(limit)]);
-  }
-  pairs.push(["order", shape.isDescending ? "n.desc" : "n"]);
-  if (shape.limit !== undefined) pairs.push(["limit", String(shape.limit)]);
-  if (shape.offset !== undefined) pairs.push(["offset", String(shape.offset)]);
-  return `/${shape.relation}?${pairs.map(([name, text]) => `${name}=${encodeURIComponent(text)}`).join("&")}`;
-};

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import type { TestApi } from "../../support/api.ts";
 import { openDatabase, testDatabase } from "../../support/database.ts";
 import { pause } from "../../support/live.ts";
-import { graphqlText, restPath } from "./queries.ts";
+import { graphqlText, restPath } from "./wording.ts";
 import { createOrder, createTimeline } from "./rights.ts";
 import { capacityOf, startServers, textOf, type Servers } from "./servers.ts";
-import { FIRST_IDS, type Step, type SubscribeStep } from "./steps.ts";
+import type { Step, SubscribeStep } from "./steps.ts";
 import { createSubscribing, type Asked, type Heard } from "./subscribers.ts";
-import { worldSql, type World } from "./world.ts";
+import { FIRST_IDS, worldSql, type World } from "./world.ts";
 import { createWriters, type Writers } from "./writers.ts";
 
 export interface Fault {

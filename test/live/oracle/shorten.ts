@@ -1,7 +1,7 @@
 /** Fewer steps that show the same fault, and how they read. */
 import { runSteps, type Fault } from "./run.ts";
 import type { Step } from "./steps.ts";
-import { graphqlText, restPath } from "./queries.ts";
+import { graphqlText, restPath } from "./wording.ts";
 import { worldSql, type World } from "./world.ts";
 
 export interface Failure {

@@ -57,6 +57,9 @@ export const errorText = (payload: unknown): string => {
   return `error ${extensions?.code ?? code ?? ""}: ${text}`;
 };
 
+/** Between an error and the end that comes with it. */
+const END_MS = 50;
+
 const hasErrors = (payload: unknown): boolean => typeof payload === "object" && payload !== null && "errors" in payload;
 
 const dataOf = (payload: unknown): unknown => (payload as { readonly data?: unknown }).data;
@@ -69,8 +72,9 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
     isOver = true;
     hear({ kind: "ended", text });
   };
-  /** An error that is the last message is why the stream ends. */
+  /** An error right before the end is why the stream ends. */
   let lastError = "";
+  let lastAtMs = 0;
   const take = (text: string): void => {
     const fields = new Map<string, string>();
     for (const line of text.split("\n")) {
@@ -84,6 +88,7 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
     const payload: unknown = JSON.parse(data);
     const isError = isRest ? event === "failure" : hasErrors(payload);
     lastError = isError ? errorText(payload) : "";
+    lastAtMs = performance.now();
     hear(
       isError
         ? { kind: "error", text: lastError, id }
@@ -114,7 +119,10 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
           text = text.slice(at + 2);
         }
       });
-      response.on("close", () => ended(isStream || text === "" ? lastError : errorText(JSON.parse(text))));
+      response.on("close", () => {
+        if (!isStream && text !== "") return ended(errorText(JSON.parse(text)));
+        ended(performance.now() - lastAtMs < END_MS ? lastError : "");
+      });
     },
   );
   sent.on("error", () => ended(""));

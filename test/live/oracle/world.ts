@@ -6,6 +6,9 @@ import type { Random } from "../../support/random.ts";
 
 export const SCHEMA = "live";
 
+/** Rows that a table begins with. */
+export const FIRST_IDS = 10;
+
 export const USERS = ["u1", "u2", "u3"] as const;
 /** Of rows; nobody is called `pub`. */
 export const OWNERS = [...USERS, "pub"] as const;
@@ -74,9 +77,13 @@ export const drawWorld = (random: Random, sources: readonly Source[]): World => 
       risk: random.pick(["P0001", "22012", "42501", "42883"]),
     });
   }
-  const views = random.some(tables, random.int(3)).map((of, at) => ({
+  // partitions are not served themselves
+  const viewable = tables.flatMap(({ name, key }) =>
+    key === "partitioned" ? [name, `${name}_low`, `${name}_high`] : [name],
+  );
+  const views = random.some(viewable, random.int(4)).map((of, at) => ({
     name: `v${at + 1}`,
-    of: of.name,
+    of,
     isInvoker: random.chance(0.5),
     where: random.pick(["", "", "bucket < 2", "val is not null"]),
   }));
