@@ -29,6 +29,7 @@ import { reloadPoll } from "../plugins/reload/poll.ts";
 import { tracing } from "../plugins/tracing/index.ts";
 import { slowQueries } from "../plugins/slow-queries/index.ts";
 import { reloadAll, reloadChannel } from "../plugins/reload/index.ts";
+import { livePatches } from "../plugins/live-patches/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
 
 export const common: readonly Plugin[] = [
@@ -82,9 +83,10 @@ export const common: readonly Plugin[] = [
   aggregateEmbeds,
   // writes
   setOperator,
-  // live queries: the engine, event streams, sources of changes (best first)
+  // live queries: the engine, event streams, patches, sources of changes (best first)
   liveQueries,
   sse,
+  livePatches,
   replicationChanges,
   notifyChanges,
   pollChanges,

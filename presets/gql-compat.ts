@@ -23,7 +23,7 @@ import {
 import { playground } from "../plugins/graphql/playground/index.ts";
 import { geoOperators } from "../plugins/operators/geo.ts";
 import { documentOperators, incOperator } from "../plugins/operators/update.ts";
-import { legacyWebsocket, websocketTransport } from "../plugins/subscriptions/index.ts";
+import { legacyWebsocket, liveDirective, multipart, websocketTransport } from "../plugins/subscriptions/index.ts";
 import { upgrades } from "../plugins/upgrades/index.ts";
 import { apiLimits } from "../plugins/limits/api-limits.ts";
 import { common } from "./common.ts";
@@ -61,8 +61,10 @@ export const gqlCompat = (options: PresetOptions): Preset =>
     graphqlDeletes,
     graphqlIntrospection,
     playground,
-    // live queries over WebSocket
+    // live queries over WebSocket and in parts, and those that are queries
     upgrades,
     websocketTransport,
     legacyWebsocket,
+    multipart,
+    liveDirective,
   );

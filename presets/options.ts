@@ -7,6 +7,7 @@ export type { StoreOptions } from "../plugins/database-settings/settings.ts";
 export type { GraphqlOptions } from "../plugins/graphql/settings.ts";
 export type { TraceOptions } from "../plugins/http/settings.ts";
 export type { LimitOptions } from "../plugins/limits/settings.ts";
+export type { LivePatchOptions } from "../plugins/live-patches/settings.ts";
 export type { MediaOptions } from "../plugins/media/settings.ts";
 export type { MetadataOptions } from "../plugins/metadata/settings.ts";
 export type { ChannelOptions } from "../plugins/reload/settings.ts";
@@ -162,6 +163,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxLiveQueryBytes?: NonNullable<RelApiOptions["maxLiveQueryBytes"]> | undefined;
   /** `commit`, `commit-allow-override`, `rollback`, `rollback-allow-override`. Default: `"commit"`. */
   readonly dbTxEnd?: NonNullable<RelApiOptions["dbTxEnd"]> | undefined;
+  /** A larger result of a live query is sent whole, also to subscribers who ask for patches. Default: `1048576`. */
+  readonly maxLivePatchBytes?: NonNullable<RelApiOptions["maxLivePatchBytes"]> | undefined;
   /** Longest time until a change reaches a subscriber. Default: `1000` (ms). */
   readonly liveQueryInterval?: NonNullable<RelApiOptions["liveQueryInterval"]> | undefined;
   /** `true`: GraphQL errors carry near names and the place where a text breaks off in `extensions` (G-HNT-1, G-HNT-3). The demo has them. Default: `false`. */
@@ -222,6 +225,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxSocketOperations?: NonNullable<RelApiOptions["maxSocketOperations"]> | undefined;
   /** A larger message ends its WebSocket with close code 1009. Default: `4194304`. */
   readonly maxSocketMessageBytes?: NonNullable<RelApiOptions["maxSocketMessageBytes"]> | undefined;
+  /** GraphQL queries with `@live` are live queries, and live queries with `@live(patch: true)` send what has changed (G-LIV). Default: `false`. */
+  readonly liveDirective?: NonNullable<RelApiOptions["liveDirective"]> | undefined;
   /** Comma-separated paths that REST is served under: `/api,/rest/v1` for supabase-js. `api.rest` and the banner use the first. Unset: `/api`. */
   readonly restPrefixes?: NonNullable<RelApiOptions["restPrefixes"]> | undefined;
   /** The same for one path (an option only). Default: `"/api"`. */

@@ -1,11 +1,13 @@
 /** What the GraphQL surface says to other plugins: types only. Names of fields, tables and rights; what a tap of
  *  `buildGqlField` sees; the engine. */
-import type { SyncBailHook, SyncHook } from "tapable";
+import type { SyncBailHook, SyncHook, SyncWaterfallHook } from "tapable";
 import type { CallOptions, Json, RelApiError, Session, Token } from "../../core/index.ts";
 import type { GqlEngine, GqlSender, ValidatedDocument } from "./operations.ts";
 import type { RoleSchema } from "./parts.ts";
+import type { GqlDirective } from "./directives.ts";
 
 export type * from "./parts.ts";
+export type { GqlDirective } from "./directives.ts";
 export type * from "./served.ts";
 export type * from "./value-types.ts";
 export type * from "./operations.ts";
@@ -30,6 +32,9 @@ export type FindGqlDocument = Token<
   "findGqlDocument",
   SyncBailHook<[request: Readonly<Record<string, Json>>], string | undefined>
 >;
+
+/** Declared by the plugin `graphql`: taps add to the directives that plugins read, or to one of them. @rule X-DIR-1 */
+export type GqlDirectives = Token<"gqlDirectives", SyncWaterfallHook<[directives: readonly GqlDirective[]]>>;
 
 /** Sees each document that can be read and who sent it, before it is planned; throws for one that may not run.
  *  `sender`: absent when a live query runs again. @rule X-DOC-2 */

@@ -1,8 +1,8 @@
 /** The GraphQL surface. `graphql` is the base: schemas per role, documents, HTTP. Each family of fields is a separate
  *  plugin. */
-import { SyncBailHook, SyncHook } from "tapable";
+import { SyncBailHook, SyncHook, SyncWaterfallHook } from "tapable";
 import { definePlugin } from "../../core/index.ts";
-import type { CheckGqlDocument, FindGqlDocument, GraphqlService } from "./api.ts";
+import type { CheckGqlDocument, FindGqlDocument, GqlDirectives, GraphqlService } from "./api.ts";
 import { createEngine } from "./engine.ts";
 import { createHttpSurface } from "./http.ts";
 import { refuseNames } from "./part-names.ts";
@@ -45,6 +45,7 @@ export const graphql = definePlugin({
     const check: CheckGqlDocument["value"] = new SyncHook(["text", "session", "document", "sender"]);
     hooks.declare<FindGqlDocument>("findGqlDocument", find);
     hooks.declare<CheckGqlDocument>("checkGqlDocument", check);
+    hooks.declare<GqlDirectives>("gqlDirectives", new SyncWaterfallHook(["directives"]));
     const engine = createEngine(context, createSchemas(hooks, context), { find, check });
     context.offer<GraphqlService>("graphql", engine);
     context.addSurface(createHttpSurface(context, engine, (request) => find.call(request)));

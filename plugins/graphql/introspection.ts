@@ -65,6 +65,31 @@ const DIRECTIVES: readonly GraphQLDirective[] = [
   }),
 ];
 
+const LOCATIONS = {
+  query: QUERY,
+  mutation: DirectiveLocation.MUTATION,
+  subscription: DirectiveLocation.SUBSCRIPTION,
+};
+
+/** Those of plugins too, sorted. @rule G-INT-2 X-DIR-1 */
+const directivesOf = ({ directives }: RoleSchema): readonly GraphQLDirective[] => {
+  const added = Object.values(directives).flatMap(({ added: one }) =>
+    one === undefined
+      ? []
+      : new GraphQLDirective({
+          name: one.name,
+          description: one.description,
+          locations: one.on.map((operation) => LOCATIONS[operation]),
+          args: Object.fromEntries(
+            Object.entries(one.arguments)
+              .sort(([a], [b]) => (a < b ? -1 : 1))
+              .map(([name, defaultValue]) => [name, { type: new GraphQLNonNull(GraphQLBoolean), defaultValue }]),
+          ),
+        }),
+  );
+  return added.length === 0 ? DIRECTIVES : [...DIRECTIVES, ...added].sort((a, b) => (a.name < b.name ? -1 : 1));
+};
+
 interface Selected {
   readonly key: string;
   readonly name: string;
@@ -317,7 +342,7 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
     object<RoleSchema>("__Schema", nodes, ({ name, nodes: inner }): (() => string) => {
       if (name === "directives") {
         const write = directive(inner);
-        return () => listOf(DIRECTIVES, write);
+        return () => listOf(directivesOf(schema), write);
       }
       const write = describeType(inner);
       switch (name) {

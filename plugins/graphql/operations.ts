@@ -10,6 +10,7 @@ import type {
   Planned,
   Session,
 } from "../../core/index.ts";
+import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
 
@@ -32,6 +33,8 @@ export interface ValidatedDocument {
   /** Fields of the operation itself, and aliases at every level; fragments put in place. */
   readonly rootFields: number;
   readonly aliases: number;
+  /** Names of the operation's own directives. */
+  readonly directives: readonly string[];
   /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */
   bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
 }
@@ -39,6 +42,8 @@ export interface ValidatedDocument {
 /** Ready to run: the statements of one transaction in order, and how their bodies form the response. */
 export interface GqlOperation {
   readonly kind: "query" | "mutation" | "subscription";
+  /** Arguments of its own directives that plugins read, by name. */
+  readonly directives: ReadDirectives;
   /** `read write` also for queries that call VOLATILE functions. */
   readonly access: "read only" | "read write";
   readonly steps: readonly GqlStep[];

@@ -40,6 +40,7 @@ import type {
   QualifiedName,
   ValueRef,
 } from "../../core/index.ts";
+import type { Directives } from "./directives.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
 import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./served.ts";
 
@@ -403,6 +404,8 @@ export interface RoleSchema {
   readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
   /** Introspection is refused to the role (G-INT-9). */
   readonly isIntrospectionClosed: boolean;
+  /** That documents may have. */
+  readonly directives: Directives;
   /** JSON text of one meta field; `variables` coerced. The document has been checked. */
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): string;
   /** Every type, by name, sorted. Made aside, so not the very objects that `query` leads to; costs the whole schema. */

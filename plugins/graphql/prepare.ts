@@ -45,6 +45,7 @@ interface ReadDocument {
   readonly asked: Operation;
   readonly declared: DeclaredVariables;
   readonly size: Size;
+  readonly directives: readonly string[];
   readonly length: number;
 }
 
@@ -75,8 +76,17 @@ const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument 
   checkFragments(operation.selectionSet, fragments);
   const size = checkSize(schema.options, operation.selectionSet, fragments);
   rootOf({ schema }, parsed);
+  const directives = (operation.directives ?? []).map(({ name }) => name.value);
   const asked = { kind: operation.operation, name: operation.name?.value };
-  return { schema, parsed, asked, declared: declareVariables(operation, fragments), size, length: text.length };
+  return {
+    schema,
+    parsed,
+    asked,
+    declared: declareVariables(operation, fragments),
+    size,
+    directives,
+    length: text.length,
+  };
 };
 
 const plan = (ask: Ask<OperationSource>): OperationTemplate => {
@@ -122,7 +132,7 @@ const fill = (
   limits: Limits,
   keep: GqlOperation["keep"],
 ): GqlOperation => {
-  const { kind, access, plans, outputs } = template;
+  const { kind, directives, access, plans, outputs } = template;
   let room = limits.maxVariablesBytes * BOUND_SHARE;
   const fillAll = (sources: readonly ValueSource[]): readonly BoundValue[] => {
     const values: BoundValue[] = [];
@@ -139,6 +149,7 @@ const fill = (
   fillAll(template.unsent);
   return {
     kind,
+    directives,
     access,
     steps,
     plans,
@@ -179,6 +190,7 @@ export const createPrepare = (caches: Caches, schemas: Schemas): Prepare => {
       nodes: document.size.nodes,
       rootFields: document.size.own,
       aliases: document.size.aliases,
+      directives: document.directives,
       bind: (given) => {
         try {
           const variables = readVariables(document.declared, given);

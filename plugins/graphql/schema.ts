@@ -14,6 +14,9 @@ import {
   type Session,
   type WithSession,
 } from "../../core/index.ts";
+import { directivesOf } from "./document/directives.ts";
+import type { Directives } from "./directives.ts";
+import type { GqlDirectives } from "./api.ts";
 import type { IntrospectionToken } from "./introspection.ts";
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
@@ -66,6 +69,8 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
     return { source, values: createValues(model, disablePostgresArrays) };
   };
 
+  /** Taps are all there when the first schema is made. */
+  let directives: Directives | undefined;
   const schemaFor = (model: Model, { source, values }: ModelNames, session: Session): PreparableSchema => {
     const introspection = context.service<IntrospectionToken>("graphql-introspection");
     return buildRoleSchema({
@@ -77,6 +82,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
       registry: context.registry,
       options: context.options,
       hasSubscriptions: context.service<LiveQueriesService>("live-queries") !== undefined,
+      directives: (directives ??= directivesOf(hooks.use<GqlDirectives>("gqlDirectives").call([]))),
       metaFields: introspection?.metaFields ?? new Map(),
       introspect: introspection?.introspect ?? (() => () => "null"),
     });

@@ -64,6 +64,26 @@ export interface LiveQueries {
 /** Offered by the plugin `live-queries`. */
 export type LiveQueriesService = Token<"live-queries", LiveQueries>;
 
+// --- for transports that send changes --------------------------------------------------------------------------------
+
+/** What brings a client to a result. */
+export interface LiveMessage {
+  /** One more than that of the message before; the first one is 1. */
+  readonly version: number;
+  /** JSON Patch (RFC 6902) from the result of the message before; absent: the whole result is to be sent. */
+  readonly patch?: string;
+}
+
+/** Of one subscriber: knows what it was sent last. @rule X-PAT-1 */
+export interface LivePatcher {
+  /** Call it when the result is sent, once for each that is. Undefined: an error, which is sent as it is; what comes
+   *  next is whole. */
+  next(result: LiveResult): LiveMessage | undefined;
+}
+
+/** Offered by the plugin `live-patches`. */
+export type LivePatchesService = Token<"live-patches", { readonly open: () => LivePatcher }>;
+
 // --- for whoever measures it -----------------------------------------------------------------------------------------
 
 /** What a cohort has done since it began. */

@@ -9,3 +9,12 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
     message: `The live queries together are larger than ${limitBytes} bytes`,
     headers: [["Retry-After", "1"]],
   });
+
+/** @rule G-LIV-3 */
+export const answeredByFunction = (path: string | undefined): RelApiError =>
+  new RelApiError({
+    code: "not-supported",
+    status: 400,
+    message: "a field that a function answers cannot be live",
+    path: path ?? "$",
+  });

@@ -1,6 +1,8 @@
 /** Live queries: the engine, the transports that connect subscribers, and the change sources. */
 export { legacyWebsocket } from "./legacy-websocket.ts";
+export { liveDirective } from "./live-directive.ts";
 export { liveQueries } from "./live-queries.ts";
+export { multipart } from "./multipart.ts";
 export { liveTriggers, notifyChanges } from "./notify-changes.ts";
 export { pollChanges } from "./poll-changes.ts";
 export { replicationChanges } from "./replication-changes.ts";

@@ -2,6 +2,8 @@
  *  clients (the package `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
+import type { LivePatcher, LiveResult } from "./api.ts";
+import { payloadOf } from "./asked.ts";
 import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
@@ -110,8 +112,9 @@ const converse = (connection: Connection): Conversation => {
               ? tooManyOperations(limit)
               : undefined;
     if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(oneError(reason)));
-    const liveText = (isError: boolean, text: string): string => {
-      if (!isError) return dataText(id, `{"data":${text}}`);
+    const liveText = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
+      const text = payloadOf(answer, patcher);
+      if (!answer.isError) return dataText(id, text);
       return dataText(
         id,
         path === OLD_PATH
@@ -131,7 +134,7 @@ const converse = (connection: Connection): Conversation => {
         outbox.send(dataText(id, `{"data":${data}}`));
         complete(id);
       },
-      live: ({ hash, text, isError }) => outbox.offer(id, hash, () => encodeFrame(liveText(isError, text))),
+      live: (answer, patcher) => outbox.offer(id, answer.hash, () => encodeFrame(liveText(answer, patcher))),
       liveEnded: (error) => {
         stop(id);
         sendError(id, refusalText(error));

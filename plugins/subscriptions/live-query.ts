@@ -1,5 +1,6 @@
 /** Live queries of the GraphQL surface, and what every source shares. */
 import { fillSlots, type Execution, type PluginContext, type Session } from "../../core/index.ts";
+import { answeredByFunction } from "./errors.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
 import type { LiveQuery, LiveSource } from "./api.ts";
 
@@ -19,6 +20,7 @@ export const graphqlSource = (
 ): LiveSource => ({
   plan: () => {
     const operation = engine.prepare(request, session).bind(request.variables);
+    if (operation.calls.length > 0) throw answeredByFunction(operation.calls[0]?.path);
     const programs = operation.steps.map(({ planned, values, path }) => ({
       program: context.prepare(planned, session, "graphql"),
       values,

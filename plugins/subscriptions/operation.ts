@@ -1,6 +1,7 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
 import { isRelApiError, RelApiError, type Operation, type Session } from "../../core/index.ts";
-import type { LiveResult, SocketOperationSignal } from "./api.ts";
+import type { LivePatcher, LiveResult, SocketOperationSignal } from "./api.ts";
+import { liveAsked, patcherFor } from "./asked.ts";
 import type { Connection } from "./sockets.ts";
 import type { GqlRequest } from "../graphql/api.ts";
 
@@ -12,8 +13,8 @@ export interface OperationSink {
   failed(error: unknown): void;
   /** A query or mutation has run; the text of the `data` object. */
   done(data: string): void;
-  /** A result of a live query. */
-  live(answer: LiveResult): void;
+  /** A result of a live query. `patcher`: the client takes changes instead. */
+  live(answer: LiveResult, patcher?: LivePatcher): void;
   /** A live query has ended without the client's doing. */
   liveEnded(error: unknown): void;
 }
@@ -35,9 +36,12 @@ export const startOperation = (
     const request = readRequest();
     const document = engine.prepare(request, session, connection);
     if (measured !== undefined) measured.operation = document.asked;
-    if (document.operation === "subscription") {
+    const asked = liveAsked(document, request);
+    if (asked !== undefined) {
+      if (measured !== undefined) measured.operation = { ...document.asked, kind: "subscription" };
+      const patcher = patcherFor(context, asked);
       return live.subscribe(live.graphqlSource(engine, request, session, settings), {
-        answer: sink.live,
+        answer: patcher === undefined ? (answer) => sink.live(answer) : (answer) => sink.live(answer, patcher),
         end: (error) => {
           if (error !== undefined) sink.liveEnded(error);
         },
@@ -80,9 +84,9 @@ const measure = ({ context, request }: Connection, session: Session) => {
         tell(data.length);
         sink.done(data);
       },
-      live: (answer) => {
+      live: (answer, patcher) => {
         tell(answer.text.length);
-        sink.live(answer);
+        sink.live(answer, patcher);
       },
       liveEnded: (error) => {
         tell(0, error);

@@ -1,7 +1,7 @@
 /** Settings of live queries. */
 import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
 
-const { wholeNumber } = settingKinds;
+const { flag, wholeNumber } = settingKinds;
 
 /** Of `live-queries`. */
 export const liveSettings = [
@@ -59,12 +59,32 @@ export const socketSettings = [
   }),
 ] as const;
 
+/** Of `live-directive`. */
+export const directiveSettings = [
+  defineOption({
+    name: "liveDirective",
+    environment: ["LIVE_DIRECTIVE"],
+    kind: flag,
+    default: false,
+    description:
+      "GraphQL queries with `@live` are live queries, and live queries with `@live(patch: true)` send what has changed (G-LIV)",
+  }),
+] as const;
+
 /** Options of live queries. */
 export interface LiveQueryOptions
-  extends OptionsOf<typeof liveSettings>, OptionsOf<typeof pollSettings>, OptionsOf<typeof socketSettings> {}
+  extends
+    OptionsOf<typeof liveSettings>,
+    OptionsOf<typeof pollSettings>,
+    OptionsOf<typeof socketSettings>,
+    OptionsOf<typeof directiveSettings> {}
 
 declare module "../../core/kernel/options.ts" {
   interface RelApiOptions extends LiveQueryOptions {}
   interface ResolvedOptions
-    extends ValuesOf<typeof liveSettings>, ValuesOf<typeof pollSettings>, ValuesOf<typeof socketSettings> {}
+    extends
+      ValuesOf<typeof liveSettings>,
+      ValuesOf<typeof pollSettings>,
+      ValuesOf<typeof socketSettings>,
+      ValuesOf<typeof directiveSettings> {}
 }

@@ -3,6 +3,7 @@
 import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
+import { payloadOf } from "./asked.ts";
 import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
@@ -60,7 +61,10 @@ const MAX_KEPT_BYTES = 1024 * 1024;
 
 /** Bodies go in as the database wrote them. */
 const nextText = (id: string, text: string, isError: boolean): string =>
-  `{"id":${JSON.stringify(id)},"type":"next","payload":${isError ? text : `{"data":${text}}`}}`;
+  nextMessage(id, isError ? text : `{"data":${text}}`);
+
+const nextMessage = (id: string, payload: string): string =>
+  `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`;
 
 const converse = (
   connection: Connection,
@@ -127,7 +131,14 @@ const converse = (
         outbox.send(nextText(id, data, false));
         outbox.send(`{"id":${JSON.stringify(id)},"type":"complete"}`);
       },
-      live: ({ hash, text, isError }) => outbox.offer(id, hash, () => encodeNext(id, text, isError)),
+      live: (answer, patcher) => {
+        const { hash, text, isError } = answer;
+        outbox.offer(id, hash, () =>
+          patcher === undefined
+            ? encodeNext(id, text, isError)
+            : encodeFrame(nextMessage(id, payloadOf(answer, patcher))),
+        );
+      },
       liveEnded: (error) => {
         stop(id);
         sendError(id, error);

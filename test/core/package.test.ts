@@ -73,7 +73,7 @@ test("C-PKG-2 the dependencies are what the package imports", () => {
   expect(manifest.devDependencies.graphql).toBeDefined(); // for the tests
 });
 
-test("C-PKG-4 exports are the two doors, presets, plugins and their types", () => {
+test("C-PKG-4 exports are the two doors, the client, presets, plugins and their types", () => {
   const doors = sources
     .filter(
       (path) =>
@@ -81,7 +81,7 @@ test("C-PKG-4 exports are the two doors, presets, plugins and their types", () =
         (path.startsWith("plugins/") && (/\/(?:index|api)\.ts$/.test(path) || /\bdefinePlugin\(/.test(textOf(path)))),
     )
     .map((path) => path.replace(/\.ts$/, ""));
-  const others = [".", "./presets", "./package.json"];
+  const others = [".", "./presets", "./live-client", "./package.json"];
   expect(Object.keys(manifest.exports).sort()).toEqual([...others, ...doors.map((path) => `./${path}`)].sort());
   for (const path of doors) expect(manifest.exports[`./${path}`]).toBe(`./dist/${path}.js`);
 });

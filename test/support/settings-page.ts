@@ -57,6 +57,7 @@ const ADDED = [
   ["GraphqlOptions", "graphql/settings.ts"],
   ["TraceOptions", "http/settings.ts"],
   ["LimitOptions", "limits/settings.ts"],
+  ["LivePatchOptions", "live-patches/settings.ts"],
   ["MediaOptions", "media/settings.ts"],
   ["MetadataOptions", "metadata/settings.ts"],
   ["ChannelOptions", "reload/settings.ts"],

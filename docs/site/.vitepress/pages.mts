@@ -91,6 +91,7 @@ const sections: readonly Section[] = [
       "reference/front-page",
       "reference/rest",
       "reference/graphql",
+      "reference/live-queries",
       "reference/plugins",
       "reference/observability",
       "reference/extensions",

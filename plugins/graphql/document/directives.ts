@@ -10,20 +10,19 @@ import {
   type InputContext,
   type InputPosition as InputPlace,
 } from "../plan/input.ts";
-
-type Place = "a query" | "a mutation" | "a subscription" | "a field" | "a fragment spread" | "an inline fragment";
-
-interface DirectiveSpec {
-  readonly places: readonly Place[];
-  /** By name. */
-  readonly arguments: Readonly<Record<string, InputPlace>>;
-}
+import type {
+  DirectivePlace as Place,
+  Directives,
+  DirectiveSpec,
+  GqlDirective,
+  ReadDirectives,
+} from "../directives.ts";
 
 const CONDITION = { if: { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: false } };
 
 const SELECTIONS = ["a field", "a fragment spread", "an inline fragment"] as const;
 
-const DIRECTIVES: Readonly<Record<string, DirectiveSpec>> = {
+const OF_DIALECT: Directives = {
   include: { places: SELECTIONS, arguments: CONDITION },
   skip: { places: SELECTIONS, arguments: CONDITION },
   cached: {
@@ -42,17 +41,34 @@ const WORDS: Readonly<Record<OperationDefinitionNode["operation"], Place>> = {
   subscription: "a subscription",
 };
 
+const FLAG = { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true };
+
+/** Those of the dialect, and those that plugins read. */
+export const directivesOf = (added: readonly GqlDirective[]): Directives => ({
+  ...Object.fromEntries(
+    added.map((directive) => [
+      directive.name,
+      {
+        places: directive.on.map((operation) => WORDS[operation]),
+        arguments: Object.fromEntries(Object.keys(directive.arguments).map((argument) => [argument, FLAG])),
+        added: directive,
+      },
+    ]),
+  ),
+  ...OF_DIALECT,
+});
+
 /** `path`: of the selection set, or `$` for the operation. @throws RelApiError */
-const checkPlaces = (directives: readonly DirectiveNode[], place: Place, path: string): void => {
+const checkPlaces = (known: Directives, directives: readonly DirectiveNode[], place: Place, path: string): void => {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   for (const { name } of directives) {
-    const spec = Object.hasOwn(DIRECTIVES, name.value) ? DIRECTIVES[name.value] : undefined;
+    const spec = Object.hasOwn(known, name.value) ? known[name.value] : undefined;
     if (spec === undefined)
       throw validationFailed(
         `directive '${name.value}' is not defined in the schema`,
         path,
-        misspelt(name.value, Object.keys(DIRECTIVES)),
+        misspelt(name.value, Object.keys(known)),
       );
     if (!spec.places.includes(place))
       throw validationFailed(`directive '${name.value}' is not allowed on ${place}`, path);
@@ -70,12 +86,13 @@ const checkPlaces = (directives: readonly DirectiveNode[], place: Place, path: s
 };
 
 const checkArguments = (
+  known: Directives,
   directive: DirectiveNode,
   path: string,
   take: (name: string, input: Input, place: InputPlace, path: string) => void,
 ): void => {
   const name = directive.name.value;
-  const spec = DIRECTIVES[name] as DirectiveSpec; // checkPlaces has found it
+  const spec = known[name] as DirectiveSpec; // checkPlaces has found it
   const given = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
   for (const argument of [...given.keys()].sort()) {
     if (!Object.hasOwn(spec.arguments, argument))
@@ -97,26 +114,36 @@ export const isIncluded = (
   path: string,
 ): boolean => {
   if (directives === undefined || directives.length === 0) return true;
-  checkPlaces(directives, place, path);
+  const known = context.schema.directives;
+  checkPlaces(known, directives, place, path);
   let isKept = true;
   for (const directive of directives) {
-    checkArguments(directive, path, (_, input, place, at) => {
+    checkArguments(known, directive, path, (_, input, place, at) => {
       if (readBoolean(context, input, place, at) === (directive.name.value === "skip")) isKept = false;
     });
   }
   return isKept;
 };
 
-/** Directives of the operation itself. @throws RelApiError */
-export const checkOperationDirectives = (context: InputContext, operation: OperationDefinitionNode): void => {
+const NONE: ReadDirectives = new Map();
+
+/** Directives of the operation itself: the arguments of those that plugins read. @throws RelApiError */
+export const readOperationDirectives = (context: InputContext, operation: OperationDefinitionNode): ReadDirectives => {
   const directives = operation.directives ?? [];
-  checkPlaces(directives, WORDS[operation.operation], "$");
+  if (directives.length === 0) return NONE;
+  const known = context.schema.directives;
+  checkPlaces(known, directives, WORDS[operation.operation], "$");
+  const read = new Map<string, Readonly<Record<string, boolean>>>();
   for (const directive of directives) {
-    checkArguments(directive, "$", (name, input, place, at) => {
-      if (name === "ttl") readInt(context, input, place, at);
-      else readBoolean(context, input, place, at);
+    const name = directive.name.value;
+    const given: Record<string, boolean> = { ...known[name]?.added?.arguments };
+    checkArguments(known, directive, "$", (argument, input, place, at) => {
+      if (argument === "ttl") readInt(context, input, place, at);
+      else given[argument] = readBoolean(context, input, place, at);
     });
+    if (known[name]?.added !== undefined) read.set(name, given);
   }
+  return read;
 };
 
 export const hasDirective = (operation: OperationDefinitionNode, name: string): boolean =>

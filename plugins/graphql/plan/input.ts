@@ -23,6 +23,7 @@ import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
 import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
 import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
+import type { Directives } from "../directives.ts";
 import { heldIn, type VariablePart, type ObservedVariables } from "../document/observed.ts";
 import { MAX_DEPTH } from "../document/parse.ts";
 import { fits, lookUpIn, type Declarations, type VariableValues } from "../document/variables.ts";
@@ -39,7 +40,10 @@ import {
 } from "../errors.ts";
 
 export interface InputContext {
-  readonly schema: { readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> & Limits };
+  readonly schema: {
+    readonly options: Pick<ResolvedOptions, "noNullUnboundVariableDefault"> & Limits;
+    readonly directives: Directives;
+  };
   readonly declarations: Declarations;
   readonly variables: ObservedVariables;
 }

@@ -2,7 +2,7 @@
  *  G-SUB-2 G-INT-9 G-INT-10 */
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { BundleField, Plan } from "../../../core/index.ts";
-import { checkOperationDirectives, hasDirective } from "../document/directives.ts";
+import { hasDirective, readOperationDirectives } from "../document/directives.ts";
 import type { ParsedDocument } from "../document/parse.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
@@ -48,9 +48,9 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
   if (operation.operation === "mutation") {
     const made: Made = { steps: [], calls: [] };
     const outputs = planMutationFields(planner, root, sets, "$", made);
-    checkOperationDirectives(planner, operation);
     return {
       kind: "mutation",
+      directives: readOperationDirectives(planner, operation),
       access: "read write",
       ...made,
       plans: plansOf(made.steps),
@@ -59,8 +59,8 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
       outputs,
     };
   }
-  const template = planReads(planner, root, sets, operation.operation);
-  checkOperationDirectives(planner, operation);
+  const reads = planReads(planner, root, sets, operation.operation);
+  const template = { ...reads, directives: readOperationDirectives(planner, operation) };
   if (
     operation.operation === "subscription" &&
     countFields(template) !== 1 &&
@@ -70,7 +70,7 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
   return template;
 };
 
-const countFields = ({ outputs, steps }: OperationTemplate): number =>
+const countFields = ({ outputs, steps }: Pick<OperationTemplate, "outputs" | "steps">): number =>
   outputs.reduce((count, output) => {
     if (!("bundle" in output)) return count + 1;
     const plan = steps[output.bundle]?.planned.plan;
@@ -97,7 +97,7 @@ const planReads = (
   root: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
   kind: "query" | "subscription",
-): OperationTemplate => {
+): Omit<OperationTemplate, "directives"> => {
   const reads: Reads = {
     planner,
     kind,

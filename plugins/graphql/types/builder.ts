@@ -57,6 +57,7 @@ export interface SchemaParts {
   readonly hasSubscriptions: boolean;
   readonly options: ResolvedOptions;
   readonly metaFields: RoleSchema["metaFields"];
+  readonly directives: RoleSchema["directives"];
   readonly introspect: (schema: RoleSchema) => RoleSchema["introspect"];
 }
 
@@ -297,6 +298,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     registry,
     options,
     metaFields: parts.metaFields,
+    directives: parts.directives,
     isIntrospectionClosed: view.isIntrospectionClosed === true,
     get query() {
       query ??=

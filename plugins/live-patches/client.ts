@@ -1,0 +1,169 @@
+/** For browsers and servers, without dependencies: puts the results of live queries together from patches.
+ *  `import { livePatches, liveRows } from "relapi/live-client"`. @rule X-PAT-6 */
+
+/** One operation of a JSON Patch (RFC 6902). */
+export type PatchOperation =
+  | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
+  | { readonly op: "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
+
+/** A message was lost, or the patch is not one of the last result: subscribe again, and the first result is whole. */
+export class LivePatchError extends Error {
+  override readonly name = "LivePatchError";
+}
+
+type Container = unknown[] | Record<string, unknown>;
+
+const isContainer = (value: unknown): value is Container => typeof value === "object" && value !== null;
+
+const partsOf = (pointer: string): string[] =>
+  pointer === ""
+    ? []
+    : pointer
+        .split("/")
+        .slice(1)
+        .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+const indexOf = (list: readonly unknown[], name: string, last: number): number => {
+  const index = name === "-" ? list.length : /^(?:0|[1-9]\d*)$/.test(name) ? Number(name) : -1;
+  if (index < 0 || index > last) throw new LivePatchError(`there is no element ${name}`);
+  return index;
+};
+
+const valueIn = (container: unknown, name: string): unknown => {
+  if (Array.isArray(container)) return container[indexOf(container, name, container.length - 1)];
+  if (!isContainer(container) || !Object.hasOwn(container, name)) throw new LivePatchError(`there is no ${name}`);
+  return (container as Record<string, unknown>)[name];
+};
+
+const valueAt = (document: unknown, pointer: string): unknown => partsOf(pointer).reduce(valueIn, document);
+
+/** Also `__proto__` is a member like others. */
+const set = (object: Record<string, unknown>, name: string, value: unknown): void => {
+  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+};
+
+const isSame = (a: unknown, b: unknown): boolean => {
+  if (!isContainer(a) || !isContainer(b)) return a === b;
+  const names = Object.keys(a);
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSame(valueIn(a, name), valueIn(b, name)))
+  );
+};
+
+/** The document with the changes. What has not changed is the same object as before, and nothing of the old document is
+ *  written to. @throws LivePatchError where the patch does not fit */
+export const applyPatch = <Document>(document: Document, patch: readonly PatchOperation[]): Document => {
+  /** Copies of this call: they may be written to. */
+  const own = new WeakSet<object>();
+  const writable = (value: unknown): Container => {
+    if (!isContainer(value)) throw new LivePatchError("a path leads into a value that has no members");
+    if (own.has(value)) return value;
+    const copy: Container = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
+    own.add(copy);
+    return copy;
+  };
+  let root: unknown = document;
+  const change = (pointer: string, how: (container: Container, name: string) => void, whole?: () => unknown): void => {
+    const parts = partsOf(pointer);
+    const name = parts.pop();
+    if (name === undefined) return void (root = whole?.());
+    let container = writable(root);
+    root = container;
+    for (const part of parts) {
+      const child = writable(valueIn(container, part));
+      if (Array.isArray(container)) container[Number(part)] = child;
+      else set(container, part, child);
+      container = child;
+    }
+    how(container, name);
+  };
+  const put = (pointer: string, value: unknown, isNew: boolean): void =>
+    change(
+      pointer,
+      (container, name) => {
+        if (!isNew) valueIn(container, name);
+        if (!Array.isArray(container)) set(container, name, value);
+        else container.splice(indexOf(container, name, container.length), isNew ? 0 : 1, value);
+      },
+      () => value,
+    );
+  const remove = (pointer: string): void =>
+    change(pointer, (container, name) => {
+      valueIn(container, name);
+      if (Array.isArray(container)) container.splice(Number(name), 1);
+      else delete container[name];
+    });
+  for (const operation of patch) {
+    const { path } = operation;
+    if (operation.op === "remove") remove(path);
+    else if (operation.op === "test") {
+      if (!isSame(valueAt(root, path), operation.value)) throw new LivePatchError(`${path} differs`);
+    } else if ("value" in operation) {
+      put(path, operation.value, operation.op === "add");
+    } else {
+      const value = valueAt(root, operation.from);
+      if (operation.op === "move") remove(operation.from);
+      put(path, value, true);
+    }
+  }
+  return root as Document; // changed by the server, which knows its type
+};
+
+/** What a server that sends patches says of a result. */
+interface Live {
+  readonly version: number;
+  readonly patch?: readonly PatchOperation[];
+}
+
+/** A result of GraphQL, as links, exchanges and sinks pass it on. */
+interface GraphqlResult {
+  readonly data?: any;
+  readonly errors?: readonly unknown[];
+  readonly extensions?: any;
+}
+
+/** An event of `GET …?live=patch`, its data as parsed. */
+export interface LiveEvent<Rows> extends Live {
+  readonly data?: Rows;
+}
+
+/** Keeps the last result of one subscription, in whatever version. */
+const createKeeper = <Data>(): ((live: Live, whole: Data) => Data) => {
+  let data: Data;
+  let version = 0;
+  return (live, whole) => {
+    if (live.patch === undefined) data = whole;
+    else if (live.version === version)
+      return data; // some clients pass on a result twice
+    else if (version === 0 || live.version !== version + 1)
+      throw new LivePatchError(`version ${live.version} does not follow ${version}`);
+    else data = applyPatch(data, live.patch);
+    version = live.version;
+    return data;
+  };
+};
+
+/** One for each subscription of GraphQL: takes its results one after the other, and returns each with all its data.
+ *  Results without patches come back as they are. @throws LivePatchError */
+export const livePatches = (): (<Result extends GraphqlResult>(result: Result) => Result) => {
+  const keep = createKeeper<any>();
+  return (result) => {
+    const live = result.extensions?.live as Live | undefined;
+    if (live === undefined || result.errors !== undefined) return result;
+    return { ...result, data: keep(live, result.data) };
+  };
+};
+
+/** One for each `EventSource` of `…?live=patch`: takes the data of its events, and returns all rows. @throws
+ *  LivePatchError */
+export const liveRows = <Rows = any>(): ((data: string) => Rows) => {
+  const keep = createKeeper<Rows>();
+  return (data) => {
+    const event = JSON.parse(data) as LiveEvent<Rows>;
+    return keep(event, event.data as Rows); // whole where there is no patch
+  };
+};

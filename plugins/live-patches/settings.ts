@@ -1,0 +1,19 @@
+/** Settings of live patches. */
+import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+
+export const patchSettings = [
+  defineOption({
+    name: "maxLivePatchBytes",
+    environment: ["MAX_LIVE_PATCH_BYTES"],
+    kind: settingKinds.wholeNumber(1),
+    default: 1024 * 1024,
+    description: "a larger result of a live query is sent whole, also to subscribers who ask for patches",
+  }),
+] as const;
+
+export interface LivePatchOptions extends OptionsOf<typeof patchSettings> {}
+
+declare module "../../core/kernel/options.ts" {
+  interface RelApiOptions extends LivePatchOptions {}
+  interface ResolvedOptions extends ValuesOf<typeof patchSettings> {}
+}

@@ -1,0 +1,134 @@
+/** One operation of GraphQL in a response that stays open: what event streams and multipart have in common. */
+import type { IncomingMessage } from "node:http";
+import {
+  isRelApiError,
+  RelApiError,
+  type Answer,
+  type Exchange,
+  type PluginContext,
+  type Surface,
+} from "../../core/index.ts";
+import type { LiveQueries, LiveQueriesService } from "./api.ts";
+import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
+import { liveAsked, patcherFor, payloadOf } from "./asked.ts";
+import type { CredentialWatch } from "./credential-watch.ts";
+import { atExpiry } from "./expiry.ts";
+
+const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
+
+/** Where results go. */
+export interface GraphqlStream {
+  /** `payload` builds the response when it is sent. `hash`: of a result of a live query. */
+  result(payload: () => string, hash?: string): void;
+  end(): void;
+}
+
+export interface GraphqlTransport {
+  isWanted(request: IncomingMessage): boolean;
+  /** Calls `start` when the stream is open; what it returns is called when the stream has ended. */
+  answer(exchange: Exchange, start: (stream: GraphqlStream) => () => void): Answer;
+  /** Hash of the result that the client has from before. */
+  lastHash?(exchange: Exchange): string | undefined;
+}
+
+export const liveOf = (context: PluginContext): LiveQueries => {
+  const live = context.service<LiveQueriesService>("live-queries");
+  if (live === undefined) throw new Error('the plugin "live-queries" is missing'); // those who call this require it
+  return live;
+};
+
+const NOTHING = (): void => undefined;
+
+export const createGraphqlStreams = (
+  context: PluginContext,
+  watch: CredentialWatch,
+  transport: GraphqlTransport,
+): Surface => {
+  const engineOf = (): GqlEngine | undefined => context.service<GraphqlService>("graphql");
+
+  const run = (engine: GqlEngine, exchange: Exchange, text: string, stream: GraphqlStream): (() => void) => {
+    const { session, path } = exchange;
+    const settings = [
+      ["request.method", "POST"],
+      ["request.path", path],
+    ] as const;
+    const finish = (body: string): void => {
+      stream.result(() => body);
+      stream.end();
+    };
+    const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
+    try {
+      const request = engine.readRequest(readJson(engine, text));
+      const document = engine.prepare(request, session, exchange);
+      exchange.operation = document.asked;
+      const asked = liveAsked(document, request);
+      if (asked === undefined) {
+        const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
+        void engine
+          .run(document.bind(request.variables), session, { settings, end })
+          .then((data) => finish(`{"data":${data}}`), refuse);
+        return NOTHING;
+      }
+      exchange.operation = { ...document.asked, kind: "subscription" };
+      const patcher = patcherFor(context, asked);
+      const live = liveOf(context);
+      const stop = live.subscribe(
+        live.graphqlSource(engine, request, session, settings),
+        {
+          answer: (result) => stream.result(() => payloadOf(result, patcher), result.hash),
+          end: (error) => (error === undefined ? stream.end() : refuse(error)),
+        },
+        transport.lastHash?.(exchange),
+      );
+      const over = (): void => stream.end();
+      const forgetExpiry = atExpiry(session, over);
+      const forgetCredentials = watch.join(exchange.credentials, over);
+      return () => {
+        forgetExpiry();
+        forgetCredentials();
+        stop();
+      };
+    } catch (error) {
+      refuse(error);
+      return NOTHING;
+    }
+  };
+
+  return {
+    name: "graphql",
+    get credentialRules() {
+      return engineOf()?.credentialRules;
+    },
+    paths: () => PATHS,
+    methods: ["POST"],
+    match: (_path, _method, request) => transport.isWanted(request) && engineOf() !== undefined,
+    handle: async (exchange) => {
+      const engine = engineOf();
+      if (engine === undefined) throw new Error("matched without a GraphQL surface");
+      const text = (await exchange.body()).toString("utf8");
+      return transport.answer(exchange, (stream) => run(engine, exchange, text, stream));
+    },
+    encodeError: (error, { session }) => {
+      const encoded = engineOf()?.encodeErrors(error, session);
+      return {
+        status: encoded?.keepsStatus === true ? encoded.status : 200,
+        headers: [["Content-Type", "application/json; charset=utf-8"], ...(encoded?.headers ?? [])],
+        body: encoded?.body ?? "",
+      };
+    },
+  };
+};
+
+const readJson = (engine: GqlEngine, text: string) => {
+  try {
+    return engine.parseJson(text);
+  } catch (error) {
+    if (isRelApiError(error)) throw error;
+    throw new RelApiError({
+      code: "invalid-json",
+      status: 400,
+      message: `Error in $: ${error instanceof Error ? error.message : "no JSON"}`,
+      path: "$",
+    });
+  }
+};

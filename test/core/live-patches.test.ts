@@ -1,0 +1,235 @@
+/** Differences of JSON texts, and what applies them: the whole round, on texts made at random. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  applyPatch,
+  LivePatchError,
+  livePatches,
+  liveRows,
+  type PatchOperation,
+} from "../../plugins/live-patches/client.ts";
+import { diff } from "../../plugins/live-patches/diff.ts";
+
+const patchOf = (before: string, after: string): readonly PatchOperation[] | undefined => {
+  const text = diff(before, after);
+  return text === undefined ? undefined : (JSON.parse(text) as readonly PatchOperation[]);
+};
+
+/** The operations, where the patch is wanted whatever its length: blanks make the new text longer. */
+const changes = (before: unknown, after: unknown): readonly PatchOperation[] => {
+  const patch = patchOf(JSON.stringify(before), `${JSON.stringify(after)}${" ".repeat(10_000)}`);
+  expect(patch).toBeDefined();
+  expect(applyPatch(before, patch!)).toEqual(after);
+  return patch!;
+};
+
+const name = fc.oneof(
+  fc.constantFrom("id", "name", "a/b", "m~n", "", "0", "__proto__", 'with "quotes"', "\\", "ü", "\u2028"),
+  fc.string({ maxLength: 3 }),
+);
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 4, withCrossShrink: true }, tie("scalar"), tie("list"), tie("object")),
+  scalar: fc.oneof(fc.integer({ min: 0, max: 5 }), fc.string(), fc.boolean(), fc.constant(null), fc.double()),
+  list: fc.array(tie("value"), { maxLength: 8 }),
+  object: fc.array(fc.tuple(name, tie("value")), { maxLength: 6 }),
+}));
+
+/** As a text with duplicate names and blanks, which JSON columns may hold. */
+const write = (given: unknown, blank: string): string => {
+  if (!Array.isArray(given)) return Object.is(given, -0) ? "0" : (JSON.stringify(given) ?? "null");
+  const isObject =
+    given.length > 0 && given.every((one) => Array.isArray(one) && one.length === 2 && typeof one[0] === "string");
+  return isObject
+    ? `{${blank}${given.map(([key, one]) => `${JSON.stringify(key)}${blank}:${write(one, blank)}`).join(`${blank},`)}${blank}}`
+    : `[${blank}${given.map((one) => write(one, blank)).join(`,${blank}`)}${blank}]`;
+};
+
+const blank = fc.constantFrom("", " ", "\n", "\t ");
+
+test("X-PAT-4 a patch makes the new text's value of the old one's", () => {
+  fc.assert(
+    fc.property(value, value, blank, (a, b, space) => {
+      const [before, after] = [write(a, space), write(b, "") + " ".repeat(5000)];
+      const patch = patchOf(before, after);
+      const old = JSON.parse(before);
+      const kept = structuredClone(old);
+      expect(patch).toBeDefined();
+      expect(applyPatch(old, patch!)).toEqual(JSON.parse(after));
+      expect(old).toEqual(kept);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("X-PAT-5 lists of rows: any rows may come, go, change and change places", () => {
+  const row = fc.record({ id: fc.integer({ min: 1, max: 12 }), name: fc.constantFrom("a", "b", "c"), more: value });
+  const list = fc.uniqueArray(row, { maxLength: 12, selector: ({ id }) => id });
+  fc.assert(
+    fc.property(list, list, (a, b) => {
+      const before = JSON.stringify({ rows: a });
+      const after = JSON.stringify({ rows: b });
+      const patch = patchOf(before, after + " ".repeat(20_000))!;
+      expect(applyPatch(JSON.parse(before), patch)).toEqual(JSON.parse(after));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+const rows = (...ids: readonly number[]) => ids.map((id) => ({ id, name: `row ${id}`, of: { size: id * 10 } }));
+
+describe("what a change of rows looks like", () => {
+  test("X-PAT-5 a row at the front is one add", () =>
+    expect(changes(rows(1, 2, 3), rows(9, 1, 2, 3))).toEqual([{ op: "add", path: "/0", value: rows(9)[0] }]));
+
+  test("X-PAT-5 a row that goes is one remove, with others that change", () => {
+    const after = rows(1, 3, 4);
+    after[1]!.of.size = 7;
+    expect(changes(rows(1, 2, 3, 4), after)).toEqual([
+      { op: "remove", path: "/1" },
+      { op: "replace", path: "/1/of/size", value: 7 },
+    ]);
+  });
+
+  test("X-PAT-5 a row that climbs is one move, whichever way it goes", () => {
+    expect(changes(rows(1, 2, 3, 4, 5), rows(4, 1, 2, 3, 5))).toEqual([{ op: "move", from: "/3", path: "/0" }]);
+    expect(changes(rows(1, 2, 3, 4, 5), rows(2, 3, 4, 1, 5))).toEqual([{ op: "move", from: "/0", path: "/3" }]);
+  });
+
+  test("X-PAT-5 the key is the member that stays, not a name before it that changes", () => {
+    const named = (...names: readonly string[]) => names.map((name, i) => ({ name, id: i + 1, note: "x".repeat(99) }));
+    expect(changes(named("a", "b"), named("c", "d"))).toEqual([
+      { op: "replace", path: "/0/name", value: "c" },
+      { op: "replace", path: "/1/name", value: "d" },
+    ]);
+  });
+
+  test("X-PAT-5 two members are a key together", () => {
+    const lines = (...keys: readonly (readonly [number, number])[]) => keys.map(([a, b]) => ({ a, b, n: 1 }));
+    const after = lines([3, 1], [1, 1], [1, 2], [2, 1]);
+    after[2]!.n = 5;
+    expect(changes(lines([1, 1], [1, 2], [2, 1]), after)).toEqual([
+      { op: "add", path: "/0", value: after[0] },
+      { op: "replace", path: "/2/n", value: 5 },
+    ]);
+  });
+
+  test("X-PAT-5 rows that have no key, and equal ones", () => {
+    expect(changes([1, 1, 2, 3], [1, 1, 1, 2, 3])).toEqual([{ op: "add", path: "/2", value: 1 }]);
+    expect(changes([{ n: 1 }, { n: 1 }], [{ n: 1 }])).toEqual([{ op: "remove", path: "/1" }]);
+  });
+
+  test("X-PAT-4 numbers keep their digits", () => {
+    const patch = diff('{"a":{"n":9007199254740993,"m":1}}', `{"a":{"n":9007199254740992,"m":1}}${" ".repeat(100)}`);
+    expect(patch).toBe('[{"op":"replace","path":"/a/n","value":9007199254740992}]');
+    expect(diff('{"a":1.0}', `{"a":1.00}${" ".repeat(100)}`)).toContain('"value":1.00');
+  });
+
+  test("X-PAT-4 of a row that changed throughout the row is sent, not each of its members", () => {
+    const wide = (value: string) => Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`c${i}`, value]));
+    expect(changes({ one: { id: 1, ...wide("x") }, two: 2 }, { one: { id: 1, ...wide("y") }, two: 2 })).toEqual([
+      { op: "replace", path: "/one", value: { id: 1, ...wide("y") } },
+    ]);
+  });
+});
+
+describe("when a patch is not worth it", () => {
+  test("X-PAT-4 it is longer than the text", () => {
+    expect(diff("[1]", "[2]")).toBeUndefined();
+    expect(diff(JSON.stringify(rows(1, 2, 3)), JSON.stringify(rows(4, 5, 6)))).toBeUndefined();
+  });
+
+  test("X-PAT-4 it would take long: deep and wide texts, shuffled rows", () => {
+    const nested = (leaf: number): string => {
+      let text = `${leaf}`;
+      for (let i = 0; i < 20_000; i++) text = `{"a":${text},"pad":"${"x".repeat(20)}"}`;
+      return text;
+    };
+    const shuffled = Array.from({ length: 20_000 }, (_, id) => ({ id, text: "x".repeat(30) }));
+    const turned = [...shuffled].sort((a, b) => ((a.id * 7919) % 20_011) - ((b.id * 7919) % 20_011));
+    for (const [before, after] of [
+      [nested(1), nested(2)],
+      [JSON.stringify(shuffled), JSON.stringify(turned)],
+    ] as const) {
+      const startedAtMs = performance.now();
+      const patch = diff(before, after);
+      expect(performance.now() - startedAtMs).toBeLessThan(1500);
+      if (patch !== undefined) expect(patch.length).toBeLessThan(after.length);
+    }
+  });
+});
+
+describe("the client", () => {
+  test("X-PAT-6 what has not changed is the same object", () => {
+    const before = { rows: rows(1, 2), other: { a: 1 } };
+    const after = applyPatch(before, [{ op: "replace", path: "/rows/1/of/size", value: 5 }]);
+    expect(after.rows[0]).toBe(before.rows[0]);
+    expect(after.other).toBe(before.other);
+    expect(before.rows[1]!.of.size).toBe(20);
+    expect(after.rows[1]!.of.size).toBe(5);
+  });
+
+  test("X-PAT-6 every operation of RFC 6902", () => {
+    expect(
+      applyPatch({ a: [1, 2], b: { c: 1 } } as unknown, [
+        { op: "test", path: "/b", value: { c: 1 } },
+        { op: "copy", from: "/b", path: "/d" },
+        { op: "add", path: "/a/-", value: 3 },
+        { op: "move", from: "/b/c", path: "/a/0" },
+        { op: "add", path: "/d/c", value: 2 },
+      ]),
+    ).toEqual({ a: [1, 1, 2, 3], b: {}, d: { c: 2 } });
+    expect(applyPatch<unknown>({ a: 1 }, [{ op: "replace", path: "", value: 7 }])).toBe(7);
+  });
+
+  test.each<readonly [string, PatchOperation]>([
+    ["a member that is not there", { op: "remove", path: "/nothing" }],
+    ["a member of a member that is not there", { op: "add", path: "/nothing/more", value: 1 }],
+    ["an element behind the end", { op: "add", path: "/list/4", value: 1 }],
+    ["an index with a zero before it", { op: "remove", path: "/list/01" }],
+    ["a negative index", { op: "remove", path: "/list/-1" }],
+    ["a name in a list", { op: "add", path: "/list/name", value: 1 }],
+    ["a member of a number", { op: "add", path: "/n/more", value: 1 }],
+    ["an inherited member", { op: "replace", path: "/constructor", value: 1 }],
+    ["a test that fails", { op: "test", path: "/n", value: 2 }],
+    ["a move from nowhere", { op: "move", from: "/list/3", path: "/n" }],
+  ])("X-PAT-6 a patch that does not fit is refused: %s", (_title, operation) => {
+    const document = { list: [1, 2, 3], n: 1 };
+    expect(() => applyPatch(document, [operation])).toThrow(LivePatchError);
+    expect(document).toEqual({ list: [1, 2, 3], n: 1 });
+  });
+
+  test("X-PAT-6 no prototype is touched", () => {
+    const changed = applyPatch<any>(JSON.parse('{"__proto__":{"a":1}}'), [
+      { op: "add", path: "/__proto__/polluted", value: true },
+    ]);
+    expect(({} as any).polluted).toBeUndefined();
+    expect(Object.getPrototypeOf(changed)).toBe(Object.prototype);
+    expect(JSON.stringify(changed)).toBe('{"__proto__":{"a":1,"polluted":true}}');
+    expect(() => applyPatch<any>({}, [{ op: "add", path: "/__proto__/polluted", value: true }])).toThrow(
+      LivePatchError,
+    );
+  });
+
+  test("X-PAT-6 a version that is missing is noticed, one that comes twice is not applied twice", () => {
+    const next = livePatches();
+    const patch = [{ op: "replace", path: "/n", value: 2 }];
+    const whole = { data: { n: 1 }, extensions: { live: { version: 1 } } };
+    const second = { extensions: { live: { version: 2, patch } } };
+    expect(next<any>(whole).data).toEqual({ n: 1 });
+    expect(next<any>(second).data).toEqual({ n: 2 });
+    expect(next<any>(second).data).toEqual({ n: 2 });
+    expect(() => next<any>({ extensions: { live: { version: 4, patch } } })).toThrow("version 4 does not follow 2");
+    expect(next<any>({ data: { n: 9 }, extensions: { live: { version: 1 } } }).data).toEqual({ n: 9 });
+    expect(() => livePatches()<any>(second)).toThrow(LivePatchError);
+    expect(next<any>({ data: 1 })).toEqual({ data: 1 });
+    const failed = { errors: [{ message: "x" }], extensions: { live: { version: 1, patch } } };
+    expect(next(failed)).toBe(failed);
+  });
+
+  test("X-PAT-6 events of REST", () => {
+    const next = liveRows<readonly number[]>();
+    expect(next('{"version":1,"data":[1]}')).toEqual([1]);
+    expect(next('{"version":2,"patch":[{"op":"add","path":"/1","value":2}]}')).toEqual([1, 2]);
+    expect(() => next('{"version":4,"patch":[]}')).toThrow(LivePatchError);
+  });
+});
