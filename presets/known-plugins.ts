@@ -21,6 +21,7 @@ export const knownPlugins: readonly string[] = [
   "cost-limits",
   "csv-bodies",
   "csv-media",
+  "cursor-pages",
   "custom-media",
   "database-settings",
   "document-operators",

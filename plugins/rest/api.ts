@@ -179,6 +179,10 @@ export type ChooseMedia = Token<
  *  plugins declare are. @rule X-RES-2 */
 export type FinishAnswer = Token<"finishAnswer", SyncWaterfallHook<[answer: Answer, row: ResultRow]>>;
 
+/** Declared by the plugin `rest`: response headers, beside those of the dialect, that pages of other origins may read.
+ *  Asked once. @rule X-EXP-1 */
+export type ExposeRestHeaders = Token<"exposeRestHeaders", SyncWaterfallHook<[names: readonly string[]]>>;
+
 /** Offered by the plugin `rest`. */
 export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;
 

@@ -10,7 +10,7 @@ import {
   type Relation,
 } from "../../core/index.ts";
 import { bodyOf } from "./answer/rows.ts";
-import type { RestHandler } from "./api.ts";
+import type { ExposeRestHeaders, RestHandler } from "./api.ts";
 import { excludedRows, preconditionFailed } from "./errors.ts";
 import { plannedReads, valuesOf, type PlannedReads } from "./read.ts";
 import type { RestRequest, Way } from "./request.ts";
@@ -143,6 +143,7 @@ export const etag = definePlugin({
       preconditionOf: (request, relation) => preconditionOf(context, reads, request, relation),
       tagOf: etagOf,
     });
+    hooks.use<ExposeRestHeaders>("exposeRestHeaders").tap("etag", (names) => [...names, "ETag"]);
     hooks.buildRestRoute.tap("etag", (route) => {
       const read = route.methods.get("GET");
       if (read === undefined || route.target.kind === "root") return route;

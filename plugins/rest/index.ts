@@ -14,6 +14,7 @@ import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
 import type {
   ChooseMedia,
+  ExposeRestHeaders,
   FinishAnswer,
   HintsService,
   ReadBody,
@@ -36,7 +37,6 @@ import {
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { Rest, Way } from "./request.ts";
 import { createRoutes, onRelation, type RestService } from "./routes.ts";
-import type { EtagsService } from "./run.ts";
 import { restLimits, restSettings } from "./settings.ts";
 import {
   compatMode,
@@ -110,7 +110,6 @@ const refuseUnknown = async (rest: Rest, exchange: Exchange, way: Way): Promise<
 };
 
 const NONE: readonly string[] = [];
-const TAGS: readonly string[] = ["ETag"];
 
 /** A path of no surface, where this one is the last. */
 const refusePath = ({ context, suggestions }: Rest, { path, session }: OpenExchange): RelApiError => {
@@ -143,6 +142,8 @@ export const rest = definePlugin({
     );
     hooks.declare<ReadBody>("readBody", new SyncBailHook(["body", "type"]) satisfies ReadBody["value"]);
     hooks.declare<ReadRaised>("readRaised", new SyncBailHook(["error"]) satisfies ReadRaised["value"]);
+    const exposing: ExposeRestHeaders["value"] = new SyncWaterfallHook(["names"]);
+    hooks.declare<ExposeRestHeaders>("exposeRestHeaders", exposing);
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>
@@ -161,6 +162,7 @@ export const rest = definePlugin({
           ? { path: "/<table>?limit=3" }
           : (await import("./example.ts")).exampleRead(model, session),
     });
+    let exposed: readonly string[] | undefined;
     const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",
@@ -168,7 +170,7 @@ export const rest = definePlugin({
       paths: () =>
         context.options.compatMode ? ["*"] : restPrefixesOf(context.options).flatMap((root) => [root, `${root}/*`]),
       get exposedHeaders() {
-        return context.service<EtagsService>("rest-etags") === undefined ? NONE : TAGS;
+        return (exposed ??= exposing.call(NONE));
       },
       // steps 4 to 6 of R-PIPE-1, then the target's own handler
       handle: (exchange) => {

@@ -56,6 +56,7 @@ const sections: readonly Section[] = [
       "guides/live-queries",
       "guides/several-processes",
       "guides/tenants",
+      "guides/pages-by-cursor",
       "guides/embedded-database",
       "guides/poolers",
       "guides/several-servers",

@@ -1,0 +1,22 @@
+/** What pages by cursor refuse. */
+import { RelApiError } from "../../../core/index.ts";
+
+/** @rule P-CUR-5 */
+export const cursorInvalid = (details: string): RelApiError =>
+  new RelApiError({
+    code: "cursor-invalid",
+    status: 400,
+    message: "The cursor cannot be used",
+    details,
+    hint: "Start again with an empty cursor, and follow the links of each answer as they are",
+  });
+
+/** @rule P-CUR-4 */
+export const pageImpossible = (details: string, hint?: string): RelApiError =>
+  new RelApiError({
+    code: "cursor-page-impossible",
+    status: 400,
+    message: "This request cannot be paged by a cursor",
+    details,
+    ...(hint === undefined ? {} : { hint }),
+  });

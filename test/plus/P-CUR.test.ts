@@ -1,0 +1,261 @@
+/** Pages by cursor on REST: docs/guides/pages-by-cursor.md. */
+import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { startApi, type Answer, type StartOptions } from "../support/api.ts";
+import { bearer } from "../support/tokens.ts";
+import { lastStatement } from "./last-statement.ts";
+
+const start = (more: StartOptions = {}) => startApi({ ...more, preset: plus });
+
+const api = await start();
+await api.sql(`
+  create table sea.buoy_log (
+    id int primary key, place text collate "C", depth float8, seen timestamptz, notes jsonb, kind text not null collate "C");
+  insert into sea.buoy_log
+    select n,
+           case when n % 5 = 0 then null else (array['a "b"', 'c,d', 'e\\f', 'ünï', 'x.y'])[n % 4 + 1] end,
+           case n % 7 when 0 then null when 1 then 'NaN' when 2 then 0.1 else n / 3.0 end,
+           timestamptz '2024-01-01 00:00:00.123456+00' + (n % 6) * interval '1 day',
+           jsonb_build_object('rank', case when n % 4 = 0 then null else n % 9 end),
+           (array['k', 'l'])[n % 2 + 1]
+      from generate_series(1, 43) as n;
+  create view sea.bare_log as select depth, kind from sea.buoy_log;
+  create table sea.guarded (id int primary key, owner text not null, label text);
+  insert into sea.guarded select n, (array['ann', 'bob'])[n % 2 + 1], 'g' || n from generate_series(1, 12) as n;
+  alter table sea.guarded enable row level security;
+  create policy own on sea.guarded using (owner = current_setting('request.jwt.claims', true)::json->>'sub');
+  grant select on sea.buoy_log, sea.bare_log, sea.guarded to sea_anon, sea_clerk;
+  grant select (id, kind) on sea.buoy_log to sea_columns`);
+await api.reload();
+
+/** What each relation of `Link` leads to, below the path. */
+const linksOf = (answer: Answer): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...(answer.headers["link"] ?? "").matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, target = "", rel = ""]) => [
+      rel,
+      target,
+    ]),
+  );
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** All pages along one relation of the links, as the rows that they have. */
+const walk = async (path: string, query: string, rel: "next" | "prev"): Promise<readonly (readonly Row[])[]> => {
+  const pages: (readonly Row[])[] = [];
+  for (let at: string | undefined = query; at !== undefined;) {
+    const answer: Answer = await api.get(path + at);
+    expect(answer.status, answer.text).toBe(200);
+    pages.push(answer.json());
+    at = linksOf(answer)[rel];
+    if (pages.length > 60) throw new Error("the pages do not end");
+  }
+  return pages;
+};
+
+const ids = (rows: readonly Row[]): readonly unknown[] => rows.map(({ id }) => id);
+
+const ORDERS = [
+  "id",
+  "id.desc",
+  "kind",
+  "kind.desc,id.desc",
+  "place",
+  "place.desc",
+  "place.nullsfirst",
+  "place.desc.nullslast,kind",
+  "depth.asc.nullsfirst,place.desc",
+  "depth.desc",
+  "seen.desc,depth,place.nullsfirst",
+  "notes->>rank.desc,kind.asc",
+  '"kind".asc,notes->>"rank".nullsfirst',
+  "notes",
+];
+
+const asCaller = (role: string, more: Readonly<Record<string, unknown>> = {}) => ({
+  headers: bearer({ role, ...more }),
+});
+
+describe("pages", () => {
+  test.each(ORDERS)("P-CUR-2 P-CUR-3 both ways along %s are all rows, once each", async (order) => {
+    const base = `?select=id&order=${encodeURIComponent(order)}`;
+    const expected = ids((await api.get(`/buoy_log${base}${order.includes("id") ? "" : ",id"}`)).json());
+    expect(expected).toHaveLength(43);
+    const forward = await walk("/buoy_log", `${base}&limit=5&cursor=`, "next");
+    expect(forward.map(({ length }) => length)).toEqual([5, 5, 5, 5, 5, 5, 5, 5, 3]);
+    expect(forward.flatMap(ids)).toEqual(expected);
+    // from the last page back to the first
+    let last = `${base}&limit=5&cursor=`;
+    for (
+      let next: string | undefined = last;
+      next !== undefined;
+      next = linksOf(await api.get(`/buoy_log${last}`))["next"]
+    )
+      last = next;
+    const backward = await walk("/buoy_log", last, "prev");
+    expect([...backward].reverse().flatMap(ids)).toEqual(expected);
+  });
+
+  test("P-CUR-1 a page has the select's columns alone, as PostgreSQL wrote them, and related rows", async () => {
+    const plain = await api.get("/vessels?select=*,ports(name)&order=name&limit=2");
+    const page = await api.get("/vessels?select=*,ports(name)&order=name&limit=2&cursor=");
+    expect([page.status, page.headers["content-type"], page.json()]).toEqual([
+      200,
+      "application/json; charset=utf-8",
+      plain.json(),
+    ]);
+    expect(page.text).toBe(plain.text);
+    expect(page.headers["content-range"]).toBeUndefined();
+    expect(Object.keys(linksOf(page))).toEqual(["next"]);
+    const none = await api.get("/vessels?id=eq.-1&limit=2&cursor=");
+    expect([none.status, none.text, none.headers["link"]]).toEqual([200, "[]", undefined]);
+  });
+
+  test("P-CUR-1 links keep the query, and HEAD has them too", async () => {
+    const page = await api.get("/buoy_log?select=id&kind=eq.k&order=id&limit=3&cursor=");
+    const { next = "" } = linksOf(page);
+    expect(next).toMatch(/^\?select=id&kind=eq\.k&order=id&limit=3&cursor=[\w-]+$/);
+    const second = await api.get(`/buoy_log${next}`);
+    expect(ids(second.json())).toEqual([8, 10, 12]);
+    expect(Object.keys(linksOf(second))).toEqual(["next", "prev", "first"]);
+    const head = await api.head(`/buoy_log${next}`);
+    expect([head.status, head.text, head.headers["link"]]).toEqual([200, "", second.headers["link"]]);
+  });
+
+  test("P-CUR-2 rows that come and go do not shift a page", async () => {
+    const page = await api.get("/buoy_log?select=id&order=id&limit=3&cursor=");
+    await api.sql(
+      "insert into sea.buoy_log (id, kind) values (0, 'k'), (-1, 'k'); delete from sea.buoy_log where id = 3",
+    );
+    expect(ids((await api.get(`/buoy_log${linksOf(page)["next"]}`)).json())).toEqual([4, 5, 6]);
+    await api.sql("delete from sea.buoy_log where id <= 0; insert into sea.buoy_log (id, kind) values (3, 'k')");
+  });
+
+  test("P-CUR-2 a page begins where an index finds it", async () => {
+    await api.sql(`
+      create table sea.long_log (id int primary key, at int not null);
+      insert into sea.long_log select n, n / 3 from generate_series(1, 30000) as n;
+      create index on sea.long_log (at, id); grant select on sea.long_log to sea_anon; analyze sea.long_log`);
+    const sent = lastStatement();
+    const other = await startApi({ preset: plus, parts: [sent.plugin] });
+    const place = Buffer.from(JSON.stringify([1, "long_log", "at", 0, "9000", "27000"])).toString("base64url");
+    const page = await other.get(`/long_log?select=id&order=at&limit=2&cursor=${place}`);
+    expect(ids(page.json())).toEqual([27001, 27002]);
+    const lines = (await api.sql(`explain (analyze, timing off) ${sent.text()}`)) as readonly Row[];
+    const plan = lines.map((line) => line["QUERY PLAN"]).join("\n");
+    expect(plan).toMatch(/Index (?:Only )?Scan using long_log_at_id_idx[^]*Index Cond: \(at >= 9000\)/);
+    expect(plan).toMatch(/Rows Removed by Filter: [0-3]\n/);
+  });
+
+  test("P-CUR-3 limits of the server end a page, not the rows", async () => {
+    const capped = await start({ dbMaxRows: 4 });
+    const found: unknown[] = [];
+    for (let at: string | undefined = "?select=id&order=id&limit=30&cursor="; at !== undefined;) {
+      const answer: Answer = await capped.get(`/buoy_log${at}`);
+      found.push(...ids(answer.json()));
+      at = linksOf(answer)["next"];
+    }
+    expect(found).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
+  });
+});
+
+describe("who sees what", () => {
+  test("P-CUR-5 a cursor of one caller shows another no more than a filter does", async () => {
+    const ann = await api.get(
+      "/guarded?select=id,owner&order=id&limit=2&cursor=",
+      asCaller("sea_anon", { sub: "ann" }),
+    );
+    expect(ann.json()).toEqual([2, 4].map((id) => ({ id, owner: "ann" })));
+    const bob = await api.get(`/guarded${linksOf(ann)["next"]}`, asCaller("sea_anon", { sub: "bob" }));
+    expect(bob.json()).toEqual([5, 7].map((id) => ({ id, owner: "bob" })));
+    expect((await api.get(`/guarded${linksOf(ann)["next"]}`)).json()).toEqual([]);
+  });
+
+  test("P-CUR-5 the order's columns and the key must be readable", async () => {
+    const may = await api.get("/buoy_log?select=kind&order=kind&limit=2&cursor=", asCaller("sea_columns"));
+    expect([may.status, may.json()]).toEqual([200, [{ kind: "k" }, { kind: "k" }]]);
+    const mayNot = await api.get("/buoy_log?select=kind&order=depth&limit=2&cursor=", asCaller("sea_columns"));
+    expect([mayNot.status, mayNot.json().code]).toEqual([403, "42501"]);
+  });
+});
+
+describe("what is refused", () => {
+  const cursorOf = (...parts: readonly unknown[]): string => Buffer.from(JSON.stringify(parts)).toString("base64url");
+  const good = cursorOf(1, "buoy_log", "id", 0, "5");
+  test.each([
+    ["no cursor at all", "order=id&limit=2&cursor=nonsense"],
+    ["no JSON", `order=id&limit=2&cursor=${Buffer.from("[1,").toString("base64url")}`],
+    ["JSON of something else", `order=id&limit=2&cursor=${cursorOf({ a: 1 })}`],
+    ["an object", `order=id&limit=2&cursor=${Buffer.from("{}").toString("base64url")}`],
+    ["another order", `order=kind&limit=2&cursor=${good}`],
+    ["another table", `order=id&limit=2&cursor=${cursorOf(1, "vessels", "id", 0, "5")}`],
+    ["too few values", `order=kind&limit=2&cursor=${cursorOf(1, "buoy_log", "kind", 0, "k")}`],
+    ["too many values", `order=id&limit=2&cursor=${cursorOf(1, "buoy_log", "id", 0, "5", "6")}`],
+    ["a number", `order=id&limit=2&cursor=${cursorOf(1, "buoy_log", "id", 0, 5)}`],
+    ["a NUL", `order=id&limit=2&cursor=${cursorOf(1, "buoy_log", "id", 0, "\u0000")}`],
+    ["a version to come", `order=id&limit=2&cursor=${cursorOf(2, "buoy_log", "id", 0, "5")}`],
+    ["two cursors", `order=id&limit=2&cursor=${good}&cursor=${good}`],
+  ])("P-CUR-5 %s", async (_what, query) => {
+    const answer = await api.get(`/buoy_log?${query}`);
+    expect([answer.status, answer.json().code]).toEqual([400, "cursor-invalid"]);
+  });
+
+  test("P-CUR-5 a value that the column does not take is the database's error, and no SQL", async () => {
+    const evil = `5"),id.gt.0,or(id.eq."1`;
+    const answer = await api.get(`/buoy_log?order=id&limit=2&cursor=${cursorOf(1, "buoy_log", "id", 0, evil)}`);
+    expect([answer.status, answer.json().code]).toEqual([400, "22P02"]);
+    const text = await api.get(
+      `/buoy_log?select=id&order=place&limit=1&cursor=${cursorOf(1, "buoy_log", "place", 0, `x"\\),z.(`, "1")}`,
+    );
+    expect(text.status).toBe(200);
+  });
+
+  test.each([
+    ["an offset", "/buoy_log?order=id&limit=2&offset=2&cursor=", {}],
+    ["a range", "/buoy_log?order=id&limit=2&cursor=", { range: "0-1" }],
+    ["another media type", "/buoy_log?order=id&limit=2&cursor=", { accept: "text/csv" }],
+    ["one row alone", "/buoy_log?limit=1&cursor=", { accept: "application/vnd.pgrst.object+json" }],
+    ["rows without a key", "/bare_log?limit=2&cursor=", {}],
+    ["an order in related rows", "/vessels?select=name,ports(name)&order=ports(name)&limit=2&cursor=", {}],
+    ["an order by JSON of no text", "/buoy_log?order=notes->rank&limit=2&cursor=", {}],
+    ["two orders", "/buoy_log?order=id&order=kind&limit=2&cursor=", {}],
+    ["a column shown as something else", "/paints?order=shade&limit=2&cursor=", {}],
+  ])("P-CUR-4 %s", async (_what, path, headers) => {
+    const answer = await api.get(path, { headers });
+    expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);
+  });
+
+  test("P-CUR-4 rows that are aggregates", async () => {
+    const summing = await start({ dbAggregatesEnabled: true });
+    const answer = await summing.get("/buoy_log?select=kind,count()&limit=2&cursor=");
+    expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);
+    expect((await summing.get("/ports?select=name,vessels(count())&order=name&limit=1&cursor=")).json()).toEqual([
+      { name: "Leith", vessels: [{ count: expect.any(Number) }] },
+    ]);
+  });
+
+  test("P-CUR-4 other mistakes are told as ever", async () => {
+    for (const query of ["order=depth.up", "order=nothing", "select=nothing", "limit=-1", "kind=nothing"]) {
+      const [with_, without] = [await api.get(`/buoy_log?${query}&cursor=`), await api.get(`/buoy_log?${query}`)];
+      expect([with_.status, with_.json()]).toEqual([without.status, without.json()]);
+      expect(with_.status).toBeGreaterThanOrEqual(400);
+    }
+  });
+});
+
+test("P-CUR-1 X-EXP-1 browsers of other origins may read the links", async () => {
+  const page = await api.get("/buoy_log?limit=2&cursor=", { headers: { origin: "https://shop.example" } });
+  expect(page.headers["access-control-expose-headers"]).toMatch(/, Link$/);
+});
+
+test("P-CUR-6 a column of that name is filtered as ever, and without the plugin nothing else is known", async () => {
+  await api.sql(
+    "create table sea.queries (id int primary key, cursor text); grant select on sea.queries to sea_anon; insert into sea.queries values (1, 'x')",
+  );
+  await api.reload();
+  expect((await api.get("/queries?cursor=eq.x")).json()).toEqual([{ id: 1, cursor: "x" }]);
+  expect((await api.get("/queries?cursor=not.is.null&cursor=")).json()).toEqual([{ id: 1, cursor: "x" }]);
+  const plain = await startApi({ preset: plus, parts: [without("cursor-pages")] });
+  const answer = await plain.get("/buoy_log?order=id&limit=2&cursor=");
+  expect([answer.status, answer.json().code]).toEqual([400, "PGRST100"]);
+});

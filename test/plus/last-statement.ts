@@ -1,0 +1,29 @@
+/** The statement that an api has sent last, with its values in it, to be explained. */
+import { definePlugin, type Plugin, type ProgramStatement, type BoundValue } from "../../core/index.ts";
+
+const literal = (value: BoundValue): string =>
+  value === null ? "null" : `'${(typeof value === "string" ? value : "?").replaceAll("'", "''")}'`;
+
+const written = ({ text, slots }: ProgramStatement, values: readonly BoundValue[]): string =>
+  text.replace(/\$(\d+)/g, (_, number: string) => {
+    const slot = slots[Number(number) - 1];
+    if (slot !== undefined && "param" in slot) return literal(values[slot.param] ?? null);
+    return slot !== undefined && "fixed" in slot ? literal(slot.fixed) : "null";
+  });
+
+export const lastStatement = (): { readonly plugin: Plugin; readonly text: () => string } => {
+  let text = "";
+  const plugin = definePlugin({
+    name: "last-statement",
+    apply: (_hooks, context) =>
+      context.wrap({
+        execute: (next) => (execution) => {
+          const { program, values } = execution.programs[execution.programs.length - 1] ?? {};
+          const statement = program?.statements[program.main];
+          if (statement !== undefined) text = written(statement, values ?? []);
+          return next(execution);
+        },
+      }),
+  });
+  return { plugin, text: () => text };
+};
