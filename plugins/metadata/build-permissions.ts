@@ -62,6 +62,12 @@ interface Builder {
   readonly note: Note;
 }
 
+/** Builds one permission: what it notes is left out of that one. */
+interface PermissionBuilder extends Builder {
+  /** Of keys that nobody knows, which leave nothing out. */
+  readonly noteKey: Note;
+}
+
 const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: Builder): Predicate | undefined =>
   isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // not undefined
 
@@ -125,8 +131,13 @@ const SELECT_KEYS: ReadonlySet<string> = new Set([
   "subscription_root_fields",
 ]);
 
-const selectPermission = (raw: RawObject, table: NamedTable, place: string, builder: Builder): SelectPermission => {
-  noteUnknown(raw, SELECT_KEYS, place, builder.note);
+const selectPermission = (
+  raw: RawObject,
+  table: NamedTable,
+  place: string,
+  builder: PermissionBuilder,
+): SelectPermission => {
+  noteUnknown(raw, SELECT_KEYS, place, builder.noteKey);
   const filter = filterOf(raw["filter"], table, builder);
   const rowFields = rowFieldsOf(table, builder.model);
   const limit = limitOf(raw["limit"]);
@@ -158,9 +169,9 @@ const writePermission = (
   raw: RawObject,
   table: NamedTable,
   place: string,
-  builder: Builder,
+  builder: PermissionBuilder,
 ): WritePermission => {
-  noteUnknown(raw, WRITE_KEYS[operation], place, builder.note);
+  noteUnknown(raw, WRITE_KEYS[operation], place, builder.noteKey);
   const { relation } = table;
   // written rows that a service was to look at first are not let in unseen
   if (!isTrue(raw["validate_input"])) throw new Inconsistent("validate_input is not served");
@@ -221,12 +232,16 @@ export const buildPermissions = (
           continue;
         }
         entry[operation] = undefined;
+        const { schema, name } = table.relation;
+        const of = { type: `${operation}_permission`, of: { schema, name }, name: role } as const;
+        const note: Note = (message) => builder.note(message, of);
+        const own: PermissionBuilder = { ...builder, note, noteKey: builder.note };
         try {
-          if (operation === "select") entry.select = selectPermission(permission, table, place, builder);
-          else entry[operation] = writePermission(operation, permission, table, place, builder);
+          if (operation === "select") entry.select = selectPermission(permission, table, place, own);
+          else entry[operation] = writePermission(operation, permission, table, place, own);
         } catch (error) {
           if (!(error instanceof Inconsistent)) throw error;
-          builder.note(`${place}${error.message}`);
+          note(`${place}${error.message}`);
         }
       }
     }

@@ -3,6 +3,7 @@
 import { metadataVersionUnknown } from "./errors.ts";
 import type { MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
+import type { Note } from "./note.ts";
 import { readQueries } from "./queries.ts";
 import { numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 
@@ -29,7 +30,7 @@ export interface MetadataDocument {
   readonly limits: RawObject;
 }
 
-export type Note = (message: string) => void;
+export type { Note } from "./note.ts";
 
 const IGNORED: ReadonlySet<string> = new Set([
   "actions",

@@ -1,4 +1,5 @@
 /** `METADATA=./metadata`: names, relationships and permissions from Hasura metadata. */
+import { resolve } from "node:path";
 import {
   columnOf,
   definePlugin,
@@ -38,6 +39,7 @@ import { loaderSettings, metadataSettings } from "./settings.ts";
 import { metadataPermissionsForRest } from "../settings.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
 import { createFunctionRights, createView, mayCallOf, type FunctionRights } from "./view.ts";
+import type { MetadataProblem, MetadataProposal, MetadataSourceService } from "./api.ts";
 import type { GqlMetadata } from "../graphql/api.ts";
 
 /** What the metadata plugins leave in the model for each other. */
@@ -48,15 +50,21 @@ export interface MetadataPart extends GqlMetadata {
 }
 
 const DOCUMENT_PART = "metadata-document";
+const METADATA_PROPOSAL = "metadata-proposal";
 /** For other plugins: `MetadataQueries`. */
 const METADATA_QUERIES = "metadata-queries";
 /** For other plugins: `MetadataLimits`. */
 const METADATA_LIMITS = "metadata-limits";
 
+/** For other plugins: `MetadataProblem`s. */
+const METADATA_PROBLEMS = "metadata-problems";
+
 const noteWith =
-  (warn: IntrospectContext["warn"]): Note =>
-  (message) =>
+  (warn: IntrospectContext["warn"], problems: MetadataProblem[]): Note =>
+  (message, of) => {
     warn(`metadata: ${message}`);
+    if (of !== undefined) problems.push({ ...of, reason: message });
+  };
 
 /** Reads the files before the catalog is read, so that tables of schemas that are not exposed are loaded too. @rule
  *  G-MET-1 … G-MET-7 */
@@ -68,25 +76,41 @@ export const metadataLoader = definePlugin({
     const { metadata } = context.options;
     if (metadata === undefined) return;
     let last: MetadataDocument | undefined;
+    let proposal: MetadataProposal | undefined;
+    context.offer<MetadataSourceService>("metadata-source", {
+      ...(typeof metadata === "string" ? { path: resolve(metadata) } : {}),
+      read: () => loadMetadata(metadata),
+      propose: (next) => {
+        proposal = next;
+      },
+    });
     hooks.introspect.tapPromise("metadata-loader", async (model, { warn }) => {
-      const note = noteWith(warn);
+      const problems: MetadataProblem[] = [];
+      const note = noteWith(warn, problems);
+      const proposed = proposal;
+      const served = servedKeys(context.registry);
+      let document: MetadataDocument;
       try {
-        last = readDocument(await loadMetadata(metadata), note, servedKeys(context.registry));
+        if (proposed !== undefined) document = readDocument(proposed.raw, note, served);
+        else document = last = readDocument((await loadMetadata(metadata)).raw, note, served);
         context.troubles.set("metadata", undefined);
       } catch (error) {
-        if (last === undefined) throw error;
+        if (last === undefined || proposed !== undefined) throw error;
+        document = last;
         const told = `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`;
         note(told);
         context.troubles.set("metadata", told);
       }
-      const wanted = { relations: wantedRelations(last), routines: wantedRoutines(last) };
+      const wanted = { relations: wantedRelations(document), routines: wantedRoutines(document) };
       return {
         ...model,
         parts: {
           ...model.parts,
-          [DOCUMENT_PART]: last,
-          [METADATA_QUERIES]: last.queries,
-          [METADATA_LIMITS]: last.limits,
+          [DOCUMENT_PART]: document,
+          [METADATA_QUERIES]: document.queries,
+          [METADATA_LIMITS]: document.limits,
+          [METADATA_PROBLEMS]: problems,
+          ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
           "catalog-wanted": wanted,
         },
       };
@@ -136,7 +160,8 @@ const matchDocument = async (
   introspection: IntrospectContext,
   { registry, options }: PluginContext,
 ): Promise<Model> => {
-  const note = noteWith(introspection.warn);
+  const problems = [...(model.parts[METADATA_PROBLEMS] as readonly MetadataProblem[])]; // the loader writes them
+  const note = noteWith(introspection.warn, problems);
   const enums = await loadEnums(document, model, introspection, note);
   const matched = matchTables(document, model, enums, note);
   const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
@@ -163,9 +188,10 @@ const matchDocument = async (
       createSight(ofRole, matched.model, mayCallOf(functionRights, role, options.inferFunctionPermissions)),
     ]),
   );
+  (model.parts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems); // the loader writes it
   return {
     ...matched.model,
-    parts: { ...matched.model.parts, metadata: part },
+    parts: { ...matched.model.parts, metadata: part, [METADATA_PROBLEMS]: problems },
     loginRoles: new Map([
       ["graphql", roles],
       ...(options.metadataPermissionsForRest ? ([["rest", roles]] as const) : []),
@@ -189,10 +215,11 @@ const loadEnums = async (
     if (table.raw["is_enum"] !== true) continue;
     const relation = relationOf(model, table.name);
     if (relation === undefined) continue;
-    const place = `table ${relation.name}: it cannot be an enum table: `;
+    const leaveOut = (reason: string): void =>
+      note(`table ${relation.name}: it cannot be an enum table: ${reason}`, { type: "enum_table", of: table.name });
     const columns = enumColumns(model, relation);
     if (typeof columns === "string") {
-      note(`${place}${columns}`);
+      leaveOut(columns);
       continue;
     }
     const comment = columns.comment === undefined ? sql`null::text` : ident(columns.comment);
@@ -202,8 +229,8 @@ const loadEnums = async (
     const bad = rows.find(
       (row) => !ENUM_NAME.test(row.key) || row.key.startsWith("__") || ["true", "false", "null"].includes(row.key),
     );
-    if (rows.length === 0) note(`${place}it has no rows`);
-    else if (bad !== undefined) note(`${place}"${bad.key}" is not a valid GraphQL enum value`);
+    if (rows.length === 0) leaveOut("it has no rows");
+    else if (bad !== undefined) leaveOut(`"${bad.key}" is not a valid GraphQL enum value`);
     else found.set(table, rows);
   }
   return found;

@@ -25,7 +25,10 @@ export const inheritance = (document: MetadataDocument, note: Note): ReadonlyMap
   const parentsOf = new Map(document.inheritedRoles.map(({ role, parents }) => [role, parents]));
   const circular = rolesInCircles(parentsOf);
   for (const role of circular) {
-    note(`inherited role ${role}: its parents form a cycle, so it inherits nothing`);
+    note(`inherited role ${role}: its parents form a cycle, so it inherits nothing`, {
+      type: "inherited_role",
+      name: role,
+    });
     parentsOf.set(role, []);
   }
   return parentsOf;
@@ -52,7 +55,11 @@ export const inherit = (
     if (known !== undefined) return known;
     const inherited = parents.flatMap((parent) => {
       const found = resolve(parent);
-      if (found === undefined) note(`inherited role ${role}: parent ${parent} has no permission in the metadata`);
+      if (found === undefined)
+        note(`inherited role ${role}: parent ${parent} has no permission in the metadata`, {
+          type: "inherited_role",
+          name: role,
+        });
       return found ?? [];
     });
     const merged = new Map<string, Readonly<TablePermissions>>();

@@ -22,23 +22,32 @@ interface FileLocation {
   readonly root: string;
   readonly file: string;
   readonly through: readonly string[];
-  /** Of the whole metadata: files that include others several times each are a bomb as well. */
-  readonly count: { files: number };
+  /** Of the whole metadata, as often as they are read: files that include others several times each are a bomb as
+   *  well. */
+  readonly files: string[];
+}
+
+/** `files`: those that it was read from. */
+export interface LoadedMetadata {
+  readonly raw: Raw;
+  readonly files: readonly string[];
 }
 
 const MAX_ALIASES = 100;
 const MAX_FILES = 10_000;
 
 /** @throws RelApiError `preset` with the file's name, line and column @rule G-MET-1 G-MET-2 G-MET-6 */
-export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<Raw> => {
-  if (typeof source !== "string") return copyOf(source);
+export const loadMetadata = async (source: string | Readonly<Record<string, unknown>>): Promise<LoadedMetadata> => {
+  if (typeof source !== "string") return { raw: copyOf(source), files: [] };
   const path = resolve(source);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
-  return found.isDirectory()
-    ? loadFolder(path)
-    : loadFile({ root: dirname(path), file: path, through: [], count: { files: 1 } });
+  const files: string[] = [];
+  const raw = found.isDirectory()
+    ? await loadFolder(path, files)
+    : await loadFile({ root: dirname(path), file: path, through: [], files });
+  return { raw, files };
 };
 
 /** An object of the caller's own, plain by contract; its whole numbers may be of type bigint. */
@@ -66,7 +75,8 @@ const keepDigits = (document: Document): void => {
 };
 
 const loadFile = async (place: FileLocation): Promise<Raw> => {
-  const { file } = place;
+  const { file, files } = place;
+  files.push(file);
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
   });
@@ -111,16 +121,15 @@ const expand = async (value: Raw, place: FileLocation): Promise<Raw> => {
 };
 
 /** @rule G-MET-2 */
-const include = async (name: string, { root, file, through, count }: FileLocation): Promise<Raw> => {
+const include = async (name: string, { root, file, through, files }: FileLocation): Promise<Raw> => {
   const path = resolve(dirname(file), name);
   const inside = relative(root, path);
   if (inside.startsWith("..") || isAbsolute(inside))
     throw metadataUnreadable(file, `it includes ${name}, which is outside the metadata folder`);
   if (path === file || through.includes(path))
     throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
-  count.files++;
-  if (count.files > MAX_FILES) throw metadataUnreadable(file, `the metadata includes more than ${MAX_FILES} files`);
-  return loadFile({ root, file: path, through: [...through, file], count });
+  if (files.length >= MAX_FILES) throw metadataUnreadable(file, `the metadata includes more than ${MAX_FILES} files`);
+  return loadFile({ root, file: path, through: [...through, file], files });
 };
 
 /** Files of a folder, beside those of `databases/`, by the key they fill. */
@@ -142,15 +151,14 @@ const PARTS = [
   "backend_configs",
 ] as const;
 
-const loadFolder = async (root: string): Promise<Raw> => {
-  const count = { files: 0 };
+const loadFolder = async (root: string, files: string[]): Promise<Raw> => {
   const optional = async (...names: readonly string[]): Promise<Raw | undefined> => {
     const path = join(root, ...names);
     const exists = await stat(path).then(
       () => true,
       () => false,
     );
-    return exists ? loadFile({ root, file: path, through: [], count }) : undefined;
+    return exists ? loadFile({ root, file: path, through: [], files }) : undefined;
   };
   const version = await optional("version.yaml");
   if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");

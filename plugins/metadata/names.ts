@@ -111,7 +111,10 @@ export const matchTables = (
   for (const table of document.tables) {
     const relation = relationOf(model, table.name);
     if (relation === undefined)
-      note(`table ${table.name.name}: does not exist in schema ${table.name.schema}; ignored`);
+      note(`table ${table.name.name}: does not exist in schema ${table.name.schema}; ignored`, {
+        type: "table",
+        of: table.name,
+      });
     else if (found.has(nameKey(relation))) note(`table ${table.name.name}: listed twice; using the first entry`);
     else found.set(nameKey(relation), { table, relation });
   }
@@ -122,15 +125,17 @@ export const matchTables = (
     const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {
       const name = textOf(objectOf(raw)["name"]);
       if (name === undefined) return note(`table ${relation.name}: relationship without a name; ignored`);
+      const type = isObjectRelationship ? "object_relation" : "array_relation";
       const place = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
-      if (!GRAPHQL_NAME.test(name)) return note(`${place}its name is not a valid GraphQL name`);
-      if (columnOf(relation, name) !== undefined) return note(`${place}a column has that name`);
-      if (relationships.some((other) => other.name === name)) return note(`${place}the name is taken`);
+      const leaveOut = (reason: string): void => note(`${place}${reason}`, { type, of: table.name, name });
+      if (!GRAPHQL_NAME.test(name)) return leaveOut("its name is not a valid GraphQL name");
+      if (columnOf(relation, name) !== undefined) return leaveOut("a column has that name");
+      if (relationships.some((other) => other.name === name)) return leaveOut("the name is taken");
       const using = objectOf(objectOf(raw)["using"]);
       const matched = matchRelationship(model, relation, using, isObjectRelationship, name);
-      if (typeof matched === "string") return note(`${place}${matched}`);
+      if (typeof matched === "string") return leaveOut(matched);
       if (!isListed(matched.relationship.target))
-        return note(`${place}table "${matched.relationship.target.name}" is not in the metadata`);
+        return leaveOut(`table "${matched.relationship.target.name}" is not in the metadata`);
       if (matched.isNew) added.push(matched.relationship);
       relationships.push({
         name,
@@ -234,18 +239,20 @@ const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: N
   const definition = objectOf(raw["definition"]);
   const routine = nameOf(definition["function"]);
   if (name === undefined || routine === undefined) return [];
-  const place = `table ${relation.name}: computed field ${name}: `;
-  if (columnOf(relation, name) !== undefined) {
-    note(`${place}a column has that name`);
+  const leaveOut = (reason: string): readonly [] => {
+    const { schema, name: table } = relation;
+    note(`table ${table}: computed field ${name}: ${reason}`, {
+      type: "computed_field",
+      of: { schema, name: table },
+      name,
+    });
     return [];
-  }
+  };
+  if (columnOf(relation, name) !== undefined) return leaveOut("a column has that name");
   const takesRow = routinesOf(model, routine).some((one) =>
     one.parameters.some((parameter) => parameter.type === relation.rowType),
   );
-  if (!takesRow) {
-    note(`${place}no function "${routine.schema}"."${routine.name}" takes a row of the table`);
-    return [];
-  }
+  if (!takesRow) return leaveOut(`no function "${routine.schema}"."${routine.name}" takes a row of the table`);
   const comment = commentOf(raw["comment"]);
   return [
     {
@@ -267,27 +274,25 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
   document.functions.flatMap(({ name, configuration }): readonly GqlFunctionEntry[] => {
     const routines = routinesOf(model, name);
     const place = `function ${name.name}: `;
-    if (routines.length === 0) {
-      note(`${place}does not exist in schema ${name.schema}; ignored`);
+    const leaveOut = (reason: string): readonly [] => {
+      note(reason, { type: "function", of: name });
       return [];
-    }
+    };
+    if (routines.length === 0) return leaveOut(`${place}does not exist in schema ${name.schema}; ignored`);
     if (!routines.some((routine) => routine.returns.relation !== undefined))
       note(`${place}it does not return rows of a table, so GraphQL has no field for it`);
     const exposedAs = textOf(configuration["exposed_as"]);
     if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
-      note(
+      return leaveOut(
         `the function "${name.name}" cannot be tracked because the function was requested to be exposed as a mutation, but is not marked VOLATILE. Maybe the function was given the wrong volatility when it was defined?`,
       );
-      return [];
     }
     const sessionArgument = textOf(configuration["session_argument"]);
     const parameter =
       sessionArgument === undefined ? undefined : routines[0]?.parameters.find((one) => one.name === sessionArgument);
     const isJson = parameter !== undefined && ["json", "jsonb"].includes(baseTypeOf(model, parameter.type)?.name ?? "");
-    if (sessionArgument !== undefined && !isJson) {
-      note(`${place}session argument "${sessionArgument}" is not an argument of type json`);
-      return [];
-    }
+    if (sessionArgument !== undefined && !isJson)
+      return leaveOut(`${place}session argument "${sessionArgument}" is not an argument of type json`);
     const comment = commentOf(configuration["comment"]);
     const customName = textOf(configuration["custom_name"]);
     return [

@@ -1,9 +1,9 @@
 /** Query collections of the metadata, the allow list and the endpoints that refer to them. @rule G-MET-14 */
 import type { MetadataEndpoint, MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
+import type { Note } from "./note.ts";
 
 type RawObject = { readonly [key: string]: Raw };
-type Note = (message: string) => void;
 
 const listOf = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
 const objectOf = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
@@ -66,6 +66,7 @@ export const readQueries = (top: RawObject, served: readonly string[], note: Not
             ? "it has no url"
             : `there is no query "${textOf(query["query_name"]) ?? ""}" in the collection "${collection}"`
         }; ignored`,
+        { type: "rest_endpoint", name },
       );
       return undefined;
     },

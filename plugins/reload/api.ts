@@ -1,4 +1,6 @@
 /** What reloads add to the api: types only. */
+import type { Token } from "../../core/index.ts";
+
 declare module "../../core/http/call.ts" {
   interface ApiMethods {
     /** Reads schema, settings and metadata again, in all processes. Resolves when this one has. */
@@ -6,4 +8,5 @@ declare module "../../core/http/call.ts" {
   }
 }
 
-export {};
+/** Offered by the plugin `reload-all`: the other processes load, this one does not. */
+export type ReloadOthersService = Token<"reload-others", { ask(): void }>;

@@ -1,7 +1,7 @@
 /** `api.reloadAll()`: whoever asks one process to reload has asked all of them. @rule X-BUS-2 */
 import { definePlugin } from "../../core/index.ts";
 import type { BusService } from "../bus/api.ts";
-import type {} from "./api.ts";
+import type { ReloadOthersService } from "./api.ts";
 import { channelSettings } from "./settings.ts";
 
 const TOPIC = "reload";
@@ -17,8 +17,10 @@ export const reloadAll = definePlugin({
     let timer: NodeJS.Timeout | undefined;
     let stop: (() => void) | undefined;
     let isClosed = false;
+    const askOthers = (): void => bus()?.publish(TOPIC, "");
+    context.offer<ReloadOthersService>("reload-others", { ask: askOthers });
     context.addMethod("reloadAll", () => {
-      bus()?.publish(TOPIC, "");
+      askOthers();
       return context.reload();
     });
     // the bus is looked up once all plugins are applied, and the schema is still loading
