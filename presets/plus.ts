@@ -1,5 +1,6 @@
 /** Both surfaces, and what neither of the two engines has. */
 import { compose, type Plugin, type Preset } from "../core/index.ts";
+import { metadataApi } from "../plugins/plus/metadata-api/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import type { PresetOptions } from "./options.ts";
@@ -7,6 +8,10 @@ import type { PresetOptions } from "./options.ts";
 /** One plugin a line, by the items of docs/reference/plus.md. The command line loads this file at each start: a plugin
  *  imports what is large when it is first asked. */
 const features: readonly Plugin[] = [cursorPages];
+const features: readonly Plugin[] = [
+  // Hasura's operations
+  metadataApi,
+];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
 export const plus = (options: PresetOptions): Preset => compose(fullCompat(options), ...features);

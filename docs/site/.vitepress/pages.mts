@@ -53,6 +53,7 @@ const sections: readonly Section[] = [
       "guides/use-your-own-users",
       "guides/presets",
       "guides/metadata",
+      "guides/metadata-api",
       "guides/live-queries",
       "guides/several-processes",
       "guides/tenants",

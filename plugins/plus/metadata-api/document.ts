@@ -1,0 +1,182 @@
+/** Metadata as a plain value, and how a part of it is replaced. */
+import { isRawNumber, numberText, writeJson, type Json, type QualifiedName } from "../../../core/index.ts";
+import type { MetadataProblem } from "../../metadata/api.ts";
+import { missingKey, refusal, wrongKind } from "./errors.ts";
+
+export type Entry = { readonly [key: string]: Json };
+
+export const isEntry = (value: Json | undefined): value is Entry =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+
+export const entryOf = (value: Json | undefined): Entry => (isEntry(value) ? value : {});
+
+export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+
+/** `name` or `{ schema, name }`. */
+export const nameOf = (value: Json | undefined): QualifiedName | undefined => {
+  if (typeof value === "string") return { schema: "public", name: value };
+  const { schema = "public", name } = entryOf(value);
+  return typeof name === "string" && typeof schema === "string" ? { schema, name } : undefined;
+};
+
+export const isNamed = (value: Json | undefined, { schema, name }: QualifiedName): boolean => {
+  const own = nameOf(value);
+  return own?.schema === schema && own.name === name;
+};
+
+/** As messages show it. */
+export const shown = ({ schema, name }: QualifiedName): string => (schema === "public" ? name : `${schema}.${name}`);
+
+export const without = (entry: Entry, ...keys: readonly string[]): Entry =>
+  Object.fromEntries(Object.entries(entry).filter(([key]) => !keys.includes(key)));
+
+/** Without what was not given. */
+export const given = (entry: Readonly<Record<string, Json | undefined>>): Entry =>
+  Object.fromEntries(Object.entries(entry).filter((pair): pair is [string, Json] => pair[1] !== undefined));
+
+/** Version 3, whatever it was, with the keys that an export has. @throws RelApiError */
+export const normalized = (raw: Json): Entry => {
+  const envelope = entryOf(raw);
+  const { allow_list: allowList, ...top } = isEntry(envelope["metadata"]) ? envelope["metadata"] : envelope;
+  const version = Number(numberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
+  const { tables, functions, actions, ...rest } = top;
+  // a folder has both in one file
+  const split = isEntry(actions) ? actions : given({ actions });
+  const more = { ...rest, ...split, ...(allowList === undefined ? {} : { allowlist: allowList }) };
+  if (version === 3) return { ...more, version: 3, sources: listOf(top["sources"]) };
+  if (version !== 2)
+    throw refusal("parse-failed", `metadata of version ${writeJson(top["version"] ?? null)}`, "$.args");
+  const source = given({ name: "default", kind: "postgres", tables: tables ?? [], functions });
+  return { ...more, version: 3, sources: [source] };
+};
+
+// --- arguments ------------------------------------------------------------------------------------------------------
+
+/** The arguments of a command, and their place in the request. */
+export interface Arguments {
+  readonly args: Entry;
+  readonly at: string;
+}
+
+export const textIn = ({ args, at }: Arguments, key: string): string => {
+  const value = args[key];
+  if (value === undefined) throw missingKey(key, at);
+  if (typeof value !== "string" || value === "") throw wrongKind(key, "a string that is not empty", at);
+  return value;
+};
+
+export const nameIn = ({ args, at }: Arguments, key: string): QualifiedName => {
+  const value = args[key];
+  if (value === undefined) throw missingKey(key, at);
+  const name = nameOf(value);
+  if (name === undefined) throw wrongKind(key, "a name, or an object with schema and name", at);
+  return name;
+};
+
+export const entryIn = ({ args, at }: Arguments, key: string): Entry => {
+  const value = args[key];
+  if (value === undefined) throw missingKey(key, at);
+  if (!isEntry(value)) throw wrongKind(key, "an object", at);
+  return value;
+};
+
+export const listIn = ({ args, at }: Arguments, key: string): readonly Json[] => {
+  const value = args[key];
+  if (value === undefined) throw missingKey(key, at);
+  if (!Array.isArray(value)) throw wrongKind(key, "a list", at);
+  return value;
+};
+
+// --- parts ----------------------------------------------------------------------------------------------------------
+
+export const notExists = (what: string, path: string): Error => refusal("not-exists", `${what} does not exist`, path);
+
+/** The list under `key` with the entry that fits replaced by what `change` makes of it, or without it. `change` gets
+ *  `undefined` if there is none. */
+export const changed = (
+  owner: Entry,
+  key: string,
+  fits: (entry: Entry) => boolean,
+  change: (entry: Entry | undefined) => Entry | undefined,
+): Entry => {
+  const list = listOf(owner[key]);
+  const at = list.findIndex((entry) => fits(entryOf(entry)));
+  const next = change(at === -1 ? undefined : entryOf(list[at]));
+  if (at === -1) return next === undefined ? owner : { ...owner, [key]: [...list, next] };
+  const others = next === undefined ? list.toSpliced(at, 1) : list.with(at, next);
+  // lists that other keys do not need are left out, as exports leave them out
+  return others.length === 0 && key !== "tables" ? without(owner, key) : { ...owner, [key]: others };
+};
+
+/** The source of the arguments, `default` unless they name one. @throws RelApiError `not-exists` */
+export const inSource = (document: Entry, from: Arguments, change: (source: Entry) => Entry): Entry => {
+  const name = from.args["source"] === undefined ? "default" : textIn(from, "source");
+  // the connection comes from the settings, so nobody has to add the first source
+  const isFirst = listOf(document["sources"]).length === 0 && name === "default";
+  return changed(
+    document,
+    "sources",
+    (source) => source["name"] === name,
+    (source) => {
+      if (source !== undefined) return change(source);
+      if (isFirst) return change({ name, kind: "postgres", tables: [] });
+      throw notExists(`source with name "${name}"`, from.at);
+    },
+  );
+};
+
+/** The table or function of the arguments. @throws RelApiError `not-exists` */
+export const inObject = (
+  document: Entry,
+  from: Arguments,
+  kind: "table" | "function",
+  change: (object: Entry) => Entry | undefined,
+): Entry => {
+  const name = nameIn(from, kind);
+  return inSource(document, from, (source) =>
+    changed(
+      source,
+      `${kind}s`,
+      (object) => isNamed(object[kind], name),
+      (object) => {
+        if (object !== undefined) return change(object);
+        throw notExists(`${kind} "${shown(name)}"`, from.at);
+      },
+    ),
+  );
+};
+
+const LISTS = {
+  object_relation: ["object_relationships", "name"],
+  array_relation: ["array_relationships", "name"],
+  computed_field: ["computed_fields", "name"],
+  select_permission: ["select_permissions", "role"],
+  insert_permission: ["insert_permissions", "role"],
+  update_permission: ["update_permissions", "role"],
+  delete_permission: ["delete_permissions", "role"],
+} as const;
+
+/** The document without what does not fit the database. @rule P-HAS-4 */
+export const drop = (document: Entry, { type, of, name = "" }: MetadataProblem): Entry => {
+  const gone = (): undefined => undefined;
+  if (type === "inherited_role")
+    return changed(document, "inherited_roles", (role) => role["role_name"] === name, gone);
+  if (type === "rest_endpoint") return changed(document, "rest_endpoints", (one) => one["name"] === name, gone);
+  if (of === undefined) return document;
+  const isServed = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
+  return changed(document, "sources", isServed, (source) => {
+    if (source === undefined) return undefined;
+    if (type === "function") return changed(source, "functions", (fn) => isNamed(fn["function"], of), gone);
+    return changed(
+      source,
+      "tables",
+      (table) => isNamed(table["table"], of),
+      (table) => {
+        if (table === undefined || type === "table") return undefined;
+        if (type === "enum_table") return without(table, "is_enum");
+        const [list, key] = LISTS[type];
+        return changed(table, list, (entry) => entry[key] === name, gone);
+      },
+    );
+  });
+};

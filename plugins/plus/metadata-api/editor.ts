@@ -1,0 +1,160 @@
+/** Changes of the metadata: tried out on the database, written, and told to the other processes. */
+import { createHash } from "node:crypto";
+import { writeJson, type Json, type PluginContext } from "../../../core/index.ts";
+import type { MetadataProblem, MetadataSource, MetadataSourceService } from "../../metadata/api.ts";
+import type { ReloadOthersService } from "../../reload/api.ts";
+import { drop, given, normalized, shown, type Entry } from "./document.ts";
+import { readOnly, refusal, versionConflict } from "./errors.ts";
+import { settle, whileLocked, write } from "./store.ts";
+
+/** Which inconsistent objects a change may bring: any, those that were there, or none. */
+export type Allowed = "any" | "known" | "none";
+
+export interface Change {
+  /** Called once, with the metadata as it is then. @throws RelApiError */
+  readonly make: (document: Entry) => Entry;
+  readonly allowed: Allowed;
+  /** What does not fit any more goes as well. */
+  readonly cascades?: boolean;
+  /** It takes something away. */
+  readonly isDrop?: boolean;
+  /** The version that it was made for. */
+  readonly version?: number;
+  readonly path: string;
+}
+
+/** The metadata as it is written. `version`: another one for other metadata. */
+export interface Current {
+  readonly document: Entry;
+  readonly version: number;
+}
+
+export interface Editor {
+  current(): Promise<Current>;
+  problems(): readonly MetadataProblem[];
+  /** @throws RelApiError, and nothing has changed */
+  change(change: Change): Promise<void>;
+  /** The schema and the metadata, in all processes. */
+  reload(): Promise<void>;
+}
+
+const EMPTY: Entry = { version: 3, sources: [] };
+/** Dropping one object may leave others that fit no more. */
+const MAX_CASCADES = 20;
+
+/** Equal for equal metadata, in whichever process. */
+const versionOf = (document: Entry): number =>
+  Number.parseInt(createHash("sha256").update(writeJson(document)).digest("hex").slice(0, 12), 16);
+
+const keyOf = ({ type, of, name }: MetadataProblem): string => JSON.stringify([type, of?.schema, of?.name, name]);
+
+/** @rule P-HAS-4 */
+export const encodeProblem = ({ type, of, name, reason }: MetadataProblem): Json => {
+  const place = of === undefined ? "" : shown(of);
+  return {
+    type: type === "enum_table" ? "table" : type,
+    name: name === undefined ? `${type} ${place}` : `${type} ${name}${of === undefined ? "" : ` in table ${place}`}`,
+    reason: `Inconsistent object: ${reason}`,
+    definition: given({ ...(of === undefined ? {} : { table: { ...of } }), name }),
+  };
+};
+
+const refused = (problems: readonly MetadataProblem[], { allowed, isDrop, path }: Change): Error => {
+  const internal = problems.map(encodeProblem);
+  if (allowed === "none") return refusal("unexpected", "cannot continue due to inconsistent metadata", path, internal);
+  if (isDrop === true)
+    return refusal(
+      "dependency-error",
+      `cannot drop due to the following dependent objects : ${problems.map(({ reason }) => reason).join("; ")}`,
+      path,
+      internal,
+    );
+  return refusal("constraint-violation", `Inconsistent object: ${problems[0]?.reason ?? ""}`, path, internal);
+};
+
+export const createEditor = (context: PluginContext): Editor => {
+  const sourceOf = (): MetadataSource | undefined => context.service<MetadataSourceService>("metadata-source");
+  // the plugins of the metadata write it
+  const problems = (): readonly MetadataProblem[] =>
+    (context.model().parts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
+  const tellOthers = (): void => context.service<ReloadOthersService>("reload-others")?.ask();
+
+  let last: Promise<unknown> = Promise.resolve();
+  /** One after the other: what a change is tried out with is the metadata of the process meanwhile. */
+  const alone = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
+
+  /** Brings the document into force, if what does not fit in it is allowed. @returns what is not, then */
+  const tryOut = async (
+    source: MetadataSource,
+    document: Entry,
+    isAllowed: (problem: MetadataProblem) => boolean,
+  ): Promise<readonly MetadataProblem[]> => {
+    let bad: readonly MetadataProblem[] = [];
+    source.propose({
+      raw: document,
+      accept: (found) => {
+        bad = found.filter((problem) => !isAllowed(problem));
+        if (bad.length > 0) throw refusal("preset", "the metadata does not fit the database", "$");
+      },
+    });
+    try {
+      await context.reload();
+      return [];
+    } catch (error) {
+      if (bad.length === 0) throw error;
+      return bad;
+    }
+  };
+
+  const carryOut = async (source: MetadataSource, path: string, change: Change): Promise<void> => {
+    const { raw, files } = await source.read();
+    const before = normalized(raw);
+    const current = versionOf(before);
+    if (change.version !== undefined && change.version !== current) throw versionConflict(change.version, current);
+    const known = new Set(problems().map(keyOf));
+    const isAllowed = (problem: MetadataProblem): boolean =>
+      change.allowed === "any" || (change.allowed === "known" && known.has(keyOf(problem)));
+    let next = change.make(before);
+    try {
+      for (let cascades = 0; ; cascades++) {
+        const bad = await tryOut(source, next, isAllowed);
+        if (bad.length === 0) break;
+        if (change.cascades !== true || cascades === MAX_CASCADES) throw refused(bad, change);
+        next = bad.reduce(drop, next);
+      }
+      await write(path, files, next);
+      source.propose(undefined);
+    } catch (error) {
+      source.propose(undefined);
+      // as it was; the database may be the reason, and then it is tried again by itself
+      await context.reload().catch(() => undefined);
+      throw error;
+    }
+    tellOthers();
+  };
+
+  return {
+    current: async () => {
+      const source = sourceOf();
+      if (source?.path !== undefined) await settle(source.path);
+      const document = source === undefined ? EMPTY : normalized((await source.read()).raw);
+      return { document, version: versionOf(document) };
+    },
+    problems,
+    change: (change) => {
+      const source = sourceOf();
+      if (source === undefined) throw readOnly("there is none: the setting METADATA names a folder or a file");
+      const { path } = source;
+      if (path === undefined) throw readOnly("the program gives it as an object");
+      return alone(() => whileLocked(path, (real) => carryOut(source, real, change)));
+    },
+    reload: async () => {
+      await alone(() => context.reload());
+      tellOthers();
+    },
+  };
+};

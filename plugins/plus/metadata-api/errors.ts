@@ -1,0 +1,49 @@
+/** Errors of the metadata API. */
+import { RelApiError, writeJson, type Json } from "../../../core/index.ts";
+
+const own = new WeakSet<RelApiError>();
+
+/** One of this file. */
+export const isOwn = (error: RelApiError): boolean => own.has(error);
+
+/** `internal`: what administrators are told beside the message. */
+export const refusal = (code: string, message: string, path: string, internal?: Json, status = 400): RelApiError => {
+  const error = new RelApiError({
+    code,
+    status,
+    message,
+    path,
+    ...(internal === undefined ? {} : { facts: { internal } }),
+  });
+  own.add(error);
+  return error;
+};
+
+export const missingKey = (key: string, path: string): RelApiError =>
+  refusal("parse-failed", `key "${key}" not found`, path);
+
+export const wrongKind = (key: string, kind: string, path: string): RelApiError =>
+  refusal("parse-failed", `expected ${kind}`, `${path}.${key}`);
+
+/** @rule P-HAS-2 */
+export const adminOnly = (): RelApiError => refusal("access-denied", "restricted access : admin only", "$.args");
+
+/** @rule P-HAS-5 */
+export const readOnly = (reason: string): RelApiError =>
+  refusal("not-supported", `the metadata cannot be changed here: ${reason}`, "$");
+
+/** @rule P-HAS-3 */
+export const versionConflict = (sent: number, current: number): RelApiError =>
+  refusal(
+    "conflict",
+    `metadata resource version referenced (${sent}) did not match current version`,
+    "$",
+    { current_resource_version: current },
+    409,
+  );
+
+/** The body of an error, in the words of the surface. */
+export const encodeRefusal = ({ code, message, path = "$", facts }: RelApiError): string => {
+  const { internal } = facts;
+  return writeJson({ path, error: message, code, ...(internal === undefined ? {} : { internal }) });
+};

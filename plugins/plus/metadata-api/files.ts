@@ -1,0 +1,159 @@
+/** Metadata as the files of a folder, as the command line of the dialect exports them, or as one file. @rule P-HAS-5 */
+import { isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
+import { entryOf, isEntry, listOf, nameOf, without, type Entry } from "./document.ts";
+import { readOnly, refusal } from "./errors.ts";
+
+type Yaml = typeof import("yaml");
+
+/** Text of each file, by its path in the folder. */
+export type Files = ReadonlyMap<string, string>;
+
+/** The files beside `databases/`, and the keys in them. */
+const PARTS: readonly (readonly [file: string, key: string])[] = [
+  ["inherited_roles", "inherited_roles"],
+  ["graphql_schema_introspection", "graphql_schema_introspection"],
+  ["remote_schemas", "remote_schemas"],
+  ["remote_schema_permissions", "remote_schema_permissions"],
+  ["query_collections", "query_collections"],
+  ["allow_list", "allowlist"],
+  ["cron_triggers", "cron_triggers"],
+  ["rest_endpoints", "rest_endpoints"],
+  ["network", "network"],
+  ["api_limits", "api_limits"],
+  ["metrics_config", "metrics_config"],
+  ["opentelemetry", "opentelemetry"],
+  ["backend_configs", "backend_configs"],
+];
+
+/** In one file. */
+const ACTIONS = ["actions", "custom_types"] as const;
+
+const KEYS: ReadonlySet<string> = new Set(["version", "sources", ...ACTIONS, ...PARTS.map(([, key]) => key)]);
+
+/** @throws RelApiError for texts that a file would be included for */
+const refuseIncludes = (value: Json): void => {
+  if (typeof value === "string" && /^!include\s/.test(value))
+    throw refusal("not-supported", 'a text of the metadata cannot begin with "!include "', "$.args");
+  if (typeof value === "object" && value !== null && !isRawNumber(value)) Object.values(value).forEach(refuseIncludes);
+};
+
+/** A name as part of a path: whatever a table is called, its file is in the folder. */
+const safe = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 120) || "_";
+
+/** Names that no file of the folder has yet; those that differ only in case are one for some file systems. */
+const namer = (): ((name: string) => string) => {
+  const taken = new Set<string>();
+  return (name) => {
+    let free = safe(name);
+    for (let i = 2; taken.has(free.toLowerCase()); i++) free = `${safe(name)}_${i}`;
+    taken.add(free.toLowerCase());
+    return free;
+  };
+};
+
+/** What each file holds. @throws RelApiError */
+const layout = (document: Entry): ReadonlyMap<string, Json> => {
+  const unknown = Object.keys(document).find((key) => !KEYS.has(key));
+  if (unknown !== undefined) throw readOnly(`a metadata folder has no file for "${unknown}"`);
+  const files = new Map<string, Json>([["version.yaml", { version: 3 }]]);
+  const folderOf = namer();
+  const sources = listOf(document["sources"]).map((raw): Entry => {
+    const source = entryOf(raw);
+    const folder = folderOf(String(source["name"]));
+    const own: Record<string, Json> = { ...source };
+    for (const kind of ["table", "function"] as const) {
+      const key = `${kind}s`;
+      if (!Array.isArray(source[key])) continue;
+      const fileOf = namer();
+      const includes = source[key].map((object: Json) => {
+        const name = nameOf(entryOf(object)[kind]);
+        const file = `${fileOf(name === undefined ? kind : `${name.schema}_${name.name}`)}.yaml`;
+        files.set(`databases/${folder}/${key}/${file}`, object);
+        return `!include ${file}`;
+      });
+      files.set(`databases/${folder}/${key}/${key}.yaml`, includes);
+      own[key] = `!include ${folder}/${key}/${key}.yaml`;
+    }
+    return own;
+  });
+  files.set("databases/databases.yaml", sources);
+  for (const [file, key] of PARTS) if (document[key] !== undefined) files.set(`${file}.yaml`, document[key]);
+  if (ACTIONS.some((key) => document[key] !== undefined))
+    files.set("actions.yaml", without(document, ...[...KEYS].filter((key) => !ACTIONS.some((one) => one === key))));
+  return files;
+};
+
+/** @throws RelApiError for a value that would not be read back as it is */
+const toYaml = (yaml: Yaml, value: Json): string => {
+  const rawNumber = {
+    tag: "tag:yaml.org,2002:float",
+    default: true,
+    identify: isRawNumber,
+    resolve: (text: string) => text,
+    test: /^$/,
+    stringify: (item: { readonly value: unknown }) => numberText(item.value) ?? "null",
+  };
+  const text = yaml.stringify(value, { customTags: [rawNumber], aliasDuplicateObjects: false, lineWidth: 0 });
+  const back = readYaml(yaml, text);
+  if (back === undefined || writeJson(back) !== JSON.stringify(JSON.parse(writeJson(value))))
+    throw refusal("not-supported", "a text of the metadata cannot be written as YAML", "$.args");
+  return text;
+};
+
+/** As the loader of the metadata reads it, apart from includes and digits; undefined: it cannot be read. */
+const readYaml = (yaml: Yaml, text: string): Json | undefined => {
+  const include = { tag: "!include", resolve: (name: string) => `!include ${name}` };
+  const document = yaml.parseDocument(text, { customTags: [include], prettyErrors: false, merge: true });
+  return document.errors.length > 0 ? undefined : (document.toJS({ maxAliasCount: 100 }) as Json); // of plain YAML
+};
+
+/** What a folder has to become. `current`: texts of the files that are there. @throws RelApiError */
+export const folderFiles = async (document: Entry, current: Files): Promise<Files> => {
+  const yaml = await import("yaml");
+  refuseIncludes(document);
+  const files = new Map<string, string>();
+  for (const [path, value] of layout(document)) {
+    const text = current.get(path);
+    // comments and spacing of what has not changed stay
+    const isSame = text !== undefined && isSameValue(readYaml(yaml, text), value);
+    files.set(path, isSame ? text : toYaml(yaml, value));
+  }
+  return files;
+};
+
+const isSameValue = (read: Json | undefined, value: Json): boolean =>
+  read !== undefined && JSON.stringify(read) === JSON.stringify(JSON.parse(writeJson(value))) && !holdsRaw(value);
+
+const holdsRaw = (value: Json): boolean =>
+  isRawNumber(value) || (typeof value === "object" && value !== null && Object.values(value).some(holdsRaw));
+
+/** One file, in the format that it has. @throws RelApiError */
+export const fileText = async (document: Entry, current: string): Promise<string> => {
+  refuseIncludes(document);
+  const isJson = current.trimStart().startsWith("{");
+  const yaml = await import("yaml");
+  const found = readYaml(yaml, current);
+  const envelope = isEntry(found) && isEntry(found["metadata"]) ? found : undefined;
+  const value =
+    envelope === undefined
+      ? document
+      : { ...envelope, resource_version: (Number(envelope["resource_version"]) || 0) + 1, metadata: document };
+  return isJson ? `${indented(writeJson(value))}\n` : toYaml(yaml, value);
+};
+
+/** JSON with its digits, two spaces a level. */
+const indented = (json: string): string => {
+  let depth = 0;
+  const line = (): string => `\n${"  ".repeat(depth)}`;
+  return json.replace(/"(?:[^"\\]|\\.)*"|\[\]|\{\}|[[{]|[\]}]|,|:/g, (token) => {
+    if (token === "[" || token === "{") {
+      depth++;
+      return token + line();
+    }
+    if (token === "]" || token === "}") {
+      depth--;
+      return line() + token;
+    }
+    return token === "," ? `,${line()}` : token === ":" ? ": " : token;
+  });
+};

@@ -1,0 +1,176 @@
+/** Requests of the metadata API: `{"type": "pg_track_table", "args": {…}}`. @rule P-HAS-1 P-HAS-3 */
+import { isRelApiError, numberText, type Json } from "../../../core/index.ts";
+import { commands } from "./commands.ts";
+import { drop, entryOf, isEntry, normalized, type Arguments, type Entry } from "./document.ts";
+import { encodeProblem, type Change, type Editor } from "./editor.ts";
+import { missingKey, refusal, wrongKind } from "./errors.ts";
+
+interface Request extends Arguments {
+  readonly type: string;
+  readonly version: number;
+  readonly resourceVersion?: number;
+}
+
+const MAX_BULK_DEPTH = 5;
+
+const wholeNumber = (value: Json | undefined, key: string, at: string): number | undefined => {
+  if (value === undefined || value === null) return undefined;
+  const number = Number(numberText(value) ?? Number.NaN);
+  if (!Number.isSafeInteger(number)) throw wrongKind(key, "a whole number", at);
+  return number;
+};
+
+/** @throws RelApiError `parse-failed` */
+const readRequest = (body: Json, at: string): Request => {
+  if (!isEntry(body)) throw refusal("parse-failed", "expected an object", at);
+  const { type, args = {} } = body;
+  if (type === undefined) throw missingKey("type", at);
+  if (typeof type !== "string") throw wrongKind("type", "a string", at);
+  const resourceVersion = wholeNumber(body["resource_version"], "resource_version", at);
+  // a bulk's are a list
+  const list = Array.isArray(args) ? { args: { items: args } } : { args: entryOf(args) };
+  if (!Array.isArray(args) && !isEntry(args)) throw wrongKind("args", "an object or a list", at);
+  return {
+    type,
+    version: wholeNumber(body["version"], "version", at) ?? 1,
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...list,
+    at: at === "$" ? "$.args" : `${at}.args`,
+  };
+};
+
+const itemsOf = ({ args, at }: Request): readonly Request[] => {
+  const { items } = args;
+  if (!Array.isArray(items)) throw refusal("parse-failed", "expected a list", at);
+  return items.map((item: Json, i) => readRequest(item, `${at}[${i}]`));
+};
+
+const SUCCESS: Json = { message: "success" };
+
+/** What a request changes; undefined: nothing, or more than one thing. */
+const changeOf = (request: Request): Change | undefined => {
+  const { type, args, at, resourceVersion } = request;
+  const common = { path: at, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
+  if (type === "replace_metadata") {
+    const isEnvelope = isEntry(args["metadata"]);
+    const metadata = normalized(isEnvelope ? (args["metadata"] as Entry) : args); // just looked at
+    const isLenient = args["allow_inconsistent_metadata"] === true;
+    return { make: () => metadata, allowed: isLenient ? "any" : "none", ...common };
+  }
+  const command = commands.get(type);
+  if (command === undefined) return undefined;
+  return {
+    make: (document) => command(document, request),
+    allowed: "known",
+    cascades: args["cascade"] === true,
+    isDrop: /^(?:pg_)?(?:drop|untrack)_/.test(type),
+    ...common,
+  };
+};
+
+const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atomic" || type === "concurrent_bulk";
+
+/** The changes of requests that change something and nothing else; undefined: not all are such. */
+const changesOf = (requests: readonly Request[], depth: number): readonly Change[] | undefined => {
+  const found: Change[] = [];
+  for (const request of requests) {
+    const nested = isBulk(request.type) && depth > 0 ? changesOf(itemsOf(request), depth - 1) : undefined;
+    const change = changeOf(request);
+    if (nested === undefined && change === undefined) return undefined;
+    found.push(...(nested ?? []), ...(change === undefined ? [] : [change]));
+  }
+  return found;
+};
+
+/** One after the other, as one. */
+const together = (changes: readonly Change[], path: string): Change => {
+  const version = changes.find((change) => change.version !== undefined)?.version;
+  const strictest = (["none", "known"] as const).find((allowed) =>
+    changes.some((change) => change.allowed === allowed),
+  );
+  return {
+    make: (document) => changes.reduce((next, change) => change.make(next), document),
+    allowed: changes.some(({ allowed }) => allowed === "any") ? "any" : (strictest ?? "known"),
+    cascades: changes.some((change) => change.cascades === true),
+    isDrop: changes.every((change) => change.isDrop === true),
+    ...(version === undefined ? {} : { version }),
+    path,
+  };
+};
+
+/** What a request makes and is answered with. @throws RelApiError */
+export const answerRequest = async (body: Json, editor: Editor, encode: (error: unknown) => Json): Promise<Json> => {
+  const consistency = (): Entry => {
+    const problems = editor.problems();
+    return { is_consistent: problems.length === 0, inconsistent_objects: problems.map(encodeProblem) };
+  };
+
+  /** Answers that change nothing that is written. */
+  const others: Readonly<Record<string, (request: Request) => Promise<Json>>> = {
+    export_metadata: async ({ version: asked }) => {
+      const { document, version } = await editor.current();
+      return asked === 2 ? { resource_version: version, metadata: document } : document;
+    },
+    reload_metadata: async () => {
+      await editor.reload();
+      return { message: "success", ...consistency() };
+    },
+    get_inconsistent_metadata: async () => consistency(),
+    drop_inconsistent_metadata: async ({ at }) => {
+      const problems = editor.problems();
+      if (problems.length > 0)
+        await editor.change({ make: (document) => problems.reduce(drop, document), allowed: "any", path: at });
+      return SUCCESS;
+    },
+    // the command line asks for it before it does anything else
+    get_catalog_state: async () => ({
+      id: "00000000-0000-0000-0000-000000000000",
+      cli_state: {},
+      console_state: {},
+    }),
+  };
+
+  const answer = async (request: Request, depth: number): Promise<Json> => {
+    const { type, version, at } = request;
+    if (isBulk(type) || type === "bulk_keep_going") return answerAll(request, depth);
+    const change = changeOf(request);
+    if (change !== undefined) {
+      await editor.change(change);
+      return type === "replace_metadata" && version === 2 ? consistency() : SUCCESS;
+    }
+    const other = Object.hasOwn(others, type) ? others[type] : undefined;
+    if (other === undefined)
+      throw refusal("parse-failed", `unknown metadata command "${type}"`, at.replace(/args$/, "type"));
+    return other(request);
+  };
+
+  const answerAll = async (request: Request, depth: number): Promise<Json> => {
+    if (depth === 0) throw refusal("not-supported", `more than ${MAX_BULK_DEPTH} levels of bulk`, request.at);
+    const items = itemsOf(request);
+    const keepsGoing = request.type === "bulk_keep_going";
+    const changes = changesOf(items, depth);
+    if (changes !== undefined && changes.length > 0) {
+      try {
+        await editor.change(together(changes, request.at));
+        return items.map(() => SUCCESS);
+      } catch (error) {
+        // then each on its own
+        if (!keepsGoing || !isRelApiError(error)) throw error;
+      }
+    }
+    if (request.type === "bulk_atomic" && changes === undefined)
+      throw refusal("not-supported", "bulk_atomic takes changes of the metadata only", request.at);
+    const answers: Json[] = [];
+    for (const item of items) {
+      try {
+        answers.push(await answer(item, depth - 1));
+      } catch (error) {
+        if (!keepsGoing || !isRelApiError(error)) throw error;
+        answers.push(encode(error));
+      }
+    }
+    return answers;
+  };
+
+  return answer(readRequest(body, "$"), MAX_BULK_DEPTH);
+};

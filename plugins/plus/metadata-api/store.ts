@@ -1,0 +1,157 @@
+/** Writes metadata where it was read from, all of it or nothing, one writer at a time. @rule P-HAS-5 */
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, utimes } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { isRelApiError } from "../../../core/index.ts";
+import type { Entry } from "./document.ts";
+import { readOnly, refusal } from "./errors.ts";
+import { fileText, folderFiles, type Files } from "./files.ts";
+
+/** What is about to be written, in the folder: from the moment it is there, it is what the metadata is. */
+const JOURNAL = ".metadata-journal.json";
+const LOCK = ".metadata-lock";
+const LOCK_WAIT_MS = 10_000;
+const LOCK_RETRY_MS = 50;
+/** Its holder has ended without removing it: a holder shows more often that it is there. */
+const LOCK_STALE_MS = 30_000;
+const LOCK_ALIVE_MS = 5_000;
+
+/** `text` absent: the file goes. */
+type Journal = readonly { readonly path: string; readonly text?: string }[];
+
+const isFolder = async (path: string): Promise<boolean> => (await stat(path)).isDirectory();
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+const READ_ONLY: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EROFS", "EBUSY", "ENOSPC", "EDQUOT"]);
+
+/** @throws RelApiError `not-supported` for what cannot be written */
+const writing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (isRelApiError(error) || !READ_ONLY.has(codeOf(error))) throw error;
+    throw readOnly(`it cannot be written where it was read from (${codeOf(error)})`);
+  }
+};
+
+/** The whole text, or what was there before. */
+const replaceFile = async (path: string, text: string): Promise<void> => {
+  const temporary = `${path}.${process.pid}.new`;
+  const mode = await stat(path).then(
+    (found) => found.mode,
+    () => undefined,
+  );
+  try {
+    const file = await open(temporary, "w", mode);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (mode !== undefined) await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
+};
+
+const carryOut = async (root: string, journal: Journal): Promise<void> => {
+  for (const { path, text } of journal) {
+    const target = resolve(root, path);
+    if (relative(root, target).startsWith("..")) throw new Error(`the journal names ${path}, outside its folder`);
+    if (text === undefined) await rm(target, { force: true });
+    else {
+      await mkdir(dirname(target), { recursive: true });
+      await replaceFile(target, text);
+    }
+  }
+  await rm(join(root, JOURNAL), { force: true });
+};
+
+/** Ends what a process has begun to write and could not. */
+const finish = async (root: string): Promise<void> => {
+  const text = await readFile(join(root, JOURNAL), "utf8").catch(() => undefined);
+  if (text !== undefined) await carryOut(root, JSON.parse(text) as Journal); // written by this file
+};
+
+/** @throws RelApiError `conflict` when another process does not give it back */
+const locked = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
+  const lock = (await isFolder(path)) ? join(path, LOCK) : `${path}.lock`;
+  const endMs = Date.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      await (await open(lock, "wx")).close();
+      break;
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+      const age = await stat(lock).then(
+        ({ mtimeMs }) => Date.now() - mtimeMs,
+        () => 0,
+      );
+      if (age > LOCK_STALE_MS) await rm(lock, { force: true });
+      else if (Date.now() > endMs)
+        throw refusal("conflict", "another process is changing the metadata", "$", undefined, 409);
+      else await new Promise((again) => setTimeout(again, LOCK_RETRY_MS));
+    }
+  }
+  const alive = setInterval(() => void utimes(lock, new Date(), new Date()).catch(() => undefined), LOCK_ALIVE_MS);
+  alive.unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(alive);
+    await rm(lock, { force: true });
+  }
+};
+
+/** Alone with the metadata, and with nothing half written in it. */
+export const whileLocked = async <Result>(source: string, work: (path: string) => Promise<Result>): Promise<Result> => {
+  const path = await realpath(source);
+  return writing(() =>
+    locked(path, async () => {
+      if (await isFolder(path)) await finish(path);
+      return work(path);
+    }),
+  );
+};
+
+/** Before it is read: waits for a writer, or ends what one has left. */
+export const settle = async (source: string): Promise<void> => {
+  const isPending = await stat(join(source, JOURNAL)).then(
+    () => true,
+    () => false,
+  );
+  if (isPending) await whileLocked(source, async () => undefined);
+};
+
+/** Of the files that were read, those that the layout decides over. */
+const isOwn = (path: string): boolean => path.startsWith("databases/") || !path.includes("/");
+
+/** `read`: the files that the metadata was read from. To be called while locked. @throws RelApiError */
+export const write = async (path: string, read: readonly string[], document: Entry): Promise<void> => {
+  if (!(await isFolder(path))) return replaceFile(path, await fileText(document, await readFile(path, "utf8")));
+  const current = new Map<string, string>();
+  for (const file of read) current.set(relative(path, await realpath(file)), await readFile(file, "utf8"));
+  const next: Files = await folderFiles(document, current);
+  const journal: Journal = [
+    ...[...next].flatMap(([file, text]) => (current.get(file) === text ? [] : [{ path: file, text }])),
+    ...[...current.keys()].filter((file) => isOwn(file) && !next.has(file)).map((file) => ({ path: file })),
+  ];
+  if (journal.length === 0) return;
+  await replaceFile(join(path, JOURNAL), JSON.stringify(journal));
+  try {
+    await carryOut(path, journal);
+  } catch (error) {
+    // a part of the folder that cannot be written: what was there, as far as it goes
+    await carryOut(
+      path,
+      journal.map(({ path: file }) => {
+        const text = current.get(file);
+        return text === undefined ? { path: file } : { path: file, text };
+      }),
+    );
+    throw error;
+  }
+};

@@ -1,0 +1,496 @@
+/** The metadata API: what the command line of the dialect sends, and what others try. */
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { fullCompat, plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import type { Answer, HeaderValues } from "../support/http.ts";
+import { array, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+const folderOf = async (files: Readonly<Record<string, string>> = { "version.yaml": "version: 3\n" }) => {
+  const folder = await mkdtemp(join(tmpdir(), "metadata-api-"));
+  folders.push(folder);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+};
+
+const base = await startApi(forGraphql());
+
+const start = (metadata: string | Entry, more: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: base.database, preset: plus, metadata, ...more }));
+
+const send = (api: TestApi, body: unknown, headers: HeaderValues = asAdmin()): Promise<Answer> =>
+  api.post("/v1/metadata", { body, headers });
+
+const run = async (api: TestApi, type: string, args: unknown = {}, more: Entry = {}): Promise<any> =>
+  (await send(api, { type, args, ...more })).json();
+
+const SUCCESS = { message: "success" };
+const reader = asAdmin("reader");
+const everything = { columns: "*", filter: {} };
+const artist = { schema: "public", name: "artist" };
+const album = { schema: "public", name: "album" };
+
+const filesIn = async (folder: string): Promise<readonly string[]> => {
+  const names = await readdir(folder, { recursive: true });
+  const found = await Promise.all(names.map(async (name) => ((await stat(join(folder, name))).isFile() ? [name] : [])));
+  return found.flat().sort();
+};
+
+const EXPORTED = documentOf(
+  [
+    table("album", {
+      object_relationships: [object("artist", "artist_id")],
+      select_permissions: permissions({ reader: { columns: ["id", "title"], filter: { id: { _lt: 3 } } } }),
+    }),
+    table("artist", { array_relationships: [array("albums", "album", "artist_id")] }),
+  ],
+  { inherited_roles: [{ role_name: "heir", role_set: ["reader"] }] },
+  { configuration: { connection_info: { database_url: { from_env: "PG_URL" } } } },
+);
+
+test("P-HAS-1 P-HAS-3 P-HAS-5 the command line's apply, diff and export, kept in the folder", async () => {
+  const folder = await folderOf();
+  const api = await start(folder);
+  expect((await api.get("/v1/version")).status).toBe(200);
+  expect(await run(api, "get_catalog_state")).toMatchObject({ cli_state: {}, console_state: {} });
+  // apply
+  const applied = await run(
+    api,
+    "replace_metadata",
+    { allow_inconsistent_metadata: true, metadata: EXPORTED },
+    { version: 2 },
+  );
+  expect(applied).toEqual({ is_consistent: true, inconsistent_objects: [] });
+  expect(await api.gql("{ album(order_by: {id: asc}) { id } }", {}, reader)).toEqual({
+    data: { album: [{ id: 1 }, { id: 2 }] },
+  });
+  expect(await api.gql("{ album(where: {id: {_eq: 3}}) { artist { name } } }")).toEqual({
+    data: { album: [{ artist: { name: "Bjork" } }] },
+  });
+  // diff, export
+  const exported = await run(api, "export_metadata", {}, { version: 2 });
+  expect(exported.metadata).toEqual(EXPORTED);
+  expect(exported.resource_version).toBeGreaterThan(0);
+  expect(await run(api, "export_metadata")).toEqual(EXPORTED);
+  // as the command line lays a folder out
+  expect(await filesIn(folder)).toEqual([
+    "databases/databases.yaml",
+    "databases/default/tables/public_album.yaml",
+    "databases/default/tables/public_artist.yaml",
+    "databases/default/tables/tables.yaml",
+    "inherited_roles.yaml",
+    "version.yaml",
+  ]);
+  expect(await readFile(join(folder, "databases/default/tables/tables.yaml"), "utf8")).toBe(
+    '- "!include public_album.yaml"\n- "!include public_artist.yaml"\n',
+  );
+  // a server that starts from it says the same
+  const next = await start(folder);
+  expect(await run(next, "export_metadata", {}, { version: 2 })).toEqual(exported);
+  expect(await run(next, "reload_metadata")).toMatchObject({ message: "success", is_consistent: true });
+  await next.close();
+  await api.close();
+});
+
+test("P-HAS-1 tables, relationships, permissions, functions, computed fields, roles, endpoints: made and dropped", async () => {
+  const api = await start(await folderOf());
+  const steps: readonly (readonly [string, unknown])[] = [
+    ["pg_track_table", { table: "artist" }],
+    ["pg_track_tables", { tables: [{ table: album }] }],
+    ["pg_set_table_customization", { table: album, configuration: { custom_name: "record_of_album" } }],
+    [
+      "pg_create_object_relationship",
+      { table: album, name: "maker", using: { foreign_key_constraint_on: "artist_id" } },
+    ],
+    ["pg_rename_relationship", { table: album, name: "maker", new_name: "by" }],
+    [
+      "pg_create_array_relationship",
+      { table: artist, name: "records", using: { foreign_key_constraint_on: { table: album, column: "artist_id" } } },
+    ],
+    [
+      "pg_create_select_permission",
+      { table: album, role: "reader", permission: { columns: ["id", "title"], filter: {} } },
+    ],
+    ["pg_create_insert_permission", { table: album, role: "reader", permission: { columns: ["title"], check: {} } }],
+    ["pg_create_update_permission", { table: album, role: "reader", permission: { columns: ["title"], filter: {} } }],
+    ["pg_create_delete_permission", { table: album, role: "reader", permission: { filter: { id: { _gt: 900 } } } }],
+    ["pg_set_permission_comment", { table: album, role: "reader", type: "select", comment: "all of them" }],
+    ["pg_track_function", { function: "search_albums" }],
+    ["pg_create_function_permission", { function: "search_albums", role: "reader" }],
+    ["add_inherited_role", { role_name: "heir", role_set: ["reader"] }],
+    [
+      "create_query_collection",
+      {
+        name: "shop",
+        definition: {
+          queries: [{ name: "one", query: "query ($id: Int!) { record_of_album_by_pk(id: $id) { title } }" }],
+        },
+      },
+    ],
+    [
+      "create_rest_endpoint",
+      {
+        name: "one",
+        url: "albums/:id",
+        methods: ["GET"],
+        definition: { query: { collection_name: "shop", query_name: "one" } },
+      },
+    ],
+  ];
+  const asBulk = (list: typeof steps) => list.map(([type, args]) => ({ type, args }));
+  expect(await run(api, "bulk", asBulk(steps))).toEqual(steps.map(() => SUCCESS));
+  expect(await api.gql("{ record_of_album_by_pk(id: 3) { by { name records { id } } } }")).toMatchObject({
+    data: { record_of_album_by_pk: { by: { name: "Bjork" } } },
+  });
+  expect(await api.gql("{ record_of_album_by_pk(id: 3) { title } }", {}, asAdmin("heir"))).toEqual({
+    data: { record_of_album_by_pk: { title: "Debut" } },
+  });
+  expect((await api.get("/api/rest/albums/3", { headers: reader })).json()).toEqual({
+    record_of_album_by_pk: { title: "Debut" },
+  });
+  expect((await api.gql("{ record_of_album { price } }", {}, reader)).errors[0].extensions.code).toBe(
+    "validation-failed",
+  );
+  const drops: readonly (readonly [string, unknown])[] = [
+    ["drop_rest_endpoint", { name: "one" }],
+    ["drop_query_from_collection", { collection_name: "shop", query_name: "one" }],
+    ["drop_query_collection", { collection: "shop" }],
+    ["drop_inherited_role", { role_name: "heir" }],
+    ["pg_drop_function_permission", { function: "search_albums", role: "reader" }],
+    ["pg_untrack_function", { function: "search_albums" }],
+    ["pg_drop_delete_permission", { table: album, role: "reader" }],
+    ["pg_drop_update_permission", { table: album, role: "reader" }],
+    ["pg_drop_insert_permission", { table: album, role: "reader" }],
+    ["pg_drop_select_permission", { table: album, role: "reader" }],
+    ["pg_drop_relationship", { table: album, relationship: "by" }],
+    ["pg_drop_relationship", { table: artist, relationship: "records" }],
+    ["pg_set_table_customization", { table: album }],
+    ["pg_untrack_table", { table: album }],
+    ["pg_untrack_tables", { tables: ["artist"] }],
+  ];
+  expect(await run(api, "bulk", asBulk(drops))).toEqual(drops.map(() => SUCCESS));
+  expect(await run(api, "export_metadata")).toEqual({
+    version: 3,
+    sources: [{ name: "default", kind: "postgres", tables: [] }],
+  });
+  await api.close();
+});
+
+describe("P-HAS-2 administrators only, and nothing for others", async () => {
+  const folder = await folderOf();
+  const api = await start(folder);
+  const body = { type: "pg_track_table", args: { table: "artist" } };
+  test.each([
+    ["a role, with the admin secret", asAdmin("reader"), 400, "access-denied"],
+    ["a role called admin without it", { "x-session-role": "admin" }, 400, "access-denied"],
+    ["a wrong secret", { "x-session-admin-secret": "wrong" }, 401, "access-denied"],
+    ["nobody", {}, 400, "access-denied"],
+  ])("%s", async (_, headers, _status, code) => {
+    const answer = await send(api, body, headers);
+    expect(answer.json()).toMatchObject({ code });
+    expect(Object.keys(answer.json()).sort()).toEqual(["code", "error", "path"]);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(await filesIn(folder)).toEqual(["version.yaml"]);
+  });
+
+  test.each([
+    ["no JSON", "{", "application/json", 400, "invalid-json"],
+    ["a list", "[]", "application/json", 400, "parse-failed"],
+    ["no type", "{}", "application/json", 400, "parse-failed"],
+    ["a type of an object's own", '{"type":"constructor"}', "application/json", 400, "parse-failed"],
+    ["an unknown type", '{"type":"pg_track_everything"}', "application/json", 400, "parse-failed"],
+    ["another content type", JSON.stringify(body), "text/plain", 415, "invalid-headers"],
+    [
+      "a table without a name",
+      '{"type":"pg_track_table","args":{"table":{"schema":"x"}}}',
+      "application/json",
+      400,
+      "parse-failed",
+    ],
+    [
+      "an unknown source",
+      '{"type":"pg_track_table","args":{"source":"x","table":"y"}}',
+      "application/json",
+      400,
+      "not-exists",
+    ],
+    [
+      "bulks in bulks",
+      `${'{"type":"bulk","args":['.repeat(20)}${"]}".repeat(20)}`,
+      "application/json",
+      400,
+      "not-supported",
+    ],
+  ])("%s is refused", async (_, text, type, status, code) => {
+    const answer = await api.post("/v1/metadata", { body: text, headers: { ...asAdmin(), "content-type": type } });
+    expect([answer.status, answer.json().code]).toEqual([status, code]);
+  });
+
+  test("other methods", async () => {
+    const answer = await api.get("/v1/metadata", { headers: asAdmin() });
+    expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, POST"]);
+  });
+
+  test.each([
+    ["fullCompat", fullCompat, []],
+    ["plus without the plugin", plus, [without("metadata-api")]],
+  ])("P-GEN-2 %s does not know it", async (_, preset, parts) => {
+    const bare = await startApi(forGraphql({ on: base.database, preset, parts, metadata: folder }));
+    const answer = await send(bare, body);
+    expect([answer.status, answer.json()]).toEqual([
+      404,
+      { path: "$", error: "resource does not exist", code: "not-found" },
+    ]);
+    await bare.close();
+  });
+});
+
+test("P-HAS-4 what does not fit the database is refused, and nothing has changed", async () => {
+  const folder = await folderOf();
+  const api = await start(folder);
+  await run(api, "pg_track_tables", { tables: ["artist", "album"] });
+  const before = await run(api, "export_metadata", {}, { version: 2 });
+  const refusals: readonly (readonly [string, unknown, string])[] = [
+    ["pg_track_table", { table: "nowhere" }, "constraint-violation"],
+    ["pg_track_table", { table: "artist" }, "already-tracked"],
+    ["pg_untrack_table", { table: "nowhere" }, "already-untracked"],
+    [
+      "pg_create_object_relationship",
+      { table: "album", name: "x", using: { foreign_key_constraint_on: "title" } },
+      "constraint-violation",
+    ],
+    [
+      "pg_create_select_permission",
+      { table: "album", role: "r", permission: { columns: ["nothing"], filter: {} } },
+      "constraint-violation",
+    ],
+    [
+      "pg_create_select_permission",
+      { table: "album", role: "r", permission: { columns: "*", filter: { nothing: {} } } },
+      "constraint-violation",
+    ],
+    ["pg_create_select_permission", { table: "album", role: "admin", permission: everything }, "validation-failed"],
+    ["pg_drop_select_permission", { table: "album", role: "r" }, "not-exists"],
+    ["pg_create_select_permission", { table: "album", role: "r" }, "parse-failed"],
+    ["replace_metadata", documentOf([table("nowhere")]), "unexpected"],
+  ];
+  for (const [type, args, code] of refusals) {
+    const answer = await send(api, { type, args });
+    expect([type, answer.status, answer.json().code]).toEqual([type, 400, code]);
+  }
+  expect(await run(api, "export_metadata", {}, { version: 2 })).toEqual(before);
+  expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
+  expect(await api.gql("{ album_by_pk(id: 3) { id } }")).toEqual({ data: { album_by_pk: { id: 3 } } });
+  // unless it is asked for
+  const lenient = await run(
+    api,
+    "replace_metadata",
+    {
+      allow_inconsistent_metadata: true,
+      metadata: documentOf([
+        table("album", { select_permissions: permissions({ r: { columns: ["gone"], filter: {} }, s: everything }) }),
+        table("nowhere"),
+      ]),
+    },
+    { version: 2 },
+  );
+  expect(lenient.is_consistent).toBe(false);
+  expect(lenient.inconsistent_objects.map(({ type, name }: Entry) => [type, name])).toEqual([
+    ["table", "table nowhere"],
+    ["select_permission", "select_permission r in table album"],
+  ]);
+  // others may be added meanwhile
+  expect(await run(api, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
+  expect(await run(api, "drop_inconsistent_metadata")).toEqual(SUCCESS);
+  expect(await run(api, "get_inconsistent_metadata")).toMatchObject({ is_consistent: true });
+  expect((await run(api, "export_metadata")).sources[0].tables).toEqual([
+    table("album", { select_permissions: permissions({ s: everything }) }),
+    table("artist"),
+  ]);
+  await api.close();
+});
+
+test("P-HAS-4 dependents are dropped with cascade only; a bulk is all or nothing, unless it keeps going", async () => {
+  const api = await start(await folderOf());
+  const make = [
+    { type: "pg_track_table", args: { table: "artist" } },
+    { type: "pg_track_table", args: { table: "album" } },
+    {
+      type: "pg_create_object_relationship",
+      args: { table: "album", name: "artist", using: { foreign_key_constraint_on: "artist_id" } },
+    },
+  ];
+  expect(await run(api, "bulk", make)).toEqual([SUCCESS, SUCCESS, SUCCESS]);
+  const kept = await run(api, "pg_untrack_table", { table: "artist" });
+  expect(kept.code).toBe("dependency-error");
+  expect(kept.error).toContain("object relationship artist");
+  expect(await run(api, "pg_untrack_table", { table: "artist", cascade: true })).toEqual(SUCCESS);
+  expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album")]);
+  const mixed = [
+    { type: "pg_track_table", args: { table: "artist" } },
+    { type: "pg_drop_relationship", args: { table: "album", relationship: "none" } },
+    { type: "pg_track_table", args: { table: "nowhere" } },
+  ];
+  expect(await run(api, "bulk", mixed)).toMatchObject({ code: "not-exists", path: "$.args[1].args" });
+  expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album")]);
+  const went = await run(api, "bulk_keep_going", mixed);
+  expect(went.map(({ message, code }: Entry) => message ?? code)).toEqual([
+    "success",
+    "not-exists",
+    "constraint-violation",
+  ]);
+  expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album"), table("artist")]);
+  await api.close();
+});
+
+test("P-HAS-3 a version that is not the current one is refused; changes at once are made one after the other", async () => {
+  const api = await start(await folderOf());
+  const { resource_version: version } = await run(api, "export_metadata", {}, { version: 2 });
+  const args = { metadata: documentOf([table("artist")]) };
+  expect(await run(api, "replace_metadata", args, { resource_version: version })).toEqual(SUCCESS);
+  const late = await send(api, { type: "replace_metadata", args, resource_version: version });
+  expect([late.status, late.json().code]).toEqual([409, "conflict"]);
+  const names = ["album", "team", "search_albums"];
+  const answers = await Promise.all(names.map((name) => run(api, "pg_track_table", { table: name })));
+  expect(answers.map(({ message, code }) => message ?? code)).toEqual(["success", "success", "constraint-violation"]);
+  expect((await run(api, "export_metadata")).sources[0].tables).toHaveLength(3);
+  await api.close();
+});
+
+test("P-HAS-5 what is not changed keeps its text; no name and no text leads out of the folder", async () => {
+  const folder = await folderOf({
+    "version.yaml": "version: 3\n",
+    "databases/databases.yaml": "- name: default\n  kind: postgres\n  tables: !include default/tables/tables.yaml\n",
+    "databases/default/tables/tables.yaml": "- !include public_artist.yaml\n- !include public_team.yaml\n",
+    "databases/default/tables/public_artist.yaml": "# who\ntable: { schema: public, name: artist }\n",
+    "databases/default/tables/public_team.yaml": "table: { schema: public, name: team }\n",
+    "notes.yaml": "not: ours\n",
+  });
+  const api = await start(folder);
+  expect(await run(api, "pg_untrack_table", { table: "team" })).toEqual(SUCCESS);
+  expect(await readFile(join(folder, "databases/default/tables/public_artist.yaml"), "utf8")).toBe(
+    "# who\ntable: { schema: public, name: artist }\n",
+  );
+  expect(await filesIn(folder)).toEqual([
+    "databases/databases.yaml",
+    "databases/default/tables/public_artist.yaml",
+    "databases/default/tables/tables.yaml",
+    "notes.yaml",
+    "version.yaml",
+  ]);
+  const hostile = ["../../../evil", "/etc/evil", "..", "x".repeat(500), "Artist", "artist"].map((name) =>
+    table("x", { table: { schema: "public", name } }),
+  );
+  const metadata = documentOf(hostile, {}, { name: "../up" });
+  const answer = await run(api, "replace_metadata", { metadata, allow_inconsistent_metadata: true }, { version: 2 });
+  expect(answer.is_consistent).toBe(false);
+  expect(await run(api, "export_metadata")).toEqual(metadata);
+  expect((await filesIn(folder)).filter((name) => !name.startsWith("databases/"))).toEqual([
+    "notes.yaml",
+    "version.yaml",
+  ]);
+  const texts: readonly Entry[] = [{ comment: "!include ../../../etc/passwd" }];
+  for (const configuration of texts) {
+    const refused = await run(api, "replace_metadata", documentOf([table("artist", { configuration })]));
+    expect(refused).toMatchObject({ code: "not-supported" });
+  }
+  // the database does not even take the name
+  const nul = await run(api, "replace_metadata", {
+    metadata: documentOf([table("a\u0000b")]),
+    allow_inconsistent_metadata: true,
+  });
+  expect(nul.error).toBeDefined();
+  const unknown = await run(api, "replace_metadata", documentOf([table("artist")], { of_my_own: 1 }));
+  expect(unknown).toMatchObject({ code: "not-supported" });
+  expect(await run(api, "export_metadata")).toEqual(metadata);
+  await api.close();
+});
+
+test("P-HAS-5 one file keeps its format, its mode and all digits; version 2 becomes version 3", async () => {
+  const folder = await folderOf({
+    "metadata.json": '{"resource_version": 4, "metadata": {"version": 2, "tables": [{"table": "artist"}]}}',
+    "metadata.yaml": "version: 3\nsources: []\n",
+  });
+  const path = join(folder, "metadata.json");
+  const api = await start(path);
+  const filter = '{"columns":"*","filter":{"price":{"_gt":9007199254740993.50}}}';
+  const body = `{"type":"bulk","args":[{"type":"pg_track_table","args":{"table":"album"}},{"type":"pg_create_select_permission","args":{"table":"album","role":"reader","permission":${filter}}}]}`;
+  const answer = await api.post("/v1/metadata", {
+    body,
+    headers: { ...asAdmin(), "content-type": "application/json" },
+  });
+  expect(answer.json()).toEqual([SUCCESS, SUCCESS]);
+  const text = await readFile(path, "utf8");
+  expect(text).toContain('"_gt": 9007199254740993.50');
+  expect(JSON.parse(text)).toMatchObject({
+    resource_version: 5,
+    metadata: { version: 3, sources: [{ name: "default" }] },
+  });
+  expect((await send(api, { type: "export_metadata" })).text).toContain("9007199254740993.50");
+  await api.close();
+  const yaml = await start(join(folder, "metadata.yaml"));
+  expect(await run(yaml, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
+  expect(await readFile(join(folder, "metadata.yaml"), "utf8")).toContain("name: artist\n");
+  expect(await filesIn(folder)).toEqual(["metadata.json", "metadata.yaml"]);
+  await yaml.close();
+});
+
+test("P-HAS-5 an object of the program, and no metadata at all, can be read and not changed", async () => {
+  const given = await start(documentOf([table("artist")]));
+  const answer = await run(given, "pg_track_table", { table: "album" });
+  expect(answer).toEqual({
+    path: "$",
+    error: "the metadata cannot be changed here: the program gives it as an object",
+    code: "not-supported",
+  });
+  expect(await run(given, "export_metadata")).toEqual(documentOf([table("artist")]));
+  await given.close();
+  const none = await startApi(forGraphql({ on: base.database, preset: plus }));
+  expect(await run(none, "pg_track_table", { table: "album" })).toMatchObject({ code: "not-supported" });
+  expect(await run(none, "export_metadata")).toEqual({ version: 3, sources: [] });
+  await none.close();
+});
+
+test("P-HAS-5 what a process has begun to write is finished by the next one", async () => {
+  const folder = await folderOf({
+    "version.yaml": "version: 3\n",
+    "databases/databases.yaml": "- { name: default, kind: postgres, tables: [] }\n",
+    ".metadata-journal.json": JSON.stringify([
+      { path: "databases/databases.yaml", text: "- { name: default, kind: postgres, tables: [{ table: artist }] }\n" },
+      { path: "databases/old.yaml" },
+    ]),
+    "databases/old.yaml": "[]\n",
+  });
+  const api = await start(folder);
+  expect((await run(api, "export_metadata")).sources[0].tables).toEqual([{ table: "artist" }]);
+  expect(await filesIn(folder)).toEqual(["databases/databases.yaml", "version.yaml"]);
+  await api.close();
+});
+
+test("P-HAS-3 P-HAS-5 other processes of the folder serve what one has changed", async ({ skip }) => {
+  if (base.database.options.databaseUrl === undefined) skip("an embedded database has one process");
+  const folder = await folderOf();
+  const [one, other] = await Promise.all([start(folder), start(folder)]);
+  const names = ["artist", "album", "team"];
+  const answers = await Promise.all(
+    names.map((name, i) => run(i === 1 ? other : one, "pg_track_table", { table: name })),
+  );
+  expect(answers).toEqual([SUCCESS, SUCCESS, SUCCESS]);
+  expect((await run(one, "export_metadata")).sources[0].tables).toHaveLength(3);
+  for (const api of [one, other])
+    await expect
+      .poll(() => api.gql("{ artist(limit: 1) { id } album(limit: 1) { id } team(limit: 1) { id } }"), {
+        timeout: 10_000,
+      })
+      .toMatchObject({ data: { artist: [{ id: 1 }] } });
+  await Promise.all([one.close(), other.close()]);
+});
