@@ -181,7 +181,6 @@ export const knownOptions: readonly string[] = [
   "maxSockets",
   "maxVariablesBytes",
   "metadata",
-  "metadata-api",
   "metadataPermissionsForRest",
   "noNullUnboundVariableDefault",
   "nullableRelationships",

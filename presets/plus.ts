@@ -1,14 +1,14 @@
 /** Both surfaces, and what neither of the two engines has. */
 import { compose, type Plugin, type Preset } from "../core/index.ts";
+import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import { metadataApi } from "../plugins/plus/metadata-api/index.ts";
 import { fullCompat } from "./full-compat.ts";
-import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import type { PresetOptions } from "./options.ts";
 
 /** One plugin a line, by the items of docs/reference/plus.md. The command line loads this file at each start: a plugin
  *  imports what is large when it is first asked. */
-const features: readonly Plugin[] = [cursorPages];
 const features: readonly Plugin[] = [
+  cursorPages,
   // Hasura's operations
   metadataApi,
 ];

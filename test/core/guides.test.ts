@@ -11,6 +11,7 @@ import { epochFields } from "./guides/epoch-fields.ts";
 import { firstEmbeds } from "./guides/first-embeds.ts";
 import {
   apiKeySessions,
+  audited,
   echoSockets,
   everyMinute,
   storedDocuments,
@@ -69,7 +70,7 @@ test("the examples of hooks.md are those that are tested", () => {
     read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),
     ([, block]) => block ?? "",
   );
-  expect(blocks).toHaveLength(12);
+  expect(blocks).toHaveLength(13);
   const withoutIndent = (text: string): string => text.replace(/^ +/gm, "");
   for (const block of blocks) expect(withoutIndent(read("./guides/hooks.ts"))).toContain(withoutIndent(block));
 });
@@ -90,6 +91,7 @@ describe("hooks", async () => {
       everyMinute,
       echoSockets,
       storedDocuments(new Map([["one", "{ artist_by_pk(id: 1) { name } }"]])),
+      audited,
       apiKeySessions(sessionOfKey),
     ],
   });
@@ -131,6 +133,14 @@ describe("hooks", async () => {
         body,
       })
     ).json();
+
+  test("X-DIR-1 gqlDirectives: a directive of its own, where it says, with arguments that are booleans", async () => {
+    const asked = (operation: string) => api.gql(`${operation} { __typename }`);
+    expect(await asked("mutation @audited(loud: true)")).toEqual({ data: { __typename: "mutation_root" } });
+    expect(await asked("query @audited")).toHaveProperty("errors");
+    expect(await asked("mutation @audited(loud: 1)")).toHaveProperty("errors");
+    expect(await asked("mutation @unheard")).toHaveProperty("errors");
+  });
 
   test("X-DOC-1 findGqlDocument: a document by a name of its own", async () => {
     expect(await ask({ stored: "one" }, "admin")).toEqual({ data: { artist_by_pk: { name: "Abba" } } });

@@ -29,7 +29,7 @@ describe("environment variables", () => {
   test("without any of them the embedded database listens on port 3000", () => {
     expect(readEnvironment({ PATH: "/bin", HOME: "/" })).toEqual({
       options: {},
-      server: { port: 3000, unixSocketMode: 0o660, workers: 1, shutdownDelay: 0 },
+      server: { port: 3000, preset: "full-compat", unixSocketMode: 0o660, workers: 1, shutdownDelay: 0 },
     });
   });
 
@@ -74,6 +74,7 @@ describe("environment variables", () => {
     expect(server).toEqual({
       host: "::",
       port: 0,
+      preset: "full-compat",
       unixSocketMode: 0o600,
       adminPort: 3001,
       workers: 4,

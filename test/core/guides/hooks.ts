@@ -13,7 +13,7 @@ import {
   type Session,
   type Token,
 } from "../../../core/index.ts";
-import type { CheckGqlDocument, FindGqlDocument } from "../../../plugins/graphql/api.ts";
+import type { CheckGqlDocument, FindGqlDocument, GqlDirectives } from "../../../plugins/graphql/api.ts";
 import type { WatchChanges } from "../../../plugins/subscriptions/api.ts";
 import type { TakeUpgrade } from "../../../plugins/upgrades/api.ts";
 
@@ -97,6 +97,20 @@ export const storedDocuments = (documents: ReadonlyMap<string, string>) =>
       });
     },
   });
+
+/** `mutation @audited(loud: true) { … }` */
+export const audited = definePlugin({
+  name: "audited",
+  requires: ["graphql"],
+  apply: (hooks) => {
+    hooks
+      .use<GqlDirectives>("gqlDirectives")
+      .tap("audited", (directives) => [
+        ...directives,
+        { name: "audited", description: "writes a line to the log", on: ["mutation"], arguments: { loud: false } },
+      ]);
+  },
+});
 
 export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
   definePlugin({
