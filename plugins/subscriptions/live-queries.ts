@@ -280,7 +280,7 @@ const factsOf = (
 ): Omit<CohortFacts, "conditions"> => {
   const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
   // all that may differ between callers who share it: its proof says that the statement reads nothing of these
-  const { claims, claimsText, variables, expiresAtMs, ...others } = session;
+  const others = { ...session, claims: undefined, claimsText: undefined, variables: undefined, expiresAtMs: undefined };
   const relations =
     programs.length === 1
       ? (programs[0]?.program.relations ?? NOTHING)

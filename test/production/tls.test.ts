@@ -18,20 +18,20 @@ const authorityIn = (folder: string) => {
     at,
     makeAuthority: (name: string): void =>
       openssl(
-        ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
-        ...["-subj", `/CN=${name}`, "-keyout", at(`${name}.key`), "-out", at(`${name}.pem`)],
+        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+        "-subj", `/CN=${name}`, "-keyout", at(`${name}.key`), "-out", at(`${name}.pem`),
       ),
     /** `place`: of a server; absent: of a client. */
     makeCertificate: (name: string, authority: string, subject: string, place?: string): void => {
       const request = at(`${name}.csr`);
       openssl(
-        ...["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", `/CN=${subject}`],
-        ...["-keyout", at(`${name}.key`), "-out", request],
+        "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", `/CN=${subject}`,
+        "-keyout", at(`${name}.key`), "-out", request,
       );
       writeFileSync(at("extensions"), place === undefined ? "" : `subjectAltName=IP:${place}\n`);
       openssl(
-        ...["x509", "-req", "-in", request, "-CA", at(`${authority}.pem`), "-CAkey", at(`${authority}.key`)],
-        ...["-CAcreateserial", "-days", "2", "-extfile", at("extensions"), "-out", at(`${name}.pem`)],
+        "x509", "-req", "-in", request, "-CA", at(`${authority}.pem`), "-CAkey", at(`${authority}.key`),
+        "-CAcreateserial", "-days", "2", "-extfile", at("extensions"), "-out", at(`${name}.pem`),
       );
       chmodSync(at(`${name}.key`), 0o600);
       chownSync(at(`${name}.key`), uid, gid);

@@ -87,7 +87,7 @@ const withoutSourceLinks: Rule = ({ tokens }) => {
   for (const { children } of tokens) {
     let isOpen = false;
     for (const child of children ?? []) {
-      const leaves = child.type === "link_open" && /^\.\.\/\.\.\//.test(child.attrGet("href") ?? "");
+      const leaves = child.type === "link_open" && child.attrGet("href")?.startsWith("../../") === true;
       if (leaves || (isOpen && child.type === "link_close")) {
         isOpen = leaves;
         child.type = "text";
