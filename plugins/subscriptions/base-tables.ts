@@ -1,7 +1,15 @@
 /** The base tables of relations: the tables behind views, the partitions of a table, the tables that row policies read.
  *  Loaded once per model. */
-import type { Model, PluginContext } from "../../core/index.ts";
+import {
+  baseTypeOf,
+  columnOf,
+  relationOf,
+  type Model,
+  type PluginContext,
+  type QualifiedName,
+} from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
+import { kindOfColumn, type Kind } from "./comparable.ts";
 
 export interface BaseTables {
   /** `isOpenEnded`: they are not all. */
@@ -24,10 +32,25 @@ export interface TableFacts {
   readonly identity: ReadonlySet<string> | undefined;
   /** Columns in which different texts may be equal. */
   readonly loose: ReadonlySet<string>;
+  /** How the log tells rows apart before and after a change; undefined: it does not, or not in texts to compare. */
+  readonly rowKey: RowKey | undefined;
+}
+
+/** The columns of the identity, if it does not tell whole rows. */
+export interface RowKey {
+  readonly name: QualifiedName;
+  readonly columns: readonly string[];
+  readonly kinds: readonly Kind[];
+  /** 0, 1, … */
+  readonly positions: readonly number[];
+  /** The type below all domains, for SQL. */
+  typeOfColumn(column: string): string;
 }
 
 interface CatalogRow {
   readonly name: string;
+  readonly schema: string;
+  readonly relation: string;
   readonly kind: string;
   readonly isOpenEnded: boolean;
   readonly identity: readonly string[] | null;
@@ -67,6 +90,8 @@ with definition as (
   select inhparent, inhrelid from pg_catalog.pg_inherits
 )
 select n.nspname || '.' || c.relname as name,
+  n.nspname as schema,
+  c.relname as relation,
   c.relkind as kind,
   case when c.relreplident <> 'f' then coalesce((
     select pg_catalog.array_agg(a.attname::text)
@@ -90,8 +115,27 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f')
   and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
   and c.relpersistence <> 't'`;
 
+const rowKeyOf = (model: Model, { schema, relation: table, identity }: CatalogRow): RowKey | undefined => {
+  const name = { schema, name: table };
+  const relation = relationOf(model, name);
+  if (relation?.kind !== "table" || relation.hasRowSecurity || identity === null || identity.length === 0)
+    return undefined;
+  const kinds: Kind[] = [];
+  for (const one of identity) {
+    const column = columnOf(relation, one);
+    const kind = column && kindOfColumn(model, column);
+    if (kind === undefined) return undefined;
+    kinds.push(kind);
+  }
+  const typeOfColumn = (one: string): string => {
+    const column = columnOf(relation, one);
+    return (column && baseTypeOf(model, column.type)?.sqlName) ?? "text";
+  };
+  return { name, columns: identity, kinds, positions: identity.map((_, i) => i), typeOfColumn };
+};
+
 /** @throws RelApiError of the query */
-export const loadBases = async (context: PluginContext): Promise<BaseTables> => {
+export const loadBases = async (context: PluginContext, model: Model): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
   const load = (relations: ReadonlySet<string>, areMore: boolean): Bases => {
     const tables = new Set<string>();
@@ -116,7 +160,7 @@ export const loadBases = async (context: PluginContext): Promise<BaseTables> => 
       const row = rows.get(name);
       if (row === undefined || reached.has(name)) continue;
       const identity = row.identity === null ? undefined : new Set(row.identity);
-      named.set(name, { identity, loose: new Set(row.loose) });
+      named.set(name, { identity, loose: new Set(row.loose), rowKey: rowKeyOf(model, row) });
     }
     return { tables, isOpenEnded, named, key: JSON.stringify([isOpenEnded, ...[...tables].sort()]) };
   };
@@ -137,7 +181,7 @@ export const createBases = (context: PluginContext): ((model: Model) => Promise<
   return (model) => {
     let found = byModel.get(model);
     if (found === undefined) {
-      found = loadBases(context);
+      found = loadBases(context, model);
       byModel.set(model, found);
       found.catch(() => byModel.delete(model)); // the next call tries again
     }

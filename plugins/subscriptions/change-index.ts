@@ -1,10 +1,11 @@
 /** Which live queries a changed row concerns: a look-up for each list of columns that they have conditions on, however
  *  many live queries there are. @rule G-SUB-14 G-SUB-15 */
-import { fillSlots } from "../../core/index.ts";
 import type { Cell, ChangedRows, LiveQuery, RowChange } from "./api.ts";
-import type { TableFacts } from "./base-tables.ts";
-import { commonText, isKeepable, readArray, type Kind } from "./comparable.ts";
-import type { Condition, Conditions, Term } from "./conditions.ts";
+import type { RowKey, TableFacts } from "./base-tables.ts";
+import type { Kind } from "./comparable.ts";
+import type { Conditions } from "./conditions.ts";
+import { keyOfCells, wantedOf, type Wanted } from "./keys.ts";
+import { createMembers, type LookUp, type Members } from "./members.ts";
 
 /** Where an item stands, so that it can be taken out: shapes with their keys, and tables of which any row concerns
  *  it. */
@@ -15,6 +16,8 @@ interface Shape<Item> {
   readonly columns: readonly string[];
   readonly kinds: readonly Kind[];
   readonly byKey: Map<string, Item | Set<Item>>;
+  /** Where the log leaves some of the columns out of old rows. */
+  readonly members: Members | undefined;
 }
 
 interface TableIndex<Item> {
@@ -32,11 +35,11 @@ export interface ChangeIndex<Item extends object> {
   remove(item: Item, marks: Marks<Item>): void;
   /** Adds the items that the rows concern. */
   find(table: string, changed: ChangedRows, into: Set<Item>): void;
+  /** Any row of the table may have changed, or without a table: rows are not told any more. */
+  forget(table?: string): void;
+  /** To be done before the item runs. */
+  prepare(items: readonly { readonly marks: Marks<Item> }[], run: LookUp): Promise<void> | undefined;
 }
-
-/** Values of one item for one condition; with more it is found by fewer columns, or by none. */
-const MAX_KEYS = 1000;
-const MAX_LIST = 10_000;
 
 /** `whenColumns`: there are more of them. */
 export const createChangeIndex = <Item extends object>(
@@ -54,13 +57,17 @@ export const createChangeIndex = <Item extends object>(
     return found;
   };
 
-  const shapeOf = (table: string, { shapes }: TableIndex<Item>, wanted: Wanted): Shape<Item> => {
+  const shapeOf = (table: string, { shapes, facts }: TableIndex<Item>, wanted: Wanted): Shape<Item> => {
     const key = JSON.stringify(wanted.columns);
     let shape = shapes.get(key);
     if (shape === undefined) {
-      shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map() }));
+      const { identity, rowKey } = facts;
+      const isTold = wanted.columns.every((name) => identity?.has(name) !== false);
+      const members = isTold || rowKey === undefined ? undefined : createMembers(rowKey, wanted.columns, wanted.kinds);
+      shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map(), members }));
       const known = columns.get(table) ?? [];
-      const all = [...new Set([...known, ...wanted.columns])];
+      const keyColumns = members === undefined ? [] : (rowKey?.columns ?? []);
+      const all = [...new Set([...known, ...wanted.columns, ...keyColumns])];
       if (all.length > known.length) {
         columns.set(table, all);
         whenColumns();
@@ -71,15 +78,19 @@ export const createChangeIndex = <Item extends object>(
 
   const mark = (shape: Shape<Item>, key: string, item: Item): void => {
     const known = shape.byKey.get(key);
-    if (known === undefined) shape.byKey.set(key, item);
-    else if (known instanceof Set) known.add(item);
+    if (known === undefined) {
+      shape.byKey.set(key, item);
+      shape.members?.add(key);
+    } else if (known instanceof Set) known.add(item);
     else if (known !== item) shape.byKey.set(key, new Set([known, item]));
   };
 
-  const unmark = ({ byKey }: Shape<Item>, key: string, item: Item): void => {
+  const unmark = ({ byKey, members }: Shape<Item>, key: string, item: Item): void => {
     const known = byKey.get(key);
-    if (known === item) byKey.delete(key);
-    else if (known instanceof Set && known.delete(item) && known.size === 0) byKey.delete(key);
+    if (known instanceof Set) known.delete(item);
+    if (known !== item && !(known instanceof Set && known.size === 0)) return;
+    byKey.delete(key);
+    members?.remove(key, (other) => byKey.has(other), byKey.size);
   };
 
   return {
@@ -117,12 +128,35 @@ export const createChangeIndex = <Item extends object>(
       const index = indexes.get(table);
       if (index === undefined) return;
       for (const item of index.any) into.add(item);
-      const identity = positionsOf(changed.columns, [...(index.facts.identity ?? [])]);
-      const rows = changed.rows.map((row) => versionsOf(row, index.facts, identity));
-      for (const shape of index.shapes.values()) {
-        const positions = positionsOf(changed.columns, shape.columns);
-        for (const versions of rows) if (!findByRow(shape, versions, positions, into)) break;
+      const { facts } = index;
+      const keyAt = positionsOf(changed.columns, [...(facts.identity ?? [])]);
+      const rows = changed.rows.map((row) => versionsOf(row, facts, keyAt));
+      const rowKeyAt = facts.rowKey === undefined ? [] : positionsOf(changed.columns, facts.rowKey.columns);
+      for (const shape of index.shapes.values())
+        findInShape(shape, rows, positionsOf(changed.columns, shape.columns), facts.rowKey, rowKeyAt, into);
+    },
+    forget: (table) => {
+      for (const [name, { shapes }] of indexes) {
+        if (table !== undefined && name !== table) continue;
+        for (const { members, byKey } of shapes.values())
+          if (table === undefined) members?.drop();
+          else if (members?.isKept === true) members.keep(byKey.keys());
       }
+    },
+    prepare: (items, run) => {
+      const wanted = new Map<Members, string[]>();
+      for (const { marks } of items)
+        for (let i = 0; i < marks.length; i++) {
+          const at = marks[i];
+          if (at instanceof Set || typeof at !== "object") continue;
+          const key = marks[++i] as string; // as placed: a shape, then its key
+          if (at.members?.unknown.has(key) !== true) continue;
+          const known = wanted.get(at.members);
+          if (known === undefined) wanted.set(at.members, [key]);
+          else known.push(key);
+        }
+      if (wanted.size === 0) return undefined;
+      return Promise.all([...wanted].map(([members, keys]) => members.lookUp(keys, run))).then(() => undefined);
     },
   };
 };
@@ -130,115 +164,80 @@ export const createChangeIndex = <Item extends object>(
 const positionsOf = (columns: readonly string[], wanted: readonly string[]): readonly number[] =>
   wanted.map((name) => columns.indexOf(name));
 
-/** The row before and after. What the log leaves out of the row before is NULL if the log tells whole rows, and is as it
- *  was if the column belongs to the identity, which has not changed. */
-const versionsOf = (
-  [before, after]: RowChange,
-  { identity }: TableFacts,
-  identityAt: readonly number[],
-): readonly (readonly Cell[])[] => {
-  if (before === null) return after === null ? [] : [after];
+/** A row before and after a change. */
+interface Versions {
+  /** Null: there was none. */
+  readonly was: readonly Cell[] | null;
+  /** Null: there is none. */
+  readonly is: readonly Cell[] | null;
+}
+
+/** What the log leaves out of the row before is NULL if the log tells whole rows, and is as it was if the column belongs
+ *  to the identity, which has not changed. */
+const versionsOf = ([before, after]: RowChange, { identity }: TableFacts, keyAt: readonly number[]): Versions => {
+  if (before === null) return { was: null, is: after };
   if (identity === undefined) {
-    if (before.length === 0) return after === null ? [before] : [before, after]; // not as it was said to be
+    if (before.length === 0) return { was: before, is: after }; // the log is not as it was said to be
     const was = before.map((cell) => (cell === 0 ? null : cell));
     // a long value that has not changed
-    return after === null ? [was] : [was, after.map((cell, i) => (cell === 0 ? (was[i] ?? null) : cell))];
+    return { was, is: after && after.map((cell, i) => (cell === 0 ? (was[i] ?? null) : cell)) };
   }
-  if (after === null || before.length > 0) return after === null ? [before] : [before, after];
-  const same: Cell[] = after.map(() => 0);
-  for (const at of identityAt) if (at !== -1) same[at] = after[at] ?? 0;
-  return [same, after];
+  if (after === null || before.length > 0) return { was: before, is: after };
+  const was: Cell[] = after.map(() => 0);
+  for (const at of keyAt) if (at !== -1) was[at] = after[at] ?? null;
+  return { was, is: after };
 };
 
-/** False: all are found. */
-const findByRow = <Item extends object>(
-  { kinds, byKey }: Shape<Item>,
-  versions: readonly (readonly Cell[])[],
+const findInShape = <Item extends object>(
+  { kinds, byKey, members }: Shape<Item>,
+  rows: readonly Versions[],
   positions: readonly number[],
+  rowKey: RowKey | undefined,
+  rowKeyAt: readonly number[],
   into: Set<Item>,
-): boolean => {
-  for (const cells of versions) {
-    let key = "";
-    for (let i = 0; i < positions.length; i++) {
-      const at = positions[i] ?? -1;
-      const cell = at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null);
-      const text = typeof cell === "string" ? commonText(kinds[i] as Kind, cell) : cell; // as many as positions
-      if (text === 0 || text === undefined) {
-        addAll(byKey, into);
-        return false;
-      }
-      key += partOf(text);
-    }
+): void => {
+  let areAll = false;
+  const touch = (key: string): void => {
     const found = byKey.get(key);
     if (found instanceof Set) for (const item of found) into.add(item);
     else if (found !== undefined) into.add(found);
-  }
-  return true;
-};
-
-const addAll = <Item extends object>(byKey: ReadonlyMap<string, Item | Set<Item>>, into: Set<Item>): void => {
-  for (const found of byKey.values())
-    if (found instanceof Set) for (const item of found) into.add(item);
-    else into.add(found);
-};
-
-/** No value contains a NUL. */
-const partOf = (text: string | null): string => (text === null ? "\0\0" : `${text}\0`);
-
-interface Wanted {
-  readonly columns: readonly string[];
-  readonly kinds: readonly Kind[];
-  readonly keys: readonly string[];
-}
-
-/** Undefined: any row, because a value is not one that can be compared, or there are too many. No keys: no row. */
-const wantedOf = (condition: Condition, facts: TableFacts, query: LiveQuery): Wanted | undefined => {
-  const usable = [...condition].filter(([name]) => !facts.loose.has(name));
-  const told = usable.filter(([name]) => facts.identity?.has(name) !== false);
-  // by what the log tells in any case
-  const parts: { readonly name: string; readonly kind: Kind; readonly values: readonly (string | null)[] }[] = [];
-  for (const [name, { kind, terms }] of told.length > 0 ? told : usable) {
-    const values = valuesOf(terms, kind, query);
-    if (values?.length === 0) return NO_ROW;
-    if (values !== undefined && values.length <= MAX_LIST) parts.push({ name, kind, values });
-  }
-  parts.sort((a, b) => a.values.length - b.values.length || (a.name < b.name ? -1 : 1));
-  const [first, ...others] = parts;
-  if (first === undefined) return undefined;
-  const chosen = [first];
-  let count = first.values.length;
-  for (const part of others) {
-    if (count * part.values.length > MAX_KEYS) continue;
-    count *= part.values.length;
-    chosen.push(part);
-  }
-  chosen.sort((a, b) => (a.name < b.name ? -1 : 1));
-  let keys: readonly string[] = [""];
-  for (const { values } of chosen) keys = keys.flatMap((key) => values.map((text) => key + partOf(text)));
-  return { columns: chosen.map(({ name }) => name), kinds: chosen.map(({ kind }) => kind), keys };
-};
-
-const NO_ROW: Wanted = { columns: [], kinds: [], keys: [] };
-
-const valuesOf = (terms: readonly Term[], kind: Kind, query: LiveQuery): readonly (string | null)[] | undefined => {
-  const [only] = query.programs;
-  const values = new Set<string | null>();
-  for (const term of terms) {
-    if ("isNull" in term) values.add(null);
-    else if ("text" in term) values.add(term.text);
-    else {
-      const [bound] = fillSlots([term.slot], only?.values ?? [], query.session);
-      if (bound === null || bound === undefined) continue; // nothing equals NULL
-      if (typeof bound !== "string") return undefined;
-      const items = term.isList ? readArray(bound) : [bound];
-      if (items === undefined) return undefined;
-      for (const item of items) {
-        if (item === null) continue;
-        const text = commonText(kind, item);
-        if (text === undefined || !isKeepable(text)) return undefined;
-        values.add(text);
-      }
+  };
+  const touchAll = (): void => {
+    if (areAll) return;
+    areAll = true;
+    for (const key of byKey.keys()) touch(key);
+  };
+  for (const { was, is } of rows) {
+    const wasKey = was && keyOfCells(was, positions, kinds);
+    const isKey = is && keyOfCells(is, positions, kinds);
+    if (typeof wasKey === "string") touch(wasKey);
+    if (typeof isKey === "string") touch(isKey);
+    if (members?.isKept !== true || rowKey === undefined) {
+      if (wasKey !== undefined && isKey !== undefined) continue;
+      touchAll();
+      if (members === undefined) return;
+      // the rows of each list are looked up before it runs
+      members.keep(byKey.keys());
+      continue;
     }
+    const wasRow = was && keyOfCells(was, rowKeyAt, rowKey.kinds);
+    const isRow = is && keyOfCells(is, rowKeyAt, rowKey.kinds);
+    const keys = typeof wasRow === "string" ? members.keysOf(wasRow) : [];
+    if (wasKey === undefined) {
+      for (const key of keys) touch(key);
+      for (const key of members.unknown) touch(key);
+    }
+    if (wasRow === undefined || isRow === undefined || isKey === undefined) {
+      // a long value that has not changed is not told: the row is where it was
+      if (isKey === undefined && positions.length === 1 && was !== null && wasRow !== undefined && wasRow === isRow)
+        continue;
+      touchAll();
+      // the columns of the log are not those that are wanted yet
+      if ([...positions, ...rowKeyAt].includes(-1)) members.keep(byKey.keys());
+      else members.giveUp();
+      continue;
+    }
+    if (wasRow !== null) members.set(wasRow, undefined);
+    if (isRow !== null && isKey !== null && byKey.has(isKey)) members.set(isRow, isKey);
   }
-  return [...values];
 };

@@ -49,6 +49,8 @@ export interface Cohort {
 
 /** Hears of entries, and so knows which of them a change concerns. */
 export interface EntryWatcher {
+  /** To be done before they run; undefined: nothing. Never fails. */
+  prepare(cohort: Cohort, entries: readonly Entry[]): Promise<void> | undefined;
   place(entry: Entry): void;
   remove(entry: Entry): void;
   /** What it reads may raise because of any row, so any change concerns it until it succeeds. */
@@ -160,6 +162,8 @@ export const createCohort = ({
   };
 
   const runBatch = async (batch: readonly Entry[], since?: number): Promise<void> => {
+    const preparing = isClosed ? undefined : groups.prepare(cohort, batch);
+    if (preparing !== undefined) await preparing;
     const alive = batch.filter((entry) => entry.subscriptions.size > 0);
     if (alive.length === 0 || isClosed) return;
     const hashes = alive.map((entry) => {

@@ -16,62 +16,23 @@ import {
   type QualifiedName,
   type Read,
   type Relation,
-  type Slot,
   type ValueRef,
 } from "../../core/index.ts";
+import {
+  allOf,
+  ANY,
+  both,
+  either,
+  isAny,
+  type Choice,
+  type ColumnTerms,
+  type Condition,
+  type Term,
+} from "./choices.ts";
 import { kindOfColumn, kindOfName, type Kind } from "./comparable.ts";
-
-/** Where values of a column come from: one, or a list of them as an array literal. */
-export type Term =
-  { readonly slot: Slot; readonly isList: boolean } | { readonly text: string } | { readonly isNull: true };
-
-/** The values of each of these columns are among those of its terms. */
-export type Condition = ReadonlyMap<string, ColumnTerms>;
-
-export interface ColumnTerms {
-  readonly kind: Kind;
-  readonly terms: readonly Term[];
-}
 
 /** By `schema.name`: one of the conditions holds; undefined: any row. */
 export type Conditions = ReadonlyMap<string, readonly Condition[] | undefined>;
-
-/** Any of these. With an empty condition among them every row will do, so there is no other then. */
-type Choice = readonly Condition[];
-
-const ANY: Choice = [new Map()];
-const isAny = (choice: Choice): boolean => choice.some((condition) => condition.size === 0);
-
-/** More are not told apart. */
-const MAX_CHOICES = 16;
-
-const either = (parts: readonly Choice[]): Choice => {
-  const all = parts.flat();
-  if (isAny(all)) return ANY;
-  // `a = 1 or a = 2` is `a in (1, 2)`
-  const single = new Map<string, ColumnTerms>();
-  const others: Condition[] = [];
-  for (const condition of all) {
-    const [only, ...more] = condition;
-    if (only === undefined || more.length > 0) {
-      others.push(condition);
-      continue;
-    }
-    const known = single.get(only[0]);
-    single.set(only[0], known === undefined ? only[1] : { ...known, terms: [...known.terms, ...only[1].terms] });
-  }
-  const found = [...others, ...[...single].map((one): Condition => new Map([one]))];
-  return found.length > MAX_CHOICES ? ANY : found;
-};
-
-const both = (a: Choice, b: Choice): Choice => {
-  if (isAny(a)) return b;
-  if (isAny(b)) return a;
-  if (a.length * b.length > MAX_CHOICES) return a.length <= b.length ? a : b;
-  return a.flatMap((one) => b.map((other): Condition => new Map([...other, ...one])));
-};
-
-const allOf = (parts: readonly Choice[]): Choice => parts.reduce(both, ANY);
 
 /** A plan that cannot be read so. */
 class Unreadable extends Error {}

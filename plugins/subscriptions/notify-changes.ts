@@ -144,7 +144,7 @@ export const liveTriggers = (take: (text: string) => void) =>
   });
 
 const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
-  const bases = await loadBases(context);
+  const bases = await loadBases(context, model);
   const exposed = new Set([...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`));
   const names = await context.query<{ schema: string; name: string }>(
     sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,

@@ -73,7 +73,10 @@ export const createWatchGroups = (watchChanges: WatchChanges["value"], context: 
         onColumns: (given) => void (listener = given),
       },
       changed: (relation, rows) => {
-        if (relation === undefined || rows === undefined) return touch(cohorts, NONE);
+        if (relation === undefined || rows === undefined) {
+          index.forget(relation);
+          return touch(cohorts, NONE);
+        }
         const touched = new Set(failing);
         index.find(relation, rows, touched);
         touch(anyRow.get(relation) ?? cohorts, touched);
@@ -151,6 +154,18 @@ export const createWatchGroups = (watchChanges: WatchChanges["value"], context: 
       groups.delete(group.bases.key);
       unwatch(group);
     },
+    prepare: (cohort, entries) =>
+      joined.get(cohort)?.index.prepare(entries, async (program, value) => {
+        const { access, session } = cohort.facts;
+        const [row] = await context.execute({
+          ...access,
+          session,
+          access: "read only",
+          programs: [{ program, values: [value] }],
+          end: "commit",
+        });
+        return row?.["body"] ?? null;
+      }),
     place: (entry) => {
       const group = joined.get(entry.cohort);
       if (group !== undefined) placeIn(group, entry);
@@ -164,6 +179,7 @@ export const createWatchGroups = (watchChanges: WatchChanges["value"], context: 
     rewatch: () => {
       for (const group of groups.values()) {
         unwatch(group);
+        group.index.forget();
         watch(group);
         // nothing was watched in between
         if (group.unwatch !== undefined) for (const cohort of group.cohorts) cohort.changed();
