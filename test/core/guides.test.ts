@@ -11,7 +11,7 @@ import { epochFields } from "./guides/epoch-fields.ts";
 import { firstEmbeds } from "./guides/first-embeds.ts";
 import {
   apiKeySessions,
-  audited,
+  confirmed,
   echoSockets,
   everyMinute,
   storedDocuments,
@@ -91,7 +91,6 @@ describe("hooks", async () => {
       everyMinute,
       echoSockets,
       storedDocuments(new Map([["one", "{ artist_by_pk(id: 1) { name } }"]])),
-      audited,
       apiKeySessions(sessionOfKey),
     ],
   });
@@ -134,14 +133,6 @@ describe("hooks", async () => {
       })
     ).json();
 
-  test("X-DIR-1 gqlDirectives: a directive of its own, where it says, with arguments that are booleans", async () => {
-    const asked = (operation: string) => api.gql(`${operation} { __typename }`);
-    expect(await asked("mutation @audited(loud: true)")).toEqual({ data: { __typename: "mutation_root" } });
-    expect(await asked("query @audited")).toHaveProperty("errors");
-    expect(await asked("mutation @audited(loud: 1)")).toHaveProperty("errors");
-    expect(await asked("mutation @unheard")).toHaveProperty("errors");
-  });
-
   test("X-DOC-1 findGqlDocument: a document by a name of its own", async () => {
     expect(await ask({ stored: "one" }, "admin")).toEqual({ data: { artist_by_pk: { name: "Abba" } } });
     expect((await ask({ stored: "two" }, "admin")).errors[0].message).toBe("the key 'query' was not present");
@@ -152,6 +143,28 @@ describe("hooks", async () => {
     expect((await ask({ query }, "music_guest")).errors[0].message).toBe("not for guests");
     expect((await ask({ stored: "one" }, "music_guest")).errors?.[0].message).not.toBe("not for guests");
     expect(await ask({ query }, "admin")).toHaveProperty("data");
+  });
+
+  test("X-DIR-1 gqlDirectives: a directive that is allowed, listed, and asked for", async () => {
+    const other = await startApi(forGraphql({ on: api.database, parts: [confirmed], dbTxEnd: "rollback" }));
+    const message = async (query: string) => (await other.gql(query)).errors?.[0].message;
+    const fields = "{ delete_artist_by_pk(id: 0) { id } }";
+    expect(await message(`mutation ${fields}`)).toBe("mutations need @confirmed");
+    expect(await message(`mutation @confirmed ${fields}`)).toBeUndefined();
+    expect(await message(`mutation ($twice: Boolean!) @confirmed(twice: $twice) ${fields}`)).toBe(
+      'expecting a value for non-nullable variable: "twice"',
+    );
+    expect(await message(`mutation @confirmed(thrice: true) ${fields}`)).toBe(
+      "'confirmed' has no argument named 'thrice'",
+    );
+    expect(await message("query @confirmed { artist { id } }")).toBe("directive 'confirmed' is not allowed on a query");
+    const { data } = await other.gql("{ __schema { directives { name description locations } } }");
+    expect(data.__schema.directives[1]).toEqual({
+      name: "confirmed",
+      description: "the mutation is meant",
+      locations: ["MUTATION"],
+    });
+    await other.close();
   });
 
   test("G-SUB-4 watchChanges: a source of its own is asked before the others", async () => {

@@ -98,17 +98,25 @@ export const storedDocuments = (documents: ReadonlyMap<string, string>) =>
     },
   });
 
-/** `mutation @audited(loud: true) { … }` */
-export const audited = definePlugin({
-  name: "audited",
+export const confirmed = definePlugin({
+  name: "confirmed",
   requires: ["graphql"],
   apply: (hooks) => {
     hooks
       .use<GqlDirectives>("gqlDirectives")
-      .tap("audited", (directives) => [
+      .tap("confirmed", (directives) => [
         ...directives,
-        { name: "audited", description: "writes a line to the log", on: ["mutation"], arguments: { loud: false } },
+        { name: "confirmed", description: "the mutation is meant", on: ["mutation"], arguments: { twice: false } },
       ]);
+    hooks.use<CheckGqlDocument>("checkGqlDocument").tap("confirmed", (_text, _session, { operation, directives }) => {
+      if (operation === "mutation" && !directives.includes("confirmed"))
+        throw new RelApiError({
+          code: "validation-failed",
+          status: 400,
+          message: "mutations need @confirmed",
+          path: "$",
+        });
+    });
   },
 });
 
