@@ -1,7 +1,8 @@
-/** `GET :3001/ready`: liveness, readiness, metrics, the model and the settings on a separate listener. */
+/** `GET :3001/ready`: liveness, readiness, metrics, live queries, the model and the settings on a separate listener. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { definePlugin, sql, type Plugin, type PluginContext } from "../../core/index.ts";
 import { encodeConfig } from "./config.ts";
+import { livePage } from "./live-page.ts";
 import type { MetricsService } from "../metrics/api.ts";
 import { encodeModel } from "./schema-cache.ts";
 
@@ -20,6 +21,7 @@ const PROBE_MS = 2000;
 interface Reply {
   readonly status: number;
   readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
@@ -56,6 +58,13 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
   }
 };
 
+/** They load nothing and run nothing. */
+const OF_PAGES = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+  "X-Content-Type-Options": "nosniff",
+};
+
 /** @rule R-ADM-1 */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
@@ -66,6 +75,15 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
       const metrics = context.service<MetricsService>("metrics");
       if (metrics === undefined) return { status: 404 };
       return { status: 200, contentType: "text/plain; charset=utf-8", body: await metrics.text() };
+    },
+  ],
+  [
+    "/live-queries",
+    (context) => {
+      const body = livePage(context);
+      return body === undefined
+        ? { status: 404 }
+        : { status: 200, contentType: "text/html; charset=utf-8", headers: OF_PAGES, body };
     },
   ],
   [
@@ -82,10 +100,11 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ],
 ]);
 
-const reply = (response: ServerResponse, { status, contentType, body }: Reply): void => {
+const reply = (response: ServerResponse, { status, contentType, headers, body }: Reply): void => {
   const bytes = Buffer.from(body ?? "");
   response.writeHead(status, {
     ...(contentType === undefined ? {} : { "Content-Type": contentType }),
+    ...headers,
     "Content-Length": bytes.length,
   });
   response.end(bytes);

@@ -123,6 +123,22 @@ const METRICS: readonly Metric[] = [
   ),
   plain("relapi_live_subscribers", "gauge", "live-subscribers", "Subscribers of live queries"),
   plain("relapi_live_queries", "gauge", "live-queries", "Live queries that differ, each run once for all who ask it"),
+  plain("relapi_live_cohorts", "gauge", "live-cohorts", "Groups of live queries that one statement answers each"),
+  plain(
+    "relapi_live_skipped_total",
+    "counter",
+    "live-skipped",
+    "Live queries that did not run when a change concerned others of their cohort",
+  ),
+  {
+    ...plain(
+      "relapi_live_source_lag_seconds",
+      "gauge",
+      "live-source-lag-seconds",
+      "From the last commit that the change feed has reported to its notice; 0 where changes are found in another way",
+    ),
+    together: "max",
+  },
   plain("relapi_sockets", "gauge", "sockets", "WebSockets that are open"),
   plain("relapi_requests_running", "gauge", "requests-running", "Requests that are not answered yet"),
   plain(

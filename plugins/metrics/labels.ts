@@ -15,10 +15,10 @@ export const createBounded = (): ((value: string) => string) => {
   };
 };
 
+export type RoleLabel = (session: Pick<Session, "role" | "isAdmin"> | undefined, surface: string) => string;
+
 /** A role that the database or the metadata has; a token may name any. @rule X-MET-2 */
-export const createRoleLabel = (
-  model: () => Model | undefined,
-): ((session: Session | undefined, surface: string) => string) => {
+export const createRoleLabel = (model: () => Model | undefined): RoleLabel => {
   const bounded = createBounded();
   return (session, surface) => {
     if (session === undefined) return "none";

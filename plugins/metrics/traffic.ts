@@ -4,6 +4,7 @@ import type { Done, OpenExchange, PluginContext, TransactionSignal } from "../..
 import type { LiveRunSignal, SocketOperationSignal } from "../subscriptions/api.ts";
 import { registerHistogram, type HistogramSeries } from "./histogram.ts";
 import { createBounded, createRoleLabel } from "./labels.ts";
+import { registerLivePlans } from "./live-plans.ts";
 
 const SECONDS = 1000;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -101,6 +102,7 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
     if (beganAtMs !== undefined) (error === undefined ? succeeded : failed).observe((endedAtMs - beganAtMs) / SECONDS);
   });
   registerLive(registry, context);
+  registerLivePlans(registry, context, roleOf);
 };
 
 const registerLive = (registry: Registry, context: PluginContext): void => {
@@ -108,6 +110,11 @@ const registerLive = (registry: Registry, context: PluginContext): void => {
   const runs = new Counter({
     name: "relapi_live_runs_total",
     help: "Statements that have answered live queries, one or many each",
+    registers,
+  });
+  const rows = new Counter({
+    name: "relapi_live_rows_total",
+    help: "Live queries that statements have answered",
     registers,
   });
   const reruns = new Counter({
@@ -127,6 +134,7 @@ const registerLive = (registry: Registry, context: PluginContext): void => {
   })();
   context.onSignal<LiveRunSignal>("live-run", ({ changedAtMs, endedAtMs, queries, deliveries: sent }) => {
     runs.inc();
+    rows.inc(queries);
     deliveries.inc(sent);
     if (changedAtMs === undefined) return;
     reruns.inc(queries);

@@ -55,8 +55,8 @@ export interface LiveQueries {
   rewatch(): void;
   /** Nobody subscribes to anything. */
   readonly isIdle: boolean;
-  /** What is there now, each with what it has done since it began. */
-  cohorts(): readonly CohortFigures[];
+  /** What is there now, those with most subscribers first. */
+  plans(): readonly PlanFigures[];
   /** A subscription of the GraphQL surface as a source; its answers are texts of the `data` object. */
   graphqlSource(engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource;
 }
@@ -101,18 +101,21 @@ export interface CohortCounts {
   lagMs: number | undefined;
 }
 
-/** Live queries that one statement answers, without values of callers. */
-export interface CohortFigures extends Readonly<CohortCounts> {
+/** Live queries of one plan and role, without values of callers. Its counts are those of the cohorts that are there
+ *  now. */
+export interface PlanFigures extends Readonly<CohortCounts> {
   /** Of the statements: equal statements have equal keys, also in other processes. */
   readonly planKey: string;
+  readonly role: string;
+  readonly isAdmin: boolean;
   readonly statements: readonly string[];
   /** `schema.name` of what they read. */
   readonly relations: readonly string[];
-  readonly role: string;
-  /** Callers who differ share it. */
-  readonly isShared: boolean;
+  readonly cohorts: number;
+  /** Those that callers who differ share. */
+  readonly sharedCohorts: number;
   readonly subscribers: number;
-  /** Distinct live queries now. */
+  /** Distinct live queries. */
   readonly queries: number;
 }
 
@@ -177,8 +180,9 @@ export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
 
 /** What a change feed calls. */
 export interface ChangeFeedHandlers {
-  /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. */
-  committed(xid: number, changes: RowChanges): void;
+  /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. `lagMs`: from
+   *  the commit until the database sent it. */
+  committed(xid: number, changes: RowChanges, lagMs?: number): void;
   /** The column whose values in changed rows of the relation are needed. */
   keyColumn(relation: string): string | undefined;
   /** The feed has ended by itself. */

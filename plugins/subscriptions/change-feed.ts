@@ -10,7 +10,8 @@ import { readNames, readRow } from "./test-decoding.ts";
 /** What a feed of this plugin's own calls. */
 export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "keyColumn"> {
   /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. */
-  committed(xid: number, changes: TableChanges): void;
+  /** @see ChangeFeedHandlers */
+  committed(xid: number, changes: TableChanges, lagMs?: number): void;
   /** The columns whose values in changed rows of the relation are wanted; none: which rows does not matter. */
   columns(relation: string): readonly string[] | undefined;
 }
@@ -30,7 +31,7 @@ export const openChangeFeed = async (context: PluginContext, handlers: ChangeHan
 
 /** The handlers of another plugin's feed, which is told keys. @rule X-REP-2 */
 export const tellingKeys = ({ committed, keyColumn, lost }: ChangeFeedHandlers): ChangeHandlers => ({
-  committed: (xid, changes) => committed(xid, keysOf(changes)),
+  committed: (xid, changes, lagMs) => committed(xid, keysOf(changes), lagMs),
   columns: (relation) => {
     const column = keyColumn(relation);
     return column === undefined ? undefined : [column];
@@ -95,7 +96,7 @@ const startFeed = async (
     reader.status(true);
   }, statusMs);
   connection.onEnd(() => ended("the connection was lost"));
-  const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`;
+  const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("include-timestamp")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`;
   connection
     .copy(start, (bytes) => {
       silentCount = 0;
@@ -137,7 +138,7 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
     send(bytes);
   };
 
-  /** `BEGIN 731`, `table public.album: UPDATE: id[integer]:1 …`, `COMMIT 731`. */
+  /** `BEGIN 731`, `table public.album: UPDATE: id[integer]:1 …`, `COMMIT 731 (at 2026-01-31 12:00:00.5+00)`. */
   const line = (bytes: Buffer): void => {
     const text = bytes.toString("utf8", DATA_AT, Math.min(bytes.length, DATA_AT + NAMES_BYTES));
     if (text.startsWith("table ")) {
@@ -153,7 +154,8 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
     } else if (text.startsWith("COMMIT")) {
       const changed = changes;
       changes = createChanges();
-      if (changed.tables.size > 0) committed(Number(text.slice("COMMIT ".length)) >>> 0, changed.tables);
+      if (changed.tables.size > 0)
+        committed(Number.parseInt(text.slice("COMMIT ".length), 10) >>> 0, changed.tables, lagOf(text, bytes));
     } else if (text.startsWith("BEGIN")) {
       changes = createChanges();
     }
@@ -182,4 +184,16 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
     },
     status,
   };
+};
+
+// (at 2026-01-31 12:00:00.123456+00)
+const COMMITTED_AT = /\(at (\S+) ([\d:.]+)([+-]\d\d)(:\d\d)?/;
+/** Of the header of a message with data. */
+const SENT_AT = 17;
+
+/** Both times are those of the database's clock. */
+const lagOf = (commit: string, message: Buffer): number => {
+  const [, day = "", time = "", hours = "", minutes = ":00"] = COMMITTED_AT.exec(commit) ?? [];
+  const sentMs = Number(message.readBigInt64BE(SENT_AT) + EPOCH_US) / 1000;
+  return Math.max(0, sentMs - Date.parse(`${day}T${time}${hours}${minutes}`)) || 0;
 };

@@ -1,16 +1,18 @@
-/** What a cohort shows of itself to operators: its statements and numbers, and nothing of its callers but the role. */
+/** What live queries show of themselves to operators, by plan and role: statements and numbers, and nothing of their
+ *  callers but the role. @rule X-LQ-1 */
 import { createHash } from "node:crypto";
 import type { Program } from "../../core/index.ts";
-import type { CohortFigures } from "./api.ts";
+import type { PlanFigures } from "./api.ts";
 import type { Cohort } from "./cohort.ts";
 
 /** Enough to tell the plans of one server apart. */
 const KEY_LENGTH = 12;
 
+type Figures = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name] };
+
 const textsOf = ({ statements }: Program): readonly string[] => statements.map(({ text }) => text);
 
-/** No figures of a cohort that is about to end. */
-export const createFigures = (): ((cohort: Cohort) => readonly CohortFigures[]) => {
+export const createFigures = (): ((cohorts: Iterable<Cohort>) => readonly PlanFigures[]) => {
   /** Cached by program: it never changes. */
   const keys = new WeakMap<Program, string>();
   const keyOf = (program: Program): string => {
@@ -21,23 +23,43 @@ export const createFigures = (): ((cohort: Cohort) => readonly CohortFigures[]) 
     }
     return key;
   };
-  return ({ facts, entries, counts }) => {
-    const [first] = entries.values();
-    if (first === undefined) return [];
-    const programs = first.query.programs.map(({ program }) => program);
-    let subscribers = 0;
-    for (const { subscriptions } of entries.values()) subscribers += subscriptions.size;
-    return [
-      {
-        ...counts,
-        planKey: programs.map(keyOf).join("."),
-        statements: programs.flatMap(textsOf),
-        relations: [...facts.relations],
-        role: facts.session.role,
-        isShared: facts.isShared,
-        subscribers,
-        queries: entries.size,
-      },
-    ];
+
+  return (cohorts) => {
+    const byPlan = new Map<string, Figures>();
+    for (const { facts, entries, counts } of cohorts) {
+      const [first] = entries.values();
+      if (first === undefined) continue; // it is about to end
+      const programs = first.query.programs.map(({ program }) => program);
+      const { role, isAdmin } = facts.session;
+      const planKey = programs.map(keyOf).join(".");
+      let plan = byPlan.get(`${planKey} ${role}`);
+      if (plan === undefined) {
+        const statements = programs.flatMap(textsOf);
+        plan = { planKey, role, isAdmin, statements, relations: [...facts.relations], ...NOTHING };
+        byPlan.set(`${planKey} ${role}`, plan);
+      }
+      plan.cohorts++;
+      if (facts.isShared) plan.sharedCohorts++;
+      for (const { subscriptions } of entries.values()) plan.subscribers += subscriptions.size;
+      plan.queries += entries.size;
+      plan.runs += counts.runs;
+      plan.rows += counts.rows;
+      plan.deliveries += counts.deliveries;
+      plan.skipped += counts.skipped;
+      if (counts.lagMs !== undefined) plan.lagMs = Math.max(plan.lagMs ?? 0, counts.lagMs);
+    }
+    return [...byPlan.values()].sort((a, b) => b.subscribers - a.subscribers);
   };
+};
+
+const NOTHING = {
+  cohorts: 0,
+  sharedCohorts: 0,
+  subscribers: 0,
+  queries: 0,
+  runs: 0,
+  rows: 0,
+  deliveries: 0,
+  skipped: 0,
+  lagMs: undefined,
 };

@@ -8,6 +8,13 @@ import { createChanges } from "./changed-rows.ts";
 const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 const PAUSE_MS = 2;
 
+interface Commit {
+  readonly changes: TableChanges;
+  /** Until the database sent it. */
+  readonly lagMs: number;
+  readonly heardAtMs: number;
+}
+
 /** A commit is reported when it is in the WAL, a moment before other sessions see it (much longer with synchronous
  *  replication). A live query that ran in between would miss it for good, so the snapshot is checked first, once for
  *  all commits that arrived meanwhile. */
@@ -15,7 +22,7 @@ export const createDispatch = (
   context: PluginContext,
   changed: (changes: TableChanges) => void,
 ): ChangeHandlers["committed"] => {
-  let waiting = new Map<number, TableChanges>();
+  let waiting = new Map<number, Commit>();
   let isAsking = false;
 
   const ask = async (): Promise<void> => {
@@ -31,9 +38,14 @@ export const createDispatch = (
         isSeen = () => true; // the queries will not fare better now, and run again until they do
       }
       const seen = createChanges();
-      for (const [xid, changes] of commits) {
-        if (isSeen(xid)) seen.addAll(changes);
-        else waiting.set(xid, changes);
+      for (const [xid, commit] of commits) {
+        if (!isSeen(xid)) {
+          waiting.set(xid, commit);
+          continue;
+        }
+        seen.addAll(commit.changes);
+        const lagMs = commit.lagMs + performance.now() - commit.heardAtMs;
+        context.counters.set("live-source-lag-seconds", lagMs / 1000);
       }
       if (seen.tables.size > 0) changed(seen.tables);
       if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
@@ -41,8 +53,8 @@ export const createDispatch = (
     isAsking = false;
   };
 
-  return (xid, changes) => {
-    waiting.set(xid, changes);
+  return (xid, changes, lagMs = 0) => {
+    waiting.set(xid, { changes, lagMs, heardAtMs: performance.now() });
     if (!isAsking) void ask();
   };
 };

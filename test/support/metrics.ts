@@ -1,5 +1,5 @@
 /** An api with its `/metrics`. */
-import type { Plugin } from "../../core/index.ts";
+import type { PresetPart } from "../../core/index.ts";
 import { adminServer } from "../../plugins/admin/index.ts";
 import { metrics } from "../../plugins/metrics/index.ts";
 import { startApi, type StartOptions, type TestApi } from "./api.ts";
@@ -13,7 +13,7 @@ export interface Measured extends TestApi {
 
 export const startMeasured = async (
   options: StartOptions,
-  measures: readonly Plugin[] = [metrics],
+  measures: readonly PresetPart[] = [metrics],
 ): Promise<Measured> => {
   let port = 0;
   const api = await startApi({

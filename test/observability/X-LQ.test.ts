@@ -1,0 +1,153 @@
+/** What operators see of live queries: the page of the admin listener, and `/metrics` by plan. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { capabilities, forGraphql } from "../support/api.ts";
+import { initiated, openEvents, pause, subscribe, until } from "../support/live.ts";
+import { startMeasured, type Measured } from "../support/metrics.ts";
+import type { TestSocket } from "../support/socket.ts";
+
+let api: Measured;
+let socket: TestSocket;
+
+const page = async (of = api): Promise<{ readonly response: Response; readonly text: string }> => {
+  const response = await fetch(`${of.adminUrl}/live-queries`);
+  return { response, text: await response.text() };
+};
+
+/** Numbers of the rows, by relation. */
+const rows = async (): Promise<Readonly<Record<string, readonly string[]>>> =>
+  Object.fromEntries(
+    [...(await page()).text.matchAll(/<tr><td>.*?<\/code> (.*?)<\/summary>.*?<\/tr>/gs)].map(([row, relation]) => [
+      relation!,
+      [...row.matchAll(/<td class="n">(.*?)<\/td>/g)].map(([, text]) => text!),
+    ]),
+  );
+
+const BY_ID = "subscription ($id: Int!) { artist_by_pk(id: $id) { name country } }";
+
+beforeAll(async () => {
+  api = await startMeasured(forGraphql({ liveQueryInterval: 50 }));
+  socket = await initiated(api);
+});
+afterAll(async () => {
+  await socket.close();
+  await api.close();
+});
+
+test("X-LQ-2 nobody subscribes to anything", async () => {
+  const { response, text } = await page();
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(text).toContain("0 subscribers of 0 queries in 0 cohorts");
+  expect(text).not.toMatch(/<script|https?:\/\/|<link|<img/);
+});
+
+test("X-LQ-1 X-LQ-2 X-MET-8 cohorts, subscribers, queries, runs, rows and what was sent, by plan and role", async () => {
+  for (const [i, id] of [1, 1, 2, 3].entries()) subscribe(socket, `${i}`, BY_ID, { id });
+  for (let i = 0; i < 4; i++) await socket.next(({ type }) => type === "next");
+  subscribe(socket, "album", "subscription { album(limit: 1) { title } }");
+  await socket.next(({ type }) => type === "next");
+  const [subscribers, queries, cohorts] = (await rows())["public.artist"]!;
+  expect([subscribers, queries, cohorts]).toEqual(["4", "3", "1 (1)"]);
+  expect((await rows())["public.album"]!.slice(0, 2)).toEqual(["1", "1"]);
+
+  const [, , , runs, , sent] = (await rows())["public.artist"]!;
+  await api.sql("update artist set country = 'XX' where id = 1");
+  await socket.next(({ type }) => type === "next");
+  await socket.next(({ type }) => type === "next");
+  const after = (await rows())["public.artist"]!;
+  expect(Number(after[3])).toBeGreaterThan(Number(runs));
+  expect(Number(after[5])).toBe(Number(sent) + 2);
+  expect(after[7]).toMatch(/^[\d.,]+ ms$/);
+
+  const numbers = await api.metrics();
+  const mine = Object.entries(numbers).filter(
+    ([name]) => name.startsWith("relapi_live_plan_subscribers{") && name.includes('role="admin"'),
+  );
+  expect(mine.map(([, count]) => count).sort()).toEqual([1, 4]);
+  const key = mine.find(([, count]) => count === 4)![0].match(/plan="([0-9a-f]{12})"/)![1]!;
+  expect((await page()).text).toContain(`<code>${key}</code> public.artist`);
+  const of = (name: string): number => numbers[`relapi_live_plan_${name}{plan="${key}",role="admin"}`]!;
+  expect([of("cohorts"), of("queries"), of("deliveries_total")]).toEqual([1, 3, Number(after[5])]);
+  expect(of("runs_total")).toBe(Number(after[3]));
+  expect(of("rows_total")).toBe(Number(after[4]));
+  expect(of("lag_seconds")).toBeGreaterThan(0);
+  expect(numbers["relapi_live_cohorts"]).toBe(2);
+  expect(numbers["relapi_live_rows_total"]).toBeGreaterThanOrEqual(of("rows_total"));
+});
+
+test("X-LQ-1 no value of a caller is on the page or in the metrics", async () => {
+  const secret = "a value that nobody else knows";
+  subscribe(socket, "secret", "subscription ($name: String!) { artist(where: {name: {_eq: $name}}) { id } }", {
+    name: secret,
+  });
+  subscribe(socket, "literal", `subscription { artist(where: {name: {_eq: "${secret} 2"}}) { id } }`);
+  const stream = await openEvents(api, `/api/artist?name=eq.${encodeURIComponent(secret)}%203`);
+  await socket.next(({ id }) => id === "secret");
+  await socket.next(({ id }) => id === "literal");
+  const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text();
+  for (const text of [(await page()).text, metrics]) expect(text).not.toContain("nobody else knows");
+  stream.close();
+});
+
+test("X-LQ-2 names of tables are text, whatever they consist of", async () => {
+  const name = `<img src=x onerror="alert(1)">&'`;
+  await api.sql(`create table public."${name.replaceAll('"', '""')}" (id int primary key)`);
+  await api.reload();
+  const path = `/api/${encodeURIComponent(name)}?select=id`;
+  const stream = await openEvents(api, path, { headers: { "x-session-admin-secret": "wrong" } }).catch(() => undefined);
+  stream?.close();
+  const secret = (await import("../support/tokens.ts")).adminSecret;
+  const live = await openEvents(api, path, { headers: { "x-session-admin-secret": secret } });
+  await until(() => live.events.length === 1);
+  const { text } = await page();
+  expect(text).not.toContain("<img");
+  expect(text).toContain("&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;");
+  live.close();
+});
+
+test("X-MET-8 the plans beyond the first 20 are one", async () => {
+  for (let i = 0; i < 30; i++)
+    subscribe(socket, `many ${i}`, `subscription { artist(limit: 1) { ${"name ".repeat(1)} a${i}: id } }`);
+  for (let i = 0; i < 30; i++) await socket.next(({ type }) => type === "next");
+  const names = Object.keys(await api.metrics());
+  const plansOf = (name: string) => names.filter((one) => one.startsWith(`relapi_live_plan_${name}{`));
+  expect(plansOf("subscribers")).toHaveLength(21);
+  expect(plansOf("subscribers").filter((one) => one.includes('plan="other",role="other"'))).toHaveLength(1);
+  expect(plansOf("runs_total")).toHaveLength(20);
+});
+
+test.skipIf(!capabilities.logicalReplication)("X-MET-4 how far the change feed is behind", async () => {
+  const lag = async (): Promise<number> => (await api.metrics())["relapi_live_source_lag_seconds"]!;
+  let found = 0;
+  for (let i = 0; i < 50 && found === 0; i++) {
+    await api.sql(`update artist set country = '${i}' where id = 2`);
+    await pause(100);
+    found = await lag();
+  }
+  expect(found).toBeGreaterThan(0);
+  expect(found).toBeLessThan(5);
+  expect((await page()).text).toMatch(/The last change was noticed [\d.,]+ ms after its commit\./);
+});
+
+test("X-LQ-2 what has ended is gone, and the numbers of all time stay", async () => {
+  const before = (await api.metrics())["relapi_live_skipped_total"]!;
+  await socket.close();
+  let text = "";
+  for (let i = 0; i < 100 && !text.includes("0 subscribers of 0 queries"); i++) ({ text } = await page());
+  expect(text).toContain("0 subscribers of 0 queries in 0 cohorts");
+  expect((await api.metrics())["relapi_live_skipped_total"]).toBeGreaterThanOrEqual(before);
+});
+
+test.each(["POST", "PUT", "DELETE"])("R-ADM-1 %s of the page is 404", async (method) =>
+  expect((await fetch(`${api.adminUrl}/live-queries`, { method })).status).toBe(404),
+);
+
+test("X-LQ-2 without live queries there is no page", async () => {
+  const transports = ["websocket-transport", "legacy-websocket", "sse", "multipart", "live-directive", "live-patches"];
+  const names = [...transports, "replication-changes", "notify-changes", "poll-changes", "live-queries"];
+  const other = await startMeasured(forGraphql({}), names.map(without));
+  expect((await page(other)).response.status).toBe(404);
+  expect((await fetch(`${other.adminUrl}/live`)).status).toBe(200);
+  await other.close();
+});
