@@ -201,6 +201,7 @@ export const knownOptions: readonly string[] = [
   "slowQueryMs",
   "slowQueryPlans",
   "stringifyNumericTypes",
+  "traceRatio",
   "traceStatements",
   "tracing",
   "trustedDocuments",

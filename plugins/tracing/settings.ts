@@ -1,5 +1,16 @@
 /** Settings of traces. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type OptionsOf, type SettingKind, type ValuesOf } from "../../core/index.ts";
+
+const isShare = (number: number): boolean => number >= 0 && number <= 1;
+
+const share: SettingKind<number> = {
+  accepts: "a number from 0 to 1",
+  read: (given) => {
+    const number = /^\s*\d*\.?\d+\s*$/.test(given) ? Number(given) : -1;
+    return isShare(number) ? number : undefined;
+  },
+  option: { accepts: "a number from 0 to 1", takes: (given) => typeof given === "number" && isShare(given) },
+};
 
 export const tracingSettings = [
   defineOption({
@@ -8,6 +19,15 @@ export const tracingSettings = [
     kind: settingKinds.flag,
     default: false,
     description: "`true`: spans for the OpenTelemetry SDK that the process has (X-TRC-1); needs `@opentelemetry/api`",
+    isFixed: true,
+  }),
+  defineOption({
+    name: "traceRatio",
+    environment: ["TRACE_RATIO"],
+    kind: share,
+    default: 0.1,
+    description:
+      "with `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5)",
     isFixed: true,
   }),
   defineOption({

@@ -1,7 +1,13 @@
 /** The spans of requests, transactions and live queries, by the conventions of OpenTelemetry. */
-import type { IncomingMessage } from "node:http";
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
-import type { Done, OpenExchange, PluginContext, RanTransaction, TransactionSignal } from "../../core/index.ts";
+import {
+  createKept,
+  type Done,
+  type OpenExchange,
+  type PluginContext,
+  type RanTransaction,
+  type TransactionSignal,
+} from "../../core/index.ts";
 import type { LiveRun, LiveRunSignal } from "../subscriptions/api.ts";
 
 type Api = typeof import("@opentelemetry/api");
@@ -27,11 +33,13 @@ const kindOf = ({ execution }: RanTransaction): string => execution.exchange?.op
 
 const SERVER_ERROR = 500;
 
-/** @rule X-TRC-1 X-TRC-2 X-TRC-3 */
+/** @rule X-TRC-1 X-TRC-2 X-TRC-3 X-TRC-5 */
 export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): Spans => {
-  const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api;
-  const open = new WeakMap<IncomingMessage, Open>();
-  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && open.get(exchange.request);
+  const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
+  const { traceRatio } = context.options;
+  const begins = (): boolean => Math.random() < traceRatio;
+  const opened = createKept<Open>("span");
+  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.of(exchange.request);
 
   /** What has already happened. */
   const record = (
@@ -84,6 +92,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   });
 
   context.onSignal<LiveRunSignal>("live-run", (run: LiveRun) => {
+    if (!begins()) return;
     const { session, changedAtMs, startedAtMs, ranAtMs, endedAtMs, queries, deliveries, bytes } = run;
     const startMs = changedAtMs ?? startedAtMs;
     const root = tracer.startSpan(
@@ -113,6 +122,9 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       // an instrumentation of the HTTP server may have begun one
       const isInside = trace.getSpan(active) !== undefined;
       const parent = isInside ? active : propagation.extract(ROOT_CONTEXT, request.headers);
+      const above = trace.getSpanContext(parent);
+      // before anything is made: a span that nobody records costs as much as half of one
+      if (above === undefined ? !begins() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(
         `${method} ${surface}`,
@@ -129,7 +141,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         },
         parent,
       );
-      open.set(request, { span, context: trace.setSpan(parent, span), lastMs: startMs });
+      opened.keep(request, { span, context: trace.setSpan(parent, span), lastMs: startMs });
     },
     close: (exchange, { status, bytes, session, planKey }) => {
       const known = of(exchange);

@@ -7,6 +7,8 @@ import {
   type ReadableSpan,
 } from "@opentelemetry/sdk-trace-base";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { optionsFromEnvironment, relApi } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 
@@ -19,7 +21,7 @@ const parents = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 let api: TestApi;
 const start = (more: StartOptions = {}): Promise<TestApi> =>
-  startApi({ dbSchemas: ["sea", "land", "public"], tracing: true, ...more });
+  startApi({ dbSchemas: ["sea", "land", "public"], tracing: true, traceRatio: 1, ...more });
 
 beforeAll(async () => {
   trace.setGlobalTracerProvider(provider);
@@ -138,6 +140,41 @@ test("X-TRC-4 the database learns of the trace, by its application's name or by 
     const quiet = await own.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT.replace(/01$/, "00") } });
     expect(quiet.json()).not.toMatch(wanted);
   }
+});
+
+test("X-TRC-5 a share of the requests begins a trace; a request of a trace is in it as that says", async () => {
+  const others = await start({ traceRatio: 0 });
+  exporter.reset();
+  const alone = await others.get("/ports?select=id");
+  expect(alone.headers["traceparent"]).toBeUndefined();
+  const unsampled = await others.get("/ports?select=id", { headers: { traceparent: PARENT.replace(/01$/, "00") } });
+  expect(unsampled.headers["traceparent"]).toBeUndefined();
+  expect(spans()).toEqual([]);
+  const sampled = await others.get("/ports?select=id", { headers: { traceparent: PARENT } });
+  expect(sampled.headers["traceparent"]).toMatch(new RegExp(`^00-${TRACE}-`));
+  // what is not sampled elsewhere is not here, whatever the share
+  exporter.reset();
+  await api.get("/ports?select=id", { headers: { traceparent: PARENT.replace(/01$/, "00") } });
+  expect(spans()).toEqual([]);
+
+  const half = await start({ traceRatio: 0.5 });
+  exporter.reset();
+  const COUNT = 300;
+  for (let i = 0; i < COUNT; i++) await half.get("/ports?select=id&limit=1");
+  const found = spans().filter(({ name }) => name === "GET rest read ports");
+  // six times the deviation of a fair coin
+  expect(Math.abs(found.length - COUNT / 2)).toBeLessThan(52);
+  expect(new Set(found.map((span) => span.spanContext().traceId)).size).toBe(found.length);
+});
+
+test("X-TRC-5 the share is a number from 0 to 1", () => {
+  for (const traceRatio of [-0.1, 1.1, Number.NaN, "half" as unknown as number])
+    expect(() => relApi(fullCompat({ databaseUrl: "postgres://localhost/none", traceRatio }))).toThrow(
+      "a number from 0 to 1",
+    );
+  const read = (text: string) => optionsFromEnvironment(fullCompat({}), { TRACE_RATIO: text });
+  expect(read(".05")).toEqual({ traceRatio: 0.05 });
+  for (const text of ["2", "-1", "5%", "1e-1", ".", "0,1"]) expect(() => read(text)).toThrow("TRACE_RATIO");
 });
 
 test("X-TRC-1 without the setting there are no spans and no header", async () => {
