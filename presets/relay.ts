@@ -14,12 +14,12 @@ const send = (worker: Worker | undefined, message: object): boolean => {
   return true;
 };
 
-/** A message to all others is answered with how many those are. */
+/** A message to all others is answered with who those are. */
 export const relay = (from: Worker, message: unknown): void => {
   const { relay: to, topic, ask } = (message ?? {}) as Relayed; // anything may be sent
   if (typeof to === "number") send(cluster.workers?.[to], message as object);
   if (to !== "all") return;
-  const others = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined && worker !== from);
-  const reached = others.filter((worker) => send(worker, message as object)).length;
+  const others = Object.values(cluster.workers ?? {}).filter((worker) => worker !== from);
+  const reached = others.flatMap((worker) => (send(worker, message as object) ? (worker?.id ?? []) : []));
   send(from, { reached, topic, ask });
 };

@@ -6,7 +6,7 @@ import type { MetricsService } from "./api.ts";
 import { registerCounted } from "./counted.ts";
 import { registerEventLoop } from "./event-loop.ts";
 import { registerTraffic } from "./traffic.ts";
-import { createWorkerMetrics } from "./workers.ts";
+import { ANSWERING, createWorkerMetrics, SILENT } from "./workers.ts";
 
 /** Of the process, whichever apis it has. */
 let ofProcess: Registry | undefined;
@@ -31,7 +31,11 @@ export const metrics = definePlugin({
     const all = Registry.merge([registry, processRegistry()]);
     const workers = cluster.isWorker ? createWorkerMetrics(all) : undefined;
     if (workers === undefined)
-      new Gauge({ name: "relapi_workers", help: "Workers that these numbers are the sum of", registers: [all] }).set(1);
+      for (const [[name, help], count] of [
+        [ANSWERING, 1],
+        [SILENT, 0],
+      ] as const)
+        new Gauge({ name, help, registers: [all] }).set(count);
     else context.onClose(workers.close);
     const text = (): Promise<string> => (workers ?? { text: () => all.metrics() }).text();
     context.offer<MetricsService>("metrics", { text });

@@ -148,6 +148,62 @@ describe.skipIf(!isServer)("workers of one machine", () => {
   });
 });
 
+describe.skipIf(!isServer)("metrics of workers", () => {
+  const childrenOf = (pid: number): readonly number[] =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+
+  test("X-MET-6 one that is stopped holds /metrics up for a moment only, and what it has counted stays", async () => {
+    const place = await startPlace();
+    const adminPort = await freePort();
+    const machine = await startMachine({
+      DATABASE_URL: place.url,
+      WORKERS: "2",
+      DB_POOL: "3",
+      ADMIN_PORT: String(adminPort),
+    });
+    const metrics = async (): Promise<Readonly<Record<string, number>>> => {
+      const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+      const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+      return Object.fromEntries(
+        lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
+      );
+    };
+    const seen = async () => {
+      const {
+        relapi_workers: answering,
+        relapi_workers_silent: silent,
+        pgrst_db_pool_max: connections,
+        ['relapi_requests_total{surface="rest",operation="read",role="web_anon",status="200"}']: requests,
+        ['relapi_request_duration_seconds_count{surface="rest",operation="read",role="web_anon",status="200"}']: timed,
+      } = await metrics();
+      return { answering, silent, connections, requests, timed };
+    };
+    const whole = { answering: 2, silent: 0, connections: 6, requests: 20, timed: 20 };
+    await eventually(async () => (await seen()).answering === 2, 10_000, "both answer");
+    for (let i = 0; i < 20; i++) expect((await get(machine.port)).status).toBe(200);
+    expect(await seen()).toEqual(whole);
+    // the first one has the admin listener
+    const second = childrenOf(machine.pid).find((pid) =>
+      readFileSync(`/proc/${pid}/environ`, "utf8").includes("RELAPI_WORKER=2"),
+    ) as number;
+    process.kill(second, "SIGSTOP");
+    for (let i = 0; i < 3; i++) {
+      const startMs = performance.now();
+      expect(await seen()).toEqual({ ...whole, answering: 1, silent: 1, connections: 3 });
+      expect(performance.now() - startMs).toBeLessThan(3000);
+    }
+    process.kill(second, "SIGCONT");
+    await eventually(async () => (await seen()).answering === 2, 10_000, "it answers again");
+    expect(await seen()).toEqual(whole);
+    // nor does anything fall when one ends and another comes
+    process.kill(second, "SIGKILL");
+    await eventually(async () => (await seen()).answering === 1, 10_000, "it is gone");
+    expect(await seen()).toMatchObject({ requests: 20, timed: 20 });
+    await eventually(async () => (await seen()).answering === 2, 10_000, "another one");
+    expect(await seen()).toEqual(whole);
+  });
+});
+
 describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () => {
   test("X-BUS-5 two machines count together; without Redis each for itself, with one warning, until it is back", async () => {
     const place = await startPlace();
