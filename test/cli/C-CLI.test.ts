@@ -135,6 +135,12 @@ describe("settings files", () => {
     ],
     ["yaml", "- a\n", ["holds no settings"]],
     ["json", '{"a": ', ["cannot parse the settings file"]],
+    // small, and large once it is read
+    [
+      "yaml",
+      "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmetadata: [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",
+      ["cannot parse the settings file", "settings.yaml"],
+    ],
   ])("C-CLI-3 faults of a %s file: %s", async (ending, text, said) => {
     const { code, stderr } = await relapi(["--config", temporaryFile(`settings.${ending}`, text)]);
     expect(code).toBe(1);
