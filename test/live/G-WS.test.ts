@@ -311,6 +311,30 @@ describe("close codes", () => {
     await other.close();
     for (const socket of sockets) expect((await socket.closed).code).toBe(1001);
   });
+
+  test("G-WS-20 R-ADM-4 many are told over a time, so that they do not all come back at once", async () => {
+    const other = await startApi(forGraphql({ on: api.database }));
+    const closedAtMs: number[] = [];
+    const codes = new Set<number>();
+    const all: Promise<void>[] = [];
+    for (let i = 0; i < 600; i++) {
+      const { closed } = await openSocket(other, { protocols: ["graphql-ws"] }); // it waits for an init
+      all.push(
+        closed.then(({ code }) => {
+          closedAtMs.push(performance.now());
+          codes.add(code);
+        }),
+      );
+    }
+    const startedAtMs = performance.now();
+    await other.close();
+    await Promise.all(all);
+    expect([...codes]).toEqual([1001]);
+    const within = (ms: number): number => closedAtMs.filter((atMs) => atMs - startedAtMs < ms).length;
+    // about one in each millisecond
+    expect(within(150)).toBeLessThan(300);
+    expect((closedAtMs.at(-1) ?? 0) - (closedAtMs[0] ?? 0)).toBeGreaterThan(400);
+  }, 60_000);
 });
 
 describe("upgrade", () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, type Server } from "../support/cluster.ts";
 import { hasPostgres } from "../support/programs.ts";
+import { start as startProgram } from "../cli/run.ts";
 import { createShop, isHere, pause } from "./failures.ts";
 import { startStandalone, type Standalone } from "./standalone.ts";
 import { eventually, folderFor, has } from "./support.ts";
@@ -18,20 +19,56 @@ const authorityIn = (folder: string) => {
     at,
     makeAuthority: (name: string): void =>
       openssl(
-        "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-        "-subj", `/CN=${name}`, "-keyout", at(`${name}.key`), "-out", at(`${name}.pem`),
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        `/CN=${name}`,
+        "-keyout",
+        at(`${name}.key`),
+        "-out",
+        at(`${name}.pem`),
       ),
     /** `place`: of a server; absent: of a client. */
     makeCertificate: (name: string, authority: string, subject: string, place?: string): void => {
       const request = at(`${name}.csr`);
       openssl(
-        "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", `/CN=${subject}`,
-        "-keyout", at(`${name}.key`), "-out", request,
+        "req",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-subj",
+        `/CN=${subject}`,
+        "-keyout",
+        at(`${name}.key`),
+        "-out",
+        request,
       );
       writeFileSync(at("extensions"), place === undefined ? "" : `subjectAltName=IP:${place}\n`);
       openssl(
-        "x509", "-req", "-in", request, "-CA", at(`${authority}.pem`), "-CAkey", at(`${authority}.key`),
-        "-CAcreateserial", "-days", "2", "-extfile", at("extensions"), "-out", at(`${name}.pem`),
+        "x509",
+        "-req",
+        "-in",
+        request,
+        "-CA",
+        at(`${authority}.pem`),
+        "-CAkey",
+        at(`${authority}.key`),
+        "-CAcreateserial",
+        "-days",
+        "2",
+        "-extfile",
+        at("extensions"),
+        "-out",
+        at(`${name}.pem`),
       );
       chmodSync(at(`${name}.key`), 0o600);
       chownSync(at(`${name}.key`), uid, gid);
@@ -134,6 +171,27 @@ describe.skipIf(!isHere(hasPostgres) || !has("openssl"))("certificates that rota
     await eventually(async () => (await server.ready())[0] === 200, WITHIN_MS);
     expect(await server.stop()).toBe(0);
   }, 60_000);
+
+  test("C-SET-5 an authority that the server's certificate is not of: a line for each attempt, and the end in time", async () => {
+    files.put("server.pem", "server-new.pem");
+    files.put("server.key", "server-new.key");
+    files.put("root.pem", "old.pem");
+    await reconnect("api");
+    const startedAtMs = performance.now();
+    const { code, stdout, stderr } = await startProgram([], {
+      DATABASE_URL: `${database.url.replace("postgres@", "api@")}?sslmode=verify-full&sslrootcert=${encodeURIComponent(files.at("root.pem"))}`,
+      DB_SCHEMAS: "public",
+      ANON_ROLE: "shop_anon",
+      PORT: "0",
+      DB_LOGIN_PATIENCE: "4",
+    }).ended;
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(4000);
+    const lines = stderr.trim().split("\n");
+    // after 0, 1, 3 and 4 seconds; a slow machine loses one
+    expect([3, 4]).toContain(lines.length);
+    for (const line of lines) expect(line).toMatch(/self-signed certificate|unable to (get local issuer|verify)/);
+  }, 30_000);
 
   test("C-SET-8 the client's own certificate and key: new ones count with the next connection", async () => {
     files.put("root.pem", "old.pem", "new.pem");
