@@ -10,6 +10,7 @@ export type { LimitOptions } from "../plugins/limits/settings.ts";
 export type { LivePatchOptions } from "../plugins/live-patches/settings.ts";
 export type { MediaOptions } from "../plugins/media/settings.ts";
 export type { MetadataOptions } from "../plugins/metadata/settings.ts";
+export type { SoftDeleteOptions } from "../plugins/plus/soft-delete/settings.ts";
 export type { ChannelOptions } from "../plugins/reload/settings.ts";
 export type { RestOptions } from "../plugins/rest/settings.ts";
 export type { SharedOptions } from "../plugins/settings.ts";
@@ -263,4 +264,6 @@ export interface PresetOptions extends RelApiOptions {
   readonly openapiServerProxyUri?: NonNullable<RelApiOptions["openapiServerProxyUri"]> | undefined;
   /** Execution plans by `Accept`. Default: `false`. */
   readonly dbPlanEnabled?: NonNullable<RelApiOptions["dbPlanEnabled"]> | undefined;
+  /** A time that DELETE sets instead of deleting, in tables that have such a column, and that hides the row (P-DEL-1). Unset: rows are deleted. */
+  readonly softDeleteColumn?: NonNullable<RelApiOptions["softDeleteColumn"]> | undefined;
 }

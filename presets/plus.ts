@@ -2,6 +2,8 @@
 import { compose, type Plugin, type Preset } from "../core/index.ts";
 import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import { metadataApi } from "../plugins/plus/metadata-api/index.ts";
+import { rowHistory } from "../plugins/plus/row-history/index.ts";
+import { softDelete } from "../plugins/plus/soft-delete/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -11,6 +13,9 @@ const features: readonly Plugin[] = [
   cursorPages,
   // Hasura's operations
   metadataApi,
+  // rows as they were, rows that are deleted
+  rowHistory,
+  softDelete,
 ];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */

@@ -5,6 +5,7 @@ import type {
   DocumentNode,
   FieldNode,
   GraphQLArgument,
+  GraphQLArgumentConfig,
   GraphQLEnumType,
   GraphQLEnumValue,
   GraphQLField,
@@ -222,6 +223,9 @@ export interface GqlSelectionContext {
   argument(name: string, type?: string): ValueRef | undefined;
   /** What is selected of the rows that a root field leads to. */
   rows(): readonly Output[];
+  /** What the arguments of a root field ask for that are those of lists (`build.listArguments`), and the limit that
+   *  all lists have. */
+  list(): Pick<Read, "where" | "orderBy" | "distinctOn" | "limit" | "offset" | "cap">;
 }
 
 /** What a function of a plugin's own is told. */
@@ -367,6 +371,8 @@ export interface GqlBuild {
   /** Types of a table that root fields lead to. */
   rowType(table: GqlTable): GraphQLObjectType | undefined;
   mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
+  /** `where`, `order_by`, `limit`, `offset` and `distinct_on`, as root fields of the table have them. */
+  listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
   /** Name of a root field. */
   rootName(...words: readonly (string | GqlNamePart)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */

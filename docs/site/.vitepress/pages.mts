@@ -58,6 +58,8 @@ const sections: readonly Section[] = [
       "guides/several-processes",
       "guides/tenants",
       "guides/pages-by-cursor",
+      "guides/soft-delete",
+      "guides/row-history",
       "guides/embedded-database",
       "guides/poolers",
       "guides/several-servers",

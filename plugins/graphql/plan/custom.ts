@@ -7,6 +7,7 @@ import { coercePlain, plainText } from "../coerce/plain.ts";
 import { gqlTypeFacts, type GqlSelection, type GqlSelectionContext } from "../parts.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
 import { leafInput, type Leaf } from "./input.ts";
+import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bind, type Planner } from "./planner.ts";
 import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
 
@@ -46,7 +47,9 @@ const givenArguments = (planner: Planner, selected: Selected): ReadonlyMap<strin
     const value = defaultValue as Json; // as the plugin wrote it
     given.set(name, { leaf: { now: value, again: undefined }, look: () => value });
   }
-  eachArgument(planner, selected, (argument) => given.set(argument.name, givenOf(planner, argument)));
+  eachArgument(planner, selected, (argument) => {
+    if (argument.part === undefined) given.set(argument.name, givenOf(planner, argument));
+  });
   return given;
 };
 
@@ -57,7 +60,7 @@ export const argumentLeaves = (planner: Planner, selected: Selected): readonly (
 const sourceOf = ({ now, again }: Leaf): ValueSource =>
   again === undefined ? { fixed: plainText(now) } : { make: (variables) => plainText(again(variables)) };
 
-/** Calls `make` with the selection; arguments that it neither binds nor looks at are looked at, so that they are checked
+/** Calls `make` with the selection; arguments that it neither uses nor looks at are looked at, so that they are checked
  *  each time. */
 const withSelection = <Result>(
   planner: Planner,
@@ -68,6 +71,7 @@ const withSelection = <Result>(
 ): Result => {
   const given = givenArguments(planner, selected);
   const used = new Set<string>();
+  let list: ListArguments | undefined;
   const values = {};
   for (const [name, { look }] of given) {
     const get = (): Json => {
@@ -89,9 +93,11 @@ const withSelection = <Result>(
         return { param: bind(planner, sourceOf(argument.leaf)), ...(type === undefined ? {} : { type }) };
       },
       rows,
+      list: () => ({ ...(list ??= planListArguments(planner, selected)), ...capOf(planner) }),
     },
   );
   for (const [name, { look }] of given) if (!used.has(name)) look();
+  if (list === undefined) planListArguments(planner, selected);
   return made;
 };
 

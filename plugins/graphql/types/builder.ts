@@ -27,7 +27,7 @@ import { createFieldBuilder } from "./foreign.ts";
 import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { onceFor } from "./once.ts";
-import { mutationResponse, rowType } from "./shapes.ts";
+import { listArguments, mutationResponse, rowType } from "./shapes.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
@@ -233,6 +233,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     typeName: names.typeName,
     rowType: (table) => rowType(build, table),
     mutationResponse: (table) => mutationResponse(build, table),
+    listArguments: (table) => listArguments(build, table),
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
     predicateTypeName: names.predicateTypeName,

@@ -1,0 +1,190 @@
+/** Rows that are deleted stay. */
+import { describe, expect, test } from "vitest";
+import { compose, without } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { openSocket } from "../support/socket.ts";
+import { testDatabase } from "../support/database.ts";
+
+const database = await testDatabase();
+await database.query(`
+  create schema shelf;
+  create table shelf.author (id int primary key, name text, deleted_at timestamptz);
+  create table shelf.book (id int primary key, author_id int references shelf.author, title text, sold int, deleted_at timestamp);
+  create table shelf.tag (id int primary key, word text, deleted_at text);
+  create table shelf.book_tag (book_id int references shelf.book, tag_id int references shelf.tag, deleted_at date, primary key (book_id, tag_id));
+  create function shelf.books_of(author int) returns setof shelf.book stable language sql as 'select * from shelf.book where author_id = author';
+  insert into shelf.author values (1, 'Ann', null), (2, 'Ben', null), (3, 'Cy', '2020-01-01');
+  insert into shelf.book values (1, 1, 'A', 10, null), (2, 1, 'B', 20, null), (3, 2, 'C', 30, null), (4, 2, 'D', 40, '2020-01-01'), (5, 3, 'E', 50, null);
+  insert into shelf.tag values (1, 'red', 'x'), (2, 'blue', 'y');
+  insert into shelf.book_tag values (1, 1, null), (2, 1, '2020-01-01');
+  grant usage on schema shelf to sea_anon;
+  grant all on all tables in schema shelf to sea_anon;
+`);
+const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
+const api = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
+const plain = await startApi({ ...settings, preset: (options) => compose(plus(options), without("soft-delete")) });
+
+const metadata = documentOf([
+  table("shelf.author", {
+    array_relationships: [
+      {
+        name: "books",
+        using: { foreign_key_constraint_on: { table: { schema: "shelf", name: "book" }, column: "author_id" } },
+      },
+    ],
+    select_permissions: permissions({ reader: { columns: ["id", "name"], filter: {}, allow_aggregations: true } }),
+  }),
+  table("shelf.book", {
+    object_relationships: [object("author", "author_id")],
+    select_permissions: permissions({
+      reader: { columns: ["id", "title"], filter: {}, allow_aggregations: true },
+      editor: { columns: "*", filter: {} },
+    }),
+    delete_permissions: permissions({ editor: { filter: { sold: { _gt: 10 } } } }),
+  }),
+]);
+const graphql = await startApi(forGraphql({ ...settings, metadata, softDeleteColumn: "deleted_at" }));
+
+const ids = async (path: string): Promise<unknown> =>
+  (await api.get(path)).json().map(({ id }: { readonly id: number }) => id);
+
+describe("reads", () => {
+  test("P-DEL-1 hidden at the root, in counts, ranges and functions", async () => {
+    expect(await ids("/author?select=id&order=id")).toEqual([1, 2]);
+    expect(await ids("/book?select=id&order=id&author_id=eq.2")).toEqual([3]);
+    const counted = await api.get("/book?select=id&limit=1", { headers: { prefer: "count=exact" } });
+    expect(counted.headers["content-range"]).toBe("0-0/4");
+    expect(await ids("/rpc/books_of?author=2&select=id")).toEqual([3]);
+    expect((await api.get("/book?select=sold.sum(),id.count()")).json()).toEqual([{ sum: 110, count: 4 }]);
+  });
+
+  test("P-DEL-1 hidden in embeds, spreads, related orders and null tests", async () => {
+    expect((await api.get("/author?select=id,book(id)&order=id")).json()).toEqual([
+      { id: 1, book: [{ id: 1 }, { id: 2 }] },
+      { id: 2, book: [{ id: 3 }] },
+    ]);
+    expect((await api.get("/book?select=id,author(name)&id=eq.5")).json()).toEqual([{ id: 5, author: null }]);
+    expect(await ids("/book?select=id,author!inner()&order=author(name).desc,id")).toEqual([3, 1, 2]);
+    expect(await ids("/author?select=id,book!inner()&book.id=eq.4")).toEqual([]);
+    expect((await api.get("/book?select=id,...author(name)&id=eq.5")).json()).toEqual([{ id: 5, name: null }]);
+  });
+
+  test("P-DEL-1 a column of the name that is no time counts for nothing", async () => {
+    expect(await ids("/tag?select=id&order=id")).toEqual([1, 2]);
+    expect(
+      (await api.delete("/tag?id=eq.2", { headers: { prefer: "tx=rollback, return=representation" } })).json(),
+    ).toEqual([{ id: 2, word: "blue", deleted_at: "y" }]);
+  });
+
+  test("P-DEL-3 there is no way through a junction with such a column", async () => {
+    expect((await api.get("/book?select=id,tag(word)")).json()).toMatchObject({ code: "PGRST200" });
+    expect((await api.get("/book?select=id,book_tag(...tag(word))&id=lt.3&order=id")).json()).toEqual([
+      { id: 1, book_tag: [{ word: "red" }] },
+      { id: 2, book_tag: [] },
+    ]);
+    expect((await plain.get("/book?select=id,tag(word)&id=eq.2")).json()).toEqual([{ id: 2, tag: [{ word: "red" }] }]);
+  });
+
+  test("P-DEL-1 hidden in GraphQL: lists, keys, aggregates, conditions, orders", async () => {
+    const { data } = await graphql.gql(`{
+      shelf_author(order_by: {id: asc}) { id books(order_by: {id: asc}) { id } books_aggregate { aggregate { count sum { sold } } } }
+      shelf_author_by_pk(id: 3) { id }
+      all: shelf_book_aggregate { aggregate { count } }
+      some: shelf_author(where: {books: {sold: {_gte: 40}}}) { id }
+      many: shelf_author(where: {books_aggregate: {count: {predicate: {_gte: 2}}}}) { id }
+      ordered: shelf_author(order_by: {books_aggregate: {sum: {sold: desc}}}) { id }
+      lost: shelf_book(where: {id: {_eq: 5}}) { author { name } }
+    }`);
+    expect(data).toEqual({
+      shelf_author: [
+        { id: 1, books: [{ id: 1 }, { id: 2 }], books_aggregate: { aggregate: { count: 2, sum: { sold: 30 } } } },
+        { id: 2, books: [{ id: 3 }], books_aggregate: { aggregate: { count: 1, sum: { sold: 30 } } } },
+      ],
+      shelf_author_by_pk: null,
+      all: { aggregate: { count: 4 } },
+      some: [],
+      many: [{ id: 1 }],
+      ordered: expect.arrayContaining([{ id: 1 }, { id: 2 }]),
+      lost: [{ author: null }],
+    });
+  });
+});
+
+describe("writes", () => {
+  test("P-DEL-2 DELETE sets the time, once, and answers the row", async () => {
+    await api.sql("insert into shelf.book values (21, 1, 'X', 1)");
+    const answer = await api.delete("/book?id=in.(4,21)&select=id,deleted_at", {
+      headers: { prefer: "return=representation, count=exact" },
+    });
+    expect([answer.status, answer.json()]).toEqual([200, [{ id: 21, deleted_at: expect.stringMatching(/^20\d\d-/) }]]);
+    expect(answer.headers["content-range"]).toBe("*/1");
+    expect((await api.delete("/book?id=eq.21")).status).toBe(204);
+    const [row] = await api.sql(
+      "select deleted_at > localtimestamp - interval '1 minute' as is_now from shelf.book where id = 21",
+    );
+    expect(row).toEqual({ is_now: true });
+    await api.sql("delete from shelf.book where id = 21");
+  });
+
+  test("P-DEL-2 the time is that of the transaction, however often the statement runs", async () => {
+    await api.sql("insert into shelf.book values (31, 1, 'X', 1), (32, 1, 'Y', 1)");
+    await api.delete("/book?id=eq.31");
+    await api.delete("/book?id=eq.32");
+    const [row] = await api.sql("select count(distinct deleted_at)::int as times from shelf.book where id in (31, 32)");
+    expect(row).toEqual({ times: 2 });
+    await api.sql("delete from shelf.book where id in (31, 32)");
+  });
+
+  test("P-DEL-4 updates and upserts leave deleted rows alone", async () => {
+    const headers = { prefer: "return=representation, resolution=merge-duplicates" };
+    expect((await api.patch("/book?id=eq.4", { headers, body: { title: "Z", deleted_at: null } })).json()).toEqual([]);
+    expect((await api.post("/book", { headers, body: { id: 4, title: "Z" } })).json()).toEqual([]);
+    expect(await api.sql("select title from shelf.book where id = 4")).toEqual([{ title: "D" }]);
+  });
+
+  test("P-DEL-2 GraphQL deletes the same way, by the right to delete", async () => {
+    await api.sql("insert into shelf.book values (41, 1, 'X', 11), (42, 1, 'Y', 5)");
+    const text = "mutation { delete_shelf_book(where: {id: {_in: [41, 42]}}) { affected_rows returning { id } } }";
+    const denied = await graphql.gql(text, {}, asAdmin("reader"));
+    expect(denied.errors[0].message).toBe("no mutations exist");
+    expect(await graphql.gql(text, {}, asAdmin("editor"))).toEqual({
+      data: { delete_shelf_book: { affected_rows: 1, returning: [{ id: 41 }] } },
+    });
+    expect(await graphql.gql("mutation { delete_shelf_book_by_pk(id: 42) { title } }")).toEqual({
+      data: { delete_shelf_book_by_pk: { title: "Y" } },
+    });
+    expect(await api.sql("select id from shelf.book where id > 40 and deleted_at is not null order by id")).toEqual([
+      { id: 41 },
+      { id: 42 },
+    ]);
+    await api.sql("delete from shelf.book where id > 40");
+  });
+
+  test("P-DEL-5 a live query loses the row", async () => {
+    await api.sql("insert into shelf.book values (51, 1, 'X', 1)");
+    const socket = await openSocket(graphql);
+    await socket.init();
+    socket.send({
+      id: "1",
+      type: "subscribe",
+      payload: { query: "subscription { shelf_book(where: {id: {_gt: 50}}) { id } }" },
+    });
+    const rows = (wanted: unknown[]) => (message: any) =>
+      JSON.stringify(message.payload?.data?.shelf_book) === JSON.stringify(wanted);
+    await socket.next(rows([{ id: 51 }]));
+    await graphql.gql("mutation { delete_shelf_book_by_pk(id: 51) { id } }");
+    await socket.next(rows([]));
+    await socket.close();
+    await api.sql("delete from shelf.book where id = 51");
+  });
+});
+
+test("P-GEN-2 without the plugin rows are deleted, and all are seen", async () => {
+  expect((await plain.get("/book?id=eq.4&select=id")).json()).toEqual([{ id: 4 }]);
+  const answer = await plain.delete("/book?id=eq.4&select=id,deleted_at", {
+    headers: { prefer: "return=representation, tx=rollback" },
+  });
+  expect(answer.json()).toEqual([{ id: 4, deleted_at: "2020-01-01T00:00:00" }]);
+});

@@ -1,0 +1,179 @@
+/** Rows as they were. */
+import { describe, expect, test } from "vitest";
+import { compose, without } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
+import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
+
+const database = await testDatabase();
+await database.query(`
+  create schema shelf;
+  create schema shelf_history;
+  create table shelf.author (id int primary key, name text, added text);
+  create table shelf.book (id int primary key, author_id int references shelf.author, title text, sold int);
+  create table shelf.genre (id int primary key, word text);
+  create table shelf.shelfmark (id int primary key, book_id int references shelf.book, genre_id int references shelf.genre, mark text);
+  create function shelf.shout(a shelf.author) returns text stable language sql as 'select upper(a.name)';
+  create table shelf_history.author (id int, name text, valid_from timestamptz not null, valid_to timestamptz);
+  create table shelf_history.book (like shelf.book, valid_from timestamptz not null, valid_to timestamptz);
+  create table shelf_history.shelfmark (like shelf.shelfmark, valid_from timestamptz not null, valid_to timestamptz);
+  create table shelf_history.genre (like shelf.genre); -- without times
+  insert into shelf.author values (1, 'Ann', 'x'), (2, 'Ben', 'y');
+  insert into shelf.book values (1, 2, 'New', 30), (2, 1, 'Other', 5);
+  insert into shelf.genre values (1, 'art');
+  insert into shelf_history.author values
+    (1, 'Anne', '2020-01-01', '2022-01-01'), (1, 'Ann', '2022-01-01', null), (2, 'Ben', '2021-01-01', null), (3, 'Cy', '2020-01-01', '2021-01-01');
+  insert into shelf_history.book values
+    (1, 1, 'Old', 10, '2020-01-01', '2022-01-01'), (1, 2, 'New', 30, '2022-01-01', null), (2, 1, 'Other', 5, '2022-06-01', null);
+  insert into shelf_history.shelfmark values (1, 1, 1, 'A1', '2020-01-01', null);
+  grant usage on schema shelf, shelf_history to sea_anon, sea_clerk;
+  grant select on all tables in schema shelf to sea_anon, sea_clerk;
+  grant select on shelf_history.author, shelf_history.book, shelf_history.shelfmark to sea_anon;
+`);
+const metadata = documentOf([
+  table("shelf.author", {
+    select_permissions: permissions({
+      late: { columns: ["id", "name"], filter: { name: { _neq: "Anne" } } },
+      names: { columns: ["name"], filter: {} },
+    }),
+  }),
+  table("shelf.book", {
+    object_relationships: [object("author", "author_id")],
+    select_permissions: permissions({ late: { columns: "*", filter: {} } }),
+  }),
+]);
+const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
+const api = await startApi(settings);
+const graphql = await startApi(forGraphql({ ...settings, metadata }));
+const plain = await startApi(
+  forGraphql({ ...settings, preset: (options) => compose(plus(options), without("row-history")) }),
+);
+
+const asOf = async (time: string, path: string, headers: Record<string, string> = {}): Promise<any> =>
+  (await api.get(path, { headers: { prefer: `as-of=${time}`, ...headers } })).json();
+
+describe("REST", () => {
+  test("P-HIS-2 rows are those of the time", async () => {
+    expect(await asOf("2020-06-01", "/author?order=id")).toEqual([
+      { id: 1, name: "Anne" },
+      { id: 3, name: "Cy" },
+    ]);
+    expect(await asOf("2021-06-01T12:00:00Z", "/author?select=name&order=id")).toEqual([
+      { name: "Anne" },
+      { name: "Ben" },
+    ]);
+    expect(await asOf("2019-01-01", "/author")).toEqual([]);
+    expect(await asOf("2022-01-01T00:00:00Z", "/author?id=eq.1&select=name")).toEqual([{ name: "Ann" }]);
+    expect(await asOf("2021-12-31T23:59:59.5%2B00:00".replace("%2B", "+"), "/author?id=eq.1&select=name")).toEqual([
+      { name: "Anne" },
+    ]);
+  });
+
+  test("P-HIS-2 the answer says that the time was applied, and one plan serves all times", async () => {
+    const answer = await api.get("/author?select=id", { headers: { prefer: "as-of=2020-06-01, count=exact" } });
+    expect(answer.headers["preference-applied"]).toBe("count=exact, as-of=2020-06-01");
+    expect(answer.headers["content-range"]).toBe("0-1/2");
+  });
+
+  test("P-HIS-3 embeds, inner joins, filters, aggregates and spreads are those of the time too", async () => {
+    expect(await asOf("2020-06-01", "/book?select=title,author(name)")).toEqual([
+      { title: "Old", author: { name: "Anne" } },
+    ]);
+    expect(await asOf("2023-01-01", "/author?select=name,book(title)&order=id")).toEqual([
+      { name: "Ann", book: [{ title: "Other" }] },
+      { name: "Ben", book: [{ title: "New" }] },
+    ]);
+    expect(await asOf("2020-06-01", "/author?select=name,book!inner(sold.sum())")).toEqual([
+      { name: "Anne", book: [{ sum: 10 }] },
+    ]);
+    expect(await asOf("2020-06-01", "/book?select=title,...author(name)&order=author(name)")).toEqual([
+      { title: "Old", name: "Anne" },
+    ]);
+    expect(await asOf("2020-06-01", "/shelfmark?select=mark,book(title,author(name)),genre(word)")).toEqual([
+      { mark: "A1", book: { title: "Old", author: { name: "Anne" } }, genre: { word: "art" } },
+    ]);
+  });
+
+  test("P-HIS-4 what has no history is refused where it would mix times", async () => {
+    expect(await asOf("2020-06-01", "/author?select=id,shout")).toEqual({
+      code: expect.anything(),
+      message: "the function shout has no history",
+      details: null,
+      hint: null,
+    });
+    expect(await asOf("2020-06-01", "/shelfmark?select=genre(shelfmark(mark))")).toMatchObject({
+      message: "genre has no history",
+    });
+    expect(await asOf("2020-06-01", "/author?select=added")).toMatchObject({ code: "42703" });
+  });
+
+  test("P-HIS-5 anything but a read of a table with a history is refused, and a wrong time is no preference", async () => {
+    const headers = { prefer: "as-of=2020-06-01" };
+    expect((await api.get("/genre?select=word", { headers })).json()).toMatchObject({
+      message: "genre has no history",
+    });
+    const refused = await api.post("/author", { headers, body: { id: 9 } });
+    expect([refused.status, refused.json().message]).toEqual([400, "a write or a call has no history"]);
+    for (const wrong of ["yesterday", "2020-13-01", "now()", "2020-01-01';--"])
+      expect(await asOf(wrong, "/author?select=name&id=eq.1")).toEqual([{ name: "Ann" }]);
+    expect(await asOf("yesterday, handling=strict", "/author")).toMatchObject({ code: "PGRST122" });
+  });
+
+  test("P-HIS-1 the tables themselves are no names, and the rights on them hold", async () => {
+    expect(
+      await api.get("/author", { headers: { "accept-profile": "shelf_history" } }).then((answer) => answer.status),
+    ).toBe(406);
+    await api.sql("revoke select on shelf_history.book from sea_anon");
+    expect(await asOf("2020-06-01", "/book")).toMatchObject({ code: "42501" });
+    await api.sql("grant select on shelf_history.book to sea_anon");
+  });
+});
+
+describe("GraphQL", () => {
+  test("P-HIS-6 a field for each table with a history", async () => {
+    const text = `query($at: timestamptz!) {
+      shelf_author_as_of(at: $at, where: {name: {_like: "%n%"}}, order_by: {id: asc}, limit: 5) { id name __typename }
+      now: shelf_author(order_by: {id: asc}) { name }
+      past: shelf_book_as_of(at: "2023-01-01", where: {author: {name: {_eq: "Ben"}}}) { title author { name } }
+    }`;
+    const expected = (rows: readonly unknown[]) => ({
+      data: {
+        shelf_author_as_of: rows,
+        now: [{ name: "Ann" }, { name: "Ben" }],
+        past: [{ title: "New", author: { name: "Ben" } }],
+      },
+    });
+    const ann = (name: string) => ({ id: 1, name, __typename: "shelf_author" });
+    expect(await graphql.gql(text, { at: "2020-06-01" })).toEqual(expected([ann("Anne")]));
+    expect(await graphql.gql(text, { at: "2023-06-01T00:00:00Z" })).toEqual(
+      expected([ann("Ann"), { id: 2, name: "Ben", __typename: "shelf_author" }]),
+    );
+    expect((await graphql.gql(text, { at: "soon" })).errors[0].extensions.code).toBe("data-exception");
+  });
+
+  test("P-HIS-1 permissions of the table hold for the rows as they were", async () => {
+    const text = '{ shelf_author_as_of(at: "2020-06-01", order_by: {name: asc}) { name } }';
+    expect(await graphql.gql(text, {}, asAdmin("late"))).toEqual({ data: { shelf_author_as_of: [{ name: "Cy" }] } });
+    expect(await graphql.gql(text, {}, asAdmin("names"))).toEqual({
+      data: { shelf_author_as_of: [{ name: "Anne" }, { name: "Cy" }] },
+    });
+    const hidden = await graphql.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }', {}, asAdmin("names"));
+    expect(hidden.errors[0].message).toBe("field 'id' not found in type: 'shelf_author'");
+  });
+
+  test("P-GEN-2 without the plugin, and for tables without history, the field is unknown", async () => {
+    const unknown = (name: string) => ({
+      errors: [
+        {
+          message: `field '${name}' not found in type: 'query_root'`,
+          extensions: { path: `$.selectionSet.${name}`, code: "validation-failed" },
+        },
+      ],
+    });
+    expect(await plain.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }')).toEqual(unknown("shelf_author_as_of"));
+    expect(await graphql.gql('{ shelf_genre_as_of(at: "2020-06-01") { id } }')).toEqual(unknown("shelf_genre_as_of"));
+    const answer = await plain.get("/author?id=eq.1&select=name", { headers: { prefer: "as-of=2020-06-01" } });
+    expect(answer.json()).toEqual([{ name: "Ann" }]);
+  });
+});
