@@ -1,6 +1,7 @@
 /** Both surfaces, and what neither of the two engines has. */
 import { compose, type Plugin, type Preset } from "../core/index.ts";
 import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
+import { mcp } from "../plugins/plus/mcp/index.ts";
 import { metadataApi } from "../plugins/plus/metadata-api/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
@@ -11,6 +12,8 @@ import type { PresetOptions } from "./options.ts";
  *  imports what is large when it is first asked. */
 const features: readonly Plugin[] = [
   cursorPages,
+  // Model Context Protocol
+  mcp,
   // Hasura's operations
   metadataApi,
   // rows as they were, rows that are deleted

@@ -54,6 +54,7 @@ const sections: readonly Section[] = [
       "guides/presets",
       "guides/metadata",
       "guides/metadata-api",
+      "guides/model-context-protocol",
       "guides/live-queries",
       "guides/several-processes",
       "guides/tenants",

@@ -1,0 +1,128 @@
+/** `POST /mcp`: the Model Context Protocol, so that language models read the database with the rights of one role. */
+import {
+  createOriginPolicies,
+  definePlugin,
+  isNestedDeeper,
+  type Answer,
+  type Exchange,
+  type Headers as HeaderList,
+  type PluginContext,
+  type RelApiError,
+  type Surface,
+} from "../../../core/index.ts";
+import type { RestGuideService } from "../../rest/api.ts";
+import { seenBy } from "./schema.ts";
+import { answerMessage } from "./server.ts";
+import { mcpSettings } from "./settings.ts";
+
+const PATH = "/mcp";
+
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const MAX_DEPTH = 64;
+
+/** Codes of JSON-RPC. */
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const REFUSED = -32001;
+
+const answer = (status: number, body: string, more: HeaderList = []): Answer => ({
+  status,
+  headers: [["Content-Type", "application/json"], ["Cache-Control", "no-store"], ...more],
+  body,
+});
+
+const rpcError = (status: number, code: number, message: string, more: HeaderList = []): Answer =>
+  answer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), more);
+
+/** @returns an answer to what cannot be read */
+const readMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
+  if (bytes.length > MAX_MESSAGE_BYTES) return rpcError(413, INVALID_REQUEST, "the message is too large");
+  if (isNestedDeeper(bytes, MAX_DEPTH)) return rpcError(400, INVALID_REQUEST, "the message is nested too deeply");
+  try {
+    const message: unknown = JSON.parse(bytes.toString("utf8"));
+    // the protocol has no batches any more, and each entry would be a request
+    if (Array.isArray(message)) return rpcError(400, INVALID_REQUEST, "one message per request");
+    return { message };
+  } catch {
+    return rpcError(400, PARSE_ERROR, "the message is no JSON");
+  }
+};
+
+/** Of those of the request, what the transport looks at: it need not see credentials. */
+const SEEN_HEADERS = ["accept", "content-type", "mcp-protocol-version"];
+
+const requestOf = (exchange: Exchange): Request => {
+  const headers = new Headers();
+  for (const name of SEEN_HEADERS) {
+    const value = exchange.header(name);
+    if (value !== undefined) headers.set(name, value);
+  }
+  return new Request(`http://localhost${PATH}`, { method: "POST", headers });
+};
+
+const createSurface = (context: PluginContext): Surface => {
+  const policy = createOriginPolicies(() => context.options.mcpAllowedOrigins);
+  /** A page whose name leads here (DNS rebinding) sends its own origin, and a program none. @rule P-MCP-7 */
+  const isAllowed = (origin: string | undefined): boolean =>
+    origin === undefined || (context.options.mcpAllowedOrigins.length > 0 && policy().allows(origin));
+
+  return {
+    name: "mcp",
+    paths: () => (context.service<RestGuideService>("rest-guide") === undefined ? [] : [PATH]),
+    beforeAuthorize: (exchange) => {
+      const { method } = exchange;
+      if (!isAllowed(exchange.header("origin"))) return rpcError(403, REFUSED, "pages of this origin are not allowed");
+      if (method === "POST") return undefined;
+      // nothing is kept between requests, so there is neither a stream to listen to nor a session to end
+      return method === "OPTIONS"
+        ? { status: 204, headers: [["Allow", "OPTIONS, POST"]] }
+        : rpcError(405, REFUSED, "method not allowed", [["Allow", "OPTIONS, POST"]]);
+    },
+    handle: async (exchange) => {
+      const read = readMessage(await exchange.body());
+      if ("status" in read) return read;
+      const gone = new AbortController();
+      const stop = exchange.onGone(() => gone.abort());
+      try {
+        const { session } = exchange;
+        const caller = { context, session, seen: seenBy(context.model(), session), signal: gone.signal };
+        const response = await answerMessage(read.message, requestOf(exchange), caller);
+        exchange.operation = operationOf(read.message);
+        return answer(response.status, await response.text());
+      } finally {
+        stop();
+      }
+    },
+    encodeError: ({ status, message, headers }: RelApiError) => {
+      const isSaid = status !== 401 || headers.some(([name]) => name.toLowerCase() === "www-authenticate");
+      return rpcError(status, REFUSED, message, isSaid ? headers : [...headers, ["WWW-Authenticate", "Bearer"]]);
+    },
+  };
+};
+
+const METHOD = /^[a-z/_]{1,40}$/;
+const TOOL = /^[a-z_]{1,40}$/;
+
+/** For the log: the method, and the tool. */
+const operationOf = (message: unknown): { readonly kind: string; readonly name?: string } => {
+  const { method, params } = (message ?? {}) as {
+    readonly method?: unknown;
+    readonly params?: { readonly name?: unknown };
+  };
+  const name = params?.name;
+  return {
+    kind: typeof method === "string" && METHOD.test(method) ? method : "unknown",
+    ...(typeof name === "string" && TOOL.test(name) ? { name } : {}),
+  };
+};
+
+/** @rule P-MCP-1 … P-MCP-7 */
+export const mcp = definePlugin({
+  name: "mcp",
+  // its path is below the root of that surface, which answers what the tools ask for
+  before: ["rest"],
+  settings: mcpSettings,
+  apply: (_hooks, context) => {
+    context.addSurface(createSurface(context));
+  },
+});

@@ -1,0 +1,150 @@
+/** What the caller's role may see of the database, for tools and resources. */
+import {
+  relationOf,
+  routinesOf,
+  sameName,
+  visibilityOf,
+  type Column,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+  type Routine,
+  type Session,
+  type TableOperation,
+  type Visibility,
+} from "../../../core/index.ts";
+
+/** Tables and functions by the names that tools take. */
+export interface Seen {
+  readonly model: Model;
+  readonly sight: Visibility;
+  readonly tables: ReadonlyMap<string, Relation>;
+  readonly functions: ReadonlyMap<string, readonly Routine[]>;
+}
+
+/** As on the REST surface, which runs what the tools ask for. */
+const sightOf = (model: Model, session: Session): Visibility =>
+  (session.databaseRole === undefined ? undefined : model.loginRoles?.get("rest")?.get(session.role)) ??
+  visibilityOf(model, session, "rest");
+
+const isReadable = (relation: Relation, { reads }: Visibility): boolean =>
+  relation.columns.some((column) => reads(relation, column));
+
+const OPERATIONS: readonly TableOperation[] = ["select", "insert", "update", "delete"];
+
+/** What both the role and the table allow. */
+export const operationsOf = (relation: Relation, sight: Visibility): readonly TableOperation[] =>
+  OPERATIONS.filter(
+    (operation) =>
+      sight.may(relation, operation) &&
+      (operation === "select" ? isReadable(relation, sight) : relation.writable[operation]),
+  );
+
+/** Bare in the first schema. */
+const shown = (model: Model, { schema, name }: QualifiedName): string =>
+  schema === model.schemas[0] ? name : `${schema}.${name}`;
+
+export const seenBy = (model: Model, session: Session): Seen => {
+  const sight = sightOf(model, session);
+  const isExposed = ({ schema }: QualifiedName): boolean => model.schemas.includes(schema);
+  const tables = [...model.relations.values()]
+    .filter((relation) => isExposed(relation) && operationsOf(relation, sight).length > 0)
+    .map((relation) => [shown(model, relation), relation] as const);
+  const isTrigger = ({ returns }: Routine): boolean =>
+    ["trigger", "event_trigger"].includes(model.types.get(returns.type)?.name ?? "");
+  const functions = [...model.routines.values()].flatMap((overloads) => {
+    const callable = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && sight.calls(routine));
+    const [first] = callable;
+    return first === undefined ? [] : [[shown(model, first), callable] as const];
+  });
+  const sorted = <Value>(entries: readonly (readonly [string, Value])[]): ReadonlyMap<string, Value> =>
+    new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return { model, sight, tables: sorted(tables), functions: sorted(functions) };
+};
+
+/** Whether a call may write: one of the overloads is volatile. */
+export const mayWrite = (overloads: readonly Routine[]): boolean =>
+  overloads.some(({ volatility }) => volatility === "volatile");
+
+/** A text that somebody has put into the database: never an instruction. @rule P-MCP-6 */
+const comment = (text: string | undefined): object => (text === undefined ? {} : { untrusted_comment: text });
+
+export const listSeen = ({ model, sight, tables, functions }: Seen, writes: boolean): object => ({
+  tables: [...tables].map(([name, relation]) => ({
+    name,
+    kind: relation.kind,
+    operations: operationsOf(relation, sight).filter((operation) => writes || operation === "select"),
+    ...comment(relation.comment),
+  })),
+  functions: [...functions]
+    .filter(([, overloads]) => writes || !mayWrite(overloads))
+    .flatMap(([name, overloads]) =>
+      overloads.map((routine) => ({
+        name,
+        arguments: routine.parameters.map((parameter) => ({
+          name: parameter.name,
+          type: parameter.sqlType,
+          required: !parameter.hasDefault,
+        })),
+        returns: model.types.get(routine.returns.type)?.sqlName ?? "record",
+        ...(routine.returns.isSet ? { returns_rows: true } : {}),
+        ...(routine.volatility === "volatile" ? { may_write: true } : {}),
+        ...comment(routine.comment),
+      })),
+    ),
+});
+
+const labelsOf = (model: Model, column: Column): object => {
+  const { labels } = model.types.get(column.type) ?? {};
+  return labels === undefined ? {} : { values: labels };
+};
+
+/** How `select` names it: with a hint where the name alone would be ambiguous. */
+const embedOf = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
+  if (routine !== undefined) return routine.name;
+  const others = relation.relationships.filter(
+    (other) => sameName(other.target, target) && other.routine === undefined,
+  );
+  const hint = junction?.relation.name ?? constraint;
+  return others.length < 2 || hint === "" ? target.name : `${target.name}!${hint}`;
+};
+
+/** Columns that the role may name, and related tables that it may read. */
+export const describeTable = ({ model, sight }: Seen, relation: Relation): object => {
+  const columns = relation.columns.filter((column) => sight.knows(relation, column));
+  const isKnown = (name: string): boolean => columns.some((column) => column.name === name);
+  const related = relation.relationships.flatMap((relationship) => {
+    const target = relationOf(model, relationship.target);
+    const isNamed =
+      relationship.routine === undefined
+        ? relationship.columns.every(([name]) => isKnown(name))
+        : routinesOf(model, relationship.routine).some(sight.calls);
+    const isSeen = target !== undefined && target.schema === relation.schema && isReadable(target, sight) && isNamed;
+    return isSeen
+      ? [{ embed: embedOf(relation, relationship), table: target.name, rows: relationship.isToOne ? "one" : "many" }]
+      : [];
+  });
+  return {
+    schema: relation.schema,
+    name: relation.name,
+    kind: relation.kind,
+    operations: operationsOf(relation, sight),
+    ...comment(relation.comment),
+    primary_key: relation.primaryKey.filter(isKnown),
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: column.sqlType,
+      nullable: !column.notNull,
+      ...(column.default === undefined && column.identity === undefined ? {} : { has_default: true }),
+      ...(sight.reads(relation, column) ? {} : { readable: false }),
+      ...labelsOf(model, column),
+      ...comment(column.comment),
+    })),
+    related: [...new Map(related.map((one) => [one.embed, one])).values()],
+  };
+};
+
+/** Texts that a search looks into. */
+export const textColumns = ({ model, sight }: Seen, relation: Relation): readonly Column[] =>
+  relation.columns.filter((column) => sight.reads(relation, column) && model.types.get(column.type)?.category === "S");

@@ -1,0 +1,90 @@
+/** The protocol, by its official SDK, which is loaded with the first request: one server and one transport per request,
+ *  so that nothing is kept between requests. @rule P-MCP-1 */
+import { presetError, VERSION } from "../../../core/index.ts";
+import { NOTICE } from "./answers.ts";
+import { describeTable, listSeen } from "./schema.ts";
+import { callTool, listTools, type Caller } from "./tools.ts";
+
+const PACKAGE = "@modelcontextprotocol/sdk";
+
+const INSTRUCTIONS = `Tools over a PostgreSQL database, with the rights of one role. Begin with list_tables and describe_table. ${NOTICE}`;
+
+/** @throws RelApiError that says what to install */
+const loadSdk = async () => {
+  try {
+    const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, types, { AjvJsonSchemaValidator }] =
+      await Promise.all([
+        import("@modelcontextprotocol/sdk/server/index.js"),
+        import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
+        import("@modelcontextprotocol/sdk/types.js"),
+        import("@modelcontextprotocol/sdk/validation/ajv-provider.js"),
+      ]);
+    // one for all servers: making it takes longer than the rest of a server
+    return { Server, Transport, types, validator: new AjvJsonSchemaValidator() };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw presetError(`the package ${PACKAGE} is missing: npm install ${PACKAGE}`);
+  }
+};
+
+type Sdk = Awaited<ReturnType<typeof loadSdk>>;
+
+const SCHEMA_URI = "relapi://schema";
+const TABLE_URI = "relapi://tables/";
+
+const MIME_TYPE = "application/json";
+
+const tableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(name)}`;
+
+/** What is behind a URI, for this caller. */
+const readResource = (uri: string, { seen, context }: Caller): object | undefined => {
+  if (uri === SCHEMA_URI) return listSeen(seen, context.options.mcpWrites);
+  const found = [...seen.tables].find(([name]) => tableUri(name) === uri);
+  return found === undefined ? undefined : describeTable(seen, found[1]);
+};
+
+/** @rule P-MCP-2 P-MCP-4 */
+const createServer = ({ Server, types, validator }: Sdk, caller: Caller) => {
+  const server = new Server(
+    { name: "relapi", version: VERSION },
+    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: validator },
+  );
+  const { McpError, ErrorCode } = types;
+  server.setRequestHandler(types.ListToolsRequestSchema, () => ({ tools: listTools(caller) }));
+  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }) => {
+    const result = await callTool(params.name, params.arguments ?? {}, caller);
+    if (result === undefined) throw new McpError(ErrorCode.InvalidParams, "there is no such tool for this role");
+    return result;
+  });
+  server.setRequestHandler(types.ListResourcesRequestSchema, () => ({
+    resources: [
+      { uri: SCHEMA_URI, name: "schema", mimeType: MIME_TYPE },
+      ...[...caller.seen.tables.keys()].map((name) => ({ uri: tableUri(name), name, mimeType: MIME_TYPE })),
+    ],
+  }));
+  server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
+  server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
+    const found = readResource(uri, caller);
+    if (found === undefined) throw new McpError(ErrorCode.InvalidParams, "there is no such resource for this role");
+    return { contents: [{ uri, mimeType: MIME_TYPE, text: JSON.stringify({ notice: NOTICE, ...found }) }] };
+  });
+  return server;
+};
+
+let sdk: Promise<Sdk> | undefined;
+
+/** Answers one message. @throws RelApiError `preset` where the SDK is not installed */
+export const answerMessage = async (message: unknown, request: Request, caller: Caller): Promise<Response> => {
+  const loaded = await (sdk ??= loadSdk());
+  const server = createServer(loaded, caller);
+  const transport = new loaded.Transport({ enableJsonResponse: true });
+  server.onerror = (error) => caller.context.logger.debug("Model Context Protocol", { error: error.message });
+  try {
+    await server.connect(transport);
+    const response = await transport.handleRequest(request, { parsedBody: message });
+    // all of it, before the server is closed
+    return new Response(response.body === null ? null : await response.text(), response);
+  } finally {
+    await server.close();
+  }
+};

@@ -1,0 +1,54 @@
+/** Settings of the Model Context Protocol. */
+import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
+
+const { flag, listOf, wholeNumber } = settingKinds;
+
+export const mcpSettings = [
+  defineOption({
+    name: "mcpWrites",
+    environment: ["MCP_WRITES"],
+    kind: flag,
+    default: false,
+    description:
+      "tools of the Model Context Protocol that write, and calls of volatile functions, as far as the caller's role may",
+  }),
+  defineOption({
+    name: "mcpMaxRows",
+    environment: ["MCP_MAX_ROWS"],
+    kind: wholeNumber(1, 10_000),
+    default: 100,
+    description: "rows that one tool of the Model Context Protocol reads or writes at most",
+  }),
+  defineOption({
+    name: "mcpMaxBytes",
+    environment: ["MCP_MAX_BYTES"],
+    kind: wholeNumber(1000, 32 * 1024 * 1024),
+    default: 256 * 1024,
+    description: "a larger answer to a tool of the Model Context Protocol is refused: models pay for each byte",
+  }),
+  defineOption({
+    name: "mcpTimeout",
+    environment: ["MCP_TIMEOUT"],
+    kind: wholeNumber(1, 3600),
+    default: 10,
+    unit: "seconds",
+    description: "a tool of the Model Context Protocol that takes longer is given up, and its statement cancelled",
+  }),
+  defineOption({
+    name: "mcpAllowedOrigins",
+    environment: ["MCP_ALLOWED_ORIGINS"],
+    kind: listOf("origins"),
+    default: [],
+    description:
+      "pages of these origins may use the Model Context Protocol, `http://localhost:6274`; a request of any other page is refused, also where its name leads to this server",
+    whenUnset: "no page, only programs",
+  }),
+] as const;
+
+/** Options of the Model Context Protocol. */
+export interface McpOptions extends OptionsOf<typeof mcpSettings> {}
+
+declare module "../../../core/kernel/options.ts" {
+  interface RelApiOptions extends McpOptions {}
+  interface ResolvedOptions extends ValuesOf<typeof mcpSettings> {}
+}

@@ -1,0 +1,370 @@
+/** The tools: what each takes, whom it is for, and the request that it makes. Nothing of a description comes from the
+ *  database. @rule P-MCP-2 … P-MCP-6 */
+import {
+  CallError,
+  isRawNumber,
+  numberText,
+  type Json,
+  type PluginContext,
+  type Relation,
+  type Session,
+  type TableOperation,
+} from "../../../core/index.ts";
+import type { GraphqlService } from "../../graphql/api.ts";
+import type { RestGuideService } from "../../rest/api.ts";
+import { dataResult, failedResult, type ToolResult } from "./answers.ts";
+import {
+  addFilters,
+  addSearch,
+  aggregateSelect,
+  isAboutArguments,
+  listIn,
+  numberIn,
+  objectIn,
+  OPERATORS,
+  quoted,
+  rowsIn,
+  textIn,
+  wrongArguments,
+  type Arguments,
+} from "./query.ts";
+import { describeTable, listSeen, mayWrite, operationsOf, textColumns, type Seen } from "./schema.ts";
+
+/** What a tool works with. */
+export interface Caller {
+  readonly context: PluginContext;
+  readonly session: Session;
+  readonly seen: Seen;
+  readonly signal: AbortSignal;
+}
+
+interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** Properties of its arguments, and those that it needs. */
+  readonly takes: Readonly<Record<string, object>>;
+  readonly needs: readonly string[];
+  readonly writes?: TableOperation | "call";
+  isFor(caller: Caller): boolean;
+  run(args: Arguments, caller: Caller): Promise<ToolResult> | ToolResult;
+}
+
+// --- requests -------------------------------------------------------------------------------------------------------
+
+const SECOND_MS = 1000;
+
+/** Where digits would be lost a number is text. */
+const plain = (value: Json): unknown => {
+  if (isRawNumber(value)) return numberText(value);
+  if (Array.isArray(value)) return value.map(plain);
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plain(part)]))
+    : value;
+};
+
+interface Asked {
+  readonly method: string;
+  readonly target: { readonly schema: string; readonly path: string };
+  readonly query?: URLSearchParams;
+  readonly body?: Json;
+  readonly prefer?: string;
+}
+
+/** As the caller, through the REST surface: its policies, permissions and limits. */
+const ask = async ({ context, session, signal }: Caller, asked: Asked): Promise<ToolResult> => {
+  const { mcpMaxBytes, mcpTimeout } = context.options;
+  const { method, target, query, body, prefer } = asked;
+  const root = context.service<RestGuideService>("rest-guide")?.roots()[0] ?? "";
+  const timeout = AbortSignal.timeout(mcpTimeout * SECOND_MS);
+  try {
+    const answer = await context.call({
+      method,
+      path: `${root}${target.path}${query === undefined || query.size === 0 ? "" : `?${query}`}`,
+      headers: {
+        accept: "application/json",
+        "accept-profile": target.schema,
+        ...(method === "GET" ? {} : { "content-profile": target.schema }),
+        ...(prefer === undefined ? {} : { prefer }),
+      },
+      ...(body === undefined ? {} : { body }),
+      session,
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    const text = typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString("utf8");
+    const bytes = Buffer.byteLength(text);
+    if (bytes > mcpMaxBytes)
+      return failedResult(
+        `The answer has ${bytes} bytes, more than ${mcpMaxBytes}. Ask for fewer columns or rows, or for less of what is embedded.`,
+      );
+    if (text === "") return dataResult("null", { value: null });
+    const parsed = plain(context.service<GraphqlService>("graphql")?.parseJson(text) ?? (JSON.parse(text) as Json));
+    return dataResult(text, Array.isArray(parsed) ? { rows: parsed, row_count: parsed.length } : { value: parsed });
+  } catch (error) {
+    if (timeout.aborted) return failedResult(`The request took longer than ${mcpTimeout} seconds. Ask for less.`);
+    if (error instanceof CallError)
+      return failedResult(`The request was refused with status ${error.status}:`, error.body);
+    throw error;
+  }
+};
+
+// --- arguments ------------------------------------------------------------------------------------------------------
+
+const tableIn = (args: Arguments, { seen }: Caller): Relation => {
+  const name = textIn(args, "table") ?? "";
+  const relation = seen.tables.get(name);
+  if (relation === undefined) throw wrongArguments("there is no such table for this role: list_tables names them");
+  return relation;
+};
+
+const targetOf = ({ schema, name }: Relation): Asked["target"] => ({ schema, path: `/${encodeURIComponent(name)}` });
+
+const limitIn = (args: Arguments, { context }: Caller): string =>
+  String(Math.min(numberIn(args, "limit") ?? context.options.mcpMaxRows, context.options.mcpMaxRows));
+
+/** Parameters that a tool passes on as they are. */
+const addWindow = (query: URLSearchParams, args: Arguments, caller: Caller): void => {
+  const order = textIn(args, "order");
+  const offset = numberIn(args, "offset");
+  if (order !== undefined && order !== "") query.set("order", order);
+  query.set("limit", limitIn(args, caller));
+  if (offset !== undefined) query.set("offset", String(offset));
+};
+
+const table = { type: "string", description: "A table or view, as list_tables names it." };
+const select = {
+  type: "string",
+  description:
+    "Columns and related tables, separated by commas: id,title,artist(name). describe_table says what can be embedded. All columns if it is left out.",
+};
+const order = { type: "string", description: "Columns, each with .asc or .desc: price.desc,id.asc" };
+const limit = { type: "integer", minimum: 0, description: "How many rows at most. The server has a limit of its own." };
+const offset = { type: "integer", minimum: 0 };
+const filters = {
+  type: "array",
+  description:
+    "Conditions that all hold. A column of an embedded table is written table.column. like and ilike take * for any text; is takes null, not_null, true, false or unknown; in takes a list.",
+  items: {
+    type: "object",
+    properties: {
+      column: { type: "string" },
+      operator: { type: "string", enum: OPERATORS },
+      value: {},
+      not: { type: "boolean" },
+    },
+    required: ["column", "operator"],
+  },
+};
+
+const mayOnSome =
+  (operation: TableOperation) =>
+  ({ seen }: Caller): boolean =>
+    [...seen.tables.values()].some((relation) => operationsOf(relation, seen.sight).includes(operation));
+
+const KEPT = "return=representation, handling=strict, max-affected=";
+
+// --- tools ----------------------------------------------------------------------------------------------------------
+
+const tools: readonly Tool[] = [
+  {
+    name: "list_tables",
+    description: "Lists the tables, views and functions that the caller's role may use.",
+    takes: {},
+    needs: [],
+    isFor: () => true,
+    run: (_, { seen, context }) => {
+      const listed = listSeen(seen, context.options.mcpWrites);
+      return dataResult(JSON.stringify(listed), { ...listed });
+    },
+  },
+  {
+    name: "describe_table",
+    description:
+      "Describes a table: its columns with their types, its primary key, and the tables that can be embedded.",
+    takes: { table },
+    needs: ["table"],
+    isFor: ({ seen }) => seen.tables.size > 0,
+    run: (args, caller) => {
+      const described = describeTable(caller.seen, tableIn(args, caller));
+      return dataResult(JSON.stringify(described), { ...described });
+    },
+  },
+  {
+    name: "read_rows",
+    description: "Reads rows of a table, with filters, related rows, an order and a window.",
+    takes: { table, select, filters, order, limit, offset },
+    needs: ["table"],
+    isFor: mayOnSome("select"),
+    run: (args, caller) => {
+      const relation = tableIn(args, caller);
+      const query = new URLSearchParams();
+      const columns = textIn(args, "select");
+      if (columns !== undefined && columns !== "") query.set("select", columns);
+      addFilters(query, relation, args);
+      addWindow(query, args, caller);
+      return ask(caller, { method: "GET", target: targetOf(relation), query });
+    },
+  },
+  {
+    name: "search_rows",
+    description: "Finds rows of a table that contain a text in one of their text columns, whatever its case.",
+    takes: { table, text: { type: "string" }, select, limit, offset },
+    needs: ["table", "text"],
+    isFor: mayOnSome("select"),
+    run: (args, caller) => {
+      const relation = tableIn(args, caller);
+      const columns = textColumns(caller.seen, relation).map(({ name }) => name);
+      const text = textIn(args, "text") ?? "";
+      if (columns.length === 0) throw wrongArguments("the table has no text that could be searched");
+      if (text === "") throw wrongArguments('"text" is what to look for');
+      const query = new URLSearchParams();
+      const chosen = textIn(args, "select");
+      if (chosen !== undefined && chosen !== "") query.set("select", chosen);
+      addSearch(query, columns, text);
+      addWindow(query, args, caller);
+      return ask(caller, { method: "GET", target: targetOf(relation), query });
+    },
+  },
+  {
+    name: "aggregate_rows",
+    description: "Counts rows, or computes sum, avg, min or max of columns, for all rows or by group.",
+    takes: {
+      table,
+      aggregates: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            function: { type: "string", enum: ["count", "sum", "avg", "min", "max"] },
+            column: { type: "string" },
+          },
+          required: ["function"],
+        },
+      },
+      group_by: { type: "array", items: { type: "string" } },
+      filters,
+      order,
+      limit,
+    },
+    needs: ["table", "aggregates"],
+    isFor: mayOnSome("select"),
+    run: (args, caller) => {
+      const relation = tableIn(args, caller);
+      const query = new URLSearchParams({ select: aggregateSelect(args) });
+      addFilters(query, relation, args);
+      addWindow(query, args, caller);
+      return ask(caller, { method: "GET", target: targetOf(relation), query });
+    },
+  },
+  {
+    name: "call_function",
+    description: "Calls a function of the database with named arguments. list_tables names the functions.",
+    takes: { function: { type: "string" }, arguments: { type: "object" }, limit },
+    needs: ["function"],
+    isFor: ({ seen, context }) =>
+      [...seen.functions.values()].some((overloads) => context.options.mcpWrites || !mayWrite(overloads)),
+    run: (args, caller) => {
+      const overloads = caller.seen.functions.get(textIn(args, "function") ?? "");
+      const [first] = overloads ?? [];
+      if (overloads === undefined || first === undefined)
+        throw wrongArguments("there is no such function for this role: list_tables names them");
+      if (!caller.context.options.mcpWrites && mayWrite(overloads))
+        throw wrongArguments("the function may write, and writing is switched off");
+      const body = args["arguments"] === undefined ? {} : objectIn(args, "arguments");
+      const query = new URLSearchParams();
+      // one value has no rows to limit
+      if (first.returns.isSet) query.set("limit", limitIn(args, caller));
+      return ask(caller, {
+        method: "POST",
+        target: { schema: first.schema, path: `/rpc/${encodeURIComponent(first.name)}` },
+        query,
+        body: body as Json, // came as JSON
+      });
+    },
+  },
+  {
+    name: "insert_rows",
+    description: "Inserts rows into a table, all or none, and returns them.",
+    takes: { table, rows: { type: "array", items: { type: "object" } }, select },
+    needs: ["table", "rows"],
+    writes: "insert",
+    isFor: mayOnSome("insert"),
+    run: (args, caller) => {
+      const relation = tableIn(args, caller);
+      const body = rowsIn(args, "rows", caller.context.options.mcpMaxRows);
+      const columns = textIn(args, "select");
+      const query = new URLSearchParams(columns === undefined || columns === "" ? {} : { select: columns });
+      // rows of different keys: what one lacks has its default
+      const keys = new Set(listIn(args, "rows").flatMap((row) => Object.keys(row as object)));
+      query.set("columns", [...keys].map(quoted).join(","));
+      return ask(caller, {
+        method: "POST",
+        target: targetOf(relation),
+        query,
+        body,
+        prefer: "return=representation, missing=default",
+      });
+    },
+  },
+  {
+    name: "update_rows",
+    description: "Changes columns of the rows that meet the filters, and returns them. Too many rows: none is changed.",
+    takes: { table, set: { type: "object" }, filters, select },
+    needs: ["table", "set", "filters"],
+    writes: "update",
+    isFor: mayOnSome("update"),
+    run: (args, caller) => change("PATCH", args, caller, objectIn(args, "set")),
+  },
+  {
+    name: "delete_rows",
+    description: "Deletes the rows that meet the filters, and returns them. Too many rows: none is deleted.",
+    takes: { table, filters, select },
+    needs: ["table", "filters"],
+    writes: "delete",
+    isFor: mayOnSome("delete"),
+    run: (args, caller) => change("DELETE", args, caller),
+  },
+];
+
+const change = (method: string, args: Arguments, caller: Caller, set?: Arguments): Promise<ToolResult> => {
+  const relation = tableIn(args, caller);
+  const columns = textIn(args, "select");
+  const query = new URLSearchParams(columns === undefined || columns === "" ? {} : { select: columns });
+  if (addFilters(query, relation, args) === 0) throw wrongArguments('"filters" says which rows: at least one');
+  return ask(caller, {
+    method,
+    target: targetOf(relation),
+    query,
+    prefer: `${KEPT}${caller.context.options.mcpMaxRows}`,
+    ...(set === undefined ? {} : { body: set as Json }), // came as JSON
+  });
+};
+
+const isOffered = (tool: Tool, caller: Caller): boolean =>
+  (tool.writes === undefined || caller.context.options.mcpWrites) && tool.isFor(caller);
+
+/** Those of the caller's role, as the protocol lists them. */
+export const listTools = (caller: Caller) =>
+  tools
+    .filter((tool) => isOffered(tool, caller))
+    .map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      inputSchema: { type: "object" as const, properties: { ...tool.takes }, required: [...tool.needs] },
+      annotations: {
+        readOnlyHint: tool.writes === undefined && !(tool.name === "call_function" && caller.context.options.mcpWrites),
+        destructiveHint: tool.writes === "update" || tool.writes === "delete",
+        openWorldHint: false,
+      },
+    }));
+
+/** @returns undefined for a tool that the caller does not have */
+export const callTool = async (name: string, args: Arguments, caller: Caller): Promise<ToolResult | undefined> => {
+  const tool = tools.find((one) => one.name === name);
+  if (tool === undefined || !isOffered(tool, caller)) return undefined;
+  try {
+    return await tool.run(args, caller);
+  } catch (error) {
+    if (isAboutArguments(error)) return failedResult(error.message);
+    throw error;
+  }
+};
