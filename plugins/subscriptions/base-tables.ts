@@ -32,6 +32,8 @@ export interface TableFacts {
   readonly identity: ReadonlySet<string> | undefined;
   /** Columns in which different texts may be equal. */
   readonly loose: ReadonlySet<string>;
+  /** Where it tells all: a column that is there in each old row, and is not where it tells the key alone after all. */
+  readonly witness: string | undefined;
   /** How the log tells rows apart before and after a change; undefined: it does not, or not in texts to compare. */
   readonly rowKey: RowKey | undefined;
 }
@@ -134,6 +136,13 @@ const rowKeyOf = (model: Model, { schema, relation: table, identity }: CatalogRo
   return { name, columns: identity, kinds, positions: identity.map((_, i) => i), typeOfColumn };
 };
 
+const witnessOf = (model: Model, { schema, relation: table }: CatalogRow): string | undefined => {
+  const relation = relationOf(model, { schema, name: table });
+  return relation?.columns.find(
+    ({ name, notNull, isGenerated }) => notNull && !isGenerated && !relation.primaryKey.includes(name),
+  )?.name;
+};
+
 /** @throws RelApiError of the query */
 export const loadBases = async (context: PluginContext, model: Model): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
@@ -160,7 +169,12 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
       const row = rows.get(name);
       if (row === undefined || reached.has(name)) continue;
       const identity = row.identity === null ? undefined : new Set(row.identity);
-      named.set(name, { identity, loose: new Set(row.loose), rowKey: rowKeyOf(model, row) });
+      named.set(name, {
+        identity,
+        loose: new Set(row.loose),
+        witness: row.identity === null ? witnessOf(model, row) : undefined,
+        rowKey: rowKeyOf(model, row),
+      });
     }
     return { tables, isOpenEnded, named, key: JSON.stringify([isOpenEnded, ...[...tables].sort()]) };
   };

@@ -61,13 +61,13 @@ export const createChangeIndex = <Item extends object>(
     const key = JSON.stringify(wanted.columns);
     let shape = shapes.get(key);
     if (shape === undefined) {
-      const { identity, rowKey } = facts;
+      const { identity, rowKey, witness } = facts;
       const isTold = wanted.columns.every((name) => identity?.has(name) !== false);
       const members = isTold || rowKey === undefined ? undefined : createMembers(rowKey, wanted.columns, wanted.kinds);
       shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map(), members }));
       const known = columns.get(table) ?? [];
-      const keyColumns = members === undefined ? [] : (rowKey?.columns ?? []);
-      const all = [...new Set([...known, ...wanted.columns, ...keyColumns])];
+      const more = witness === undefined ? members && rowKey?.columns : [witness];
+      const all = [...new Set([...known, ...wanted.columns, ...(more ?? [])])];
       if (all.length > known.length) {
         columns.set(table, all);
         whenColumns();
@@ -130,7 +130,8 @@ export const createChangeIndex = <Item extends object>(
       for (const item of index.any) into.add(item);
       const { facts } = index;
       const keyAt = positionsOf(changed.columns, [...(facts.identity ?? [])]);
-      const rows = changed.rows.map((row) => versionsOf(row, facts, keyAt));
+      const witnessAt = facts.witness === undefined ? -1 : changed.columns.indexOf(facts.witness);
+      const rows = changed.rows.map((row) => versionsOf(row, facts, keyAt, witnessAt));
       const rowKeyAt = facts.rowKey === undefined ? [] : positionsOf(changed.columns, facts.rowKey.columns);
       for (const shape of index.shapes.values())
         findInShape(shape, rows, positionsOf(changed.columns, shape.columns), facts.rowKey, rowKeyAt, into);
@@ -174,13 +175,18 @@ interface Versions {
 
 /** What the log leaves out of the row before is NULL if the log tells whole rows, and is as it was if the column belongs
  *  to the identity, which has not changed. */
-const versionsOf = ([before, after]: RowChange, { identity }: TableFacts, keyAt: readonly number[]): Versions => {
+const versionsOf = (
+  [before, after]: RowChange,
+  { identity }: TableFacts,
+  keyAt: readonly number[],
+  witnessAt: number,
+): Versions => {
   if (before === null) return { was: null, is: after };
   if (identity === undefined) {
-    if (before.length === 0) return { was: before, is: after }; // the log is not as it was said to be
-    const was = before.map((cell) => (cell === 0 ? null : cell));
     // a long value that has not changed
-    return { was, is: after && after.map((cell, i) => (cell === 0 ? (was[i] ?? null) : cell)) };
+    const is = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
+    const isWhole = typeof before[witnessAt] === "string";
+    return { was: isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, is };
   }
   if (after === null || before.length > 0) return { was: before, is: after };
   const was: Cell[] = after.map(() => 0);

@@ -118,6 +118,17 @@ export const encodeChanges = (epoch: number, changes: TableChanges, maxBytes: nu
 
 const told = (changed: ChangedRows | undefined, maxBytes: number): string => {
   if (changed === undefined) return "0";
-  const text = JSON.stringify([changed.columns, changed.rows]);
-  return Buffer.byteLength(text) > maxBytes ? "0" : text;
+  const columns = JSON.stringify(changed.columns);
+  const rows: string[] = [];
+  let bytes = columns.length;
+  let last = "";
+  for (const row of changed.rows) {
+    const text = JSON.stringify(row);
+    if (text === last) continue; // the same once more says nothing new
+    rows.push(text);
+    last = text;
+    bytes += Buffer.byteLength(text) + 1;
+    if (bytes > maxBytes) return "0";
+  }
+  return `[${columns},[${rows.join(",")}]]`;
 };

@@ -26,9 +26,14 @@ const kindOfType = (type: PgType | undefined): Kind | undefined => {
     : undefined;
 };
 
+/** From here on generated columns may be virtual, which the log does not have. */
+const VIRTUAL_COLUMNS = 180_000;
+
 /** Undefined: not comparable. The collation of the column is not looked at. */
-export const kindOfColumn = (model: Model, { type }: Column): Kind | undefined =>
-  model.representations.has(type) ? undefined : kindOfType(baseTypeOf(model, type));
+export const kindOfColumn = (model: Model, { type, isGenerated }: Column): Kind | undefined =>
+  model.representations.has(type) || (isGenerated && model.serverVersion >= VIRTUAL_COLUMNS)
+    ? undefined
+    : kindOfType(baseTypeOf(model, type));
 
 /** Of a type by the name that a plan has for it. */
 export const kindOfName = (model: Model, name: string): Kind | undefined => {
