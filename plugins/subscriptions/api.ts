@@ -41,6 +41,8 @@ export interface LiveResult {
 
 export interface Subscriber {
   answer(answer: LiveResult): void;
+  /** Its client has not read what it was sent, so a newer result can wait until it has. Absent: it never is. */
+  isSlow?(): boolean;
   /** The live query has ended: it is no longer a query (G-SUB-8), or the api closes (without an error). */
   end(error?: unknown): void;
 }

@@ -5,6 +5,7 @@ import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscrib
 import type { Marks } from "./change-index.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
+import { createSlowLane, type Paced, type PaceMeter } from "./pace.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
 
 /** One subscriber of an entry. */
@@ -20,7 +21,7 @@ export interface Subscription {
   bytes: number;
 }
 
-export interface Entry extends Runnable {
+export interface Entry extends Runnable, Paced {
   readonly cohort: Cohort;
   readonly key: string;
   readonly subscriptions: Set<Subscription>;
@@ -62,6 +63,7 @@ export interface CohortParts {
   readonly facts: CohortFacts;
   readonly runner: Runner;
   readonly limiter: Limiter;
+  readonly meter: PaceMeter;
   readonly batchSize: number;
   /** Hears of each run that succeeds. */
   readonly ran: Signal<LiveRun>;
@@ -82,10 +84,18 @@ const LONGEST_RETRY_MS = 3000;
 /** Failed runs after which subscribers without a result get the error. */
 const FAILURES_TO_TELL = 3;
 
+/** Nobody would get the result of another run yet. @rule G-SUB-16 */
+const isUnread = ({ subscriptions }: Entry): boolean => {
+  for (const { stage, subscriber } of subscriptions)
+    if (stage !== "served" || subscriber.isSlow?.() !== true) return false;
+  return subscriptions.size > 0;
+};
+
 export const createCohort = ({
   facts,
   runner,
   limiter,
+  meter,
   batchSize,
   ran,
   whenEmpty,
@@ -96,6 +106,9 @@ export const createCohort = ({
   /** Entries to run although not all are due: new subscribers, changed rows, losses of a broken connection. */
   const due = new Set<Entry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
+  let wasQuick = false;
+  /** The last error was everybody's. */
+  let isRefused = false;
   let isDirty = false;
   /** A change came since the last run began. */
   let hasChanged = false;
@@ -176,10 +189,12 @@ export const createCohort = ({
       return isWanted ? undefined : entry.hash;
     });
     let answers: readonly (LiveResult | undefined)[];
-    const startedAtMs = ran.isHeard ? performance.now() : 0;
+    const startedAtMs = performance.now();
     try {
       answers = await runner.run(facts, alive, hashes);
+      measured(alive, performance.now() - startedAtMs);
     } catch (error) {
+      measured(alive, performance.now() - startedAtMs);
       if (!(error instanceof NoLongerShared)) return runFailed(alive, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
@@ -187,6 +202,7 @@ export const createCohort = ({
     // its subscriptions have been placed anew, under what holds now
     if (isClosed) return;
     failureCount = 0;
+    isRefused = false;
     const ranAtMs = ran.isHeard ? performance.now() : 0;
     let deliveries = 0;
     let bytes = 0;
@@ -216,6 +232,13 @@ export const createCohort = ({
     });
   };
 
+  /** A slow batch is halved until the slow ones among it are alone. */
+  const measured = (batch: readonly Entry[], tookMs: number): void => {
+    const isSlow = meter.isSlow(tookMs, batch[0]?.share !== undefined);
+    if (!isSlow) wasQuick = true;
+    for (const entry of batch) entry.share = isSlow ? Math.ceil(batch.length / 2) : undefined;
+  };
+
   const runFailed = async (batch: readonly Entry[], error: unknown, since?: number): Promise<void> => {
     if (isClosed) return;
     if (isLost(error)) {
@@ -225,9 +248,12 @@ export const createCohort = ({
       for (const entry of batch) if (entry.subscriptions.size > 0) due.add(entry);
       return;
     }
-    if (batch.length === 1 || isOfAll(error)) {
+    isRefused = isOfAll(error);
+    if (batch.length === 1 || isRefused) {
       for (const entry of batch) {
         entry.isFaulty = batch.length === 1;
+        // the others do not wait for it
+        if (entry.isFaulty) entry.share ??= batchSize;
         deliverError(entry, error);
       }
       return;
@@ -239,32 +265,43 @@ export const createCohort = ({
     await runBatch(batch.slice(half), since);
   };
 
-  const batchesOf = (list: readonly Entry[]): readonly (readonly Entry[])[] => {
+  const batchesOf = (list: readonly Entry[], size: number): readonly (readonly Entry[])[] => {
     const batches: (readonly Entry[])[] = list.filter((entry) => entry.isFaulty).map((entry) => [entry]);
     const sound = list.filter((entry) => !entry.isFaulty);
-    for (let i = 0; i < sound.length; i += batchSize) batches.push(sound.slice(i, i + batchSize));
+    for (let i = 0; i < sound.length; i += size) batches.push(sound.slice(i, i + size));
     return batches;
   };
+
+  const slowLane = createSlowLane(batchesOf, (again) => {
+    for (const entry of again) if (entry.subscriptions.size > 0) due.add(entry);
+    if (due.size > 0) schedule(LONGEST_GAP_MS);
+  });
 
   const run = async (): Promise<void> => {
     timer = undefined;
     if (isClosed) return;
     isRunning = true;
     const startedAtMs = performance.now();
-    const list = [...(isDirty ? entries.values() : due)];
-    if (hasChanged) counts.skipped += entries.size - list.length;
+    const list: Entry[] = [];
+    const held: Entry[] = [];
+    for (const entry of isDirty ? entries.values() : due) (isUnread(entry) ? held : list).push(entry);
+    if (hasChanged) counts.skipped += entries.size - list.length - held.length;
     hasChanged = false;
     isDirty = false;
     due.clear();
     const since = changedAtMs;
     changedAtMs = undefined;
-    await Promise.all(batchesOf(list).map((batch) => limiter.run(() => runBatch(batch, since))));
+    const quick = slowLane.take(list, batchSize, (batch) => limiter.run("slow", () => runBatch(batch, since)));
+    const pace = wasQuick ? "quick" : "unknown";
+    await Promise.all(batchesOf(quick, batchSize).map((batch) => limiter.run(pace, () => runBatch(batch, since))));
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0)
       notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), LONGEST_RETRY_MS);
-    else notBeforeMs = endedAtMs + Math.min(endedAtMs - startedAtMs, LONGEST_GAP_MS);
+    else notBeforeMs = endedAtMs + (isRefused ? LONGEST_GAP_MS : Math.min(endedAtMs - startedAtMs, LONGEST_GAP_MS));
     if (isDirty || due.size > 0) schedule(0);
+    if (held.length > 0) schedule(LONGEST_GAP_MS);
+    for (const entry of held) if (entry.subscriptions.size > 0) due.add(entry);
   };
 
   const noticed = (): void => {
@@ -290,6 +327,7 @@ export const createCohort = ({
           marks: NO_MARKS,
           isWanted: true,
           isFaulty: false,
+          share: undefined,
         };
         entries.set(key, entry);
         groups.place(entry);

@@ -20,6 +20,7 @@ const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 export interface GraphqlStream {
   /** `payload` builds the response when it is sent. `hash`: of a result of a live query. */
   result(payload: () => string, hash?: string): void;
+  readonly isSlow: boolean;
   end(): void;
 }
 
@@ -76,6 +77,7 @@ export const createGraphqlStreams = (
         live.graphqlSource(engine, request, session, settings),
         {
           answer: (result) => stream.result(() => payloadOf(result, patcher), result.hash),
+          isSlow: () => stream.isSlow,
           end: (error) => (error === undefined ? stream.end() : refuse(error)),
         },
         transport.lastHash?.(exchange),

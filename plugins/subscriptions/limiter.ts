@@ -1,24 +1,56 @@
-/** Limits concurrency, in order of arrival, so that requests always find connections in the pool. */
+/** Limits concurrency, so that requests always find connections in the pool, and slow statements leave room for quick
+ *  ones. */
+
+/** `quick`: it has been, at least once; `slow`: it was, the last time. */
+export type Pace = "quick" | "unknown" | "slow";
+
 export interface Limiter {
-  run<Result>(task: () => Promise<Result>): Promise<Result>;
+  /** In order of arrival among those of one pace. */
+  run<Result>(pace: Pace, task: () => Promise<Result>): Promise<Result>;
 }
 
+interface Waiting {
+  readonly number: number;
+  readonly start: () => void;
+}
+
+const PACES: readonly Pace[] = ["quick", "unknown", "slow"];
+
+/** Slow ones have half of the places, and with those of which nothing is known yet all but one. @rule G-SUB-16 */
 export const createLimiter = (maxCount: number): Limiter => {
-  const waiting: (() => void)[] = [];
-  let runningCount = 0;
-  const leave = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) runningCount--;
-    else next();
+  const waiting: Readonly<Record<Pace, Waiting[]>> = { quick: [], unknown: [], slow: [] };
+  const running: Record<Pace, number> = { quick: 0, unknown: 0, slow: 0 };
+  const maxSlow = Math.max(1, maxCount >> 1);
+  const maxUnsure = Math.max(1, maxCount - 1);
+  let lastNumber = 0;
+
+  const hasRoom = (pace: Pace): boolean => {
+    const unsure = running.unknown + running.slow;
+    if (running.quick + unsure >= maxCount) return false;
+    return pace === "quick" || (unsure < maxUnsure && (pace === "unknown" || running.slow < maxSlow));
   };
+
+  const startNext = (): void => {
+    let next: Pace | undefined;
+    for (const pace of PACES) {
+      const [first] = waiting[pace];
+      if (first === undefined || !hasRoom(pace)) continue;
+      if (next === undefined || first.number < (waiting[next][0] as Waiting).number) next = pace; // it has a first one
+    }
+    if (next === undefined) return;
+    running[next]++;
+    waiting[next].shift()?.start();
+  };
+
   return {
-    run: async (task) => {
-      if (runningCount >= maxCount) await new Promise<void>((resolve) => waiting.push(resolve));
-      else runningCount++;
+    run: async (pace, task) => {
+      if (hasRoom(pace) && waiting[pace].length === 0) running[pace]++;
+      else await new Promise<void>((start) => waiting[pace].push({ number: ++lastNumber, start }));
       try {
         return await task();
       } finally {
-        leave();
+        running[pace]--;
+        startNext();
       }
     },
   };

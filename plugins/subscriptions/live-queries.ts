@@ -17,6 +17,7 @@ import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
 import { conditionsOf, type Conditions } from "./conditions.ts";
 import { createLimiter } from "./limiter.ts";
+import { createPaceMeter } from "./pace.ts";
 import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
 import type { LiveQueries, LiveQueriesService, LiveQuery, LiveRunSignal, Subscriber, WatchChanges } from "./api.ts";
@@ -48,6 +49,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
   const figuresOf = createFigures();
   const groups = createWatchGroups(watchChanges, context);
+  const meter = createPaceMeter();
   const cohorts = new Map<string, Cohort>();
   const all = new Set<Subscription>();
   const slots = new WeakMap<Program, readonly Slot[]>();
@@ -168,6 +170,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
         facts,
         runner,
         limiter,
+        meter,
         batchSize: context.options.liveQueryBatchSize,
         ran,
         whenEmpty: forget,
@@ -225,8 +228,9 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   };
 
   return {
-    subscribe: (source, { answer, end }, lastHash) => {
+    subscribe: (source, { answer, isSlow, end }, lastHash) => {
       const subscriber: Subscriber = {
+        ...(isSlow === undefined ? {} : { isSlow }),
         answer: (given) => logged("a subscriber of a live query failed", () => answer(given)),
         end: (error) => logged("a subscriber of a live query failed", () => end(error)),
       };

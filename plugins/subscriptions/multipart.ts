@@ -56,7 +56,14 @@ export const multipart = definePlugin({
         answerStream(
           { heartbeat, watchUnread: context.watchUnread },
           formatOf(exchange.header("accept")) ?? bare,
-          (parts) => start({ result: (payload) => parts.offer(payload), end: () => parts.end() }),
+          (parts) =>
+            start({
+              result: (payload) => parts.offer(payload),
+              get isSlow() {
+                return parts.isSlow;
+              },
+              end: () => parts.end(),
+            }),
         ),
     });
     context.addSurface(surface);

@@ -42,6 +42,7 @@ export const startOperation = (
       const patcher = patcherFor(context, asked);
       return live.subscribe(live.graphqlSource(engine, request, session, settings), {
         answer: patcher === undefined ? (answer) => sink.live(answer) : (answer) => sink.live(answer, patcher),
+        isSlow: () => connection.outbox.isSlow,
         end: (error) => {
           if (error !== undefined) sink.liveEnded(error);
         },

@@ -18,6 +18,7 @@ export interface StreamFormat<Message> {
 export interface ResultStream<Message> {
   /** Held back while the client is slow; a newer one replaces it. `make` builds the message when it is sent. */
   offer(make: () => Message): void;
+  readonly isSlow: boolean;
   /** Sent in any case, then the end. */
   end(last?: Message): void;
 }
@@ -84,6 +85,9 @@ export const answerStream = <Message>(
         if (isEnded) return;
         if (isSlow) waiting = make;
         else write(format.encode(make()));
+      },
+      get isSlow() {
+        return isSlow;
       },
       end: (last) => {
         if (isEnded) return;

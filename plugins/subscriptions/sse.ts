@@ -51,6 +51,9 @@ const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat, watch
               event: "next",
               data: payload(),
             })),
+          get isSlow() {
+            return events.isSlow;
+          },
           end: () => events.end({ event: "complete", data: "" }),
         }),
       ),
@@ -108,6 +111,7 @@ const orEvents =
                 ...(result.isError ? { event: "failure" } : {}),
                 data: dataOf(result, patcher),
               })),
+            isSlow: () => events.isSlow,
             end,
           },
           lastIdOf(exchange),
