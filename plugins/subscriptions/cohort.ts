@@ -84,7 +84,7 @@ const LONGEST_RETRY_MS = 3000;
 /** Failed runs after which subscribers without a result get the error. */
 const FAILURES_TO_TELL = 3;
 
-/** Nobody would get the result of another run yet. @rule G-SUB-16 */
+/** Nobody would get the result of another run yet. @rule G-SUB-17 */
 const isUnread = ({ subscriptions }: Entry): boolean => {
   for (const { stage, subscriber } of subscriptions)
     if (stage !== "served" || subscriber.isSlow?.() !== true) return false;

@@ -16,7 +16,7 @@ interface Waiting {
 
 const PACES: readonly Pace[] = ["quick", "unknown", "slow"];
 
-/** Slow ones have half of the places, and with those of which nothing is known yet all but one. @rule G-SUB-16 */
+/** Slow ones have half of the places, and with those of which nothing is known yet all but one. @rule G-SUB-17 */
 export const createLimiter = (maxCount: number): Limiter => {
   const waiting: Readonly<Record<Pace, Waiting[]>> = { quick: [], unknown: [], slow: [] };
   const running: Record<Pace, number> = { quick: 0, unknown: 0, slow: 0 };

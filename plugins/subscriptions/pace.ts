@@ -29,7 +29,7 @@ export interface Paced {
   share: number | undefined;
 }
 
-/** The slow and the faulty entries of a cohort, which the others do not wait for. @rule G-SUB-16 */
+/** The slow and the faulty entries of a cohort, which the others do not wait for. @rule G-SUB-17 */
 export interface SlowLane<Entry extends Paced> {
   /** Runs those of the list that are slow; one that still runs has another run afterwards. Returns the others. */
   take(list: readonly Entry[], size: number, run: (batch: readonly Entry[]) => Promise<void>): readonly Entry[];

@@ -135,7 +135,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     if (!isFine) expect.fail(seen.join("\n"));
   };
 
-  test("G-SUB-16 one that raises, in the same statement", { timeout: 120_000 }, async () => {
+  test("G-SUB-17 one that raises, in the same statement", { timeout: 120_000 }, async () => {
     const query = "subscription ($id: Int!) { desk_by_pk(id: $id) { id n desk_guarded } }";
     await undisturbed({
       commits: "update desk set n = n + 1 where id > 50",
@@ -149,7 +149,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     });
   });
 
-  test.each([1, 12])("G-SUB-16 slow statements of others: %s", { timeout: 120_000 }, async (count) => {
+  test.each([1, 12])("G-SUB-17 slow statements of others: %s", { timeout: 120_000 }, async (count) => {
     await undisturbed({
       commits: "update noise set n = n + 1",
       begin: async () => {
@@ -165,7 +165,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     });
   });
 
-  test("G-SUB-16 a slow row in the same statement", { timeout: 120_000 }, async () => {
+  test("G-SUB-17 a slow row in the same statement", { timeout: 120_000 }, async () => {
     const query = "subscription ($id: Int!) { desk_by_pk(id: $id) { id n desk_slow } }";
     await undisturbed({
       commits: "update desk set n = n + 1 where id = 51",
@@ -187,7 +187,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     beforeAll(() => commit("update noise set bulk = repeat('0123456789', case id when 1 then 2000000 else 1000 end)"));
     afterAll(() => commit("update noise set bulk = ''"));
 
-    test("G-SUB-16 a huge answer", { timeout: 120_000 }, async () => {
+    test("G-SUB-17 a huge answer", { timeout: 120_000 }, async () => {
       await undisturbed({
         commits: "update noise set n = n + 1 where id = 1",
         begin: async () => {
@@ -199,7 +199,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
       });
     });
 
-    test("G-SUB-16 sockets and streams that do not read", { timeout: 120_000 }, async () => {
+    test("G-SUB-17 sockets and streams that do not read", { timeout: 120_000 }, async () => {
       await undisturbed({
         commits: "update noise set n = n + 1 where id = 2",
         begin: async () => {
@@ -237,7 +237,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     });
   });
 
-  test("G-SUB-16 a role that is revoked", { timeout: 120_000 }, async () => {
+  test("G-SUB-17 a role that is revoked", { timeout: 120_000 }, async () => {
     await undisturbed({
       commits: "update noise set n = n + 1",
       begin: async () => {
