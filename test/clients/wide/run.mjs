@@ -68,6 +68,7 @@ const start = async (database, environment = {}) => {
     REST_PREFIXES: "/api,/rest/v1",
     DB_PLAN_ENABLED: "true",
     LIVE_QUERY_INTERVAL: "100",
+    LIVE_DIRECTIVE: "true",
     LOG_LEVEL: "error",
     HOST: "127.0.0.1",
     PORT: "0",

@@ -1,0 +1,112 @@
+import { QueryClient, QueryObserver } from "@tanstack/query-core";
+import { EventSource } from "eventsource";
+import { createClient } from "graphql-ws";
+import { livePatches, liveRows } from "../../../../dist/plugins/live-patches/client.js";
+import { WebSocket } from "ws";
+import { client as checksOf, eventually, has, place, same } from "../checks.mjs";
+
+const { check, done } = checksOf("@tanstack/query-core", import.meta.url);
+const headers = { "x-hasura-admin-secret": place.secret };
+const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity, retry: false } } });
+queries.mount();
+const setYear = async (id, year) => {
+  const response = await fetch(`${place.url}/api/films?id=eq.${id}`, {
+    method: "PATCH",
+    headers: { "x-session-admin-secret": place.secret, "content-type": "application/json" },
+    body: JSON.stringify({ year }),
+  });
+  same(response.status, 204);
+};
+/** What a component that uses the query is shown. */
+const observed = (queryKey, queryFn) => {
+  const shown = [];
+  const stop = new QueryObserver(queries, { queryKey, queryFn }).subscribe(({ data }) => {
+    if (data !== undefined && data !== shown.at(-1)) shown.push(data);
+  });
+  return { shown, stop };
+};
+
+const LIST = `${place.url}/api/films?select=id,title,year&order=id`;
+/** As of a browser: no header can be given, so the caller is the anonymous one. */
+const follow = (queryKey, { url, fetch: given = fetch }) => {
+  const sent = [];
+  const source = new EventSource(url, { fetch: given });
+  const rows = liveRows();
+  source.onmessage = ({ data }) => {
+    sent.push(JSON.parse(data));
+    queries.setQueryData(queryKey, rows(data));
+  };
+  return { sent, close: () => source.close() };
+};
+
+await check("a query, then the same one live: EventSource and setQueryData", async () => {
+  const { shown, stop } = observed(["films"], async () => (await fetch(LIST)).json());
+  await eventually(() => same(shown.length, 1));
+  const { sent, close } = follow(["films"], { url: `${LIST}&live=patch` });
+  await eventually(() => same(sent.length, 1));
+  await setYear(3, 1951);
+  await eventually(() => same(shown.at(-1)[2].year, 1951));
+  same(sent.at(-1), { version: 2, patch: [{ op: "replace", path: "/2/year", value: 1951 }] });
+  same(shown.at(-1), await (await fetch(LIST)).json());
+  // what has not changed is what was shown before
+  same(shown.at(-1)[0] === shown.at(-2)[0], true);
+  close();
+  stop();
+});
+await check("a lost connection: nothing while nothing has changed, then the whole", async () => {
+  const asked = [];
+  let connection;
+  const { sent, close } = follow(["again"], {
+    url: `${LIST}&id=eq.2&live=patch`,
+    fetch: (url, init) => {
+      connection = new AbortController();
+      asked.push(new Headers(init.headers).get("last-event-id"));
+      return fetch(url, { ...init, signal: AbortSignal.any([init.signal, connection.signal]) }).catch((error) => {
+        throw new TypeError(error.message); // what a browser calls it
+      });
+    },
+  });
+  await eventually(() => same(sent.length, 1));
+  const response = connection;
+  response.abort(new TypeError("the network is gone"));
+  await eventually(() => same(asked.length, 2), 15_000);
+  same(typeof asked[1], "string");
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  same(sent.length, 1);
+  await setYear(2, 1987);
+  await eventually(() => has(sent, [{ version: 1 }, { version: 1, data: [{ year: 1987 }] }]));
+  same(queries.getQueryData(["again"])[0].year, 1987);
+  close();
+});
+await check("a subscription of GraphQL, with patches", async () => {
+  const socket = createClient({ url: place.socketUrl, webSocketImpl: WebSocket, connectionParams: { headers } });
+  const sent = [];
+  const next = livePatches();
+  const { shown, stop } = observed(
+    ["socket"],
+    () =>
+      new Promise((resolve, reject) => {
+        socket.subscribe(
+          { query: "subscription @live(patch: true) { films(order_by: {id: asc}) { id title year } }" },
+          {
+            next: (result) => {
+              sent.push(result);
+              const { data } = next(result);
+              queries.setQueryData(["socket"], data);
+              resolve(data);
+            },
+            error: reject,
+            complete: () => undefined,
+          },
+        );
+      }),
+  );
+  await eventually(() => same(shown.length, 1));
+  await setYear(4, 1955);
+  await eventually(() => same(shown.at(-1).films[3].year, 1955));
+  same(sent.at(-1).extensions.live.patch, [{ op: "replace", path: "/films/3/year", value: 1955 }]);
+  stop();
+  await socket.dispose();
+});
+queries.unmount();
+done();

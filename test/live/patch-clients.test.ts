@@ -1,0 +1,134 @@
+/** Clients of others that take patches, each with the one line that it needs. */
+import { ApolloClient, ApolloLink, gql as apolloGql, HttpLink, InMemoryCache } from "@apollo/client";
+import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
+import { Client, fetchExchange, gql, mapExchange, subscriptionExchange, type OperationResult } from "@urql/core";
+import { createClient } from "graphql-ws";
+import { map } from "rxjs";
+import { afterAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { livePatches } from "../../plugins/live-patches/client.ts";
+import { forGraphql, startApi } from "../support/api.ts";
+import { until } from "../support/live.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+const api = await startApi(forGraphql({ liveDirective: true, liveQueryInterval: 30 }));
+afterAll(() => api.close());
+await api.sql(`create table public.task (id int primary key, title text not null, text text not null);
+  insert into public.task select i, 'task ' || i, repeat('long ', 20) from generate_series(1, 10) i`);
+await api.reload();
+
+const headers = { "x-session-admin-secret": adminSecret };
+const url = `${api.url}/v1/graphql`;
+const sockets = () =>
+  createClient({ url: `${api.wsUrl}/v1/graphql`, webSocketImpl: WebSocket, connectionParams: { headers } });
+
+const TASKS = "subscription Tasks @live(patch: true) { task(order_by: {id: asc}) { id title text } }";
+
+/** What the server sent, beside what the client shows. */
+interface Followed {
+  readonly shown: any[];
+  readonly sent: any[];
+  stop(): unknown;
+}
+
+const noting =
+  (sent: any[]) =>
+  <Result>(result: Result): Result => {
+    sent.push(structuredClone((result as any).extensions?.live));
+    return result;
+  };
+
+const apollo = (link: ApolloLink, close?: () => unknown): Followed => {
+  const [shown, sent]: [any[], any[]] = [[], []];
+  const patches = new ApolloLink((operation, forward) =>
+    forward(operation).pipe(map(noting(sent)), map(livePatches())),
+  );
+  const client = new ApolloClient({ link: patches.concat(link), cache: new InMemoryCache() });
+  const subscription = client.subscribe({ query: apolloGql(TASKS) }).subscribe({
+    next: (result) => void shown.push(result.data),
+    error: (error) => void shown.push(error),
+  });
+  return {
+    shown,
+    sent,
+    stop: () => {
+      subscription.unsubscribe();
+      client.stop();
+      return close?.();
+    },
+  };
+};
+
+/** One fold for each operation. */
+const urqlPatches = (sent: any[]) => {
+  const folds = new Map<number, ReturnType<typeof livePatches>>();
+  return mapExchange({
+    onResult: (result: OperationResult) => {
+      noting(sent)(result);
+      const { key } = result.operation;
+      if (!folds.has(key)) folds.set(key, livePatches());
+      return folds.get(key)!(result);
+    },
+  });
+};
+
+const urql = (exchange: any, fetchOptions: object = {}, close?: () => unknown): Followed => {
+  const [shown, sent]: [any[], any[]] = [[], []];
+  const client = new Client({
+    url,
+    preferGetMethod: false,
+    fetchSubscriptions: true,
+    fetchOptions: { headers: { ...headers, ...fetchOptions } },
+    exchanges: [urqlPatches(sent), exchange],
+  });
+  const { unsubscribe } = client
+    .subscription(gql(TASKS), {})
+    .subscribe(({ data, error }) => void shown.push(error ?? data));
+  return { shown, sent, stop: () => (unsubscribe(), close?.()) };
+};
+
+const overSocket = (make: (socketClient: ReturnType<typeof createClient>) => any) => {
+  const socketClient = sockets();
+  return [make(socketClient), () => socketClient.dispose()] as const;
+};
+
+describe.each<readonly [string, () => Followed]>([
+  ["@apollo/client over WebSocket", () => apollo(...overSocket((client) => new GraphQLWsLink(client)))],
+  ["@apollo/client over HTTP, in parts", () => apollo(new HttpLink({ uri: url, headers }))],
+  [
+    "@urql/core over WebSocket",
+    () => {
+      const [exchange, close] = overSocket((client) =>
+        subscriptionExchange({
+          forwardSubscription: ({ query = "", variables }) => ({
+            subscribe: (sink) => ({
+              unsubscribe: client.subscribe({ query, variables: variables as Record<string, unknown> }, sink as any),
+            }),
+          }),
+        }),
+      );
+      return urql(exchange, {}, close);
+    },
+  ],
+  ["@urql/core over HTTP, as events", () => urql(fetchExchange)],
+  ["@urql/core over HTTP, in parts", () => urql(fetchExchange, { accept: "multipart/mixed" })],
+])("%s", (_name, start) => {
+  test("X-PAT-6 G-MP-1 G-MP-2 each result is whole, with the changes of patches", async () => {
+    await api.sql("delete from public.task where id = 0; update public.task set title = 'task ' || id");
+    const { shown, sent, stop } = start();
+    await until(() => shown.length > 0);
+    expect(shown[0].task).toHaveLength(10);
+    await api.sql("insert into public.task values (0, 'first of all', '')");
+    await until(() => shown.at(-1).task?.length === 11);
+    await api.sql("update public.task set title = 'other' where id = 5");
+    await until(() => shown.at(-1).task?.[5].title === "other");
+    expect(shown.at(-1).task).toMatchObject(
+      (await api.gql("{ task(order_by: {id: asc}) { id title text } }")).data.task,
+    );
+    expect(shown.filter((one) => one instanceof Error)).toEqual([]);
+    const patches = sent.flatMap((live) => live?.patch ?? []);
+    expect(patches).toContainEqual({ op: "replace", path: "/task/5/title", value: "other" });
+    expect(patches.map(({ op }) => op)).toContain("add");
+    await stop();
+  });
+});
