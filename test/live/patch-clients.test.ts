@@ -63,12 +63,8 @@ const apollo = (link: ApolloLink, close?: () => unknown): Followed => {
 const urqlPatches = (sent: any[]) => {
   const folds = new Map<number, ReturnType<typeof livePatches>>();
   return mapExchange({
-    onResult: (result: OperationResult) => {
-      noting(sent)(result);
-      const { key } = result.operation;
-      if (!folds.has(key)) folds.set(key, livePatches());
-      return folds.get(key)!(result);
-    },
+    onOperation: ({ kind, key }) => void (kind === "teardown" ? folds.delete(key) : folds.set(key, livePatches())),
+    onResult: (result: OperationResult) => folds.get(result.operation.key)?.(noting(sent)(result)) ?? result,
   });
 };
 
