@@ -171,6 +171,7 @@ export const knownOptions: readonly string[] = [
   "maxJsonDepth",
   "maxListItems",
   "maxLivePatchBytes",
+  "maxLivePatchTotalBytes",
   "maxLiveQueryBytes",
   "maxLogicDepth",
   "maxOrderTerms",

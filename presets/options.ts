@@ -168,6 +168,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbTxEnd?: NonNullable<RelApiOptions["dbTxEnd"]> | undefined;
   /** A larger result of a live query is sent whole, also to subscribers who ask for patches. Default: `1048576`. */
   readonly maxLivePatchBytes?: NonNullable<RelApiOptions["maxLivePatchBytes"]> | undefined;
+  /** Bytes of results that are kept for subscribers who ask for patches, all together; whoever comes then gets whole results. Default: `67108864`. */
+  readonly maxLivePatchTotalBytes?: NonNullable<RelApiOptions["maxLivePatchTotalBytes"]> | undefined;
   /** Longest time until a change reaches a subscriber. Default: `1000` (ms). */
   readonly liveQueryInterval?: NonNullable<RelApiOptions["liveQueryInterval"]> | undefined;
   /** `true`: GraphQL errors carry near names and the place where a text breaks off in `extensions` (G-HNT-1, G-HNT-3). The demo has them. Default: `false`. */

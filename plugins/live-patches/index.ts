@@ -1,8 +1,9 @@
 /** `subscription @live(patch: true) { album { title } }`, `GET /album?live=patch`: after the first result, what has
- *  changed of it as JSON Patch (RFC 6902). `relapi/live-client` puts it together again. @rule X-PAT-1 … X-PAT-6 */
+ *  changed of it as JSON Patch (RFC 6902). `relapi/live-client` puts it together again. @rule X-PAT-1 … X-PAT-8 */
 import { definePlugin } from "../../core/index.ts";
 import type { LivePatcher, LivePatchesService, LiveResult } from "../subscriptions/api.ts";
 import { diff } from "./diff.ts";
+import { createKeeper, type Kept, type Keeper } from "./kept.ts";
 import { patchSettings } from "./settings.ts";
 
 export const livePatches = definePlugin({
@@ -10,41 +11,46 @@ export const livePatches = definePlugin({
   settings: patchSettings,
   requires: ["live-queries"],
   apply: (_hooks, context) => {
-    const patchOf = createPatches(() => context.options.maxLivePatchBytes);
-    context.offer<LivePatchesService>("live-patches", { open: () => createPatcher(patchOf) });
+    const keeper = createKeeper(() => context.options);
+    context.counters.watch("live-patch-bytes", () => keeper.bytes);
+    const patchOf = createPatches();
+    context.offer<LivePatchesService>("live-patches", { open: () => createPatcher(keeper, patchOf) });
   },
 });
 
-const isLarger = (text: string, bytes: number): boolean =>
-  text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);
-
 /** Undefined: the whole result is better. */
-type PatchOf = (before: string, result: LiveResult) => string | undefined;
+type PatchOf = (before: string, result: LiveResult, text: string) => string | undefined;
 
 /** Subscribers of one live query get the same results, as the same objects: what changed between two of them is found
  *  once, by their whole texts, and forgotten with the newer one. */
-const createPatches = (maxBytes: () => number): PatchOf => {
+const createPatches = (): PatchOf => {
   const made = new WeakMap<LiveResult, Map<string, string | undefined>>();
-  return (before, result) => {
-    if (isLarger(before, maxBytes()) || isLarger(result.text, maxBytes())) return undefined;
+  return (before, result, text) => {
     let byText = made.get(result);
     if (byText === undefined) made.set(result, (byText = new Map()));
-    if (!byText.has(before)) byText.set(before, diff(before, result.text));
+    if (!byText.has(before)) byText.set(before, diff(before, text));
     return byText.get(before);
   };
 };
 
-const createPatcher = (patchOf: PatchOf): LivePatcher => {
+const createPatcher = ({ keep, release }: Keeper, patchOf: PatchOf): LivePatcher => {
   let version = 0;
-  let sent: string | undefined;
+  let sent: Kept | undefined;
+  let isClosed = false;
   return {
     next: (result) => {
       const before = sent;
-      sent = result.isError ? undefined : result.text;
+      release(before); // makes room for this one
+      sent = result.isError || isClosed ? undefined : keep(result);
       if (result.isError) return undefined;
       version++;
-      const patch = before === undefined ? undefined : patchOf(before, result);
+      const patch = before === undefined || sent === undefined ? undefined : patchOf(before.text, result, sent.text);
       return patch === undefined ? { version } : { version, patch };
+    },
+    close: () => {
+      isClosed = true;
+      release(sent);
+      sent = undefined;
     },
   };
 };

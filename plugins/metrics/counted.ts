@@ -109,6 +109,7 @@ const METRICS: readonly Metric[] = [
   ),
   plain("relapi_body_bytes", "gauge", "body-bytes", "Bytes of request bodies that are not answered yet"),
   plain("relapi_live_query_bytes", "gauge", "live-query-bytes", "Bytes that live queries keep, estimated"),
+  plain("relapi_live_patch_bytes", "gauge", "live-patch-bytes", "Bytes of results that are kept to send patches"),
   plain(
     "relapi_live_queries_refused_total",
     "counter",

@@ -81,6 +81,8 @@ export interface LivePatcher {
   /** Call it when the result is sent, once for each that is. Undefined: an error, which is sent as it is; what comes
    *  next is whole. */
   next(result: LiveResult): LiveMessage | undefined;
+  /** The subscriber has left. */
+  close(): void;
 }
 
 /** Offered by the plugin `live-patches`. */

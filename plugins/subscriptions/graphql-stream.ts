@@ -89,6 +89,7 @@ export const createGraphqlStreams = (
         forgetExpiry();
         forgetCredentials();
         stop();
+        patcher?.close();
       };
     } catch (error) {
       refuse(error);

@@ -40,13 +40,18 @@ export const startOperation = (
     if (asked !== undefined) {
       if (measured !== undefined) measured.operation = { ...document.asked, kind: "subscription" };
       const patcher = patcherFor(context, asked);
-      return live.subscribe(live.graphqlSource(engine, request, session, settings), {
+      const stop = live.subscribe(live.graphqlSource(engine, request, session, settings), {
         answer: patcher === undefined ? (answer) => sink.live(answer) : (answer) => sink.live(answer, patcher),
         isSlow: () => connection.outbox.isSlow,
         end: (error) => {
           if (error !== undefined) sink.liveEnded(error);
         },
       });
+      if (patcher === undefined) return stop;
+      return () => {
+        stop();
+        patcher.close();
+      };
     }
     const operation = document.bind(request.variables);
     return engine

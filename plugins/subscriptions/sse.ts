@@ -127,6 +127,7 @@ const orEvents =
         forgetExpiry();
         forgetCredentials();
         stop();
+        patcher?.close();
       };
     });
   };

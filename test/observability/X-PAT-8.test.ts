@@ -1,0 +1,89 @@
+/** What is kept for subscribers with patches, and its limit. */
+import { afterAll, expect, test } from "vitest";
+import { forGraphql } from "../support/api.ts";
+import { initiated, openEvents, subscribe, until } from "../support/live.ts";
+import { startMeasured } from "../support/metrics.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+const api = await startMeasured(
+  forGraphql({ liveDirective: true, liveQueryInterval: 30, maxLivePatchTotalBytes: 40_000, maxLivePatchBytes: 25_000 }),
+);
+afterAll(() => api.close());
+await api.sql(`create table public.page (id int primary key, text text not null);
+  insert into public.page select i, i || repeat('x', 9000) from generate_series(1, 6) i`);
+await api.reload();
+
+const kept = async (): Promise<number> => (await api.metrics())["relapi_live_patch_bytes"]!;
+const pages = (from: number, to: number): string =>
+  `subscription @live(patch: true) { page(where: {id: {_gte: ${from}, _lte: ${to}}}, order_by: {id: asc}) { id text } }`;
+const change = (id: number): Promise<unknown> => api.sql(`update public.page set text = text || '.' where id = ${id}`);
+
+test("X-PAT-8 each result is kept once for all who have it, until the last of them leaves", async () => {
+  const [one, other] = [await initiated(api), await initiated(api)];
+  subscribe(one, "1", pages(1, 2));
+  await one.next();
+  const bytes = await kept();
+  expect(bytes).toBeGreaterThan(18_000);
+  subscribe(other, "1", pages(1, 2));
+  await other.next();
+  await change(1);
+  expect((await one.next()).payload.extensions.live.patch).toHaveLength(1);
+  expect((await other.next()).payload.extensions.live.patch).toHaveLength(1);
+  expect(await kept()).toBe(bytes + 1);
+  one.send({ id: "1", type: "complete" });
+  await other.close();
+  let left = bytes;
+  for (let i = 0; i < 200 && left > 0; i++) left = await kept();
+  expect(left).toBe(0);
+  await one.close();
+});
+
+test("X-PAT-8 on every transport", async () => {
+  const headers = { "x-session-admin-secret": adminSecret };
+  const rows = await openEvents(api, "/api/page?id=eq.1&live=patch", { headers });
+  await until(() => rows.events.length === 1);
+  const events = await openEvents(api, "/v1/graphql", { method: "POST", headers, body: { query: pages(3, 3) } });
+  await until(() => events.events.length === 1);
+  expect(await kept()).toBeGreaterThan(18_000);
+  rows.close();
+  events.close();
+  let left = 1;
+  for (let i = 0; i < 200 && left > 0; i++) left = await kept();
+  expect(left).toBe(0);
+});
+
+test("X-PAT-8 X-PAT-4 what finds no room, or is too large by itself, is sent whole; later there is room again", async () => {
+  const socket = await initiated(api);
+  const changed = async (id: string) => (await socket.next((message) => message.id === id)).payload.extensions.live;
+  subscribe(socket, "filler", pages(5, 6));
+  await changed("filler");
+  subscribe(socket, "first", pages(1, 2));
+  await changed("first");
+  subscribe(socket, "second", pages(3, 4));
+  await changed("second");
+  await change(3);
+  expect(await changed("second")).toEqual({ version: 2 });
+  await change(1);
+  expect((await changed("first")).patch).toHaveLength(1);
+  socket.send({ id: "filler", type: "complete" });
+  await change(3);
+  expect(await changed("second")).toEqual({ version: 3 });
+  await change(3);
+  expect((await changed("second")).patch).toHaveLength(1);
+  for (const id of ["first", "second"]) socket.send({ id, type: "complete" });
+  subscribe(socket, "large", pages(1, 6));
+  await changed("large");
+  await change(5);
+  expect(await changed("large")).toEqual({ version: 2 });
+  await socket.close();
+});
+
+test("X-PAT-8 nothing is kept for those who ask for no patches", async () => {
+  const socket = await initiated(api);
+  let left = 1;
+  for (let i = 0; i < 200 && left > 0; i++) left = await kept();
+  subscribe(socket, "1", pages(1, 2).replace("@live(patch: true)", ""));
+  await socket.next();
+  expect(await kept()).toBe(0);
+  await socket.close();
+});
