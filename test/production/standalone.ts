@@ -32,7 +32,9 @@ export interface Standalone {
   ready(): Promise<readonly [status: number, text: string]>;
   /** The value of a metric; undefined: there is none of that name and labels. */
   metric(name: string): Promise<number | undefined>;
-  /** Its exit code; null: ended by a signal. */
+  /** Its exit code, once it has ended by itself or otherwise; null: by a signal. */
+  readonly ended: Promise<number | null>;
+  /** As `ended`. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -90,6 +92,7 @@ export const startStandalone = async (
     pid: child.pid ?? 0,
     output: () => written,
     ready,
+    ended,
     metric: async (name) => {
       const text = await (await fetch(`http://127.0.0.1:${ownAdmin}/metrics`)).text();
       const line = text.split("\n").find((one) => one.startsWith(`${name} `));
