@@ -72,7 +72,8 @@ export interface UpdateOperatorSpec extends BuiltIn {
 /** A function that plans may put around values and columns by name: `from-geojson`, `to-geojson`. */
 export interface PlanFunction extends BuiltIn {
   readonly name: string;
-  readonly compile: (argument: Sql, model: Model) => Sql;
+  /** `operands`: what the plan gives beside the argument. */
+  readonly compile: (argument: Sql, model: Model, operands?: readonly Sql[]) => Sql;
 }
 
 /** What SQL can read of a caller, beside role and claims. @rule X-SES-1 */

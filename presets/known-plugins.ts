@@ -79,6 +79,7 @@ export const knownPlugins: readonly string[] = [
   "redis-bus",
   "redis-limits",
   "relationships",
+  "relay",
   "reload-all",
   "reload-channel",
   "reload-poll",

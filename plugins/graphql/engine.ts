@@ -7,6 +7,7 @@ import {
   isRelApiError,
   type Execution,
   type PluginContext,
+  type RelApiHooks,
   type Session,
 } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
@@ -20,8 +21,8 @@ import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import type { ApiLimits, ApiLimitsService } from "../limits/api.ts";
 import type { CheckGqlDocument, FindGqlDocument, GraphqlHintsService } from "./api.ts";
-import type { RoleSchema } from "./parts.ts";
-import type { Schemas } from "./schema.ts";
+import type { GqlVariant, RoleSchema } from "./parts.ts";
+import { createSchemas } from "./schema.ts";
 import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
 /** Members of an object: `{"a":1}` without its braces. */
@@ -78,8 +79,15 @@ export interface DocumentHooks {
   readonly check: CheckGqlDocument["value"];
 }
 
-export const createEngine = (context: PluginContext, schemas: Schemas, { find, check }: DocumentHooks): GqlEngine => {
-  const prepare = createPrepare(context.caches, schemas);
+export const createEngine = (
+  hooks: RelApiHooks,
+  context: PluginContext,
+  documents: DocumentHooks,
+  variant?: GqlVariant,
+): GqlEngine => {
+  const { find, check } = documents;
+  const schemas = createSchemas(hooks, context, variant);
+  const prepare = createPrepare(context.caches, schemas, variant?.name);
 
   const functions = createFunctions(context.logger);
 
@@ -100,6 +108,7 @@ export const createEngine = (context: PluginContext, schemas: Schemas, { find, c
   return {
     credentialRules,
     path: PATH,
+    derive: (other) => createEngine(hooks, context, documents, other),
     example: (session) => exampleQuery(schemaOf(session)),
     prepare: (request, session, sender) => {
       const document = prepare(request, session, context.model());

@@ -8,7 +8,6 @@ import { createHttpSurface } from "./http.ts";
 import { refuseNames } from "./part-names.ts";
 import { PATH } from "./paths.ts";
 import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
-import { createSchemas } from "./schema.ts";
 import { graphqlLimits, graphqlSettings } from "./settings.ts";
 import {
   compatMode,
@@ -46,7 +45,7 @@ export const graphql = definePlugin({
     hooks.declare<FindGqlDocument>("findGqlDocument", find);
     hooks.declare<CheckGqlDocument>("checkGqlDocument", check);
     hooks.declare<GqlDirectives>("gqlDirectives", new SyncWaterfallHook(["directives"]));
-    const engine = createEngine(context, createSchemas(hooks, context), { find, check });
+    const engine = createEngine(hooks, context, { find, check });
     context.offer<GraphqlService>("graphql", engine);
     context.addSurface(createHttpSurface(context, engine, (request) => find.call(request)));
     context.addMethod("graphql", async ({ query, variables, operationName, ...options }) => {

@@ -9,6 +9,7 @@ import {
   GraphQLEnumType,
   GraphQLInputObjectType,
   GraphQLInt,
+  GraphQLInterfaceType,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
@@ -174,6 +175,7 @@ const isNonNullType = (type: GraphQLType) => type instanceof GraphQLNonNull;
 const isListType = (type: GraphQLType) => type instanceof GraphQLList;
 const isObjectType = (type: GraphQLType) => type instanceof GraphQLObjectType;
 const isInputObjectType = (type: GraphQLType) => type instanceof GraphQLInputObjectType;
+const isInterfaceType = (type: GraphQLType) => type instanceof GraphQLInterfaceType;
 const isEnumType = (type: GraphQLType) => type instanceof GraphQLEnumType;
 
 const kindOf = (type: GraphQLType): string =>
@@ -187,7 +189,9 @@ const kindOf = (type: GraphQLType): string =>
           ? "INPUT_OBJECT"
           : isEnumType(type)
             ? "ENUM"
-            : "SCALAR";
+            : isInterfaceType(type)
+              ? "INTERFACE"
+              : "SCALAR";
 
 type NamedThing = { readonly name?: string; readonly description?: string | null };
 
@@ -273,6 +277,9 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
   const enumValue = (nodes: readonly FieldNode[]) =>
     object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => named(name) ?? none);
 
+  const objectsWith = (of: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
+    [...schema.types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of));
+
   const typeMember = ({ name, nodes }: Selected): ((type: GraphQLType) => string) => {
     switch (name) {
       case "kind":
@@ -283,8 +290,14 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
         return (of) => text(descriptionOf(of));
       case "isOneOf":
         return (of) => (isInputObjectType(of) ? "false" : "null");
-      case "interfaces":
-        return (of) => (isObjectType(of) ? "[]" : "null");
+      case "interfaces": {
+        const write = type(nodes);
+        return (of) => (isObjectType(of) ? listOf(of.getInterfaces(), write) : "null");
+      }
+      case "possibleTypes": {
+        const write = type(nodes);
+        return (of) => (isInterfaceType(of) ? listOf(objectsWith(of), write) : "null");
+      }
       case "fields": {
         const write = field(nodes);
         const writeAll = keeping(
@@ -292,7 +305,7 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
           MAX_FIELDS_KEPT,
         );
         return (of) =>
-          !isObjectType(of)
+          !isObjectType(of) && !isInterfaceType(of)
             ? "null"
             : isIntrospectionType(of.name)
               ? listOf(sorted(Object.values(of.getFields())), write)
@@ -318,7 +331,7 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
         return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : "null");
       }
       default:
-        return none; // specifiedByURL, possibleTypes: none here
+        return none; // specifiedByURL: none here
     }
   };
 

@@ -12,7 +12,7 @@ import type {
 } from "../../core/index.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
-import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
+import type { GqlFunctionRequest, GqlLoadedRow, GqlVariant } from "./parts.ts";
 
 /** A GraphQL request: document, operation name, variables. */
 export interface GqlRequest {
@@ -122,6 +122,9 @@ export interface GqlEngine {
   readonly credentialRules: CredentialRules;
   /** Where the surface is served. */
   readonly path: string;
+  /** One with other schemas, made of the same tables. What is checked of documents holds for it too. Once per name, while
+   *  plugins are applied or when the first model is there. @rule X-GQL-9 */
+  derive(variant: GqlVariant): GqlEngine;
   /** A query to begin with, of what the caller may see; undefined: there is none. */
   example(session: Session): string | undefined;
   /** The document, from the cache if possible. `sender`: absent where nobody asks anew. @throws RelApiError */

@@ -14,6 +14,7 @@ import type {
   GraphQLInputFieldConfig,
   GraphQLInputObjectType,
   GraphQLInputType,
+  GraphQLInterfaceType,
   GraphQLNamedType,
   GraphQLObjectType,
   GraphQLOutputType,
@@ -221,11 +222,28 @@ export interface GqlSelectionContext {
   bind(bound: BoundValue): { readonly param: number };
   /** Binds an argument, cast to the type (objects and lists as `jsonb`); undefined: it was not given. */
   argument(name: string, type?: string): ValueRef | undefined;
-  /** What is selected of the rows that a root field leads to. */
-  rows(): readonly Output[];
-  /** What the arguments of a root field ask for that are those of lists (`build.listArguments`), and the limit that
-   *  all lists have. */
+  /** What is selected of the rows that a root field leads to. `type`: of the table, where the field's own type does not
+   *  say. */
+  rows(type?: GraphQLObjectType): readonly Output[];
+  /** What the arguments ask for that stand for those of a list (`build.listArguments`, or a part of their own), and the
+   *  limit that all lists have. @rule X-GQL-8 */
   list(): Pick<Read, "where" | "orderBy" | "distinctOn" | "limit" | "offset" | "cap">;
+  /** What is selected of the object that the field leads to, where that is a type of the plugin's own. @rule X-GQL-8 */
+  fields(): readonly GqlOwnSelected[];
+}
+
+/** A field that is selected of an object of a plugin's own. */
+export interface GqlOwnSelected {
+  /** Response name. */
+  readonly as: string;
+  /** `__typename` too: its value is the name of `type`. */
+  readonly name: string;
+  /** The type that it is a field of. */
+  readonly type: GraphQLObjectType;
+  /** What is selected of it in turn: an object of the plugin's own. */
+  fields(): readonly GqlOwnSelected[];
+  /** The same: rows of a table. */
+  rows(): readonly Output[];
 }
 
 /** What a function of a plugin's own is told. */
@@ -330,6 +348,16 @@ export interface GqlFieldContext {
   readonly fn?: string;
   /** Types and names of the role's schema, for fields that lead on. */
   readonly build: GqlBuild;
+}
+
+/** Another schema of the same tables, for a surface of its own. @rule X-GQL-9 */
+export interface GqlVariant {
+  /** Kebab-case, unique. */
+  readonly name: string;
+  /** The fields of a type, from those that it has in the schema of the dialect. */
+  fields(fields: GqlFields, context: GqlFieldContext): GqlFields;
+  /** Of an object type: interfaces that documents may name in its place. */
+  interfaces?(context: GqlFieldContext): readonly GraphQLInterfaceType[];
 }
 
 /** A type to be made: its fields come from `buildGqlField`. */

@@ -163,14 +163,16 @@ const fill = (
 /** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
 export type Prepare = (request: GqlRequest, session: Session, model: Model) => ValidatedDocument;
 
-export const createPrepare = (caches: Caches, schemas: Schemas): Prepare => {
+/** `variant`: name of another surface. */
+export const createPrepare = (caches: Caches, schemas: Schemas, variant?: string): Prepare => {
+  const kept = (name: string): string => (variant === undefined ? name : `${variant} ${name}`);
   const documents: Cache<DocumentSource, ReadDocument> = caches.create({
-    name: "graphql documents",
+    name: kept("graphql documents"),
     make: (ask: Ask<DocumentSource>) => readDocument(ask, schemas),
     bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
   });
   const operations: Cache<OperationSource, OperationTemplate> = caches.create({
-    name: "graphql operations",
+    name: kept("graphql operations"),
     make: plan,
     bytesOf: bytesOfOperation,
   });

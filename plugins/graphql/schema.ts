@@ -22,7 +22,7 @@ import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { createValues, type Values } from "./types/values.ts";
-import type { RoleSchema } from "./parts.ts";
+import type { GqlVariant, RoleSchema } from "./parts.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
 
 export interface Caller extends WithSession {
@@ -59,7 +59,9 @@ interface Prepared extends ModelNames {
 /** Whose schemas are prepared for the next model: those made last. */
 const MAX_PREPARED = 10;
 
-export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schemas => {
+/** `variant`: schemas of another surface. */
+export const createSchemas = (hooks: RelApiHooks, context: PluginContext, variant?: GqlVariant): Schemas => {
+  const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const prepared = new WeakMap<Model, Prepared>();
   const inUse = new Map<string, WeakRef<PreparableSchema>>();
 
@@ -85,6 +87,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
       directives: (directives ??= directivesOf(hooks.use<GqlDirectives>("gqlDirectives").call([]))),
       metaFields: introspection?.metaFields ?? new Map(),
       introspect: introspection?.introspect ?? (() => () => "null"),
+      variant,
     });
   };
 
@@ -107,7 +110,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
   });
 
   const names = context.caches.create({
-    name: "graphql names",
+    name: kept("graphql names"),
     make: (ask: Ask<{ readonly model: Model }>): ModelNames => {
       const model = ask(MODEL);
       return prepared.get(model) ?? atOnce(namesOf(model));
@@ -116,7 +119,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext): Schem
   });
 
   return context.caches.create({
-    name: "graphql schemas",
+    name: kept("graphql schemas"),
     make: (ask: Ask<Caller>): RoleSchema => {
       const model = ask(MODEL);
       const found = names.within(ask);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createHooks } from "../../core/hooks.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";
-import type { OperatorSpec } from "../../core/index.ts";
+import type { AggregateSpec, OperatorSpec } from "../../core/index.ts";
 import { aggregateName, operatorName } from "../../plugins/graphql/part-names.ts";
 import { restName } from "../../plugins/rest/syntax/part-names.ts";
 import { fullCompat, gqlCompat, plus, restCompat } from "../../presets/index.ts";
@@ -33,6 +33,9 @@ const operandOf = ({ operand, operandType, keywords = [], isQuantifiable, hasOpt
   ]
     .filter(Boolean)
     .join(" ");
+
+/** Others are for plans alone. */
+const isNamed = ({ rest, graphql }: AggregateSpec): boolean => rest !== false || graphql !== false;
 
 const operatorsPage = (): string => {
   const sections = plugins
@@ -64,14 +67,16 @@ const operatorsPage = (): string => {
     ]),
   );
   const aggregates = plugins.flatMap((plugin) =>
-    (plugin.aggregates ?? []).map((spec) => [
-      code(restName(spec)),
-      code(spec.types === undefined && spec.predicate === undefined ? undefined : aggregateName(spec)),
-      spec.types === undefined ? "" : typesOf({ types: spec.types, exceptTypes: spec.exceptTypes }),
-      spec.result ?? "",
-      spec.predicate === undefined ? "" : `${spec.predicate.type ?? "any"} to ${spec.predicate.result}`,
-      plugin.name,
-    ]),
+    (plugin.aggregates ?? [])
+      .filter(isNamed)
+      .map((spec) => [
+        code(restName(spec)),
+        code(spec.types === undefined && spec.predicate === undefined ? undefined : aggregateName(spec)),
+        spec.types === undefined ? "" : typesOf({ types: spec.types, exceptTypes: spec.exceptTypes }),
+        spec.result ?? "",
+        spec.predicate === undefined ? "" : `${spec.predicate.type ?? "any"} to ${spec.predicate.result}`,
+        plugin.name,
+      ]),
   );
   return `${[
     "# Operators",

@@ -43,7 +43,13 @@ export type Expression =
     }
   /** `type`: sqlName of a model type, or a name lexed by R-LEX-7 */
   | { readonly kind: "cast"; readonly of: Expression; readonly type: string }
-  | { readonly kind: "apply"; readonly function: string; readonly of: Expression }
+  /** `operands`: beside `of` */
+  | {
+      readonly kind: "apply";
+      readonly function: string;
+      readonly of: Expression;
+      readonly operands?: readonly ApplyOperand[];
+    }
   /** open: answered by a declared ordering (`OrderingSpec`); for terms of an order */
   | {
       readonly kind: "ordering";
@@ -76,6 +82,9 @@ export type Expression =
     }
   /** an output key of an embed of the same read (related order, R-ORD-3) */
   | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathKey[] };
+
+/** What a declared function takes beside the value that it is put around. */
+export type ApplyOperand = ValueRef | { readonly expression: Expression };
 
 /** An argument of a call. */
 export interface RoutineArgument {
@@ -155,7 +164,14 @@ export type Output =
     }
   /** in an aggregate read: an object of further outputs, the row list */
   | { readonly kind: "object"; readonly as: string; readonly of: readonly Output[] }
-  | { readonly kind: "nodes"; readonly as: string; readonly of: readonly Output[]; readonly cap?: number }
+  | {
+      readonly kind: "nodes";
+      readonly as: string;
+      readonly of: readonly Output[];
+      readonly cap?: number;
+      /** The first `cap` of them, in reverse order. */
+      readonly isReversed?: boolean;
+    }
   /** the number of rows written by the write, or by all steps of the sequence, that this read belongs to (G-INS-4) */
   | { readonly kind: "affected"; readonly as: string }
   | Embed;

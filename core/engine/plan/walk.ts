@@ -320,8 +320,18 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
         path: mapPath(expression.path, walk),
       });
     case "cast":
-    case "apply":
       return changed(expression, { of: mapExpression(expression.of, scope, walk) });
+    case "apply":
+      return changed(expression, {
+        of: mapExpression(expression.of, scope, walk),
+        operands: maybe(expression.operands, (list) =>
+          mapList(list, (operand) =>
+            "expression" in operand
+              ? changed(operand, { expression: mapExpression(operand.expression, scope, walk) })
+              : mapValue(operand, walk),
+          ),
+        ),
+      });
     case "ordering":
       return changed(expression, {
         of: mapExpression(expression.of, scope, walk),

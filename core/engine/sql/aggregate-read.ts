@@ -59,12 +59,12 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
       case "nodes": {
         const as = `n${perRow.length}`;
         perRow.push({ kind: "object", as, of: output.of });
-        if (output.cap !== undefined || isSorted) isNumbered = true;
+        const direction = output.isReversed === true ? sql` desc` : sql``;
+        const order = isSorted || output.isReversed === true ? sql` order by ${ident(inner, "rn")}${direction}` : sql``;
+        if (output.cap !== undefined || isSorted || output.isReversed === true) isNumbered = true;
         const within =
           output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
-        return overAll(
-          sql`coalesce(array_to_json(array_agg(${ident(inner, as)}${isSorted ? sql` order by ${ident(inner, "rn")}` : sql``})${within}), '[]')`,
-        );
+        return overAll(sql`coalesce(array_to_json(array_agg(${ident(inner, as)}${order})${within}), '[]')`);
       }
       default:
         throw badPlan(`output "${output.kind}" in an aggregate read`);

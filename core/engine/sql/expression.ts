@@ -97,7 +97,15 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const declared = compiler.registry.functions.get(expression.function);
       if (declared === undefined) throw badPlan(`no plugin declares the function "${expression.function}"`);
       return {
-        sql: declared.compile(compileExpression(compiler, expression.of, scope).sql, compiler.model),
+        sql: declared.compile(
+          compileExpression(compiler, expression.of, scope).sql,
+          compiler.model,
+          (expression.operands ?? []).map((operand) =>
+            "expression" in operand
+              ? compileExpression(compiler, operand.expression, scope).sql
+              : compileValue(compiler, operand),
+          ),
+        ),
         type: undefined,
         declared: undefined,
       };

@@ -13,8 +13,11 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
         // an unknown name is refused where the row is read
         if (columnOf(relation, value.name) !== undefined) names.add(value.name);
         return;
-      case "cast":
       case "apply":
+        for (const operand of value.operands ?? []) if ("expression" in operand) expression(operand.expression);
+        expression(value.of);
+        return;
+      case "cast":
       case "ordering":
         expression(value.of);
         return;

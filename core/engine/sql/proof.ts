@@ -155,7 +155,11 @@ export const isProvenPlan = (
       case "cast":
         return type(given.type) && expression(given.of, row);
       case "apply":
-        return applied(given.function) && expression(given.of, row);
+        return (
+          applied(given.function) &&
+          expression(given.of, row) &&
+          (given.operands ?? []).every((one) => operand(one, row))
+        );
       case "ordering": {
         const specs = registry.orderings.filter(({ name }) => name === given.ordering);
         return (

@@ -61,6 +61,7 @@ const sections: readonly Section[] = [
       "guides/pages-by-cursor",
       "guides/soft-delete",
       "guides/row-history",
+      "guides/relay",
       "guides/embedded-database",
       "guides/poolers",
       "guides/several-servers",

@@ -1,15 +1,15 @@
 /** Fields of plugins' own: their arguments, and the parts of plans that they make. @rule X-GQL-1 X-GQL-2 X-GQL-3 */
-import { getNullableType, isListType, type GraphQLObjectType } from "graphql";
+import { getNamedType, getNullableType, isInterfaceType, isListType, type GraphQLObjectType } from "graphql";
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { foundInLiteral, leafOf } from "../coerce/leaf.ts";
 import { coercePlain, plainText } from "../coerce/plain.ts";
-import { gqlTypeFacts, type GqlSelection, type GqlSelectionContext } from "../parts.ts";
+import { gqlTypeFacts, type GqlOwnSelected, type GqlSelection, type GqlSelectionContext } from "../parts.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
 import { leafInput, type Leaf } from "./input.ts";
 import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bind, type Planner } from "./planner.ts";
-import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
+import { eachArgument, eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
 
 /** The builder lets none of these into a schema. */
 export const misplaced = ({ plugin }: CustomPart): Error =>
@@ -47,6 +47,7 @@ const givenArguments = (planner: Planner, selected: Selected): ReadonlyMap<strin
     const value = defaultValue as Json; // as the plugin wrote it
     given.set(name, { leaf: { now: value, again: undefined }, look: () => value });
   }
+  // those that stand for something are read by `list`
   eachArgument(planner, selected, (argument) => {
     if (argument.part === undefined) given.set(argument.name, givenOf(planner, argument));
   });
@@ -60,13 +61,43 @@ export const argumentLeaves = (planner: Planner, selected: Selected): readonly (
 const sourceOf = ({ now, again }: Leaf): ValueSource =>
   again === undefined ? { fixed: plainText(now) } : { make: (variables) => plainText(again(variables)) };
 
-/** Calls `make` with the selection; arguments that it neither uses nor looks at are looked at, so that they are checked
+type RowPlanner = (type: GraphQLObjectType, selected: Selected) => readonly Output[];
+
+/** What is selected of an object of a plugin's own. */
+const ownFields = (planner: Planner, selected: Selected, planRows: RowPlanner): readonly GqlOwnSelected[] => {
+  const type = subselection(selected);
+  const fields: GqlOwnSelected[] = [];
+  if (type === undefined) return fields;
+  eachSelection(planner, type, selected.selections, selected.path, (selection) => {
+    const { as } = selection;
+    const none = (): readonly never[] => [];
+    if (selection.kind === "typename")
+      return void fields.push({ as, name: "__typename", type, fields: none, rows: none });
+    fields.push({
+      as,
+      name: selection.name,
+      type,
+      fields: () => ownFields(planner, selection, planRows),
+      rows: () => {
+        const row = subselection(selection);
+        if (row === undefined || gqlTypeFacts(row)?.scope !== "row")
+          throw new TypeError("rows() is for fields that lead to rows of a table");
+        return planRows(row, selection);
+      },
+    });
+    if (subselection(selection) === undefined) eachArgument(planner, selection, () => {});
+  });
+  return fields;
+};
+
+/** Calls `make` with the selection; arguments that it neither binds nor looks at are looked at, so that they are checked
  *  each time. */
 const withSelection = <Result>(
   planner: Planner,
   selected: Selected,
   relation: Relation | undefined,
-  rows: () => readonly Output[],
+  planRows: RowPlanner,
+  rows: (type?: GraphQLObjectType) => readonly Output[],
   make: (selection: GqlSelection, context: GqlSelectionContext) => Result,
 ): Result => {
   const given = givenArguments(planner, selected);
@@ -94,6 +125,7 @@ const withSelection = <Result>(
       },
       rows,
       list: () => ({ ...(list ??= planListArguments(planner, selected)), ...capOf(planner) }),
+      fields: () => ownFields(planner, selected, planRows),
     },
   );
   for (const [name, { look }] of given) if (!used.has(name)) look();
@@ -107,15 +139,14 @@ export const planOutput = (
   selected: Selected,
   part: PartServedBy<"output">,
   relation: Relation | undefined,
+  planRows: RowPlanner,
 ): Output => {
   subselection(selected);
   const rows = (): never => {
     throw new TypeError("rows() is for root fields");
   };
-  return withSelection(planner, selected, relation, rows, part.output);
+  return withSelection(planner, selected, relation, planRows, rows, part.output);
 };
-
-type RowPlanner = (type: GraphQLObjectType, selected: Selected) => readonly Output[];
 
 /** In roots. */
 export const planPlan = (
@@ -124,14 +155,14 @@ export const planPlan = (
   part: PartServedBy<"plan">,
   planRows: RowPlanner,
 ): ReturnType<PartServedBy<"plan">["plan"]> => {
-  const type = subselection(selected);
-  const facts = type && gqlTypeFacts(type);
-  const rows = (): readonly Output[] => {
-    if (type === undefined || facts?.scope !== "row")
+  const own = isInterfaceType(getNamedType(selected.field.type)) ? undefined : subselection(selected);
+  const facts = own && gqlTypeFacts(own);
+  const rows = (type = own): readonly Output[] => {
+    if (type === undefined || gqlTypeFacts(type)?.scope !== "row")
       throw new TypeError("rows() is for fields that lead to rows of a table");
     return planRows(type, selected);
   };
-  return withSelection(planner, selected, facts?.relation, rows, part.plan);
+  return withSelection(planner, selected, facts?.relation, planRows, rows, part.plan);
 };
 
 /** The field is a list in the schema. */

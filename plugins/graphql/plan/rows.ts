@@ -49,7 +49,10 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
       );
     }
     case "custom":
-      if ("output" in part) return planOutput(planner, selected, part, gqlTypeFacts(type)?.relation);
+      if ("output" in part)
+        return planOutput(planner, selected, part, gqlTypeFacts(type)?.relation, (row, { selections, path }) =>
+          planRow(planner, row, selections, path),
+        );
       if ("load" in part) return planLoad(planner, selected, part);
       throw misplaced(part);
     default:

@@ -36,11 +36,13 @@ const isSameCall = (a: FieldNode, b: FieldNode): boolean => a === b || arguments
 /** Fields by response name, in the order first met. `path`: of the selection set. @rule G-DOC-9 G-DOC-11 G-DOC-12 */
 const collect = (
   planner: Planner,
-  typeName: string,
+  type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
   path: string,
 ): ReadonlyMap<string, Collected> => {
   const fields = new Map<string, Collected>();
+  const isOfType = (condition: string): boolean =>
+    condition === type.name || type.getInterfaces().some(({ name }) => name === condition);
   const spread = new Set<string>();
   const add = (node: FieldNode): void => {
     const as = node.alias?.value ?? node.name.value;
@@ -64,14 +66,14 @@ const collect = (
         if (isIncluded(planner, selection.directives, "a field", path)) add(selection);
       } else if (selection.kind === "InlineFragment") {
         if (!isIncluded(planner, selection.directives, "an inline fragment", path)) continue;
-        if (selection.typeCondition === undefined || selection.typeCondition.name.value === typeName)
+        if (selection.typeCondition === undefined || isOfType(selection.typeCondition.name.value))
           walk(selection.selectionSet);
       } else {
         const name = selection.name.value;
         if (!isIncluded(planner, selection.directives, "a fragment spread", path) || spread.has(name)) continue;
         spread.add(name);
         const fragment = planner.fragments.get(name);
-        if (fragment?.typeCondition.name.value === typeName) walk(fragment.selectionSet);
+        if (fragment !== undefined && isOfType(fragment.typeCondition.name.value)) walk(fragment.selectionSet);
       }
     }
   };
@@ -107,7 +109,7 @@ export const eachSelection = (
 ): void => {
   const setPath = `${path}.selectionSet`;
   const own = type.getFields();
-  for (const { as, node, selections } of collect(planner, type.name, sets, setPath).values()) {
+  for (const { as, node, selections } of collect(planner, type, sets, setPath).values()) {
     planner.budget.fields++;
     const name = node.name.value;
     const at = atKey(setPath, name);

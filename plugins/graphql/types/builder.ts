@@ -41,6 +41,7 @@ import {
   type GqlFields,
   type GqlScope,
   type GqlTypeSpec,
+  type GqlVariant,
   type RoleSchema,
 } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -59,6 +60,8 @@ export interface SchemaParts {
   readonly metaFields: RoleSchema["metaFields"];
   readonly directives: RoleSchema["directives"];
   readonly introspect: (schema: RoleSchema) => RoleSchema["introspect"];
+  /** What another surface makes of the types. */
+  readonly variant: GqlVariant | undefined;
 }
 
 const NO_QUERIES =
@@ -125,9 +128,16 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
   const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
     const ready = prepared.size === 0 ? undefined : prepared.get(spec.scope);
-    return ready ?? builder.fieldsOf(contextOf(spec));
+    const context = contextOf(spec);
+    const fields = ready ?? builder.fieldsOf(context);
+    return parts.variant === undefined ? fields : parts.variant.fields(fields, context);
   };
-  const fieldSource: FieldSource = { fieldsOf, made: new Map() };
+  const { variant } = parts;
+  const fieldSource: FieldSource = {
+    fieldsOf,
+    made: new Map(),
+    interfacesOf: variant?.interfaces && ((spec) => variant.interfaces?.(contextOf(spec)) ?? []),
+  };
 
   /** Cached by name. An invalid name, or one that belongs to another type or table, yields no type. */
   const keep = <Type extends MadeType>(

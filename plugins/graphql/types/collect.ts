@@ -4,6 +4,7 @@ import {
   GraphQLEnumType,
   GraphQLInputObjectType,
   GraphQLInt,
+  GraphQLInterfaceType,
   GraphQLObjectType,
   GraphQLString,
   introspectionTypes,
@@ -32,7 +33,8 @@ export const collectTypes = (schema: RoleSchema): ReadonlyMap<string, GraphQLNam
   for (const root of [schema.query, schema.mutation, schema.subscription]) if (root !== undefined) add(root);
   for (const type of [GraphQLBoolean, GraphQLInt, GraphQLString, ...introspectionTypes]) add(type);
   for (let type = queue.pop(); type !== undefined; type = queue.pop()) {
-    if (type instanceof GraphQLObjectType) {
+    if (type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType) {
+      for (const one of type.getInterfaces()) add(one);
       const fields = type.getFields();
       if (seen.has(fields)) continue;
       seen.add(fields);

@@ -1,13 +1,20 @@
 /** Object and input object types of graphql-js whose fields are built on first use. A schema with a thousand tables has
  *  fifty thousand types, so each stores only what is its own: graphql-js's constructors check, copy and bind for every
  *  one. @rule G-GEN-1 */
-import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLFieldMap, type GraphQLInputFieldMap } from "graphql";
+import {
+  GraphQLInputObjectType,
+  GraphQLObjectType,
+  type GraphQLFieldMap,
+  type GraphQLInputFieldMap,
+  type GraphQLInterfaceType,
+} from "graphql";
 import { makeInputFields, makeOutputFields } from "./fields.ts";
 import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../parts.ts";
 
 /** Where the fields of a schema's types come from. */
 export interface FieldSource {
   fieldsOf(spec: GqlTypeSpec): GqlFields;
+  readonly interfacesOf?: ((spec: GqlTypeSpec) => readonly GraphQLInterfaceType[]) | undefined;
   /** What another type built from the same fields. */
   readonly made: Map<GqlFields, unknown>;
 }
@@ -26,6 +33,7 @@ const lazyType = <FieldMap>(prototype: object, make: (fields: GqlFields) => Fiel
     #source: FieldSource | undefined;
     #given: GqlFields | undefined;
     #fields: FieldMap | undefined;
+    readonly #interfaces: FieldSource["interfacesOf"];
 
     /** `given`: its fields, if known. */
     constructor(spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) {
@@ -34,6 +42,7 @@ const lazyType = <FieldMap>(prototype: object, make: (fields: GqlFields) => Fiel
       this[GQL_EXTENSION] = spec;
       this.#source = source;
       this.#given = given;
+      this.#interfaces = source.interfacesOf;
     }
 
     getFields(): FieldMap {
@@ -53,8 +62,8 @@ const lazyType = <FieldMap>(prototype: object, make: (fields: GqlFields) => Fiel
       return this.#fields as FieldMap; // made the first time
     }
 
-    getInterfaces(): readonly never[] {
-      return NONE;
+    getInterfaces(): readonly GraphQLInterfaceType[] {
+      return this.#interfaces?.(this[GQL_EXTENSION] as GqlTypeSpec) ?? NONE; // as it was given
     }
 
     /** The type itself has the one key that is looked for. */

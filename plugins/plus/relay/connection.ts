@@ -1,0 +1,198 @@
+/** `album_connection(first: 10, after: "…") { edges { cursor node { title } } pageInfo { hasNextPage endCursor } }`: the
+ *  read that answers it. */
+import { createHash } from "node:crypto";
+import {
+  columnOf,
+  mapPlan,
+  sql,
+  type AggregateSpec,
+  type Expression,
+  type Json,
+  type Model,
+  type OrderBy,
+  type Output,
+  type Plan,
+  type Read,
+  type Relation,
+} from "../../../core/index.ts";
+import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../../graphql/api.ts";
+import { CURSOR, readCursor, SIZE, windowInvalid } from "./ids.ts";
+import { rowsBeyond, turned, withKey } from "./order.ts";
+
+const MORE = "relay_more";
+const START = "relay_start";
+const END = "relay_end";
+const YES = "relay_yes";
+const NO = "relay_no";
+
+const cursors = { rest: false, graphql: false, builtIn: [] } as const;
+
+/** Over all rows that are read, of which the first `size` are on the page. */
+export const aggregates: readonly AggregateSpec[] = [
+  { ...cursors, name: MORE, compile: ([size]) => sql`coalesce(count(*) > max(${size ?? sql`0`}), false)` },
+  { ...cursors, name: YES, compile: () => sql`(count(*) >= 0)` },
+  { ...cursors, name: NO, compile: () => sql`(count(*) < 0)` },
+  { ...cursors, name: START, compile: ([cursor]) => sql`coalesce((array_agg(${cursor ?? sql`''`}))[1], '')` },
+  {
+    ...cursors,
+    name: END,
+    compile: ([cursor, size]) =>
+      sql`coalesce((array_agg(${cursor ?? sql`''`}))[least(count(*), max(${size ?? sql`0`}))::int4], '')`,
+  },
+];
+
+/** What an answer without a limit has at most. */
+const ALL = 2_147_483_646;
+
+interface Window {
+  readonly size: number;
+  readonly isBackward: boolean;
+  readonly cursor: string | undefined;
+}
+
+/** @throws RelApiError @rule P-RLY-5 */
+const readWindow = ({ arguments: given, as }: GqlSelection, cap: number | undefined): Window => {
+  const path = `$.selectionSet.${as}`;
+  const { first = null, after = null, last = null, before = null } = given as Readonly<Record<string, Json>>;
+  if (first !== null && last !== null) throw windowInvalid('"first" and "last" are not allowed at once', path);
+  if (after !== null && before !== null) throw windowInvalid('"after" and "before" are not allowed at once', path);
+  if (first !== null && before !== null) throw windowInvalid('"first" and "before" are not allowed at once', path);
+  if (last !== null && after !== null) throw windowInvalid('"last" and "after" are not allowed at once', path);
+  const asked = Number(first ?? last ?? ALL);
+  if (asked < 0) throw windowInvalid(`"${first === null ? "last" : "first"}" cannot be negative`, path);
+  return {
+    size: Math.min(asked, cap ?? ALL),
+    isBackward: last !== null || before !== null,
+    cursor: after === null && before === null ? undefined : String(after ?? before),
+  };
+};
+
+/** Cursors of one order do not fit another. */
+const formOf = ({ schema, name }: Relation, order: readonly OrderBy[]): string =>
+  createHash("sha256")
+    .update(JSON.stringify([schema, name, order]))
+    .digest("base64url")
+    .slice(0, 8);
+
+const isComparable = (by: Expression): boolean =>
+  by.kind === "column" || by.kind === "computed" || (by.kind === "related" && isComparable(by.value));
+
+interface Parts {
+  readonly cursor: Expression;
+  readonly size: Expression;
+  readonly window: Window;
+}
+
+const typename = ({ as, type }: GqlOwnSelected): Output => ({ kind: "constant", as, value: type.name });
+
+const edgeOutput = (field: GqlOwnSelected, { cursor }: Parts): Output => {
+  if (field.name === "__typename") return typename(field);
+  if (field.name === "cursor") return { kind: "value", as: field.as, value: cursor };
+  return { kind: "object", as: field.as, of: field.rows() };
+};
+
+/** The row of the cursor itself is on the side that the page was reached from. */
+const pageOutput = (field: GqlOwnSelected, { cursor, size, window }: Parts): Output => {
+  const { as, name } = field;
+  const { isBackward } = window;
+  const aggregate = (fn: string, ...of: readonly Expression[]): Output => ({ kind: "aggregate", as, fn, of });
+  if (name === "__typename") return typename(field);
+  if (name === "startCursor" || name === "endCursor")
+    return (name === "endCursor") === isBackward ? aggregate(START, cursor) : aggregate(END, cursor, size);
+  const isAhead = (name === "hasPreviousPage") === isBackward;
+  return isAhead ? aggregate(MORE, size) : aggregate(window.cursor === undefined ? NO : YES);
+};
+
+const constant = (size: number, of: Expression): Expression => ({
+  kind: "apply",
+  function: SIZE,
+  of,
+  operands: [{ constant: String(size), type: "pg_catalog.int4" }],
+});
+
+/** The read of a connection, without where it reads from. @throws RelApiError @rule P-RLY-2 P-RLY-4 P-RLY-5 P-RLY-6 */
+export const planConnection = (
+  selection: GqlSelection,
+  context: GqlSelectionContext,
+  relation: Relation,
+  parse: (text: string) => Json,
+): Pick<Read, "kind" | "shape" | "output" | "where" | "orderBy" | "limit"> => {
+  const { model, options } = context.schema;
+  const window = readWindow(selection, options.dbMaxRows);
+  const { where, orderBy = [] } = context.list();
+  const path = `$.selectionSet.${selection.as}`;
+  if (!orderBy.every(({ by }) => isComparable(by)))
+    throw windowInvalid("a connection cannot be ordered by aggregates or distances", path);
+  const forward = withKey(orderBy, relation);
+  const form = formOf(relation, forward);
+  const order = window.isBackward ? forward.map(turned) : forward;
+  const [first, ...more] = forward.map(({ by }) => by);
+  if (first === undefined) throw windowInvalid("the table has no primary key", path); // connections are of tables with one
+  const cursor: Expression = {
+    kind: "apply",
+    function: CURSOR,
+    of: first,
+    operands: [{ constant: form, type: "text" }, ...more.map((expression) => ({ expression }))],
+  };
+  const parts: Parts = { cursor, size: constant(window.size, first), window };
+  const output = context.fields().map((field): Output => {
+    if (field.name === "__typename") return typename(field);
+    const of = field.fields();
+    return field.name === "edges"
+      ? {
+          kind: "nodes",
+          as: field.as,
+          of: of.map((one) => edgeOutput(one, parts)),
+          cap: window.size,
+          ...(window.isBackward && { isReversed: true }),
+        }
+      : { kind: "object", as: field.as, of: of.map((one) => pageOutput(one, parts)) };
+  });
+  const given = window.cursor === undefined ? undefined : readCursor(window.cursor, form, order.length, parse);
+  if (window.cursor !== undefined && given === undefined)
+    throw windowInvalid("the cursor is invalid, or of another order", path);
+  const typed = (value: string, by: Expression) => {
+    const type = by.kind === "column" && by.path === undefined ? columnOf(relation, by.name)?.type : undefined;
+    const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
+    return { ...context.bind(value), ...(name !== undefined && { type: name }) };
+  };
+  const conditions = [
+    ...(where === undefined ? [] : [where]),
+    ...(given === undefined ? [] : [rowsBeyond(order, given, relation, typed)]),
+  ];
+  return {
+    kind: "read",
+    shape: "aggregate",
+    output,
+    ...(conditions.length > 0 && { where: { kind: "and", of: conditions } }),
+    orderBy: order,
+    limit: { constant: String(window.size + 1) },
+  };
+};
+
+const isPageAggregate = (output: Output): output is Extract<Output, { readonly kind: "aggregate" }> =>
+  output.kind === "aggregate" && [MORE, START, END, YES, NO].includes(output.fn);
+
+/** Pages by the limit of a permission, which is known when it has been put in: what is said of the page goes with it.
+ *  @rule P-RLY-6 */
+export const fitToLimit = (plan: Plan, model: Model): Plan =>
+  mapPlan(plan, model, {
+    read: (read) => {
+      if (read.shape !== "aggregate") return read;
+      const isOurs = read.output.some((one) => one.kind === "object" && one.of.some(isPageAggregate));
+      const caps = read.output.flatMap((one) => (one.kind === "nodes" && one.cap !== undefined ? [one.cap] : []));
+      const cap = Math.min(...caps);
+      if (!isOurs || caps.length === 0) return read;
+      const fitted = (of: Expression): Expression =>
+        of.kind === "apply" && of.function === SIZE ? constant(cap, of.of) : of;
+      const output = read.output.map((one): Output =>
+        one.kind !== "object"
+          ? one
+          : {
+              ...one,
+              of: one.of.map((each) => (isPageAggregate(each) ? { ...each, of: (each.of ?? []).map(fitted) } : each)),
+            },
+      );
+      return { ...read, output, limit: { constant: String(cap + 1) } };
+    },
+  });

@@ -1,0 +1,98 @@
+/** Global ids and cursors: base64 of JSON, made by SQL and read here. */
+import {
+  literal,
+  numberText,
+  RelApiError,
+  sql,
+  join,
+  type Json,
+  type PlanFunction,
+  type Sql,
+} from "../../../core/index.ts";
+
+/** `[1,"public","album",7]`: of the row with that key. */
+export interface GlobalId {
+  readonly schema: string;
+  readonly name: string;
+  readonly key: readonly string[];
+}
+
+const refused = (message: string, path: string): RelApiError =>
+  new RelApiError({ code: "validation-failed", status: 400, message, path });
+
+/** @rule P-RLY-3 */
+export const idInvalid = (): RelApiError => refused("the global id is invalid", "$.selectionSet.node.args.id");
+
+/** @rule P-RLY-5 */
+export const windowInvalid = (message: string, path: string): RelApiError => refused(message, path);
+
+type ParseJson = (text: string) => Json;
+
+const readList = (text: string, parse: ParseJson): readonly Json[] | undefined => {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
+  try {
+    const list = parse(Buffer.from(text, "base64").toString("utf8"));
+    return Array.isArray(list) ? (list as readonly Json[]) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** A value of a key, as text that its type reads. */
+const textOf = (value: Json): string | undefined =>
+  typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
+
+/** @throws RelApiError @rule P-RLY-3 */
+export const readId = (text: string, parse: ParseJson): GlobalId => {
+  const [version, schema, name, ...values] = readList(text, parse) ?? [];
+  const key = values.map(textOf);
+  const isRight =
+    version !== undefined &&
+    numberText(version) === "1" &&
+    typeof schema === "string" &&
+    typeof name === "string" &&
+    key.every((value) => value !== undefined && !value.includes("\u0000"));
+  if (!isRight) throw idInvalid();
+  return { schema, name, key: key as readonly string[] }; // looked at above
+};
+
+/** What a row has for each term of the order called `form`; undefined: it is no cursor of that order. @rule P-RLY-4 */
+export const readCursor = (
+  text: string,
+  form: string,
+  terms: number,
+  parse: ParseJson,
+): readonly (string | null)[] | undefined => {
+  const [given, ...values] = readList(text, parse) ?? [];
+  if (given !== form || values.length !== terms) return undefined;
+  const isRight = values.every((value) => value === null || (typeof value === "string" && !value.includes("\u0000")));
+  return isRight ? (values as readonly (string | null)[]) : undefined; // looked at
+};
+
+const base64 = (json: Sql): Sql =>
+  sql`pg_catalog.translate(pg_catalog.encode(pg_catalog.convert_to((${json})::pg_catalog.text, 'UTF8'), 'base64'), ${literal("\n")}, '')`;
+
+const array = (values: readonly Sql[]): Sql => sql`pg_catalog.json_build_array(${join(values)})`;
+
+/** Of the first value and its operands: the schema and the name of the table, the other values of the key. */
+export const ID = "relay-id";
+/** Of the first value and its operands: the order's name, the other values. */
+export const CURSOR = "relay-cursor";
+/** The operand alone: a number that stands in an aggregate. */
+export const SIZE = "relay-size";
+
+export const functions: readonly PlanFunction[] = [
+  {
+    name: ID,
+    builtIn: [],
+    compile: (first, _model, [schema, table, ...more] = []) =>
+      base64(array([sql`1`, schema ?? first, table ?? first, first, ...more])),
+  },
+  {
+    name: CURSOR,
+    builtIn: [],
+    compile: (first, _model, [form, ...more] = []) =>
+      base64(array([form ?? first, ...[first, ...more].map((value) => sql`(${value})::pg_catalog.text`)])),
+  },
+  { name: SIZE, builtIn: [], compile: (_first, _model, [size] = []) => size ?? sql`null::int4` },
+];

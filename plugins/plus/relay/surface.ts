@@ -1,0 +1,82 @@
+/** `POST /v1beta1/relay`: requests on their way to the engine of the Relay schemas. */
+import {
+  isRelApiError,
+  RelApiError,
+  type Answer,
+  type Exchange,
+  type Headers,
+  type Json,
+  type PluginContext,
+  type Surface,
+} from "../../../core/index.ts";
+import type { GqlEngine } from "../../graphql/api.ts";
+
+const PATH = "/v1beta1/relay";
+const ALLOW = "OPTIONS, POST";
+
+const json = (status: number, body: string, more: Headers = []): Answer => ({
+  status,
+  headers: [["Content-Type", "application/json; charset=utf-8"], ...more],
+  body,
+});
+
+/** @rule P-RLY-1 */
+export const createSurface = (context: PluginContext, engineOf: () => GqlEngine): Surface => {
+  /** @throws RelApiError */
+  const run = async (exchange: Exchange, given: Json): Promise<string> => {
+    const engine = engineOf();
+    const request = engine.readRequest(given);
+    const document = engine.prepare(request, exchange.session, exchange);
+    exchange.operation = document.asked;
+    if (document.operation === "subscription")
+      throw new RelApiError({
+        code: "unexpected-payload",
+        status: 400,
+        message: "subscriptions are not supported on this endpoint",
+        path: "$",
+      });
+    const operation = document.bind(request.variables);
+    exchange.planned = operation.plans;
+    exchange.mark("plan");
+    const data = await engine.run(operation, exchange.session, {
+      settings: context.requestSettings(exchange.request, exchange.path),
+      exchange,
+      onGone: (listener) => exchange.onGone(listener),
+      end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
+    });
+    exchange.mark("transaction");
+    return `{"data":${data}}`;
+  };
+  const failed = (exchange: Omit<Exchange, "session"> & Partial<Exchange>, error: unknown): Answer => {
+    const { body, code, status, keepsStatus, headers } = engineOf().encodeErrors(error, exchange.session);
+    exchange.errorCode = code;
+    return json(keepsStatus ? status : 200, body, headers);
+  };
+  return {
+    name: "graphql",
+    get credentialRules() {
+      return engineOf().credentialRules;
+    },
+    paths: () => [PATH],
+    beforeAuthorize: ({ method }) =>
+      method === "POST" ? undefined : { status: method === "OPTIONS" ? 200 : 405, headers: [["Allow", ALLOW]] },
+    handle: async (exchange) => {
+      try {
+        const text = (await exchange.body()).toString("utf8");
+        let given: Json;
+        try {
+          given = engineOf().parseJson(text);
+        } catch (error) {
+          if (isRelApiError(error)) throw error;
+          throw new RelApiError({ code: "invalid-json", status: 400, message: "the body is not JSON", path: "$" });
+        }
+        exchange.mark("parse");
+        return json(200, await run(exchange, given));
+      } catch (error) {
+        return failed(exchange, error);
+      }
+    },
+    encodeError: (error, exchange) => failed(exchange, error),
+    exposedHeaders: ["x-request-id"],
+  };
+};

@@ -1,0 +1,89 @@
+/** The types that the Relay specification has beside those of the tables. */
+import {
+  GraphQLBoolean,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLInterfaceType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLString,
+  type GraphQLFieldConfigArgumentMap,
+} from "graphql";
+import type { Relation } from "../../../core/index.ts";
+import type { GqlBuild, GqlField, GqlTable } from "../../graphql/api.ts";
+
+export const required = <Type extends GraphQLObjectType | typeof GraphQLString>(type: Type) => new GraphQLNonNull(type);
+
+export const Node = new GraphQLInterfaceType({
+  name: "Node",
+  description: "An object with globally unique ID",
+  fields: { id: { type: new GraphQLNonNull(GraphQLID), description: "A globally unique identifier" } },
+});
+
+const PageInfo = new GraphQLObjectType({
+  name: "PageInfo",
+  fields: {
+    endCursor: { type: required(GraphQLString) },
+    hasNextPage: { type: new GraphQLNonNull(GraphQLBoolean) },
+    hasPreviousPage: { type: new GraphQLNonNull(GraphQLBoolean) },
+    startCursor: { type: required(GraphQLString) },
+  },
+});
+
+const WINDOW: GraphQLFieldConfigArgumentMap = {
+  after: { type: GraphQLString },
+  before: { type: GraphQLString },
+  first: { type: GraphQLInt },
+  last: { type: GraphQLInt },
+};
+
+/** The table where the role may read all of its key. */
+export const keyedTable = (build: GqlBuild, relation: Relation | undefined): GqlTable | undefined => {
+  const table = relation && build.table(relation);
+  const columns = table && build.rights(table).select?.columns;
+  const { primaryKey = [] } = relation ?? {};
+  return primaryKey.length > 0 && primaryKey.every((name) => columns?.has(name) === true) ? table : undefined;
+};
+
+/** Once per role and table. */
+const connections = new WeakMap<GqlBuild, Map<GqlTable, GraphQLObjectType | undefined>>();
+
+export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined => {
+  let known = connections.get(build);
+  if (known === undefined) connections.set(build, (known = new Map<GqlTable, GraphQLObjectType | undefined>()));
+  if (known.has(table)) return known.get(table);
+  const row = build.rowType(table);
+  const type =
+    row &&
+    new GraphQLObjectType({
+      name: `${row.name}Connection`,
+      description: `A Relay connection object on "${table.relation.name}"`,
+      fields: () => ({
+        edges: {
+          type: new GraphQLNonNull(
+            new GraphQLList(
+              required(
+                new GraphQLObjectType({
+                  name: `${row.name}Edge`,
+                  fields: () => ({ cursor: { type: required(GraphQLString) }, node: { type: required(row) } }),
+                }),
+              ),
+            ),
+          ),
+        },
+        pageInfo: { type: required(PageInfo) },
+      }),
+    });
+  known.set(table, type);
+  return type;
+};
+
+/** Those of a list but for its window. */
+export const connectionArguments = ({ config }: GqlField): GraphQLFieldConfigArgumentMap => {
+  const { args = {} } = config as { readonly args?: GraphQLFieldConfigArgumentMap }; // a list is an output field
+  const kept = Object.entries(args).filter(([, { extensions }]) =>
+    ["where", "order_by"].includes((extensions?.["relapi"] as { readonly name?: string } | undefined)?.name ?? ""),
+  );
+  return { ...WINDOW, ...Object.fromEntries(kept) };
+};

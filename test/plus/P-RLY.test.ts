@@ -1,0 +1,350 @@
+/** The Relay specification at /v1beta1/relay: docs/guides/relay.md. */
+import { buildClientSchema, getIntrospectionQuery, validateSchema, type IntrospectionQuery } from "graphql";
+import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type HeaderValues, type TestApi } from "../support/api.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { lastStatement } from "./last-statement.ts";
+
+const sent = lastStatement();
+const api = await startApi({ ...forGraphql(), preset: plus, parts: [sent.plugin] });
+await api.sql(`
+  create table log_entry (
+    id bigint primary key, place text collate "C", depth float8, kind text not null collate "C", artist_id int references artist);
+  insert into log_entry
+    select 9007199254740993 + n, case when n % 5 = 0 then null else (array['a "b"', 'c,d', 'ünï'])[n % 3 + 1] end,
+           case n % 7 when 0 then null when 1 then 'NaN' else n / 3.0 end, (array['k', 'l'])[n % 2 + 1],
+           (select artist.id from artist order by artist.id limit 1)
+      from generate_series(1, 23) as n;
+  create table pair (a int, "b c" text, note text, primary key (a, "b c"));
+  insert into pair values (1, 'x', 'one'), (1, 'y "z"', 'two'), (2, 'x', 'three');
+  create table bare (note text);
+  create table guarded (id int primary key, owner text not null);
+  insert into guarded select n, (array['ann', 'bob'])[n % 2 + 1] from generate_series(1, 8) as n;
+  alter table guarded enable row level security;
+  create policy own on guarded using (owner = current_setting('session.user_id', true));
+  grant select on log_entry, pair, bare, guarded to music_reader, music_artist`);
+await api.reload();
+
+type Headers = HeaderValues;
+
+const askOf =
+  (on: TestApi) =>
+  async (
+    query: string,
+    variables: Readonly<Record<string, unknown>> = {},
+    headers: Headers = asAdmin(),
+  ): Promise<any> =>
+    (await on.post("/v1beta1/relay", { headers, body: { query, variables } })).json();
+const ask = askOf(api);
+
+const decoded = (text: string): unknown => JSON.parse(Buffer.from(text, "base64").toString());
+
+const PAGE = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+
+describe("the schema", () => {
+  test("P-RLY-1 P-RLY-2 it is one that graphql-js takes, with nodes, connections and no lists", async () => {
+    const { data } = await ask(getIntrospectionQuery());
+    const schema = buildClientSchema(data as IntrospectionQuery);
+    expect(validateSchema(schema)).toEqual([]);
+    const query = schema.getQueryType()?.getFields() ?? {};
+    expect(String(query["node"]?.type)).toBe("Node");
+    expect(String(query["pair_connection"]?.type)).toBe("pairConnection!");
+    expect(query["pair"]).toBeUndefined();
+    expect(query["bare_connection"]).toBeUndefined();
+    expect(String(schema.getType("log_entry")?.toConfig().name)).toBe("log_entry");
+    const possible = schema.getPossibleTypes(schema.getType("Node") as never).map(({ name }) => name);
+    expect(possible).toEqual(expect.arrayContaining(["album", "artist", "log_entry", "pair"]));
+    expect(possible).not.toContain("bare");
+  });
+
+  test("P-RLY-1 the schema of /v1/graphql is as it was", async () => {
+    const { data } = await api.gql("{ pair(limit: 1) { a } }");
+    expect(data).toEqual({ pair: [{ a: 1 }] });
+    expect((await api.gql('{ node(id: "x") { id } }')).errors[0].message).toMatch(
+      /'node' not found in type: 'query_root'/,
+    );
+  });
+});
+
+describe("nodes", () => {
+  test("P-RLY-3 each row has a global id that leads back to it", async () => {
+    const { data } = await ask("{ pair_connection { edges { node { id a note } } } }");
+    const nodes = data.pair_connection.edges.map(({ node }: any) => node);
+    expect(nodes.map(({ id }: any) => decoded(id))).toEqual([
+      [1, "public", "pair", 1, "x"],
+      [1, "public", "pair", 1, 'y "z"'],
+      [1, "public", "pair", 2, "x"],
+    ]);
+    for (const { id, note } of nodes)
+      expect(
+        (
+          await ask(
+            "query ($id: ID!) { node(id: $id) { id __typename ... on pair { note } ... on album { title } } }",
+            { id },
+          )
+        ).data,
+      ).toEqual({ node: { id, __typename: "pair", note } });
+  });
+
+  test("P-RLY-3 keys keep all their digits", async () => {
+    const { data } = await ask("{ log_entry_connection(first: 1) { edges { node { id kind } } } }");
+    const [{ node }] = data.log_entry_connection.edges;
+    expect(Buffer.from(node.id, "base64").toString()).toContain("9007199254740994");
+    const found = await ask(
+      "query ($id: ID!) { node(id: $id) { ... on Node { id } ...f } } fragment f on log_entry { kind }",
+      { id: node.id },
+    );
+    expect(found.data).toEqual({ node });
+  });
+
+  test.each([
+    ["no base64", "%%%"],
+    ["no list", Buffer.from('{"a":1}').toString("base64")],
+    ["another version", Buffer.from('[2,"public","pair",1,"x"]').toString("base64")],
+    ["no such table", Buffer.from('[1,"public","nothing",1]').toString("base64")],
+    ["a hidden schema", Buffer.from('[1,"pg_catalog","pg_authid",1]').toString("base64")],
+    ["a table without a key", Buffer.from('[1,"public","bare",1]').toString("base64")],
+    ["too short a key", Buffer.from('[1,"public","pair",1]').toString("base64")],
+    ["too long a key", Buffer.from('[1,"public","pair",1,"x",2]').toString("base64")],
+    ["an object in it", Buffer.from('[1,"public","pair",1,{"a":1}]').toString("base64")],
+    ["a NUL", Buffer.from('[1,"public","pair",1,"\\u0000"]').toString("base64")],
+    ["nothing", ""],
+  ])("P-RLY-3 refused: %s", async (_what, id) => {
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors).toEqual([
+      {
+        message: "the global id is invalid",
+        extensions: { path: "$.selectionSet.node.args.id", code: "validation-failed" },
+      },
+    ]);
+  });
+
+  test("P-RLY-3 a value that the key does not take is the database's error", async () => {
+    const id = Buffer.from('[1,"public","guarded","x"]').toString("base64");
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors[0].extensions.code).toBe(
+      "data-exception",
+    );
+  });
+
+  test("P-RLY-7 it leads to no row that the caller does not see", async () => {
+    const id = Buffer.from('[1, "public", "guarded", 1]').toString("base64");
+    const as = (user: string) => asAdmin("music_reader", { "user-id": user });
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, as("bob"))).data).toEqual({ node: { id } });
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, as("ann"))).data).toEqual({ node: null });
+    const secret = Buffer.from('[1,"public","diary",1]').toString("base64");
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id: secret }, as("ann"))).errors[0].message).toBe(
+      "the global id is invalid",
+    );
+  });
+});
+
+const ORDERS = [
+  "[]",
+  "{ id: desc }",
+  "{ kind: asc }",
+  "[{ kind: desc }, { id: desc }]",
+  "{ place: asc }",
+  "{ place: desc }",
+  "{ place: asc_nulls_first }",
+  "[{ depth: asc_nulls_first }, { place: desc_nulls_last }]",
+  "{ depth: desc }",
+  "[{ artist: { name: asc } }, { place: asc }]",
+];
+
+describe("connections", () => {
+  test.each(ORDERS)("P-RLY-4 both ways along %s are all rows, once each", async (order) => {
+    const terms = order.replace(/^\[|\]$/g, "");
+    const query = `{ log_entry(order_by: [${[terms, "{ id: asc }"].filter((term) => term !== "").join()}]) { id } }`;
+    const plain = await api.post("/v1/graphql", { headers: asAdmin(), body: { query } });
+    const expected = plain.text.match(/\d{16}/g); // more digits than a number of JavaScript has
+    expect(expected).toHaveLength(23);
+    const keyOf = ({ node }: any): string =>
+      Buffer.from(node.id, "base64")
+        .toString()
+        .match(/\d{16}/)?.[0] ?? "";
+    const pages = async (size: "first" | "last", place: "after" | "before", flag: string, end: string) => {
+      const found: string[][] = [];
+      let cursor: string | null = null;
+      for (let more = true; more;) {
+        const { data, errors } = await ask(
+          `query ($n: Int, $c: String) { log_entry_connection(order_by: ${order}, ${size}: $n, ${place}: $c) { edges { cursor node { id } } ${PAGE} } }`,
+          { n: 5, c: cursor },
+        );
+        expect(errors).toBeUndefined();
+        const { edges, pageInfo } = data.log_entry_connection;
+        expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0].cursor, edges[edges.length - 1].cursor]);
+        expect(pageInfo[flag === "hasNextPage" ? "hasPreviousPage" : "hasNextPage"]).toBe(cursor !== null);
+        found.push(edges.map(keyOf));
+        more = pageInfo[flag];
+        cursor = pageInfo[end];
+      }
+      return found;
+    };
+    const forward = await pages("first", "after", "hasNextPage", "endCursor");
+    expect(forward.map(({ length }) => length)).toEqual([5, 5, 5, 5, 3]);
+    expect(forward.flat()).toEqual(expected);
+    const backward = await pages("last", "before", "hasPreviousPage", "startCursor");
+    expect(backward.reverse().flat()).toEqual(expected);
+  });
+
+  test("P-RLY-2 in rows, with filters, aliases and __typename at every level", async () => {
+    const { data, errors } = await ask(`{
+      some: artist_connection(where: { albums: {} }, order_by: { name: asc }, first: 2) {
+        __typename pageInfo { __typename on: hasNextPage }
+        rows: edges { __typename c: cursor node { name albums_connection(first: 1, order_by: { title: desc }) {
+          edges { node { title artist { name } } } pageInfo { hasNextPage } } } } } }`);
+    expect(errors).toBeUndefined();
+    const plain = await api.gql(
+      "{ artist(where: { albums: {} }, order_by: { name: asc }, limit: 2) { name albums(order_by: { title: desc }) { title } } }",
+    );
+    expect(data.some.__typename).toBe("artistConnection");
+    expect(data.some.pageInfo).toEqual({ __typename: "PageInfo", on: true });
+    expect(data.some.rows.map(({ __typename, node }: any) => [__typename, node.name, node.albums_connection])).toEqual(
+      plain.data.artist.map(({ name, albums }: any) => [
+        "artistEdge",
+        name,
+        {
+          edges: albums.slice(0, 1).map(({ title }: any) => ({ node: { title, artist: { name } } })),
+          pageInfo: { hasNextPage: albums.length > 1 },
+        },
+      ]),
+    );
+  });
+
+  test("P-RLY-4 an empty page", async () => {
+    const { data } = await ask(`{ pair_connection(where: { a: { _eq: -1 } }, first: 2) { edges { cursor } ${PAGE} } }`);
+    expect(data.pair_connection).toEqual({
+      edges: [],
+      pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: "", endCursor: "" },
+    });
+    const none = await ask(`{ pair_connection(first: 0) { edges { cursor } ${PAGE} } }`);
+    expect(none.data.pair_connection.pageInfo.hasNextPage).toBe(true);
+  });
+
+  test("P-RLY-4 a page begins where an index finds it", async () => {
+    await api.sql(
+      "create table long_log (id int primary key, at int not null); insert into long_log select n, n / 3 from generate_series(1, 30000) as n; create index on long_log (at, id); analyze long_log",
+    );
+    await api.reload();
+    const page =
+      "query ($c: String) { long_log_connection(order_by: { at: asc }, first: 2, after: $c) { pageInfo { endCursor } edges { node { at } } } }";
+    const first = await ask(
+      "{ long_log_connection(order_by: { at: asc }, where: { id: { _eq: 27000 } }) { pageInfo { endCursor } } }",
+    );
+    const { data } = await ask(page, { c: first.data.long_log_connection.pageInfo.endCursor });
+    expect(data.long_log_connection.edges).toEqual([{ node: { at: 9000 } }, { node: { at: 9000 } }]);
+    const lines = (await api.sql(`explain (analyze, timing off) ${sent.text()}`)) as readonly Readonly<
+      Record<string, unknown>
+    >[];
+    const plan = lines.map((line) => line["QUERY PLAN"]).join("\n");
+    expect(plan).toMatch(/Index (?:Only )?Scan using long_log_at_id_idx[^]*Index Cond: \(at >= /);
+    expect(plan).toMatch(/Rows Removed by Filter: [0-3]\n/);
+  });
+
+  test("P-RLY-6 limits of the server end a page, not the rows", async () => {
+    const capped = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
+    const { data } = await askOf(capped)(`{ log_entry_connection(first: 30) { edges { cursor } ${PAGE} } }`);
+    expect(data.log_entry_connection.edges).toHaveLength(4);
+    expect(data.log_entry_connection.pageInfo).toMatchObject({
+      hasNextPage: true,
+      endCursor: data.log_entry_connection.edges[3].cursor,
+    });
+  });
+
+  test("P-RLY-6 the limit of a permission ends a page too, and pageInfo goes with it", async () => {
+    const metadata = documentOf([
+      table("log_entry", {
+        select_permissions: permissions({ music_reader: { columns: ["id", "kind"], filter: {}, limit: 3 } }),
+      }),
+    ]);
+    const limited = askOf(await startApi({ ...forGraphql(), preset: plus, metadata }));
+    const reader = asAdmin("music_reader");
+    const query = `query ($c: String) { log_entry_connection(first: 30, after: $c) { edges { cursor node { id } } ${PAGE} } }`;
+    const found: string[] = [];
+    for (let cursor: string | null = null, more = true; more;) {
+      const { data }: any = await limited(query, { c: cursor }, reader);
+      const page = data.log_entry_connection;
+      found.push(...page.edges.map(({ node }: any) => node.id));
+      cursor = page.pageInfo.endCursor;
+      expect(cursor).toBe(page.edges[page.edges.length - 1].cursor);
+      more = page.pageInfo.hasNextPage;
+    }
+    expect([found.length, new Set(found).size]).toEqual([23, 23]);
+  });
+
+  test.each([
+    ["first and last", "first: 1, last: 1", '"first" and "last" are not allowed at once'],
+    ["after and before", 'after: "W10=", before: "W10="', '"after" and "before" are not allowed at once'],
+    ["a negative size", "first: -1", '"first" cannot be negative'],
+    ["a cursor of nothing", 'first: 1, after: "nonsense"', "the cursor is invalid, or of another order"],
+    ["an empty cursor", 'first: 1, after: ""', "the cursor is invalid, or of another order"],
+    [
+      "a cursor with numbers",
+      `first: 1, after: "${Buffer.from("[1,2]").toString("base64")}"`,
+      "the cursor is invalid, or of another order",
+    ],
+    [
+      "an order by aggregates",
+      "order_by: { albums_aggregate: { count: asc } }",
+      "a connection cannot be ordered by aggregates or distances",
+    ],
+  ])("P-RLY-5 refused: %s", async (_what, given, message) => {
+    expect((await ask(`{ artist_connection(${given}) { edges { cursor } } }`)).errors).toEqual([
+      { message, extensions: { path: "$.selectionSet.artist_connection", code: "validation-failed" } },
+    ]);
+  });
+
+  test("P-RLY-5 a cursor of another order or table is refused", async () => {
+    const { data } = await ask("{ artist_connection(first: 1, order_by: { name: asc }) { pageInfo { endCursor } } }");
+    const c = data.artist_connection.pageInfo.endCursor;
+    for (const query of [
+      "artist_connection(first: 1, after: $c)",
+      "album_connection(first: 1, order_by: { title: asc }, after: $c)",
+    ])
+      expect((await ask(`query ($c: String) { ${query} { edges { cursor } } }`, { c })).errors[0].message).toBe(
+        "the cursor is invalid, or of another order",
+      );
+  });
+
+  test("P-RLY-7 row policies hold, whoever made the cursor", async () => {
+    const as = (user: string) => asAdmin("music_reader", { "user-id": user });
+    const query =
+      "query ($c: String) { guarded_connection(first: 2, after: $c) { edges { node { owner } } pageInfo { endCursor } } }";
+    const bob = await ask(query, {}, as("bob"));
+    const ann = await ask(query, { c: bob.data.guarded_connection.pageInfo.endCursor }, as("ann"));
+    expect(ann.data.guarded_connection.edges).toEqual([{ node: { owner: "ann" } }, { node: { owner: "ann" } }]);
+  });
+});
+
+describe("the endpoint", () => {
+  test("P-RLY-1 mutations return nodes", async () => {
+    const { data, errors } = await ask('mutation { insert_pair_one(object: { a: 7, b_c: "n" }) { id } }');
+    if (errors === undefined) expect(decoded(data.insert_pair_one.id)).toEqual([1, "public", "pair", 7, "n"]);
+    const written = await ask(
+      'mutation { insert_guarded_one(object: { id: 99, owner: "x" }) { id owner } delete_guarded_by_pk(id: 99) { id } }',
+    );
+    expect(decoded(written.data.insert_guarded_one.id)).toEqual([1, "public", "guarded", 99]);
+    expect(decoded(written.data.delete_guarded_by_pk.id)).toEqual([1, "public", "guarded", 99]);
+  });
+
+  test("P-RLY-1 what it takes", async () => {
+    expect((await api.get("/v1beta1/relay")).status).toBe(405);
+    expect((await api.options("/v1beta1/relay")).headers["allow"]).toBe("OPTIONS, POST");
+    const bad = await api.post("/v1beta1/relay", { body: "{" });
+    expect([bad.status, bad.json().errors[0].message]).toEqual([200, "the body is not JSON"]);
+    expect((await ask("subscription { x }")).errors[0].message).toBe("no subscriptions exist");
+    expect((await ask("{ nothing }")).errors[0].message).toBe("field 'nothing' not found in type: 'query_root'");
+    const refused = await api.post("/v1beta1/relay", {
+      headers: { "x-session-admin-secret": "wrong" },
+      body: { query: '{ node(id: "") { id } }' },
+    });
+    expect(refused.json().errors[0].extensions.code).toBe("access-denied");
+  });
+
+  test("P-RLY-1 without the plugin the path is unknown", async () => {
+    const plain = await startApi({ ...forGraphql(), preset: plus, parts: [without("relay")] });
+    const answer = await plain.post("/v1beta1/relay", { headers: asAdmin(), body: { query: "{ __typename }" } });
+    expect([answer.status, answer.json().code]).toEqual([404, "not-found"]);
+  });
+});
