@@ -123,6 +123,8 @@ export interface OrderingSpec extends BuiltIn {
   readonly operands: readonly { readonly name: string; readonly type?: string }[];
   /** For whoever reads the schema. */
   readonly description?: string;
+  /** It is of this extension: a surface that knows the types does not offer it where that is missing. */
+  readonly extension?: string;
   readonly compile: (column: Sql, operands: readonly Sql[], model: Model) => Sql;
 }
 

@@ -64,6 +64,7 @@ export const knownPlugins: readonly string[] = [
   "metrics",
   "multipart",
   "nats-bus",
+  "nearest",
   "nest-embeds",
   "notify-bus",
   "notify-changes",

@@ -3,6 +3,7 @@ import { compose, type Plugin, type Preset } from "../core/index.ts";
 import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import { mcp } from "../plugins/plus/mcp/index.ts";
 import { metadataApi } from "../plugins/plus/metadata-api/index.ts";
+import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
@@ -12,6 +13,9 @@ import type { PresetOptions } from "./options.ts";
 /** One plugin a line, as in docs/reference/plus.md. The command line loads this file at each start: a plugin imports
  *  what is large when it is first asked. */
 const features: readonly Plugin[] = [cursorPages, mcp, metadataApi, relay, rowHistory, softDelete];
+/** One plugin a line, by the items of docs/reference/plus.md. The command line loads this file at each start: a plugin
+ *  imports what is large when it is first asked. */
+const features: readonly Plugin[] = [nearest, cursorPages, relay];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
 export const plus = (options: PresetOptions): Preset => compose(fullCompat(options), ...features);

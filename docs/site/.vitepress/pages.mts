@@ -58,6 +58,7 @@ const sections: readonly Section[] = [
       "guides/live-queries",
       "guides/several-processes",
       "guides/tenants",
+      "guides/nearest",
       "guides/pages-by-cursor",
       "guides/soft-delete",
       "guides/row-history",

@@ -10,7 +10,11 @@ import type { GqlValueType } from "../value-types.ts";
 
 const offered = ({ schema }: GqlBuild, value: GqlValueType): readonly OrderingSpec[] =>
   schema.registry.orderings.filter(
-    (spec) => value.enumTable === undefined && orderingName(spec) !== undefined && matchesType(spec, value.type),
+    (spec) =>
+      value.enumTable === undefined &&
+      orderingName(spec) !== undefined &&
+      (spec.extension === undefined || schema.model.extensions.has(spec.extension)) &&
+      matchesType(spec, value.type),
   );
 
 /** What a column of the type takes in `order_by`: a direction, or with orderings an object. */

@@ -25,7 +25,7 @@ const END = "relay_end";
 const YES = "relay_yes";
 const NO = "relay_no";
 
-const cursors = { rest: false, graphql: false, builtIn: [] } as const;
+const cursors = { rest: false, graphql: false, builtIn: ["array_agg", "count", "max", "<", ">", ">="] } as const;
 
 /** Over all rows that are read, of which the first `size` are on the page. */
 export const aggregates: readonly AggregateSpec[] = [

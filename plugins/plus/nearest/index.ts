@@ -1,0 +1,89 @@
+/** `?order=place.nearest("(1,2)")&limit=5` and `order_by: { place: { _nearest: { from: "(1,2)" } } }`: what is nearest
+ *  first, with how far it is. */
+import { GraphQLFloat, GraphQLNonNull } from "graphql";
+import {
+  definePlugin,
+  matchesType,
+  type Expression,
+  type Model,
+  type OrderingSpec,
+  type Output,
+  type Plan,
+} from "../../../core/index.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
+import { extensionTypes, IN_GEOJSON, IN_TIME, orderings } from "./orderings.ts";
+
+/** For fields that tell the distance of a column: the first that its type has. */
+const straight: readonly OrderingSpec[] = orderings.filter(({ name }) => name === "nearest");
+
+/** `{ shop { name place_distance(from: "(1,2)") } }` @rule P-NEA-4 */
+const distanceFields = (fields: GqlFields, { scope, relation, model, build }: GqlFieldContext): GqlFields => {
+  const table = scope === "row" && relation !== undefined ? build.table(relation) : undefined;
+  if (table === undefined) return fields;
+  const readable = build.rights(table).select?.columns;
+  const added: Record<string, GqlField> = {};
+  for (const served of table.columns) {
+    const { column, name } = served;
+    const value = readable?.has(column.name) === true ? build.columnValue(served) : undefined;
+    if (value === undefined || value.enumTable !== undefined) continue;
+    const spec = straight.find((one) => matchesType(one, value.type) && isThere(one, model));
+    const operand = spec?.operands[0];
+    const from = operand?.type === undefined ? { ...value, isNullable: false } : build.valueType(operand.type, false);
+    const time = IN_TIME.has(value.type.name) ? build.valueType("interval", true) : undefined;
+    if (spec === undefined || from === undefined || (IN_TIME.has(value.type.name) && time === undefined)) continue;
+    added[build.fieldName({ text: name, isCustom: true }, "distance")] = {
+      config: {
+        type: time === undefined ? GraphQLFloat : build.valueOutput(time),
+        args: { from: { type: new GraphQLNonNull(build.valueInput(from)) } },
+        description: `the distance of ${name} from a value`,
+      },
+      toPlan: {
+        kind: "custom",
+        output: ({ as }, context) => {
+          const isGeo = IN_GEOJSON.has(value.type.name);
+          const given = context.argument("from", isGeo ? "text" : from.type.sqlName) ?? { constant: null };
+          const operands = [isGeo ? { ...given, apply: "from-geojson" } : given];
+          const of: Expression = { kind: "column", name: column.name };
+          return { kind: "value", as, value: { kind: "ordering", ordering: spec.name, of, operands } };
+        },
+      },
+    };
+  }
+  return { ...added, ...fields }; // a column of that name wins
+};
+
+const isThere = ({ extension }: OrderingSpec, model: Model): boolean =>
+  extension === undefined || model.extensions.has(extension);
+
+const distanceOf = (by: Expression): { readonly column: string; readonly value: Expression } | undefined =>
+  by.kind === "ordering" && by.ordering.startsWith("nearest") && by.of.kind === "column"
+    ? { column: by.of.name, value: by }
+    : undefined;
+
+/** `Prefer: distance=column`: each distance that the rows are ordered by, as `<column>_distance`. @rule P-NEA-3 */
+const withDistances = (plan: Plan): Plan => {
+  if (plan.kind === "call" && plan.result !== undefined) {
+    const result = withDistances(plan.result);
+    return result.kind === "read" && result !== plan.result ? { ...plan, result } : plan;
+  }
+  if (plan.kind !== "read" || plan.output.some(({ kind }) => kind === "aggregate")) return plan;
+  const taken = new Set(plan.output.flatMap((output) => ("as" in output ? [output.as] : [])));
+  const added: Output[] = [];
+  for (const { by } of plan.orderBy ?? []) {
+    const distance = distanceOf(by);
+    const as = distance && `${distance.column}_distance`;
+    if (distance === undefined || as === undefined || taken.has(as)) continue;
+    taken.add(as);
+    added.push({ kind: "value", as, value: distance.value });
+  }
+  return added.length === 0 ? plan : { ...plan, output: [...plan.output, ...added] };
+};
+
+/** @rule P-NEA-1 … P-NEA-5 */
+export const nearest = definePlugin({
+  name: "nearest",
+  orderings,
+  extensionTypes,
+  preferences: [{ name: "distance", values: ["column"], plan: withDistances }],
+  apply: (hooks) => hooks.buildGqlField.tap("nearest", distanceFields),
+});

@@ -1,0 +1,101 @@
+/** Distances as orderings: `place <-> '(1,2)'`, which indexes answer nearest first. */
+import { ident, sql, type Model, type OrderingSpec, type Sql } from "../../../core/index.ts";
+
+/** The operator of an extension, wherever that lies. */
+const operatorOf = (extension: string, model: Model): Sql =>
+  sql`operator(${ident(model.extensions.get(extension) ?? "public")}.<->)`;
+
+const FROM = [{ name: "from" }] as const;
+
+const none = sql`null`;
+
+/** By an operator that PostgreSQL brings. */
+const ofCore = (types: readonly string[], operand?: string): OrderingSpec => ({
+  name: "nearest",
+  types,
+  operands: operand === undefined ? FROM : [{ name: "from", type: operand }],
+  description: "by the distance from a value, nearest first",
+  builtIn: [],
+  compile: (column, [from = none]) => sql`(${column} operator(pg_catalog.<->) ${from})`,
+});
+
+const ofExtension = (extension: string, types: readonly string[], more: Partial<OrderingSpec> = {}): OrderingSpec => ({
+  name: "nearest",
+  types,
+  extension,
+  operands: FROM,
+  description: "by the distance from a value, nearest first",
+  compile: (column, [from = none], model) => sql`(${column} ${operatorOf(extension, model)} ${from})`,
+  ...more,
+});
+
+/** Values of PostGIS arrive as geometry. */
+const postgis = (type: string): OrderingSpec =>
+  ofExtension("postgis", [type], {
+    compile: (column, [from = none], model) => {
+      const own = ident(model.extensions.get("postgis") ?? "public", type);
+      return sql`(${column} ${operatorOf("postgis", model)} (${from})::${own})`;
+    },
+  });
+
+/** Of vectors, by other distances than that of a straight line. */
+const vectors = (name: string, symbol: "<=>" | "<#>", description: string): OrderingSpec => ({
+  name,
+  types: VECTORS,
+  extension: "vector",
+  operands: FROM,
+  description,
+  compile: (column, [from = none], model) => {
+    const schema = ident(model.extensions.get("vector") ?? "public");
+    return symbol === "<=>"
+      ? sql`(${column} operator(${schema}.<=>) ${from})`
+      : sql`(${column} operator(${schema}.<#>) ${from})`;
+  },
+});
+
+const VECTORS = ["vector", "halfvec", "sparsevec"];
+
+const IN_RANGE = ["-", "<@", "isempty", "lower", "upper"];
+
+/** Of a value from a range: none inside of it. The ends of a range of whole numbers are values of it, but for the upper
+ *  one. No index knows it. */
+const ofRange = (range: string, element: string, isWhole: boolean): OrderingSpec => ({
+  name: "nearest",
+  types: [range],
+  operands: [{ name: "from", type: element }],
+  description: "by the distance of a value from the range, nearest first",
+  builtIn: IN_RANGE,
+  compile: (column, [from = none]) => {
+    const last = isWhole ? sql`(upper(${column}) - 1)` : sql`upper(${column})`;
+    return sql`(case when isempty(${column}) then null when ${from} <@ ${column} then ${from} - ${from} else greatest(lower(${column}) - ${from}, ${from} - ${last}) end)`;
+  },
+});
+
+/** All are called `nearest`, one for each type. */
+export const orderings: readonly OrderingSpec[] = [
+  ofCore(["point"]),
+  ofCore(["box", "circle", "polygon"], "point"),
+  postgis("geometry"),
+  postgis("geography"),
+  ofExtension("pg_trgm", ["text", "varchar"], { operands: [{ name: "from", type: "text" }] }),
+  ofExtension("btree_gist", ["int2", "int4", "int8", "float4", "float8", "date", "timestamp", "timestamptz"]),
+  ofExtension("cube", ["cube"]),
+  ofExtension("vector", VECTORS),
+  vectors("nearest_cosine", "<=>", "by the cosine distance from a vector, nearest first"),
+  vectors("nearest_product", "<#>", "by the negative inner product with a vector, nearest first"),
+  ofRange("int4range", "int4", true),
+  ofRange("int8range", "int8", true),
+  ofRange("numrange", "numeric", false),
+  ofRange("daterange", "date", true),
+  ofRange("tsrange", "timestamp", false),
+  ofRange("tstzrange", "timestamptz", false),
+];
+
+/** Types of which a database may have none. */
+export const extensionTypes = ["cube", "geography", "geometry", ...VECTORS];
+
+/** Whose distances are lengths of time. */
+export const IN_TIME: ReadonlySet<string> = new Set(["timestamp", "timestamptz", "tsrange", "tstzrange"]);
+
+/** Types that arrive as GeoJSON. */
+export const IN_GEOJSON: ReadonlySet<string> = new Set(["geography", "geometry"]);
