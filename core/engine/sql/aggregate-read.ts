@@ -59,12 +59,15 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
       case "nodes": {
         const as = `n${perRow.length}`;
         perRow.push({ kind: "object", as, of: output.of });
-        const direction = output.isReversed === true ? sql` desc` : sql``;
-        const order = isSorted || output.isReversed === true ? sql` order by ${ident(inner, "rn")}${direction}` : sql``;
-        if (output.cap !== undefined || isSorted || output.isReversed === true) isNumbered = true;
+        const order = isSorted ? sql` order by ${ident(inner, "rn")}` : sql``;
+        if (output.cap !== undefined || isSorted) isNumbered = true;
         const within =
           output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
-        return overAll(sql`coalesce(array_to_json(array_agg(${ident(inner, as)}${order})${within}), '[]')`);
+        const rows = sql`array_agg(${ident(inner, as)}${order})${within}`;
+        if (output.isReversed !== true) return overAll(sql`coalesce(array_to_json(${rows}), '[]')`);
+        // turned afterwards: the other aggregates would see an order of this one
+        const turned = ident(compiler.alias("_u"));
+        return sql`coalesce((select array_to_json(array_agg(${turned}.e order by ${turned}.n desc)) from pg_catalog.unnest(${overAll(rows)}) with ordinality as ${turned} (e, n)), '[]')`;
       }
       default:
         throw badPlan(`output "${output.kind}" in an aggregate read`);
