@@ -12,10 +12,7 @@ import type { PresetOptions } from "./options.ts";
 
 /** One plugin a line, as in docs/reference/plus.md. The command line loads this file at each start: a plugin imports
  *  what is large when it is first asked. */
-const features: readonly Plugin[] = [cursorPages, mcp, metadataApi, relay, rowHistory, softDelete];
-/** One plugin a line, by the items of docs/reference/plus.md. The command line loads this file at each start: a plugin
- *  imports what is large when it is first asked. */
-const features: readonly Plugin[] = [nearest, cursorPages, relay];
+const features: readonly Plugin[] = [cursorPages, mcp, metadataApi, nearest, relay, rowHistory, softDelete];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
 export const plus = (options: PresetOptions): Preset => compose(fullCompat(options), ...features);
