@@ -1,6 +1,7 @@
 /** Both surfaces, and what neither of the two engines has. */
 import { compose, type Plugin, type Preset } from "../core/index.ts";
 import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
+import { graphqlGroupBy, restHaving } from "../plugins/plus/group-by/index.ts";
 import { mcp } from "../plugins/plus/mcp/index.ts";
 import { metadataApi } from "../plugins/plus/metadata-api/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
@@ -12,7 +13,17 @@ import type { PresetOptions } from "./options.ts";
 
 /** One plugin a line, as in docs/reference/plus.md. The command line loads this file at each start: a plugin imports
  *  what is large when it is first asked. */
-const features: readonly Plugin[] = [cursorPages, mcp, metadataApi, nearest, relay, rowHistory, softDelete];
+const features: readonly Plugin[] = [
+  cursorPages,
+  graphqlGroupBy,
+  restHaving,
+  mcp,
+  metadataApi,
+  nearest,
+  relay,
+  rowHistory,
+  softDelete,
+];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
 export const plus = (options: PresetOptions): Preset => compose(fullCompat(options), ...features);

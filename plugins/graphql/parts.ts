@@ -22,6 +22,7 @@ import type {
 import type {
   BoundValue,
   Column,
+  Expression,
   Json,
   Model,
   OperatorSpec,
@@ -56,6 +57,7 @@ export type GqlArgumentName =
   | "limit"
   | "offset"
   | "distinct_on"
+  | "having"
   // writes
   | "objects"
   | "object"
@@ -139,6 +141,10 @@ export type GqlPart =
   | { readonly kind: "returning" }
   // bool_exp
   | { readonly kind: "and" | "or" | "not" }
+  /** In conditions and orders: a value that a plugin computes, of that type. */
+  | { readonly kind: "expression"; readonly expression: Expression; readonly value: GqlValueType }
+  /** The same: an object whose fields stand beside its own. */
+  | { readonly kind: "members" }
   /** In a comparison_exp. The column's type is that of the `column`, `computed` or `predicate` part that led here;
    *  `value`: the operand has a type of its own. List operands take a list of either. */
   | {
@@ -225,9 +231,11 @@ export interface GqlSelectionContext {
   /** What is selected of the rows that a root field leads to. `type`: of the table, where the field's own type does not
    *  say. */
   rows(type?: GraphQLObjectType): readonly Output[];
-  /** What the arguments ask for that stand for those of a list (`build.listArguments`, or a part of their own), and the
-   *  limit that all lists have. @rule X-GQL-8 */
-  list(): Pick<Read, "where" | "orderBy" | "distinctOn" | "limit" | "offset" | "cap">;
+  /** What the arguments ask for that stand for those of a list (`build.listArguments`, or a part of their own, as
+   *  `having`), and the limit that all lists have. @rule X-GQL-8 */
+  list(): Pick<Read, "where" | "orderBy" | "distinctOn" | "having" | "limit" | "offset" | "cap">;
+  /** What is selected of an object of aggregates (`build.aggregateFields`). */
+  aggregates(): readonly Output[];
   /** What is selected of the object that the field leads to, where that is a type of the plugin's own. @rule X-GQL-8 */
   fields(): readonly GqlOwnSelected[];
 }
@@ -283,6 +291,10 @@ export type GqlScope =
   | "mutation_root"
   | "subscription_root"
   | "row"
+  /** of a plugin's own: its fields are columns of the relation, and fields of plugins */
+  | "record"
+  /** of a plugin's own, for conditions and orders: its fields are `expression` and `members` */
+  | "terms"
   | "aggregate"
   | "aggregate_fields"
   | "aggregate_columns"
@@ -399,6 +411,16 @@ export interface GqlBuild {
   /** Types of a table that root fields lead to. */
   rowType(table: GqlTable): GraphQLObjectType | undefined;
   mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
+  /** `count`, `sum { … }`; undefined: the role may not aggregate. */
+  aggregateFields(table: GqlTable): GraphQLObjectType | undefined;
+  /** The functions of them, with the name of each and what it gives of a column of such values; undefined: nothing. */
+  aggregateFunctions(): readonly {
+    readonly fn: string;
+    readonly name: string;
+    of(value: GqlValueType): GqlValueType | undefined;
+  }[];
+  /** `asc`, `desc_nulls_last`, …; undefined: no types are ordered. */
+  orderDirection(): GraphQLEnumType | undefined;
   /** `where`, `order_by`, `limit`, `offset` and `distinct_on`, as root fields of the table have them. */
   listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
   /** Name of a root field. */

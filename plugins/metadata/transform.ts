@@ -121,6 +121,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (isWritten && !checksNames) return read;
       throw permissionDenied("table", relation.name);
     }
+    if (read.groupBy !== undefined && checksNames && !select.mayAggregate)
+      throw permissionDenied("table", relation.name);
     const outputs = read.output.flatMap((output): readonly Output[] => {
       if (output.kind === "all" && checksNames)
         return relation.columns.flatMap((column): readonly Output[] =>

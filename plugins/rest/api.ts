@@ -1,13 +1,16 @@
 /** What the REST surface says to other plugins: types only. */
-import type { SyncBailHook, SyncWaterfallHook } from "tapable";
+import type { HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
 import type {
   Answer,
   CallOptions,
   Envelope,
   Exchange,
   Execution,
+  Expression,
   Model,
   Plan,
+  Predicate,
+  Read,
   RelApiError,
   Relation,
   ResultRow,
@@ -182,6 +185,29 @@ export type FinishAnswer = Token<"finishAnswer", SyncWaterfallHook<[answer: Answ
 /** Declared by the plugin `rest`: response headers, beside those of the dialect, that pages of other origins may read.
  *  Asked once. @rule X-EXP-1 */
 export type ExposeRestHeaders = Token<"exposeRestHeaders", SyncWaterfallHook<[names: readonly string[]]>>;
+
+/** A parameter of the query string of a read, for the plugin that reads it. The plan is kept by its text. */
+export interface ReadParameter {
+  /** After `=`, decoded. */
+  readonly text: string;
+  readonly model: Model;
+  readonly relation: Relation;
+  /** A column or computed field, as select and filters name it. */
+  field(name: string): Expression;
+  /** `gt.100`, `not.in.(1,2)` of the value. @throws RelApiError `parse-error` */
+  condition(left: Expression, text: string): Predicate;
+  /** An aggregate function, as select names it; undefined: unknown. @throws RelApiError `aggregates-disabled` */
+  aggregate(name: string): string | undefined;
+  /** The words for a text that cannot be read. `at`: where it goes wrong. */
+  unreadable(at: number, ...expecting: readonly string[]): RelApiError;
+}
+
+/** Declared by the plugin `rest`: `for(name)` makes `name` a parameter of GET and HEAD of relations, in place of a filter
+ *  on a column of that name. Called once for each time that it is given. @rule X-PAR-1 */
+export type ReadParameters = Token<
+  "readParameters",
+  HookMap<SyncWaterfallHook<[read: Read, parameter: ReadParameter]>>
+>;
 
 /** Offered by the plugin `rest`. */
 export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;

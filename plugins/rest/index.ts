@@ -1,6 +1,6 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
  *  */
-import { SyncBailHook, SyncWaterfallHook } from "tapable";
+import { HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
 import {
   definePlugin,
   type Exchange,
@@ -18,6 +18,7 @@ import type {
   FinishAnswer,
   HintsService,
   ReadBody,
+  ReadParameters,
   ReadRaised,
   RestGuideService,
   RestHandler,
@@ -55,7 +56,8 @@ import { restPrefixesOf } from "./syntax/place.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 
 const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedReads): Rest => {
-  const grammar = buildGrammar(context.registry, context.options);
+  const readParameters = hooks.use<ReadParameters>("readParameters");
+  const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
   const routeOf = createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() });
   const rest: Rest = {
@@ -65,6 +67,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     finishAnswer: hooks.use<FinishAnswer>("finishAnswer"),
     readBody: hooks.use<ReadBody>("readBody"),
     readRaised: hooks.use<ReadRaised>("readRaised"),
+    readParameters,
     suggestions: () => context.service<SuggestionsService>("suggestions"),
     hints: () => (context.options.compatMode ? undefined : context.service<HintsService>("rest-hints")),
     routeOf,
@@ -144,6 +147,10 @@ export const rest = definePlugin({
     hooks.declare<ReadRaised>("readRaised", new SyncBailHook(["error"]) satisfies ReadRaised["value"]);
     const exposing: ExposeRestHeaders["value"] = new SyncWaterfallHook(["names"]);
     hooks.declare<ExposeRestHeaders>("exposeRestHeaders", exposing);
+    hooks.declare<ReadParameters>(
+      "readParameters",
+      new HookMap(() => new SyncWaterfallHook(["read", "parameter"])) satisfies ReadParameters["value"],
+    );
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>

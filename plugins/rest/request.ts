@@ -20,6 +20,7 @@ import type {
   Hints,
   MediaChosen,
   ReadBody,
+  ReadParameters,
   ReadRaised,
   RestRoute,
   RestTarget,
@@ -115,7 +116,7 @@ export interface NodeRange {
 
 /** `filters`: every free parameter is a filter. `arguments`: a parameter whose value is not an operator expression is
  *  an argument (R-RPC-2). */
-export type QueryKind = "filters" | "arguments";
+export type QueryKind = "reads" | "filters" | "arguments";
 
 export interface ParsedQuery {
   /** All parameters in URL order, decoded. A parameter without `=` has no value and only appears in
@@ -124,6 +125,8 @@ export interface ParsedQuery {
   /** Undefined: no `select`, or an empty one (R-SEL-1). */
   readonly select: readonly SelectItem[] | undefined;
   readonly filters: readonly Addressed<Condition>[];
+  /** Those of plugins, in URL order. Only for kind `reads`. */
+  readonly extensions: readonly (readonly [name: string, value: string])[];
   readonly logic: readonly Addressed<LogicTree>[];
   readonly orders: readonly Addressed<readonly OrderTerm[]>[];
   /** Of the embeds; the root's is `range`. */
@@ -180,6 +183,7 @@ export interface Rest {
   readonly finishAnswer: FinishAnswer["value"];
   readonly readBody: ReadBody["value"];
   readonly readRaised: ReadRaised["value"];
+  readonly readParameters: ReadParameters["value"];
   /** Similar names, if a plugin knows any. */
   suggestions(): Suggestions | undefined;
   /** More of them, where errors need not be the dialect's to the byte. */
@@ -213,6 +217,8 @@ export interface Grammar {
   readonly plainOperators: ReadonlySet<string>;
   /** Preferences by name, the surface's own among them. */
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
+  /** A parameter of reads that a plugin reads. */
+  extensions(name: string): boolean;
   /** Aggregate functions by REST name, in order of declaration: what a plan calls them. */
   readonly aggregates: ReadonlyMap<string, string>;
   /** Declared orderings by REST name: one, or several for different types. */

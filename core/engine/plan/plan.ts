@@ -80,6 +80,8 @@ export type Expression =
       readonly of: readonly Expression[];
       readonly where?: Predicate;
     }
+  /** an aggregate over the rows of a group, or of the whole level: in `having` and `orderBy` of a read that groups */
+  | { readonly kind: "aggregate"; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean }
   /** an output key of an embed of the same read (related order, R-ORD-3) */
   | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathKey[] };
 
@@ -214,6 +216,10 @@ export interface Read {
   readonly where?: Predicate;
   readonly orderBy?: readonly OrderBy[];
   readonly distinctOn?: readonly Expression[];
+  /** The rows are grouped, by these and by the outputs that are no aggregates, even without an aggregate among them. */
+  readonly groupBy?: readonly Expression[];
+  /** Of groups. */
+  readonly having?: Predicate;
   readonly limit?: ValueRef;
   readonly offset?: ValueRef;
   /** Row limit (DB_MAX_ROWS, permission limits); the smaller of it and `limit` applies. In an aggregate read it applies

@@ -138,6 +138,8 @@ const mapRead = (read: Read, walk: Walk, { isOne = false }: Pick<PlanScope, "isO
       mapList(terms, (term): OrderBy => changed(term, { by: mapExpression(term.by, scope, walk) })),
     ),
     distinctOn: maybe(read.distinctOn, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
+    groupBy: maybe(read.groupBy, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
+    having: maybe(read.having, (having) => mapPredicate(having, scope, walk)),
     limit: maybe(read.limit, (ref) => mapValue(ref, walk)),
     offset: maybe(read.offset, (ref) => mapValue(ref, walk)),
   });
@@ -337,6 +339,8 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
         of: mapExpression(expression.of, scope, walk),
         operands: mapList(expression.operands, (ref) => mapValue(ref, walk)),
       });
+    case "aggregate":
+      return changed(expression, { of: mapList(expression.of, (part) => mapExpression(part, scope, walk)) });
     case "masked":
       return changed(expression, {
         of: mapExpression(expression.of, scope, walk),

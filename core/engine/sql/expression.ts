@@ -122,6 +122,16 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       });
       return { sql: spec.compile(inner.sql, operands, compiler.model), type: undefined, declared: undefined };
     }
+    case "aggregate": {
+      const of = expression.of.map((one) => compileExpression(compiler, one, scope));
+      const call = compileAggregateCall(
+        compiler,
+        expression.fn,
+        of.map((one) => one.sql),
+        expression.distinct === true,
+      );
+      return { sql: call, type: aggregateType(compiler, expression.fn, of[0]?.type), declared: undefined };
+    }
     case "masked": {
       const inner = compileExpression(compiler, expression.of, scope);
       return {

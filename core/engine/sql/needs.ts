@@ -9,6 +9,9 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
   let isWholeRow = false;
   const expression = (value: Expression): void => {
     switch (value.kind) {
+      case "aggregate":
+        value.of.forEach(expression);
+        return;
       case "column":
         // an unknown name is refused where the row is read
         if (columnOf(relation, value.name) !== undefined) names.add(value.name);

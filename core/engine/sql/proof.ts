@@ -169,6 +169,8 @@ export const isProvenPlan = (
           expression(given.of, row)
         );
       }
+      case "aggregate":
+        return isAggregate(given.fn) && given.of.every((one) => expression(one, row));
       case "masked":
         return expression(given.of, row) && predicate(given.when, row);
       case "related": {
@@ -269,6 +271,8 @@ export const isProvenPlan = (
       predicate(given.where, row) &&
       (given.orderBy ?? []).every(({ by }) => expression(by, row)) &&
       (given.distinctOn ?? []).every((one) => expression(one, row)) &&
+      (given.groupBy ?? []).every((one) => expression(one, row)) &&
+      predicate(given.having, row) &&
       value(given.limit) &&
       value(given.offset)
     );

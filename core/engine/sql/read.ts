@@ -77,7 +77,7 @@ export interface CompiledRows {
   readonly keys: readonly string[];
 }
 
-/** Does this level group its rows? @rule R-AGG-2 R-AGG-6 */
+/** Do the outputs group the rows of their level? @rule R-AGG-2 R-AGG-6 */
 const isGrouped = ({ embeds }: Registry, outputs: readonly Output[]): boolean => {
   const isFlat = (mode: string): boolean => embeds.some((spec) => spec.mode === mode && spec.isFlat === true);
   const groups = (output: Output): boolean =>
@@ -131,7 +131,7 @@ export const compileRows = (
 ): CompiledRows => {
   const level = openLevel(compiler, read.from, place);
   const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
-  const grouped = !isExistence && isGrouped(compiler.registry, outputs);
+  const grouped = !isExistence && (read.groupBy !== undefined || isGrouped(compiler.registry, outputs));
   const embeds = new Map<string, EmbeddedRead>();
   const scope: Scope = { ...level.scope, root: place.root, embeds };
   const joins: Sql[] = [];
@@ -152,6 +152,9 @@ export const compileRows = (
   const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
   // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
   const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [integer(i + 1)])) : [];
+  if (grouped)
+    for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, scope).sql);
+  const having = grouped && read.having !== undefined ? compilePredicate(compiler, read.having, scope) : undefined;
   return {
     sql: join(
       [
@@ -159,6 +162,7 @@ export const compileRows = (
         ...joins,
         ...(conditions.length === 0 ? [] : [sql`where ${join(conditions, " and ")}`]),
         ...(groups.length === 0 ? [] : [sql`group by ${join(groups)}`]),
+        ...(having === undefined ? [] : [sql`having ${having}`]),
         ...(order.length === 0 ? [] : [sql`order by ${join(order)}`]),
         windowOf(compiler, read),
       ].filter((part) => !isEmpty(part)),
@@ -180,7 +184,7 @@ export const compileRows = (
     return named;
   }
 
-  function addOutput(output: Output): void {
+  function addOutput(output: Output, isMember = false): void {
     switch (output.kind) {
       case "all":
         if (level.scope.relation !== undefined && (grouped || hasRepresentation(compiler, level.scope.relation))) {
@@ -195,6 +199,8 @@ export const compileRows = (
         return;
       case "aggregate": {
         const of = (output.of ?? []).map((expression) => compileExpression(compiler, expression, scope).sql);
+        // an object is built in a subquery, whose own row `count(*)` would count
+        if (isMember && of.length === 0) of.push(sql`${ident(scope.row)}.*`);
         const call = compileAggregateCall(compiler, output.fn, of, output.distinct === true);
         items.push({
           as: output.as,
@@ -206,9 +212,10 @@ export const compileRows = (
       case "object": {
         // one value built from further outputs of the same row
         const before = items.length;
-        for (const one of output.of) addOutput(one);
+        for (const one of output.of) addOutput(one, true);
         const members = items.splice(before);
-        items.push({ as: output.as, sql: buildObject(members), isAggregate: false });
+        // no term of a group: json has no equality, and what it has in it is aggregated or grouped by
+        items.push({ as: output.as, sql: buildObject(members), isAggregate: true });
         return;
       }
       case "embed":
@@ -262,8 +269,13 @@ const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: S
   return sql`${by}${direction}${nulls}`;
 };
 
-/** What the count of a read counts: its root rows without limit and order. @rule R-CNT-1 R-SQL-10 */
+/** What the count of a read counts: its root rows, or the groups it asks for, without limit and order. @rule R-CNT-1
+ *  R-SQL-10 */
 export const compileCountRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
+  if (read.groupBy !== undefined) {
+    const { orderBy: _order, limit: _limit, offset: _offset, cap: _cap, ...groups } = read;
+    return compileRows(compiler, groups, place).sql;
+  }
   const output = read.output.filter(
     (one) => one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id)),
   );

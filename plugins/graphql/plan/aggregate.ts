@@ -37,10 +37,14 @@ export const planAggregate = (
         ...capOf(planner),
       };
     }
-    return { kind: "object", as: field.as, of: planLevel(planner, field, (one) => planFields(planner, one)) };
+    return { kind: "object", as: field.as, of: planAggregateFields(planner, field) };
   }),
   ...list,
 });
+
+/** `{ count sum { sold } }`. */
+export const planAggregateFields = (planner: Planner, selected: Selected): readonly Output[] =>
+  planLevel(planner, selected, (one) => planFields(planner, one));
 
 /** One level of objects: its fields, `__typename` among them. */
 const planLevel = (planner: Planner, selected: Selected, plan: (field: Selected) => Output): readonly Output[] => {

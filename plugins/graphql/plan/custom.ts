@@ -5,6 +5,7 @@ import type { ValueSource } from "../document/variables.ts";
 import { foundInLiteral, leafOf } from "../coerce/leaf.ts";
 import { coercePlain, plainText } from "../coerce/plain.ts";
 import { gqlTypeFacts, type GqlOwnSelected, type GqlSelection, type GqlSelectionContext } from "../parts.ts";
+import { planAggregateFields } from "./aggregate.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
 import { leafInput, type Leaf } from "./input.ts";
 import { capOf, planListArguments, type ListArguments } from "./lists.ts";
@@ -124,6 +125,7 @@ const withSelection = <Result>(
         return { param: bind(planner, sourceOf(argument.leaf)), ...(type === undefined ? {} : { type }) };
       },
       rows,
+      aggregates: () => planAggregateFields(planner, selected),
       list: () => ({ ...(list ??= planListArguments(planner, selected)), ...capOf(planner) }),
       fields: () => ownFields(planner, selected, planRows),
     },
@@ -158,7 +160,8 @@ export const planPlan = (
   const own = isInterfaceType(getNamedType(selected.field.type)) ? undefined : subselection(selected);
   const facts = own && gqlTypeFacts(own);
   const rows = (type = own): readonly Output[] => {
-    if (type === undefined || gqlTypeFacts(type)?.scope !== "row")
+    const scope = type && gqlTypeFacts(type)?.scope;
+    if (type === undefined || (scope !== "row" && scope !== "record"))
       throw new TypeError("rows() is for fields that lead to rows of a table");
     return planRows(type, selected);
   };

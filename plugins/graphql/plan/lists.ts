@@ -21,7 +21,7 @@ import { eachArgument, type GivenArgument, type Selected } from "./selection.ts"
 import { narrowed, planWhere } from "./where.ts";
 import { gqlPart } from "../parts.ts";
 
-export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "limit" | "offset">;
+export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "having" | "limit" | "offset">;
 
 /** Hard limit on the rows of a list. @rule G-PAG-3 */
 export const capOf = ({ schema }: Planner): { readonly cap?: number } =>
@@ -43,6 +43,9 @@ export const planListArguments = (
     switch (part.name) {
       case "where":
         if (!isNull(open(planner, input, place, path))) list.where = narrowed(planWhere(planner, input, place, path));
+        return;
+      case "having":
+        if (!isNull(open(planner, input, place, path))) list.having = narrowed(planWhere(planner, input, place, path));
         return;
       case "order_by": {
         const terms = planOrderBy(planner, input, place, path);
@@ -69,6 +72,7 @@ export const planListArguments = (
     ...(list.where && { where: list.where }),
     ...(list.orderBy && { orderBy: list.orderBy }),
     ...(list.distinctOn && { distinctOn: list.distinctOn }),
+    ...(list.having && { having: list.having }),
     ...(list.limit && { limit: list.limit }),
     ...(list.offset && { offset: list.offset }),
   };

@@ -66,6 +66,10 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
   switch (part.kind) {
     case "column":
       return planColumnTerms(planner, given, { kind: "column", name: part.column.name }, lift);
+    case "expression":
+      return [direct(planner, given, lift(part.expression))];
+    case "members":
+      return planTerms(planner, input, place, lift, path);
     case "relationship":
       return planTerms(
         planner,

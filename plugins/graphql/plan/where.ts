@@ -58,6 +58,10 @@ const planBoolExpField = (planner: Planner, given: FieldInput, part: GqlPart): r
       return [{ kind: "not", of: planWhere(planner, input, place, path) }];
     case "column":
       return planComparison(planner, input, place, { kind: "column", name: part.column.name }, part.value, path);
+    case "expression":
+      return planComparison(planner, input, place, part.expression, part.value, path);
+    case "members":
+      return [planWhere(planner, input, place, path)];
     case "computed": {
       if (part.value !== undefined)
         return planComparison(planner, input, place, computedExpression(part.field), part.value, path);

@@ -1,8 +1,8 @@
 /** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in
  *  `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
-import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLString, type GraphQLOutputType } from "graphql";
-import { definePlugin, matchesType, type AggregateSpec, type PgType, type Registry } from "../../../core/index.ts";
-import { aggregateName } from "../part-names.ts";
+import { GraphQLBoolean, GraphQLInt } from "graphql";
+import { definePlugin, type AggregateSpec } from "../../../core/index.ts";
+import { aggregateFieldsType, aggregatedType, functionsOf, isTaken } from "./aggregate-fields.ts";
 import { hasEmbed, roleTableOf, type RoleTable } from "./role-table.ts";
 import { onceFor } from "./once.ts";
 import { isRootShown } from "./queries.ts";
@@ -19,41 +19,7 @@ import {
 } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
-import type { GqlValueType } from "../value-types.ts";
-
-/** Functions that the role's schema names, by their GraphQL names. */
-const functionsOf = onceFor(({ aggregates }: Registry) =>
-  [...aggregates.values()].flatMap((spec) => {
-    const word = aggregateName(spec);
-    return word === undefined || spec.types === undefined ? [] : [{ spec, word }];
-  }),
-);
-
-/** Whether the aggregate takes a column of this type. @rule G-OUT-8 G-OUT-9 */
-export const takes = (build: GqlBuild, fn: string, value: GqlValueType): boolean => {
-  const spec = build.schema.registry.aggregates.get(fn);
-  return spec !== undefined && isTaken(spec, value);
-};
-
-/** Asked for each column of each table: remembered by type. */
-const verdicts = onceFor<AggregateSpec, WeakMap<PgType, boolean>>(() => new WeakMap());
-
-const isTaken = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean => {
-  const known = verdicts(spec);
-  let verdict = known.get(type);
-  if (verdict === undefined)
-    known.set(type, (verdict = matchesType({ types: spec.types ?? [], exceptTypes: spec.exceptTypes ?? [] }, type)));
-  return verdict && enumTable === undefined;
-};
-
-/** What the aggregate of such values is. */
-export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {
-  const result = build.schema.registry.aggregates.get(fn)?.result;
-  if (result === "Float") return GraphQLFloat;
-  const own = result === undefined ? value : build.valueType(result);
-  return own === undefined ? GraphQLString : build.valueOutput(own);
-};
+import type { GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
 
 /** Types of several functions have the same fields: one object for those that take and give the same. */
 const sharedBy = (
@@ -171,12 +137,7 @@ const aggregateTypeFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   if (table === undefined) return {};
   const row = rowType(build, table);
-  const fields = build.object({
-    name: build.typeName(table.word, "aggregate_fields"),
-    scope: "aggregate_fields",
-    relation: table.relation,
-    description: `aggregate fields of ${quoted(table)}`,
-  });
+  const fields = aggregateFieldsType(build, table);
   return fieldsOf([
     fields && ["aggregate", { config: { type: fields }, toPlan: { kind: "aggregate-fields" } }],
     row && ["nodes", { config: { type: requiredList(row) }, toPlan: { kind: "nodes" } }],

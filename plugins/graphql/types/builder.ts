@@ -27,7 +27,8 @@ import { createFieldBuilder } from "./foreign.ts";
 import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { onceFor } from "./once.ts";
-import { listArguments, mutationResponse, rowType } from "./shapes.ts";
+import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
+import { listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
@@ -244,6 +245,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     rowType: (table) => rowType(build, table),
     mutationResponse: (table) => mutationResponse(build, table),
     listArguments: (table) => listArguments(build, table),
+    aggregateFields: (table) =>
+      build.rights(table).select?.mayAggregate === true ? aggregateFieldsType(build, table) : undefined,
+    aggregateFunctions: () => aggregateFunctionsOf(build),
+    orderDirection: () => orderDirection(build),
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
     predicateTypeName: names.predicateTypeName,

@@ -1,7 +1,7 @@
 /** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: functions of a
  *  row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
 import { definePlugin } from "../../../core/index.ts";
-import { aggregatedType, takes } from "./aggregates.ts";
+import { aggregatedType, takes } from "./aggregate-fields.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasEmbed, roleTableOf, ownParameters, type LensComputed } from "./role-table.ts";
 import { pathArgument } from "./queries.ts";

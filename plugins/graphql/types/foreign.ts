@@ -14,6 +14,7 @@ const WAYS: Readonly<Partial<Record<GqlScope, readonly Way[]>>> = {
   mutation_root: ["plan", "statement", "run"],
   subscription_root: ["plan", "statement"],
   row: ["output", "load"],
+  record: ["output"],
 };
 
 const wayOf = (part: CustomPart): Way | undefined => ALL_WAYS.find((way) => way in part);

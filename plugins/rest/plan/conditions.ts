@@ -62,6 +62,24 @@ const buildCondition = (row: Row, condition: Condition): Predicate => {
   return condition.isNegated ? { kind: "not", of: comparison } : comparison;
 };
 
+/** The same of a value that is no field: the database judges its type. */
+export const buildOperation = (
+  values: BoundValue[],
+  left: Expression,
+  { specs, isNegated, value, keyword, quantifier, option }: Omit<Condition, "field">,
+): Predicate => {
+  const comparison: Comparison = {
+    kind: "compare",
+    left,
+    operator: (specs[0] as OperatorSpec).name, // in the grammar, every name has one
+    operand: value === undefined ? undefined : bind(values, value),
+    keyword,
+    quantifier,
+    option: option === undefined ? undefined : bind(values, option),
+  };
+  return isNegated ? { kind: "not", of: comparison } : comparison;
+};
+
 /** Exactly `is.null` on a bare name. @rule R-EMB-15 */
 const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
   operator === "is" && keyword === "null" && field.path.length === 0;

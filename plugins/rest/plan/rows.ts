@@ -16,8 +16,10 @@ import {
 } from "../../../core/index.ts";
 import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "../errors.ts";
 import type { Grammar, OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "../request.ts";
+import { parseOperation } from "../syntax/filter.ts";
+import { failureOf } from "../syntax/lex.ts";
 import { isWholeRow } from "../syntax/select.ts";
-import { bind, buildField, buildWhere, type Row } from "./conditions.ts";
+import { bind, buildField, buildOperation, buildWhere, type Row } from "./conditions.ts";
 import { buildNodes, isEmptyEmbed, targetName, type EmbedLevel, type Level, type Node } from "./levels.ts";
 import { buildOrder } from "./order.ts";
 import type { Planning } from "./planning.ts";
@@ -60,7 +62,11 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
-  const read = buildRead(building, level, input.from, { ...isOrdinary, columns: input.columns });
+  const read = readExtensions(
+    input,
+    building,
+    buildRead(building, level, input.from, { ...isOrdinary, columns: input.columns }),
+  );
   const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
   const offset = window?.hasOffset === true ? bind(building.values, null) : undefined;
   return {
@@ -68,6 +74,31 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     isWholeRow: isWholeRow(query.select),
     legacyNames,
   };
+};
+
+/** What parameters of plugins make of it. @rule X-PAR-1 */
+const readExtensions = ({ rest, query, relation }: ReadInput, building: Building, read: Read): Read => {
+  if (query.extensions.length === 0 || relation === undefined) return read;
+  const { model, searchPath, values, grammar } = building;
+  const { options } = rest.context;
+  let current = read;
+  for (const [name, text] of query.extensions) {
+    const source = { text, what: name, raw: text };
+    current = rest.readParameters.for(name).call(current, {
+      text,
+      model,
+      relation,
+      field: (column) => buildField({ model, relation, searchPath, values }, { name: column, path: [] }),
+      condition: (left, operation) =>
+        buildOperation(values, left, parseOperation(grammar, { ...source, text: operation })),
+      aggregate: (fn) => {
+        if (!options.dbAggregatesEnabled) throw aggregatesDisabled();
+        return grammar.aggregates.get(fn);
+      },
+      unreadable: (at, ...expecting) => failureOf(source, { at, expecting }),
+    });
+  }
+  return current;
 };
 
 const searchPathOf = ({ context }: Rest, schema: string): readonly string[] => [

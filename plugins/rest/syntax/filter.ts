@@ -11,6 +11,7 @@ import {
   scanQuoted,
   skipBlanks,
   type Failure,
+  type LexerInput,
   type Token,
 } from "./lex.ts";
 
@@ -26,6 +27,10 @@ export const parseFilter = (grammar: Grammar, name: string, value: string): Addr
   const { value: operation } = need(source, scanOperation(grammar, value, 0, scanPlainValue));
   return { path: names, part: { field, ...operation } };
 };
+
+/** An operator expression by itself. @throws RelApiError `parse-error` */
+export const parseOperation = (grammar: Grammar, source: LexerInput): Operation =>
+  need(source, scanOperation(grammar, source.text, 0, scanPlainValue)).value;
 
 /** The value is an operator expression, else undefined. @rule R-RPC-2 */
 export const tryOperation = (grammar: Grammar, value: string): Operation | undefined => {

@@ -23,7 +23,11 @@ const byRestName = <Spec>(
 };
 
 /** @throws RelApiError `preset` for names that REST cannot read or tell apart */
-export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
+export const buildGrammar = (
+  registry: Registry,
+  limits: Limits,
+  extensions: Grammar["extensions"] = () => false,
+): Grammar => {
   refuseNames(registry);
   // operands with several fields have no text form
   const operators = byRestName(registry.operators, (spec) => (spec.operand === "fields" ? undefined : restName(spec)));
@@ -43,6 +47,7 @@ export const buildGrammar = (registry: Registry, limits: Limits): Grammar => {
     aggregates,
     orderings,
     preferences: registry.preferences,
+    extensions,
     embeds: embeds.sort((a, b) => b.prefix.length - a.prefix.length),
     flatModes: new Set(registry.embeds.filter(({ isFlat }) => isFlat === true).map(({ mode }) => mode)),
   };

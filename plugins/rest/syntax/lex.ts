@@ -1,6 +1,7 @@
 /** Tokens of the query string, and errors that say where parsing failed and what was expected. Scanning functions take
  *  the text and a position, and return a token with its end position, or a `Failure`, so trying one has no side
  *  effects. `fail` turns a failure into the error. */
+import type { RelApiError } from "../../../core/index.ts";
 import { parseError } from "../errors.ts";
 import type { Field, JsonPathKey } from "../request.ts";
 
@@ -42,13 +43,17 @@ const INDEX_END = ["digit", '"->"', '"::"', '"."', '","', END];
 
 /** @rule R-LEX-10 R-LEX-11 */
 export const fail = (source: LexerInput, failure: Failure): never => {
+  throw failureOf(source, failure);
+};
+
+export const failureOf = (source: LexerInput, failure: Failure): RelApiError => {
   const { line, column } = positionOf(source.text, failure.at);
   const shown = failure.shownAt ?? failure.at;
   const code = source.text.codePointAt(shown);
   const isLeftOver = failure.expecting.includes(END);
   const thing =
     code === undefined ? END : isLeftOver ? `'${escapeCharacter(code, "'")}'` : `"${escapeCharacter(code, '"')}"`;
-  throw parseError(
+  return parseError(
     source.what,
     source.raw,
     line,

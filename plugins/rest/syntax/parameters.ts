@@ -64,7 +64,7 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
     const dot = equals === -1 || equals >= end ? -1 : query.indexOf(".", equals);
     if (dot !== -1 && dot < end && grammar.plainOperators.has(query.slice(equals + 1, dot))) {
       const name = query.slice(start, equals);
-      if (NAME.test(name) && !isReserved(name)) {
+      if (NAME.test(name) && !isReserved(name) && !grammar.extensions(name)) {
         text += `${query.slice(start, dot + 1)}${OPEN}${values.length}${CLOSE}`;
         values.push(decodePart(query.slice(dot + 1, end)));
       } else text += query.slice(start, end);

@@ -122,7 +122,7 @@ const parse = (rest: Rest, ask: Ask<ParseSource>): ParsedRequest => {
   const query = parseQuery(
     rest.grammar,
     ask(TEXT) ?? "",
-    kind === "routine" && isReading(method) ? "arguments" : "filters",
+    !isReading(method) ? "filters" : kind === "routine" ? "arguments" : "reads",
   );
   const range = ask(HAS_RANGE) ? undefined : resolveRange(query.range, undefined);
   if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();

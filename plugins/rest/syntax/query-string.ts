@@ -46,7 +46,9 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   within("maxParameters", pairs.length, "parameters");
   const present = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const first = (name: string): string | undefined => present.find((pair) => pair[0] === name)?.[1];
-  const free = present.filter(([name]) => !isReserved(name));
+  const isExtension = ([name]: readonly [string, string]): boolean => kind === "reads" && grammar.extensions(name);
+  const extensions = present.filter(isExtension);
+  const free = present.filter((pair) => !isReserved(pair[0]) && !isExtension(pair));
 
   const orders: Addressed<readonly OrderTerm[]>[] = [];
   for (const [name, value] of present) if (lastPart(name) === "order") orders.push(parseOrder(grammar, name, value));
@@ -58,17 +60,29 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   const selected = first("select");
   const select = selected === undefined ? undefined : parseSelect(grammar, selected);
   const { filters, parameters } =
-    kind === "filters"
+    kind !== "arguments"
       ? { filters: free.map(([name, value]) => parseFilter(grammar, name, value)), parameters: [] }
       : parseArguments(grammar, free);
   within(
     "maxFilters",
-    logic.reduce((count, { part }) => count + countConditions(part), filters.length),
+    logic.reduce((count, { part }) => count + countConditions(part), filters.length + extensions.length),
     "conditions",
   );
   const onConflict = parseNameList(first("on_conflict"), "on_conflict parameter");
   const { range, ranges } = parseRanges(present);
-  return { pairs, select, filters, logic, orders: firstOfEach(orders), ranges, range, columns, onConflict, parameters };
+  return {
+    pairs,
+    select,
+    filters,
+    extensions,
+    logic,
+    orders: firstOfEach(orders),
+    ranges,
+    range,
+    columns,
+    onConflict,
+    parameters,
+  };
 };
 
 const parseNameList = (raw: string | undefined, what: string): readonly string[] | undefined =>

@@ -51,6 +51,8 @@ export const expressionText = (expression: Expression, given: Given): string => 
       return `${expression.function}(${expressionText(expression.of, given)})`;
     case "ordering":
       return `${expressionText(expression.of, given)}.${expression.ordering}`;
+    case "aggregate":
+      return `${expression.fn}(${expression.of.map((one) => expressionText(one, given)).join(", ")})`;
     case "masked":
       return expressionText(expression.of, given);
     case "related":

@@ -1,0 +1,65 @@
+/** Aggregate functions as the schema has them: which columns they take, and what they give. @rule G-OUT-3 G-OUT-8 G-OUT-9 */
+import { GraphQLFloat, GraphQLString, type GraphQLObjectType, type GraphQLOutputType } from "graphql";
+import { matchesType, type AggregateSpec, type PgType, type Registry } from "../../../core/index.ts";
+import { aggregateName } from "../part-names.ts";
+import { onceFor } from "./once.ts";
+import { quoted } from "./shapes.ts";
+import type { GqlBuild } from "../parts.ts";
+import type { GqlTable } from "../served.ts";
+import type { GqlValueType } from "../value-types.ts";
+
+/** Functions that the role's schema names, by their GraphQL names. */
+export const functionsOf = onceFor(({ aggregates }: Registry) =>
+  [...aggregates.values()].flatMap((spec) => {
+    const word = aggregateName(spec);
+    return word === undefined || spec.types === undefined ? [] : [{ spec, word }];
+  }),
+);
+
+/** Whether the aggregate takes a column of this type. @rule G-OUT-8 G-OUT-9 */
+export const takes = (build: GqlBuild, fn: string, value: GqlValueType): boolean => {
+  const spec = build.schema.registry.aggregates.get(fn);
+  return spec !== undefined && isTaken(spec, value);
+};
+
+/** Asked for each column of each table: remembered by type. */
+const verdicts = onceFor<AggregateSpec, WeakMap<PgType, boolean>>(() => new WeakMap());
+
+export const isTaken = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean => {
+  const known = verdicts(spec);
+  let verdict = known.get(type);
+  if (verdict === undefined)
+    known.set(type, (verdict = matchesType({ types: spec.types ?? [], exceptTypes: spec.exceptTypes ?? [] }, type)));
+  return verdict && enumTable === undefined;
+};
+
+/** What the aggregate of such values is. */
+export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {
+  const result = build.schema.registry.aggregates.get(fn)?.result;
+  if (result === "Float") return GraphQLFloat;
+  const own = result === undefined ? value : build.valueType(result);
+  return own === undefined ? GraphQLString : build.valueOutput(own);
+};
+
+/** @rule G-OUT-3 */
+export const aggregateFieldsType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+  build.object({
+    name: build.typeName(table.word, "aggregate_fields"),
+    scope: "aggregate_fields",
+    relation: table.relation,
+    description: `aggregate fields of ${quoted(table)}`,
+  });
+
+/** For comparisons of what they give. A Float is compared as one. */
+export const aggregateFunctionsOf = (build: GqlBuild): ReturnType<GqlBuild["aggregateFunctions"]> =>
+  functionsOf(build.schema.registry).map(({ spec, word }) => ({
+    fn: spec.name,
+    name: build.fieldName(word),
+    of: (value) => {
+      if (!isTaken(spec, value)) return undefined;
+      const { result } = spec;
+      return result === undefined
+        ? { ...value, isNullable: true }
+        : build.valueType(result === "Float" ? "float8" : result);
+    },
+  }));

@@ -1,0 +1,239 @@
+/** Groups of rows, on both surfaces. */
+import { describe, expect, test } from "vitest";
+import { compose, without } from "../../core/index.ts";
+import { fullCompat, plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
+
+const metadata = documentOf([
+  table("album", {
+    select_permissions: permissions({
+      fans: { columns: ["artist_id", "sold", "live"], filter: { sold: { _gt: 3 } }, allow_aggregations: true },
+      readers: { columns: "*", filter: {} },
+    }),
+  }),
+]);
+const api = await startApi({ preset: plus, dbAggregatesEnabled: true });
+const graphql = await startApi(
+  forGraphql({ preset: plus, metadata, dbAggregatesEnabled: true, metadataPermissionsForRest: true }),
+);
+const stringified = await startApi(forGraphql({ preset: plus, stringifyNumericTypes: true }));
+const closed = await startApi({ preset: plus });
+const plain = await startApi(
+  forGraphql({ preset: (options) => compose(plus(options), without("graphql-group-by"), without("rest-having")) }),
+);
+
+const groups = async (query: string, variables = {}, headers = {}): Promise<any> => {
+  const { data, errors } = await graphql.gql(query, variables, headers);
+  return errors ?? data.album_group_by;
+};
+
+describe("GraphQL", () => {
+  test("P-GRP-1 keys and aggregates of each group", async () => {
+    expect(
+      await groups(`{ album_group_by(by: [artist_id], order_by: {artist_id: asc}) {
+        artist_id aggregate { count sum { sold } max { title } } __typename
+      } }`),
+    ).toEqual([
+      {
+        artist_id: 1,
+        aggregate: { count: 2, sum: { sold: 13 }, max: { title: "Waterloo" } },
+        __typename: "album_group",
+      },
+      {
+        artist_id: 2,
+        aggregate: { count: 1, sum: { sold: null }, max: { title: "Debut" } },
+        __typename: "album_group",
+      },
+      {
+        artist_id: 3,
+        aggregate: { count: 2, sum: { sold: 14 }, max: { title: "Tago Mago" } },
+        __typename: "album_group",
+      },
+    ]);
+  });
+
+  test("P-GRP-1 several keys, some not shown, or no aggregate", async () => {
+    expect(
+      await groups("{ album_group_by(by: [artist_id, sold], order_by: [{artist_id: asc}, {sold: asc}]) { s: sold } }"),
+    ).toEqual([{ s: 3 }, { s: 10 }, { s: null }, { s: 7 }]);
+    expect(
+      await groups("{ album_group_by(by: [live], order_by: {live: asc}, limit: 1) { aggregate { __typename } } }"),
+    ).toEqual([{ aggregate: { __typename: "album_aggregate_fields" } }]);
+    expect(
+      await groups("{ album_group_by(by: [artist_id], order_by: {count: desc}) { aggregate { count } } }"),
+    ).toEqual([{ aggregate: { count: 2 } }, { aggregate: { count: 2 } }, { aggregate: { count: 1 } }]);
+  });
+
+  test("P-GRP-1 where is for rows, having for groups; order by aggregates; pages", async () => {
+    const text = `query($least: Int, $where: album_bool_exp, $limit: Int) {
+      album_group_by(by: [artist_id], where: $where, having: {count: {_gte: $least}, sum: {sold: {_gt: 1}}},
+        order_by: [{sum: {sold: desc_nulls_last}}, {artist_id: asc}], limit: $limit) { artist_id }
+    }`;
+    expect(await groups(text, { least: 2 })).toEqual([{ artist_id: 3 }, { artist_id: 1 }]);
+    expect(await groups(text, { least: 2, limit: 1 })).toEqual([{ artist_id: 3 }]);
+    expect(await groups(text, { least: 1, where: { live: { _eq: true } } })).toEqual([
+      { artist_id: 3 },
+      { artist_id: 1 },
+    ]);
+    expect(
+      await groups(`{ album_group_by(by: artist_id, offset: 1, order_by: {artist_id: asc},
+        having: {_or: [{max: {title: {_like: "D%"}}}, {_not: {count: {_lt: 2}}}]}) { artist_id } }`),
+    ).toEqual([{ artist_id: 2 }, { artist_id: 3 }]);
+  });
+
+  test("P-GRP-1 numbers are texts where the setting says so, and are compared as numbers", async () => {
+    const { data } =
+      await stringified.gql(`{ album_group_by(by: [price], having: {max: {price: {_gt: "9.99"}}}, order_by: {max: {price: asc}}) {
+      price aggregate { max { price } } } }`);
+    expect(data.album_group_by).toEqual([
+      { price: "12.50", aggregate: { max: { price: "12.50" } } },
+      { price: "20.00", aggregate: { max: { price: "20.00" } } },
+      { price: "25.00", aggregate: { max: { price: "25.00" } } },
+    ]);
+  });
+
+  test("P-GRP-2 columns that are no keys, and no keys at all, are refused", async () => {
+    const refused = (message: string) => [
+      { message, extensions: { path: "$.selectionSet.album_group_by", code: "validation-failed" } },
+    ];
+    expect(await groups("{ album_group_by(by: [artist_id]) { title } }")).toEqual(
+      refused('the column "title" is not among those of "by"'),
+    );
+    expect(await groups("{ album_group_by(by: [artist_id], order_by: {sold: asc}) { artist_id } }")).toEqual(
+      refused('the column "sold" is not among those of "by"'),
+    );
+    expect(await groups("{ album_group_by(by: []) { artist_id } }")).toEqual(refused('"by" names no column'));
+    expect((await groups("{ album_group_by(by: [nothing]) { artist_id } }"))[0].extensions.code).toBe(
+      "validation-failed",
+    );
+    expect((await groups("{ album_group_by { artist_id } }"))[0].message).toContain("by");
+    expect(
+      (await groups('{ album_group_by(by: [artist_id], having: {sum: {sold: {_gt: "x"}}}) { artist_id } }'))[0]
+        .extensions.code,
+    ).toBe("data-exception");
+    expect(
+      (await groups("{ album_group_by(by: [artist_id], having: {sum: {title: {_gt: 1}}}) { artist_id } }"))[0].message,
+    ).toContain("title");
+  });
+
+  test("P-GRP-1 permissions are those of aggregates: filter, columns, the right to aggregate", async () => {
+    expect(
+      await groups(
+        "{ album_group_by(by: [artist_id], order_by: {artist_id: asc}) { artist_id aggregate { count } } }",
+        {},
+        asAdmin("fans"),
+      ),
+    ).toEqual([
+      { artist_id: 1, aggregate: { count: 1 } },
+      { artist_id: 3, aggregate: { count: 2 } },
+    ]);
+    expect(
+      (await groups("{ album_group_by(by: [title]) { aggregate { count } } }", {}, asAdmin("fans")))[0].extensions.code,
+    ).toBe("validation-failed");
+    const unknown = { message: "field 'album_group_by' not found in type: 'query_root'" };
+    expect((await groups("{ album_group_by(by: [title]) { title } }", {}, asAdmin("readers")))[0]).toMatchObject(
+      unknown,
+    );
+  });
+
+  test("P-GEN-2 without the plugin the field is unknown", async () => {
+    expect((await plain.gql("{ album_group_by(by: [title]) { title } }")).errors[0].message).toBe(
+      "field 'album_group_by' not found in type: 'query_root'",
+    );
+  });
+
+  test("P-GRP-1 the types are in introspection", async () => {
+    const { data } = await graphql.gql(`{ __type(name: "album_group") { fields { name } }
+      having: __type(name: "album_group_having_sum") { inputFields { name type { name } } } }`);
+    expect(data.__type.fields.map(({ name }: { readonly name: string }) => name)).toContain("aggregate");
+    expect(data.having.inputFields).toContainEqual({ name: "sold", type: { name: "Int_comparison_exp" } });
+  });
+});
+
+const rows = async (path: string): Promise<any> => (await api.get(path)).json();
+
+describe("REST", () => {
+  test("P-GRP-3 having takes groups away", async () => {
+    expect(await rows("/voyages?select=vessel_id,fare.sum()&having=fare.sum().gt.100&order=vessel_id")).toEqual(
+      (await rows("/voyages?select=vessel_id,fare.sum()&order=vessel_id")).filter(
+        ({ sum }: { readonly sum: number }) => sum > 100,
+      ),
+    );
+    expect(await rows("/vessels?select=home_port_id,id.count()&having=id.count().gte.2")).toEqual([
+      { home_port_id: 1, count: 2 },
+    ]);
+    expect(await rows("/vessels?select=home_port_id&having=count().eq.1")).toEqual([{ home_port_id: null }]);
+    expect(await rows("/vessels?select=home_port_id&having=(count().in.(1,2),tonnage.max().not.lt.100)")).toEqual([
+      { home_port_id: 1 },
+    ]);
+    expect(await rows('/vessels?select=home_port_id&having="name".min().like.G*&having=count().gt.0')).toEqual([
+      { home_port_id: null },
+    ]);
+    expect(await rows("/vessels?select=home_port_id&having=home_port_id.max().is.null")).toEqual([
+      { home_port_id: null },
+    ]);
+  });
+
+  test("P-GRP-3 the count is that of the groups, embeds and windows work beside it", async () => {
+    const answer = await api.get(
+      "/vessels?select=home_port_id,ports(name),tonnage.sum()&having=count().gt.0&limit=1&order=tonnage.sum().desc",
+      {
+        headers: { prefer: "count=exact" },
+      },
+    );
+    expect(answer.headers["content-range"]).toBe("0-0/2");
+    expect(answer.json()).toEqual([{ home_port_id: 1, ports: { name: "Oslo" }, sum: 1255 }]);
+  });
+
+  test("P-GRP-4 groups are ordered by aggregates", async () => {
+    expect(await rows("/vessels?select=home_port_id,tonnage.sum()&order=tonnage.sum().asc")).toEqual([
+      { home_port_id: null, sum: 47 },
+      { home_port_id: 1, sum: 1255 },
+    ]);
+    expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=id.count().desc.nullslast")).toEqual([
+      { home_port_id: 1 },
+      { home_port_id: null },
+    ]);
+    expect((await api.get("/vessels?select=name&order=tonnage.sum()")).json()).toMatchObject({ code: "42803" });
+  });
+
+  test.each([
+    ["having=fare.gt.100", "PGRST100"],
+    ["having=", "PGRST100"],
+    ["having=fare.sum()", "PGRST100"],
+    ["having=fare.nosuch().gt.1", "PGRST100"],
+    ["having=fare.sum().nosuch.1", "PGRST100"],
+    ["having=sum().gt.1", "PGRST100"],
+    ["having=(fare.sum().gt.1,)", "PGRST100"],
+    ["having=nosuch.sum().gt.1", "42703"],
+    ["having=fare.sum().gt.abc", "22P02"],
+    [`having=${encodeURIComponent('"x";drop table sea.ports--".sum().gt.1')}`, "PGRST100"],
+    [`having=${encodeURIComponent('"x"" y".sum().gt.1')}`, "PGRST100"],
+  ])("P-GRP-3 %s is refused", async (query, code) => {
+    const answer = await api.get(`/voyages?select=vessel_id&${query}`);
+    expect([answer.status, answer.json().code]).toEqual([400, code]);
+  });
+
+  test("P-GRP-3 aggregates that are switched off are off here too, and so are those a role may not use", async () => {
+    expect((await closed.get("/voyages?select=vessel_id&having=count().gt.0")).json()).toMatchObject({
+      code: "PGRST123",
+    });
+    const as = (role: string) => graphql.get("/album?select=artist_id&having=count().gt.1", { headers: asAdmin(role) });
+    expect((await as("readers")).json()).toMatchObject({ code: "42501" });
+    expect((await as("fans")).json()).toEqual([{ artist_id: 3 }]);
+  });
+
+  test("P-GRP-3 writes know no such parameter: it is a filter on a column", async () => {
+    const answer = await api.delete("/voyages?having=eq.1");
+    expect([answer.status, answer.json().code]).toEqual([400, "42703"]);
+    expect((await api.delete("/voyages?having=count().gt.0")).json().code).toBe("PGRST100");
+  });
+
+  test("P-GEN-2 without the plugin it is a filter for reads as well, and the order has no aggregates", async () => {
+    expect((await plain.get("/album?having=sold.sum().gt.1")).json().code).toBe("PGRST100");
+    expect((await plain.get("/album?order=sold.sum()")).json().code).toBe("PGRST100");
+    const full = await startApi({ preset: fullCompat, on: plain.database });
+    expect((await full.get("/vessels?having=eq.1")).json().code).toBe("42703");
+  });
+});
