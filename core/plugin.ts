@@ -7,6 +7,7 @@ import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
+import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
@@ -328,6 +329,9 @@ export interface PluginContext {
   execute(execution: Execution): Promise<readonly ResultRow[]>;
   /** Runs a statement of the plugin's own as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
+  /** Statements of somebody who may do everything, as the login role, in one transaction unless they end it. `script`:
+   *  `catalogText(text)`, without slots. @throws RelApiError of the database @rule X-RUN-1 */
+  script(script: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
   /** Puts something around what every plan and every transaction goes through (`prepare`, `execute`), for the others and
    *  for core: while plugins are applied only. The last to wrap is the outermost. @rule X-WRAP-1 */
   wrap(around: {

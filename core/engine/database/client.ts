@@ -5,6 +5,7 @@ import pg from "pg";
 import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import type { Connection, ConnectionKind, Target } from "./connection.ts";
+import type { ScriptResult } from "./script-result.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { backendOf, type Backend } from "./sharing.ts";
 import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
@@ -113,6 +114,11 @@ export const wrap = (
       limit(Number.POSITIVE_INFINITY);
       return lastRows<Row>(await client.query(text, values as unknown[]));
     },
+    script: async (text) => {
+      limit(maxResultBytes);
+      const found: unknown = await client.query({ text, rowMode: "array", types: AS_TEXT });
+      return (Array.isArray(found) ? found : [found]).map(scriptResult);
+    },
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
         limit(Number.POSITIVE_INFINITY); // it goes on for ever
@@ -157,6 +163,15 @@ export const wrap = (
 /** pg's types know no text of several statements, which has a result for each. */
 const lastRows = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
+
+const asText = (text: unknown): unknown => text;
+const AS_TEXT = { getTypeParser: () => asText } as unknown as pg.CustomTypesConfig; // pg's types have overloads for each format
+
+const scriptResult = ({ command, fields, rows }: pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
+  command: command ?? "", // no statement at all
+  columns: fields.map(({ name }) => name),
+  rows,
+});
 
 const CANCEL_PATIENCE_MS = 5000;
 const END_PATIENCE_MS = 2000;

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import type { Cleaner, Cleaning } from "./cleaning.ts";
 import type { PlanOwner, PreparedStatements } from "./prepared.ts";
 import type { Backend, PoolerMode } from "./sharing.ts";
+import type { ScriptResult } from "./script-result.ts";
 import type { WirePlan, WireResult } from "./wire.ts";
 
 /** Where connections lead. */
@@ -23,6 +24,8 @@ export interface Connection {
   readonly cleaner: Pick<Cleaner, "cleaned">;
   /** An ordinary query with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Any number of statements, with the result of each; values as text. */
+  script(text: string): Promise<readonly ScriptResult[]>;
   /** Starts a copy in both directions, which goes on until the connection ends. Rejects when the server refuses or ends
    *  it. */
   copyBoth(text: string, take: (bytes: Buffer) => void): Promise<void>;

@@ -11,6 +11,7 @@ import { createExecutor, type Execute } from "./execute.ts";
 import type { Listener } from "./listener.ts";
 import { fromStatement, isPgError, refusalOf } from "./pg-errors.ts";
 import type { Connection, Target } from "./connection.ts";
+import type { ScriptOptions, ScriptResult } from "./script-result.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
 import { createReplicas } from "./replicas.ts";
@@ -24,6 +25,7 @@ export interface Database {
   readonly execute: Execute;
   /** One statement as the login role, outside requests. Slots must be `fixed`. */
   readonly query: Query;
+  script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
   /** Several in one read-only transaction at one snapshot, with an empty search path. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
   /** Loaded with the first channel. */
@@ -130,6 +132,19 @@ export const createDatabase = (
     }
   };
 
+  /** In a transaction in which user code may have run: behind a pooler the next one may have another backend. */
+  const leaveShared = async (connection: Connection): Promise<void> => {
+    if (primary.sharing === undefined) return;
+    for (const { text } of leaveNothing(primary.sharing)) await connection.query(text, []);
+  };
+
+  /** After a transaction in which user code may have run. */
+  const leave = async (connection: Connection): Promise<void> => {
+    if (connection.isEnded || primary.sharing !== undefined) return;
+    await connection.run(NOTHING, { kind: "all", prepares: false });
+    if ((await connection.cleaner.cleaned) === false) await connection.end();
+  };
+
   return {
     execute: createExecutor({
       caches,
@@ -143,6 +158,15 @@ export const createDatabase = (
       ran: signals.of("transaction"),
     }),
     query: (statement) => withConnection((connection) => run(connection, statement)),
+    script: (statement, how) =>
+      withConnection(async (connection) => {
+        const { runScript } = await import("./own-script.ts");
+        try {
+          return await runScript(connection, textOf(statement), how, () => leaveShared(connection));
+        } finally {
+          await leave(connection);
+        }
+      }),
     snapshot: (work) => {
       replicas?.start();
       return withConnection(async (connection) => {
@@ -156,14 +180,9 @@ export const createDatabase = (
         };
         const result = await work(inTurn);
         // user code may have run (`dbPreConfig`)
-        if (primary.sharing !== undefined) {
-          for (const { text } of leaveNothing(primary.sharing)) await connection.query(text, []);
-          await connection.query("commit", []);
-          return result;
-        }
+        await leaveShared(connection);
         await connection.query("commit", []);
-        await connection.run(NOTHING, { kind: "all", prepares: false });
-        if ((await connection.cleaner.cleaned) === false) await connection.end();
+        await leave(connection);
         return result;
       });
     },
@@ -212,6 +231,12 @@ const fresh = (to: Target, option: string, { freshUrl }: Pick<ResolvedOptions, "
 /** For what needs a backend of its own for longer than a transaction. */
 const directTargetOf = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
   database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };
+
+const textOf = (statement: Sql): string => {
+  const { text, slots } = toStatement(statement);
+  if (slots.length > 0) throw new TypeError("a script cannot have slots: use ident() and catalogText()");
+  return text;
+};
 
 const run = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[]> => {
   const { text, slots } = toStatement(statement);
