@@ -8,6 +8,7 @@ import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
+import { configApi, graphqlExplain, metadataApi, runSql } from "../plugins/plus/hasura/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -23,6 +24,9 @@ const features: readonly Plugin[] = [
   relay,
   rowHistory,
   softDelete,
+  runSql,
+  graphqlExplain,
+  configApi,
 ];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */

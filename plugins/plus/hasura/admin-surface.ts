@@ -1,0 +1,111 @@
+/** A path for administrators: JSON in, JSON out, errors as `{"path","error","code"}`. @rule P-HAS-2 */
+import {
+  isRelApiError,
+  writeJson,
+  type Answer,
+  type Exchange,
+  type Headers,
+  type Json,
+  type OpenExchange,
+  type PluginContext,
+  type Surface,
+} from "../../../core/index.ts";
+import type { GqlEngine, GraphqlService } from "../../graphql/api.ts";
+import { adminOnly, encodeRefusal, isOwn, refusal } from "./errors.ts";
+
+interface AdminPath {
+  readonly path: string;
+  /** For the log. */
+  readonly kind: string;
+  /** Absent: POST. */
+  readonly method?: "GET";
+  /** Absent: it is served. Asked with each load of the schema. */
+  isOn?(): boolean;
+  /** `body`: null for a GET. @throws RelApiError */
+  answer(body: Json, asked: Asked): Promise<Json> | Json;
+}
+
+interface Asked {
+  readonly exchange: Exchange;
+  readonly engine: GqlEngine;
+  /** An error as an answer has it. */
+  encode(error: unknown): Json;
+}
+
+interface GqlErrorBody {
+  readonly message: string;
+  readonly extensions: { readonly path: string; readonly code: string; readonly internal?: Json };
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+const json = (status: number, body: string, more: Headers = []): Answer => ({
+  status,
+  headers: [["Content-Type", "application/json; charset=utf-8"], ["Cache-Control", "no-store"], ...more],
+  body,
+});
+
+export const createAdminSurface = (context: PluginContext, served: AdminPath): Surface => {
+  const { path, kind, method = "POST" } = served;
+  const isServed = (): boolean =>
+    context.service<GraphqlService>("graphql") !== undefined && (served.isOn === undefined || served.isOn());
+  const engineOf = (): GqlEngine => {
+    const found = context.service<GraphqlService>("graphql");
+    if (found === undefined) throw new Error('the plugin "graphql" is missing'); // then nothing is served
+    return found;
+  };
+
+  /** In the words of the GraphQL surface, and in this one's shape. */
+  const encode = (error: unknown, exchange: OpenExchange): Answer => {
+    if (isRelApiError(error) && isOwn(error)) {
+      exchange.errorCode = error.code;
+      return json(error.status, encodeRefusal(error), error.headers);
+    }
+    const encoded = engineOf().encodeErrors(error, exchange.session);
+    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // as just written
+    const { path: place, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
+    exchange.errorCode = code;
+    const headers = isRelApiError(error) ? error.headers : [];
+    return json(encoded.status, JSON.stringify({ path: place, error: first?.message, code, internal }), headers);
+  };
+
+  /** @throws RelApiError */
+  const readBody = async (exchange: Exchange): Promise<Json> => {
+    if (method === "GET") return null;
+    // what a page of another origin may send without asking is no request of an administrator
+    if (!JSON_TYPE.test(exchange.header("content-type") ?? ""))
+      throw refusal("invalid-headers", "the content type must be application/json", "$", undefined, 415);
+    const text = (await exchange.body()).toString("utf8");
+    try {
+      return engineOf().parseJson(text);
+    } catch (error) {
+      if (isRelApiError(error)) throw error;
+      throw refusal("invalid-json", error instanceof Error ? error.message : "no JSON", "$");
+    }
+  };
+
+  return {
+    name: "graphql",
+    get credentialRules() {
+      return engineOf().credentialRules;
+    },
+    paths: () => (isServed() ? [path] : []),
+    beforeAuthorize: (exchange) =>
+      exchange.method === method
+        ? undefined
+        : { status: exchange.method === "OPTIONS" ? 200 : 405, headers: [["Allow", `OPTIONS, ${method}`]] },
+    handle: async (exchange) => {
+      try {
+        if (!exchange.session.isAdmin || exchange.session.role !== "admin") throw adminOnly();
+        exchange.operation = { kind };
+        const body = await readBody(exchange);
+        const encoded = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json; // as just written
+        return json(200, writeJson(await served.answer(body, { exchange, engine: engineOf(), encode: encoded })));
+      } catch (error) {
+        return encode(error, exchange);
+      }
+    },
+    encodeError: (error, exchange) => encode(error, exchange),
+    exposedHeaders: ["x-request-id"],
+  };
+};

@@ -1,0 +1,52 @@
+/** `GET /v1alpha1/config`: how the server is set up, for administrators and their tools. */
+import { definePlugin, VERSION, type Json, type PluginContext } from "../../../core/index.ts";
+import { createAdminSurface } from "./admin-surface.ts";
+
+const SECOND_MS = 1000;
+
+const isSet = (value: unknown): boolean =>
+  value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0);
+
+const answer = ({ options, registry }: PluginContext): Json => {
+  // those of plugins that may be absent
+  const all = options as unknown as Readonly<Record<string, unknown>>;
+  const numberOf = (name: string, otherwise: number): number => {
+    const value = all[name];
+    return typeof value === "number" ? value : otherwise;
+  };
+  return {
+    version: VERSION,
+    server_type: "relapi",
+    is_function_permissions_inferred: all["inferFunctionPermissions"] !== false,
+    is_remote_schema_permissions_enabled: false,
+    is_admin_secret_set: isSet(all["adminSecret"]) || isSet(all["adminSecrets"]),
+    is_auth_hook_set: false,
+    is_jwt_set: isSet(all["jwtSecret"]),
+    jwt: null,
+    is_allow_list_enabled: registry.has("trusted-documents") && all["enableAllowlist"] === true,
+    live_queries: {
+      batch_size: numberOf("liveQueryBatchSize", 100),
+      refetch_delay: numberOf("liveQueryInterval", SECOND_MS) / SECOND_MS,
+    },
+    is_prometheus_metrics_enabled: registry.has("metrics"),
+    default_naming_convention: String(all["defaultNamingConvention"] ?? "hasura-default"),
+    experimental_features: [],
+    console_assets_dir: null,
+  };
+};
+
+/** @rule P-HAS-8 */
+export const configApi = definePlugin({
+  name: "config-api",
+  before: ["graphql"],
+  apply: (_hooks, context) => {
+    context.addSurface(
+      createAdminSurface(context, {
+        path: "/v1alpha1/config",
+        kind: "config",
+        method: "GET",
+        answer: () => answer(context),
+      }),
+    );
+  },
+});

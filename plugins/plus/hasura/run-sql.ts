@@ -1,0 +1,86 @@
+/** `POST /v2/query {"type": "run_sql", "args": {"sql": "…"}}`: administrators run SQL, where the setting `runSql` lets
+ *  them. */
+import {
+  catalogText,
+  definePlugin,
+  isRelApiError,
+  type Exchange,
+  type Json,
+  type PluginContext,
+} from "../../../core/index.ts";
+import type { ReloadOthersService } from "../../reload/api.ts";
+import { createAdminSurface } from "./admin-surface.ts";
+import { isEntry, textIn, type Arguments } from "./document.ts";
+import { missingKey, refusal, wrongKind } from "./errors.ts";
+import { runSqlSettings } from "./settings.ts";
+
+const MAX_BULK = 1000;
+
+/** Of the database, not of the way to it. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** What does not change the schema: words that begin a statement which only reads or writes rows. */
+const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)\b[^;]*;?\s*$/i;
+
+const runOne = async (context: PluginContext, exchange: Exchange, from: Arguments): Promise<Json> => {
+  const { args, at } = from;
+  const text = textIn(from, "sql");
+  const { read_only: readOnly = false } = args;
+  if (typeof readOnly !== "boolean") throw wrongKind("read_only", "a boolean", at);
+  try {
+    const results = await context.script(catalogText(text), {
+      access: readOnly ? "read only" : "read write",
+      onGone: (listener) => exchange.onGone(listener),
+    });
+    if (!readOnly && !ROWS_ONLY.test(text)) {
+      await context.reload();
+      context.service<ReloadOthersService>("reload-others")?.ask();
+    }
+    // as the dialect has it: of several statements the last counts
+    const { columns = [], rows = [] } = results.at(-1) ?? {};
+    if (columns.length === 0) return { result_type: "CommandOk", result: null };
+    return { result_type: "TuplesOk", result: [columns, ...rows.map((row) => row.map((value) => value ?? "NULL"))] };
+  } catch (error) {
+    if (!isRelApiError(error) || !SQLSTATE.test(error.code)) throw error;
+    const { message, details, hint, code } = error;
+    throw refusal("postgres-error", "query execution failed", at, {
+      error: { exec_status: "FatalError", message, description: details, hint, status_code: code },
+      statement: text,
+    });
+  }
+};
+
+const answer = async (context: PluginContext, exchange: Exchange, body: Json, at = "$"): Promise<Json> => {
+  if (!isEntry(body)) throw refusal("parse-failed", "expected an object", at);
+  const { type, args } = body;
+  if (type === undefined) throw missingKey("type", at);
+  if (type === "run_sql") {
+    if (!isEntry(args)) throw wrongKind("args", "an object", at);
+    return runOne(context, exchange, { args, at: `${at}.args` });
+  }
+  if ((type === "bulk" || type === "concurrent_bulk") && at === "$") {
+    if (!Array.isArray(args) || args.length > MAX_BULK) throw wrongKind("args", `a list of up to ${MAX_BULK}`, at);
+    const answers: Json[] = [];
+    for (const [i, one] of (args as readonly Json[]).entries())
+      answers.push(await answer(context, exchange, one, `$.args[${i}]`));
+    return answers;
+  }
+  throw refusal("parse-failed", "expected one of run_sql and, not inside itself, bulk", `${at}.type`);
+};
+
+/** @rule P-HAS-6 */
+export const runSql = definePlugin({
+  name: "run-sql",
+  settings: runSqlSettings,
+  before: ["graphql"],
+  apply: (_hooks, context) => {
+    context.addSurface(
+      createAdminSurface(context, {
+        path: "/v2/query",
+        kind: "run_sql",
+        isOn: () => context.options.runSql,
+        answer: (body, { exchange }) => answer(context, exchange, body),
+      }),
+    );
+  },
+});

@@ -1,0 +1,22 @@
+/** Settings of the operations for administrators. */
+import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
+
+export const runSqlSettings = [
+  defineOption({
+    name: "runSql",
+    environment: ["RUN_SQL"],
+    kind: settingKinds.flag,
+    default: false,
+    description:
+      "`/v2/query` runs SQL of administrators as the login role: whoever has the admin secret then has the database",
+    isFixed: true,
+  }),
+] as const;
+
+/** Options of the operations for administrators. */
+export interface HasuraOptions extends OptionsOf<typeof runSqlSettings> {}
+
+declare module "../../../core/kernel/options.ts" {
+  interface RelApiOptions extends HasuraOptions {}
+  interface ResolvedOptions extends ValuesOf<typeof runSqlSettings> {}
+}

@@ -1,0 +1,201 @@
+/** SQL, execution plans and the configuration, for administrators. */
+import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { fullCompat, plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import type { HeaderValues } from "../support/http.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
+
+const base = await startApi(forGraphql());
+
+const start = (more: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: base.database, preset: plus, ...more }));
+
+const api = await start({
+  runSql: true,
+  metadata: documentOf([
+    table("album", {
+      select_permissions: permissions({
+        shopper: { columns: ["id", "title"], filter: { id: { _eq: "X-Hasura-Album" } } },
+      }),
+    }),
+    table("artist"),
+  ]),
+});
+
+const NOT_FOUND = { path: "$", error: "resource does not exist", code: "not-found" };
+
+const sqlOf = async (sql: string, more: object = {}, headers: HeaderValues = asAdmin()): Promise<any> =>
+  (await api.post("/v2/query", { body: { type: "run_sql", args: { sql, ...more } }, headers })).json();
+
+describe("P-HAS-6 X-RUN-1 run_sql", () => {
+  test("rows as text, nulls as the dialect has them, doubled names, no rows", async () => {
+    expect(await sqlOf("select 1 as a, null as a, true as \"1\", '{1,2}'::int[] as b, 12.50 as c")).toEqual({
+      result_type: "TuplesOk",
+      result: [
+        ["a", "a", "1", "b", "c"],
+        ["1", "NULL", "t", "{1,2}", "12.50"],
+      ],
+    });
+    expect(await sqlOf("select 1 where false")).toEqual({ result_type: "TuplesOk", result: [["?column?"]] });
+    expect(await sqlOf("set local work_mem = '4MB'; select 2 as two")).toEqual({
+      result_type: "TuplesOk",
+      result: [["two"], ["2"]],
+    });
+    expect(await sqlOf("-- nothing")).toEqual({ result_type: "CommandOk", result: null });
+  });
+
+  test("one transaction; the schema is loaded again", async () => {
+    const failed = await sqlOf("create table run_sql_a (id int); select 1/0");
+    expect(failed).toMatchObject({
+      path: "$.args",
+      error: "query execution failed",
+      code: "postgres-error",
+      internal: { error: { status_code: "22012", message: "division by zero" } },
+    });
+    expect(await sqlOf("select to_regclass('run_sql_a') as found")).toMatchObject({ result: [["found"], ["NULL"]] });
+    expect(await sqlOf("create schema run_sql; create table run_sql.one (id int primary key)")).toEqual({
+      result_type: "CommandOk",
+      result: null,
+    });
+    expect(await sqlOf("select count(*) as n from run_sql.one")).toMatchObject({ result: [["n"], ["0"]] });
+    await sqlOf("drop schema run_sql cascade");
+  });
+
+  test("read_only writes nothing", async () => {
+    expect(await sqlOf("create table run_sql_b (id int)", { read_only: true })).toMatchObject({
+      code: "postgres-error",
+      internal: { error: { status_code: "25006" } },
+    });
+    expect(await sqlOf("select 1 as one", { read_only: true })).toMatchObject({ result: [["one"], ["1"]] });
+  });
+
+  test("nothing of it stays in the database session", async () => {
+    await sqlOf("set work_mem = '5MB'; set role sea_anon; select set_config('request.jwt.claims', '{}', false)");
+    await sqlOf("create temp table run_sql_left (id int); select pg_advisory_lock(77)");
+    const left = await sqlOf(
+      "select current_user = session_user as same, current_setting('work_mem') as mem, to_regclass('pg_temp.run_sql_left') as temp, (select count(*) from pg_locks where locktype = 'advisory' and objid = 77) as locks",
+    );
+    expect(left.result[1][0]).toBe("t");
+    expect(left.result[1][1]).not.toBe("5MB");
+    expect(left.result[1].slice(2)).toEqual(["NULL", "0"]);
+    expect(await api.gql("{ artist_by_pk(id: 1) { id } }")).toEqual({ data: { artist_by_pk: { id: 1 } } });
+  });
+
+  test("a bulk runs one after the other, and stops at the first error", async () => {
+    const run = (sql: string): object => ({ type: "run_sql", args: { sql } });
+    const send = async (args: unknown) =>
+      (await api.post("/v2/query", { body: { type: "bulk", args }, headers: asAdmin() })).json();
+    expect(await send([run("select 1 as a"), run("select 2 as b")])).toMatchObject([
+      { result: [["a"], ["1"]] },
+      { result: [["b"], ["2"]] },
+    ]);
+    expect(await send([run("select 1"), run("select x")])).toMatchObject({
+      path: "$.args[1].args",
+      code: "postgres-error",
+    });
+    expect(await send([{ type: "bulk", args: [] }])).toMatchObject({ code: "parse-failed" });
+  });
+
+  test.each([
+    ["a role, with the admin secret", asAdmin("sea_captain")],
+    ["nobody", {}],
+    ["a wrong secret", { "x-session-admin-secret": "wrong" }],
+  ])("%s is refused", async (_, headers) => {
+    expect(await sqlOf("create table run_sql_c (id int)", {}, headers)).toMatchObject({ code: "access-denied" });
+    expect(await base.sql("select to_regclass('run_sql_c')::text as found")).toEqual([{ found: null }]);
+  });
+
+  test.each([
+    ["no type", {}, "parse-failed"],
+    ["another type", { type: "select", args: {} }, "parse-failed"],
+    ["no sql", { type: "run_sql", args: {} }, "parse-failed"],
+    ["sql that is no text", { type: "run_sql", args: { sql: 1 } }, "parse-failed"],
+    ["a list", [], "parse-failed"],
+  ])("%s is refused", async (_, body, code) => {
+    expect((await api.post("/v2/query", { body, headers: asAdmin() })).json()).toMatchObject({ code });
+  });
+
+  test("off unless it is switched on, and then unknown", async () => {
+    const off = await start();
+    const answer = await off.post("/v2/query", {
+      body: { type: "run_sql", args: { sql: "select 1" } },
+      headers: asAdmin(),
+    });
+    expect([answer.status, answer.json()]).toEqual([404, NOT_FOUND]);
+    await off.close();
+  });
+});
+
+const explained = async (body: unknown, headers: HeaderValues = asAdmin()): Promise<any> =>
+  (await api.post("/v1/graphql/explain", { body, headers })).json();
+
+describe("P-HAS-7 explain", () => {
+  test("what a query becomes, for an administrator and for a role with its permission", async () => {
+    const query = { query: "query ($n: Int!) { album(limit: $n) { id } }", variables: { n: 1 } };
+    const [{ field, sql, plan }] = await explained({ query });
+    expect(field).toBe("album");
+    expect(sql).toContain('"album"');
+    expect(plan.join("\n")).toContain("album");
+    const [own] = await explained({ query, user: { "X-Hasura-Role": "shopper", "x-hasura-album": "7" } });
+    expect(own.sql).not.toBe(sql);
+    expect(own.plan.join("\n")).toMatch(/id = 7/);
+  });
+
+  test("several fields are one statement; a subscription is one plan", async () => {
+    const both = await explained({ query: { query: "{ a: album(limit: 1) { id } artist { id } }" } });
+    expect(both.map(({ field }: { readonly field: string }) => field)).toEqual(["a, artist"]);
+    const one = await explained({ query: { query: "subscription { album(limit: 1) { id } }" } });
+    expect(Object.keys(one)).toEqual(["sql", "plan", "variables"]);
+  });
+
+  test("what cannot be explained is refused, and nothing runs", async () => {
+    expect(
+      await explained({ query: { query: "mutation { delete_album(where: {}) { affected_rows } }" } }),
+    ).toMatchObject({
+      code: "invalid-params",
+    });
+    expect(await explained({ query: { query: "{ nothing }" } })).toMatchObject({ code: "validation-failed" });
+    expect(await explained({})).toMatchObject({ code: "parse-failed" });
+    expect(
+      await explained({ query: { query: "{ album { price } }" }, user: { "x-hasura-role": "shopper" } }),
+    ).toMatchObject({
+      code: "validation-failed",
+    });
+    const query = { query: "{ album { id } }" };
+    expect(await explained({ query, user: { "x-hasura-role": 1 } })).toMatchObject({ code: "parse-failed" });
+    expect(await explained({ query }, asAdmin("shopper"))).toMatchObject({ code: "access-denied" });
+    expect(await explained({ query }, {})).toMatchObject({ code: "access-denied" });
+  });
+});
+
+test("P-HAS-8 the configuration, without secrets, for administrators", async () => {
+  const answer = await api.get("/v1alpha1/config", { headers: asAdmin() });
+  expect(answer.json()).toMatchObject({
+    is_admin_secret_set: true,
+    is_jwt_set: true,
+    is_allow_list_enabled: false,
+    live_queries: { batch_size: 100, refetch_delay: 0.1 },
+    default_naming_convention: "hasura-default",
+  });
+  expect(answer.text).not.toContain("secret-of-the-tests");
+  expect((await api.get("/v1alpha1/config", { headers: asAdmin("shopper") })).json()).toMatchObject({
+    code: "access-denied",
+  });
+  expect((await api.post("/v1alpha1/config", { body: {}, headers: asAdmin() })).status).toBe(405);
+});
+
+test.each([
+  ["fullCompat", fullCompat, []],
+  ["plus without the plugins", plus, ["run-sql", "graphql-explain", "config-api"].map(without)],
+])("P-GEN-2 %s knows none of them", async (_, preset, parts) => {
+  const bare = await startApi(forGraphql({ on: base.database, preset, parts, runSql: true }));
+  const headers = asAdmin();
+  for (const answer of [
+    await bare.post("/v2/query", { body: { type: "run_sql", args: { sql: "select 1" } }, headers }),
+    await bare.post("/v1/graphql/explain", { body: { query: { query: "{ album { id } }" } }, headers }),
+    await bare.get("/v1alpha1/config", { headers }),
+  ])
+    expect([answer.status, answer.json()]).toEqual([404, NOT_FOUND]);
+  await bare.close();
+});
