@@ -2,13 +2,13 @@
 import { compose, type Plugin, type Preset } from "../core/index.ts";
 import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import { graphqlGroupBy, restHaving } from "../plugins/plus/group-by/index.ts";
+import { configApi, graphqlExplain, metadataApi, runSql } from "../plugins/plus/hasura/index.ts";
 import { mcp } from "../plugins/plus/mcp/index.ts";
 import { metadataApi } from "../plugins/plus/metadata-api/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
-import { configApi, graphqlExplain, metadataApi, runSql } from "../plugins/plus/hasura/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -18,15 +18,16 @@ const features: readonly Plugin[] = [
   cursorPages,
   graphqlGroupBy,
   restHaving,
+  configApi,
+  graphqlExplain,
+  metadataApi,
+  runSql,
   mcp,
   metadataApi,
   nearest,
   relay,
   rowHistory,
   softDelete,
-  runSql,
-  graphqlExplain,
-  configApi,
 ];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
