@@ -17,6 +17,8 @@ const LEAD_TICKS = 2;
 const SILENT_TICKS = 5;
 /** Of the sign that a follower gives. */
 const WANT_TICKS = 8;
+/** A new leader may have followers of which it has not heard yet, since they followed another one. */
+const UNKNOWN_TICKS = 12;
 /** A leader that reaches nobody makes room. */
 const CUT_OFF_TICKS = 6;
 /** A leader has so long to answer, before anybody tries the lock. */
@@ -49,6 +51,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   let epoch = 0;
   let leader: { readonly sender: string; readonly epoch: number } | undefined;
   let silentTicks = 0;
+  let unknownTicks = 0;
   let tickCount = 0;
   let retryMs = FIRST_RETRY_MS;
   let retryTimer: NodeJS.Timeout | undefined;
@@ -68,14 +71,16 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   // --- leading ------------------------------------------------------------------------------------------------------
 
+  const isFollowed = (): boolean => bus !== undefined && (followers.count > 0 || unknownTicks > 0);
+
   const gatherer = createGatherer((changes) => {
-    if (bus === undefined || role !== "leading" || followers.count === 0) return;
+    if (bus === undefined || role !== "leading" || !isFollowed()) return;
     for (const text of encodeChanges(epoch, changes, bus.maxBytes)) bus.publish(TOPIC, text);
   });
 
   const visible = (changes: TableChanges): void => {
     if (role !== "leading") return;
-    if (followers.count > 0) gatherer.add(changes);
+    if (isFollowed()) gatherer.add(changes);
     parts.changed(changes);
   };
 
@@ -102,6 +107,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     retryMs = FIRST_RETRY_MS;
     attemptCount = 0;
     silentTicks = 0;
+    unknownTicks = UNKNOWN_TICKS;
     say(["lead", epoch]);
     parts.opened(true);
     restWhenUnwanted();
@@ -227,10 +233,11 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       seekAfter("nothing is heard of the process that reads the changes for all", Math.random() * SPREAD_MS);
     } else if (role === "leading") {
       followers.tick();
+      unknownTicks--;
       restWhenUnwanted();
       if (role !== "leading") return;
       if (bus?.isUp === true || bus?.isMissing === true) silentTicks = 0;
-      if (followers.count > 0 && tickCount % LEAD_TICKS === 0) say(["lead", epoch]);
+      if (isFollowed() && tickCount % LEAD_TICKS === 0) say(["lead", epoch]);
       if (silentTicks < CUT_OFF_TICKS) return;
       void resign();
       seekAfter("the bus cannot be reached", RETRY_MS);

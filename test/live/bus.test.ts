@@ -214,6 +214,30 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       for (const socket of sockets) await socket.close();
     });
 
+    test("X-BUS-3 a new leader passes the changes on before it knows who follows it", async () => {
+      const line = createLine();
+      const all = [await start(overLine(line)), await start(overLine(line)), await start(overLine(line))];
+      const sockets = new Map<Process, Awaited<ReturnType<typeof initiated>>>();
+      for (const one of all) {
+        const socket = await initiated(one.api);
+        subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
+        await socket.next();
+        sockets.set(one, socket);
+      }
+      await until(() => all.filter(({ lines }) => lines.includes(follows)).length === 2);
+      const leader = all.find(({ lines }) => lines.includes(leads))!;
+      const others = all.filter((one) => one !== leader);
+      line.isLost = (_topic, text) => text.includes('["want"');
+      const before = others.map(({ lines }) => lines.length);
+      await leader.api.close();
+      await until(() => others.every(({ lines }, i) => lines.length > before[i]! + 1), 8000);
+      await pause(300);
+      await others[0]!.api.sql("update album set sold = 777 where id = 1");
+      for (const one of others)
+        await sockets.get(one)!.next((message) => message.payload?.data?.album_by_pk?.sold === 777, 1000);
+      for (const one of others) await one.api.close();
+    });
+
     test.each([[["bus", "nats-bus", "redis-bus", "notify-bus", "reload-all"]], [["notify-bus"]]])(
       "X-BUS-3 without %s each process reads the changes for itself",
       async (names) => {
