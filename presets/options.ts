@@ -88,6 +88,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly slowQueryPlans?: NonNullable<RelApiOptions["slowQueryPlans"]> | undefined;
   /** `true`: spans for the OpenTelemetry SDK that the process has (X-TRC-1); needs `@opentelemetry/api`. Default: `false`. */
   readonly tracing?: NonNullable<RelApiOptions["tracing"]> | undefined;
+  /** With `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5). Default: `0.05`. */
+  readonly traceRatio?: NonNullable<RelApiOptions["traceRatio"]> | undefined;
   /** With `TRACING`, how the database learns of a sampled trace: `application-name` sets it for the transaction, at no cost; `comment` puts a comment in the format of sqlcommenter behind the statement, which is then parsed and planned each time (X-TRC-4). Default: `"off"`. */
   readonly traceStatements?: NonNullable<RelApiOptions["traceStatements"]> | undefined;
   /** Redis that counts for rate limits, for all processes of all machines together (X-BUS-5). Unset: `BUS_URL`, where that is Redis; else each machine counts for itself. */
@@ -256,16 +258,4 @@ export interface PresetOptions extends RelApiOptions {
   readonly openapiServerProxyUri?: NonNullable<RelApiOptions["openapiServerProxyUri"]> | undefined;
   /** Execution plans by `Accept`. Default: `false`. */
   readonly dbPlanEnabled?: NonNullable<RelApiOptions["dbPlanEnabled"]> | undefined;
-  /** Tools of the Model Context Protocol that write, and calls of volatile functions, as far as the caller's role may. Default: `false`. */
-  readonly mcpWrites?: NonNullable<RelApiOptions["mcpWrites"]> | undefined;
-  /** Rows that one tool of the Model Context Protocol reads or writes at most. Default: `100`. */
-  readonly mcpMaxRows?: NonNullable<RelApiOptions["mcpMaxRows"]> | undefined;
-  /** A larger answer to a tool of the Model Context Protocol is refused: models pay for each byte. Default: `262144`. */
-  readonly mcpMaxBytes?: NonNullable<RelApiOptions["mcpMaxBytes"]> | undefined;
-  /** A tool of the Model Context Protocol that takes longer is given up, and its statement cancelled. Default: `10` (seconds). */
-  readonly mcpTimeout?: NonNullable<RelApiOptions["mcpTimeout"]> | undefined;
-  /** Pages of these origins may use the Model Context Protocol, `http://localhost:6274`; a request of any other page is refused, also where its name leads to this server. Default: `[]`. */
-  readonly mcpAllowedOrigins?: NonNullable<RelApiOptions["mcpAllowedOrigins"]> | undefined;
-  /** `/v2/query` runs SQL of administrators as the login role: whoever has the admin secret then has the database. Default: `false`. */
-  readonly runSql?: NonNullable<RelApiOptions["runSql"]> | undefined;
 }

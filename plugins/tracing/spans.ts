@@ -39,6 +39,8 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   const { traceRatio } = context.options;
   const begins = (): boolean => Math.random() < traceRatio;
   const opened = createKept<Open>("span");
+  /** Those that traces come in; the SDK is there before the first request. */
+  let headerNames: readonly string[] | undefined;
   const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.of(exchange.request);
 
   /** What has already happened. */
@@ -121,8 +123,13 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       const active = api.context.active();
       // an instrumentation of the HTTP server may have begun one
       const isInside = trace.getSpan(active) !== undefined;
-      const parent = isInside ? active : propagation.extract(ROOT_CONTEXT, request.headers);
-      const above = trace.getSpanContext(parent);
+      headerNames ??= propagation.fields();
+      const parent = isInside
+        ? active
+        : headerNames.some((name) => name in request.headers)
+          ? propagation.extract(ROOT_CONTEXT, request.headers)
+          : ROOT_CONTEXT;
+      const above = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
       // before anything is made: a span that nobody records costs as much as half of one
       if (above === undefined ? !begins() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();

@@ -10,11 +10,13 @@ export interface KeepAlive {
 const HEAD_END = "\r\n\r\n";
 const BODY_LENGTH = /\r\ncontent-length: (\d+)/i;
 
-/** The text of a request; with a body it is one of GraphQL. */
-export const requestText = (path: string, body?: string): string =>
-  body === undefined
-    ? `GET ${path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\n\r\n`
-    : `POST ${path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+/** The text of a request; with a body it is one of GraphQL. `more`: header lines, each with its end. */
+export const requestText = (path: string, body?: string, more = ""): string => {
+  const head = `${path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\n${more}`;
+  return body === undefined
+    ? `GET ${head}\r\n`
+    : `POST ${head}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+};
 
 export const openKeepAlive = async (port: number): Promise<KeepAlive> => {
   const socket = await new Promise<Socket>((resolve, reject) => {
@@ -41,6 +43,7 @@ export const openKeepAlive = async (port: number): Promise<KeepAlive> => {
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(new Error("the server has closed the connection"));
         waiting = { resolve, reject };
         socket.write(request);
       }),

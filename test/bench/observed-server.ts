@@ -1,8 +1,9 @@
 /** All variants of `observability.ts` in one process, so that they have the same compiler, heap and caches: `node
  *  observed-server.js <database url> [numbers of variants] [folder of another checkout]`. It tells the ports, that of the
  *  other checkout's server last. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { resolve } from "node:path";
-import { trace } from "@opentelemetry/api";
+import { context, propagation, ROOT_CONTEXT, trace, TraceFlags, type Context } from "@opentelemetry/api";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { serve } from "../../presets/serve.ts";
 import { VARIANTS, type Variant } from "./observed-variants.ts";
@@ -17,6 +18,28 @@ const exporter = {
   shutdown: async (): Promise<void> => undefined,
 };
 trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }));
+
+// what an SDK sets up beside that; nothing else makes spans
+const contexts = new AsyncLocalStorage<Context>();
+context.setGlobalContextManager({
+  active: () => contexts.getStore() ?? ROOT_CONTEXT,
+  with: (of, run, self, ...values) => contexts.run(of, () => run.apply(self, values)),
+  bind: (_, target) => target,
+  enable() {
+    return this;
+  },
+  disable() {
+    return this;
+  },
+});
+propagation.setGlobalPropagator({
+  inject: () => undefined,
+  extract: (of, { traceparent = "" }: { readonly traceparent?: string }) => {
+    const [, traceId = "", spanId = ""] = traceparent.split("-");
+    return trace.setSpanContext(of, { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true });
+  },
+  fields: () => ["traceparent", "tracestate", "baggage"],
+});
 
 const start = async (serveVariant: typeof serve, { options, hasMetrics }: Variant): Promise<number> => {
   const { api, address } = await serveVariant({

@@ -5,8 +5,6 @@ export interface Variant {
   readonly name: string;
   readonly options: PresetOptions;
   readonly hasMetrics?: boolean;
-  /** An SDK of OpenTelemetry takes the spans, as many at once as it does by itself, and an exporter that drops them. */
-  readonly hasSdk?: boolean;
 }
 
 const quiet: PresetOptions = { logFormat: "text", logLevel: "error" };
@@ -19,10 +17,11 @@ export const VARIANTS: readonly Variant[] = [
   { name: "metrics", options: quiet, hasMetrics: true },
   { name: "log as text", options: { logFormat: "text", logLevel: "info" } },
   { name: "log as JSON", options: json },
-  { name: "spans", options: { ...quiet, tracing: true }, hasSdk: true },
+  { name: "one request in twenty traced", options: { ...quiet, tracing: true } },
+  { name: "all requests traced", options: { ...quiet, tracing: true, traceRatio: 1 } },
   {
-    name: "metrics, log as JSON, slow queries",
-    options: { ...json, slowQueryMs: 1000, slowQueryPlans: true },
+    name: "metrics, log as JSON, slow queries, one in twenty traced",
+    options: { ...json, slowQueryMs: 1000, slowQueryPlans: true, tracing: true },
     hasMetrics: true,
   },
 ];
