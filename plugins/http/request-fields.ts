@@ -83,7 +83,9 @@ export const createRequestFields = (context: PluginContext): RequestFields => {
     }
     const ids = traces?.idsOf(exchange);
     if (ids !== undefined) return ids;
-    const traceId = TRACE_PARENT.exec(exchange.header("traceparent") ?? "")?.[1];
+    const parent = exchange.header("traceparent");
+    if (parent === undefined) return NOTHING;
+    const traceId = TRACE_PARENT.exec(parent)?.[1];
     return traceId === undefined ? NOTHING : { traceId };
   };
 

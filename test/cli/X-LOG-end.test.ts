@@ -1,0 +1,57 @@
+/** What was logged is there, however the process ends by itself. */
+import { spawn } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { capabilities, testDatabase } from "../support/database.ts";
+
+const SERVE = new URL("../../dist/presets/serve.js", import.meta.url).href;
+const COUNT = 150;
+
+/** Asks itself, and ends before any timer runs. */
+const program = (options: object, end: string): string => `
+  import { serve } from ${JSON.stringify(SERVE)};
+  const { api, address } = await serve({
+    options: ${JSON.stringify(options)},
+    server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
+  });
+  await api.ready;
+  const ask = () => fetch(address + "/api/ports?select=id&limit=1").then((answer) => answer.text());
+  for (let i = 1; i < ${COUNT}; i++) await ask();
+  await ask();
+  ${end}
+`;
+
+describe.skipIf(!capabilities.realServer)("the end of a process", async () => {
+  const database = await testDatabase();
+
+  test.each([
+    ["json", "process.exit(3);"],
+    ["text", "process.exit(3);"],
+    ["json", "setImmediate(() => { throw new Error('fatal'); }); await new Promise(() => {});"],
+    ["json", "queueMicrotask(() => Promise.reject(new Error('fatal'))); await new Promise(() => {});"],
+  ])("X-LOG-4 no line of a request is lost: %s, %s", async (logFormat, end) => {
+    const options = {
+      databaseUrl: database.options.databaseUrl,
+      dbSchemas: ["sea"],
+      anonRole: "sea_anon",
+      logFormat,
+      logLevel: "info",
+    };
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", program(options, end)], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let written = "";
+    child.stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect(code).not.toBe(0);
+    expect(written.endsWith("\n")).toBe(true);
+    const lines = written.split("\n").filter((line) => line.includes("/api/ports"));
+    expect(lines).toHaveLength(COUNT);
+    if (logFormat === "text") return;
+    const found = lines.map((line) => JSON.parse(line));
+    expect(new Set(found.map(({ requestId }) => requestId)).size).toBe(COUNT);
+    // each says when it was answered, not when the line was made
+    const times = found.map(({ time }) => Date.parse(time));
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(new Set(times).size).toBeGreaterThan(5);
+  });
+});
