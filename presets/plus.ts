@@ -4,7 +4,6 @@ import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import { graphqlGroupBy, restHaving } from "../plugins/plus/group-by/index.ts";
 import { configApi, graphqlExplain, metadataApi, runSql } from "../plugins/plus/hasura/index.ts";
 import { mcp } from "../plugins/plus/mcp/index.ts";
-import { metadataApi } from "../plugins/plus/metadata-api/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
@@ -23,7 +22,6 @@ const features: readonly Plugin[] = [
   metadataApi,
   runSql,
   mcp,
-  metadataApi,
   nearest,
   relay,
   rowHistory,
