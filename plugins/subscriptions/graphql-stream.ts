@@ -1,5 +1,4 @@
 /** One operation of GraphQL in a response that stays open: what event streams and multipart have in common. */
-import type { IncomingMessage } from "node:http";
 import {
   isRelApiError,
   RelApiError,
@@ -7,11 +6,12 @@ import {
   type Exchange,
   type PluginContext,
   type Surface,
+  type Token,
 } from "../../core/index.ts";
 import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
 import { liveAsked, patcherFor, payloadOf } from "./asked.ts";
-import type { CredentialWatch } from "./credential-watch.ts";
+import { watchCredentials } from "./credential-watch.ts";
 import { atExpiry } from "./expiry.ts";
 
 const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
@@ -25,7 +25,8 @@ export interface GraphqlStream {
 }
 
 export interface GraphqlTransport {
-  isWanted(request: IncomingMessage): boolean;
+  /** What the `Accept` header of its clients is like. */
+  readonly accepts: RegExp;
   /** Calls `start` when the stream is open; what it returns is called when the stream has ended. */
   answer(exchange: Exchange, start: (stream: GraphqlStream) => () => void): Answer;
   /** Hash of the result that the client has from before. */
@@ -38,16 +39,36 @@ export const liveOf = (context: PluginContext): LiveQueries => {
   return live;
 };
 
+interface GraphqlStreams {
+  add(transport: GraphqlTransport): void;
+}
+
+type GraphqlStreamsService = Token<"graphql-streams", GraphqlStreams>;
+
+/** The one surface that the plugins of a preset share, made by the first of them: every request passes by it. */
+export const streamsOf = (context: PluginContext): GraphqlStreams => {
+  const known = context.service<GraphqlStreamsService>("graphql-streams");
+  if (known !== undefined) return known;
+  const transports: GraphqlTransport[] = [];
+  context.addSurface(createSurface(context, transports));
+  const streams = { add: (transport: GraphqlTransport) => void transports.push(transport) };
+  context.offer<GraphqlStreamsService>("graphql-streams", streams);
+  return streams;
+};
+
 const NOTHING = (): void => undefined;
 
-export const createGraphqlStreams = (
-  context: PluginContext,
-  watch: CredentialWatch,
-  transport: GraphqlTransport,
-): Surface => {
+const createSurface = (context: PluginContext, transports: readonly GraphqlTransport[]): Surface => {
   const engineOf = (): GqlEngine | undefined => context.service<GraphqlService>("graphql");
+  const watch = watchCredentials(context);
 
-  const run = (engine: GqlEngine, exchange: Exchange, text: string, stream: GraphqlStream): (() => void) => {
+  const run = (
+    engine: GqlEngine,
+    exchange: Exchange,
+    text: string,
+    stream: GraphqlStream,
+    lastHash: string | undefined,
+  ): (() => void) => {
     const { session, path } = exchange;
     const settings = [
       ["request.method", "POST"],
@@ -80,7 +101,7 @@ export const createGraphqlStreams = (
           isSlow: () => stream.isSlow,
           end: (error) => (error === undefined ? stream.end() : refuse(error)),
         },
-        transport.lastHash?.(exchange),
+        lastHash,
       );
       const over = (): void => stream.end();
       const forgetExpiry = atExpiry(session, over);
@@ -104,12 +125,21 @@ export const createGraphqlStreams = (
     },
     paths: () => PATHS,
     methods: ["POST"],
-    match: (_path, _method, request) => transport.isWanted(request) && engineOf() !== undefined,
+    match: (_path, _method, { headers: { accept } }) => {
+      if (accept === undefined) return false;
+      for (const { accepts } of transports) if (accepts.test(accept)) return engineOf() !== undefined;
+      return false;
+    },
     handle: async (exchange) => {
       const engine = engineOf();
       if (engine === undefined) throw new Error("matched without a GraphQL surface");
+      const accept = exchange.header("accept") ?? "";
+      const transport = transports.find(({ accepts }) => accepts.test(accept));
+      if (transport === undefined) throw new Error("matched without a transport");
       const text = (await exchange.body()).toString("utf8");
-      return transport.answer(exchange, (stream) => run(engine, exchange, text, stream));
+      return transport.answer(exchange, (stream) =>
+        run(engine, exchange, text, stream, transport.lastHash?.(exchange)),
+      );
     },
     encodeError: (error, { session }) => {
       const encoded = engineOf()?.encodeErrors(error, session);

@@ -1,14 +1,14 @@
 /** `curl -N -H 'Accept: multipart/mixed' /v1/graphql -d '{"query":"subscription { album { title } }"}'`: live queries as
  *  the parts of one response, as Apollo Client and urql take them. @rule G-MP-1 … G-MP-4 */
 import { definePlugin } from "../../core/index.ts";
-import { watchCredentials } from "./credential-watch.ts";
-import { createGraphqlStreams } from "./graphql-stream.ts";
+import { streamsOf } from "./graphql-stream.ts";
 import { createHeartbeat } from "./heartbeat.ts";
-import { acceptsFirst } from "./media.ts";
 import { answerStream, type StreamFormat } from "./result-stream.ts";
 import { dbTxEnd } from "../settings.ts";
 
-const MULTIPART = "multipart/mixed";
+/** Not for answers in pieces, which are not served. */
+const PARTS_FIRST = /^multipart\/mixed(?![^,]*(?:defer|incremental)spec=)\s*(?:[;,]|$)/i;
+const ENCLOSED = /^[^,]*subscriptionspec=/i;
 
 /** Cannot be part of JSON: its strings have no line breaks, and no token begins so. */
 const BOUNDARY = "\r\n--graphql";
@@ -33,15 +33,6 @@ const bare: StreamFormat<string> = {
   end: `{"hasNext":false}${BOUNDARY}--\r\n`,
 };
 
-/** Of answers in pieces, which are not served. */
-const OTHER_SPECS = /(?:defer|incremental)spec=/;
-
-const formatOf = (accept: string | undefined): StreamFormat<string> | undefined => {
-  const parameters = acceptsFirst(accept, MULTIPART);
-  if (parameters === undefined || OTHER_SPECS.test(parameters)) return undefined;
-  return /subscriptionspec=/.test(parameters) ? enclosed : bare;
-};
-
 export const multipart = definePlugin({
   name: "multipart",
   settings: [dbTxEnd],
@@ -50,12 +41,12 @@ export const multipart = definePlugin({
   apply: (_hooks, context) => {
     const heartbeat = createHeartbeat();
     context.onClose(heartbeat.close);
-    const surface = createGraphqlStreams(context, watchCredentials(context), {
-      isWanted: ({ headers }) => formatOf(headers.accept) !== undefined,
+    streamsOf(context).add({
+      accepts: PARTS_FIRST,
       answer: (exchange, start) =>
         answerStream(
           { heartbeat, watchUnread: context.watchUnread },
-          formatOf(exchange.header("accept")) ?? bare,
+          ENCLOSED.test(exchange.header("accept") ?? "") ? enclosed : bare,
           (parts) =>
             start({
               result: (payload) => parts.offer(payload),
@@ -66,6 +57,5 @@ export const multipart = definePlugin({
             }),
         ),
     });
-    context.addSurface(surface);
   },
 });

@@ -1,19 +1,19 @@
 /** `curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`: live queries over plain HTTP, on both surfaces,
  *  for clients without WebSocket. */
-import { definePlugin, type Exchange, type PluginContext, type Surface } from "../../core/index.ts";
+import { definePlugin, type Exchange, type PluginContext } from "../../core/index.ts";
 import { watchCredentials, type CredentialWatch } from "./credential-watch.ts";
 import { eventId, eventStream, lastEventId } from "./event-stream.ts";
 import { atExpiry } from "./expiry.ts";
-import { createGraphqlStreams, liveOf } from "./graphql-stream.ts";
+import { liveOf, streamsOf, type GraphqlTransport } from "./graphql-stream.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { refuseMissing } from "./live-query.ts";
-import { acceptsFirst } from "./media.ts";
 import { answerStream } from "./result-stream.ts";
 import type { LivePatcher, LivePatchesService, LiveResult, LiveSource } from "./api.ts";
 import type { RestHandler, RestLiveService, RestTarget } from "../rest/api.ts";
 import { dbTxEnd } from "../settings.ts";
 
-const EVENTS = "text/event-stream";
+/** The client prefers events to everything else. */
+const EVENTS_FIRST = /^text\/event-stream\s*(?:[;,]|$)/i;
 
 export const sse = definePlugin({
   name: "sse",
@@ -23,8 +23,8 @@ export const sse = definePlugin({
   apply: (hooks, context) => {
     const heartbeat = createHeartbeat();
     context.onClose(heartbeat.close);
+    streamsOf(context).add(createGraphqlEvents(context, heartbeat));
     const watch = watchCredentials(context);
-    context.addSurface(createGraphqlEvents(context, heartbeat, watch));
     hooks.buildRestRoute.tap("sse", (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "relation" || get === undefined) return route;
@@ -38,26 +38,25 @@ const lastIdOf = (exchange: Exchange): string | undefined => lastEventId(exchang
 // --- GraphQL --------------------------------------------------------------------------------------------------------
 
 /** Events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
-const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat, watch: CredentialWatch): Surface =>
-  createGraphqlStreams(context, watch, {
-    isWanted: ({ headers }) => acceptsFirst(headers.accept, EVENTS) !== undefined,
-    lastHash: lastIdOf,
-    answer: (_exchange, start) =>
-      answerStream({ heartbeat, watchUnread: context.watchUnread }, eventStream, (events) =>
-        start({
-          result: (payload, hash) =>
-            events.offer(() => ({
-              ...(hash === undefined ? {} : { id: eventId(hash) }),
-              event: "next",
-              data: payload(),
-            })),
-          get isSlow() {
-            return events.isSlow;
-          },
-          end: () => events.end({ event: "complete", data: "" }),
-        }),
-      ),
-  });
+const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): GraphqlTransport => ({
+  accepts: EVENTS_FIRST,
+  lastHash: lastIdOf,
+  answer: (_exchange, start) =>
+    answerStream({ heartbeat, watchUnread: context.watchUnread }, eventStream, (events) =>
+      start({
+        result: (payload, hash) =>
+          events.offer(() => ({
+            ...(hash === undefined ? {} : { id: eventId(hash) }),
+            event: "next",
+            data: payload(),
+          })),
+        get isSlow() {
+          return events.isSlow;
+        },
+        end: () => events.end({ event: "complete", data: "" }),
+      }),
+    ),
+});
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 
@@ -84,7 +83,7 @@ const dataOf = (result: LiveResult, patcher: LivePatcher | undefined): string =>
 const orEvents =
   (context: PluginContext, heartbeat: Heartbeat, watch: CredentialWatch, get: RestHandler): RestHandler =>
   (asked, target: RestTarget) => {
-    if (acceptsFirst(asked.header("accept"), EVENTS) === undefined) return get(asked, target);
+    if (!EVENTS_FIRST.test(asked.header("accept") ?? "")) return get(asked, target);
     const rest = context.service<RestLiveService>("rest-live");
     if (rest === undefined) return get(asked, target);
     asked.operation = { ...asked.operation, kind: "subscription" };
