@@ -45,6 +45,20 @@ test("X-TYP-1 import from the package alone knows what the surfaces add to decla
   ).toBe("");
 });
 
+test("X-PAT-6 relapi/live-client has its types", () => {
+  const using = (rows: string): string =>
+    errorsOf(`
+      import { applyPatch, livePatches, liveRows, type PatchOperation } from "relapi/live-client";
+      const rows = liveRows<readonly { readonly id: number }[]>();
+      export const ids: number[] = rows("").map(({ id }) => ${rows});
+      const operations: readonly PatchOperation[] = [{ op: "move", from: "/a", path: "/b" }];
+      export const patched: { readonly a: number } = applyPatch({ a: 1 }, operations);
+      export const next: { readonly data?: string } = livePatches()({ data: "whole" });
+    `);
+  expect(using("id")).toBe("");
+  expect(using("String(id)")).toContain("Type 'string[]' is not assignable to type 'number[]'");
+});
+
 test("X-SET-8 each preset by itself knows the options of all", () => {
   const options = (name: string): string =>
     errorsOf(

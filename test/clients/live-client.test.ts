@@ -1,0 +1,85 @@
+/** `relapi/live-client` in a real browser, with its own EventSource, and as a module of the package. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect, createServer as createTcpServer, type AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { startApi } from "../support/api.ts";
+import { chromium, openPage } from "./browser.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const source = readFileSync(`${root}plugins/live-patches/client.ts`, "utf8");
+
+test("X-PAT-6 it imports nothing, and asks for nothing that browsers do not have", () => {
+  expect(source).not.toMatch(/^\s*import |\brequire\(|\bimport\(|\b(?:process|Buffer|global)\b\./m);
+  expect(source.split("\n").length).toBeLessThan(200);
+  const own = JSON.parse(readFileSync(`${root}package.json`, "utf8")).exports["./live-client"];
+  expect(own).toBe("./dist/plugins/live-patches/client.js");
+});
+
+test.skipIf(chromium === undefined)(
+  "X-PAT-6 X-PAT-7 rows in a browser: patches, and a server that is away for a while",
+  { timeout: 90_000 },
+  async () => {
+    const compiled = execFileSync(`${root}node_modules/.bin/esbuild`, ["--loader=ts", "--format=esm"], {
+      input: source,
+    });
+    const page = createServer((request, response) => {
+      const isModule = request.url === "/client.js";
+      response.setHeader("content-type", isModule ? "text/javascript" : "text/html");
+      response.end(isModule ? compiled : "<!doctype html><title>rows</title>");
+    });
+    await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+    afterAll(() => page.close());
+
+    const options = { dbSchemas: ["public"], anonRole: "music_reader", liveQueryInterval: 50 };
+    let api = await startApi(options);
+    const { database } = api;
+    // the address stays when the server is another
+    const front = createTcpServer((client) => {
+      const upstream = connect(api.port, "127.0.0.1");
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const)
+        from.on("error", () => to.destroy()).pipe(to);
+    });
+    await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+    afterAll(() => front.close());
+    await api.sql(`create table public.line (id int primary key, text text);
+      insert into public.line select i, repeat('long ', 10) || i from generate_series(1, 5) i;
+      grant select on public.line to music_reader`);
+    await api.reload();
+    const browser = await openPage(`http://127.0.0.1:${(page.address() as AddressInfo).port}/`);
+    afterAll(() => browser.close());
+    await browser.evaluate(`import("/client.js").then(({ liveRows }) => {
+      window.sent = []; window.shown = []; window.opened = 0;
+      const rows = liveRows();
+      const events = new EventSource("http://127.0.0.1:${(front.address() as AddressInfo).port}/api/line?order=id&live=patch");
+      events.onopen = () => opened++;
+      events.onmessage = ({ data }) => { sent.push(data); shown.push(rows(data)); };
+    })`);
+    await browser.until("shown.length === 1 && shown[0].length === 5");
+    await api.sql("insert into public.line values (0, 'first')");
+    await browser.until("shown.length === 2");
+    expect(await browser.evaluate("JSON.parse(sent[1])")).toEqual({
+      version: 2,
+      patch: [{ op: "add", path: "/0", value: { id: 0, text: "first" } }],
+    });
+    expect(await browser.evaluate("shown[1].map(({ id }) => id)")).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await browser.evaluate("shown[1][1] === shown[0][0]")).toBe(true);
+
+    // the same result afterwards: nothing comes
+    await api.close();
+    api = await startApi({ ...options, on: database });
+    await browser.until("opened === 2");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await browser.evaluate("shown.length")).toBe(2);
+    await api.sql("delete from public.line where id = 3");
+    await browser.until("shown.length === 3");
+    expect(await browser.evaluate("shown[2].map(({ id }) => id)")).toEqual([0, 1, 2, 4, 5]);
+    expect(await browser.evaluate("JSON.parse(sent[2]).version")).toBe(1);
+    await api.close();
+  },
+);
