@@ -25,8 +25,11 @@ test("X-SET-6 the presets know the options of every plugin of the package, and n
   expect([...knownOptions].sort()).toEqual(ofPlugins.sort());
 });
 
-/** Works only beside these, without requiring them: it comes before. */
-const BESIDE: Readonly<Record<string, readonly string[]>> = { "openapi-page": ["openapi"] };
+/** Works beside these, without requiring them: it comes before, or tells what of them is there. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  "openapi-page": ["openapi"],
+  "config-api": ["admin-secret", "jwt-tokens", "graphql", "live-queries", "metadata", "trusted-documents"],
+};
 
 const withRequired = (names: readonly string[]): ReadonlySet<string> => {
   const found = new Set<string>();
