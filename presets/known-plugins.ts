@@ -66,6 +66,7 @@ export const knownPlugins: readonly string[] = [
   "metadata-permissions",
   "metrics",
   "multipart",
+  "native-queries",
   "nats-bus",
   "nearest",
   "nest-embeds",

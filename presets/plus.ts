@@ -8,6 +8,7 @@ import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
+import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -26,6 +27,9 @@ const features: readonly Plugin[] = [
   relay,
   rowHistory,
   softDelete,
+  graphqlExplain,
+  configApi,
+  nativeQueries,
 ];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */

@@ -21,6 +21,13 @@ export interface MetadataEndpoint {
 /** The metadata's `api_limits` as it is written; `metadata-loader` leaves it in `model.parts["metadata-limits"]`. */
 export type MetadataLimits = Readonly<Record<string, Json>>;
 
+/** `native_queries` and `logical_models` of the served source as they are written; `metadata-loader` leaves them in
+ *  `model.parts["metadata-native"]`. */
+export interface MetadataNative {
+  readonly queries: readonly Json[];
+  readonly models: readonly Json[];
+}
+
 /** An object of the metadata. */
 export interface MetadataObject {
   readonly type:

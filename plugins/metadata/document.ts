@@ -1,7 +1,7 @@
 /** The metadata as written, in one shape whatever its version: names and permissions by table, nothing looked up yet.
  *  */
 import { metadataVersionUnknown } from "./errors.ts";
-import type { MetadataQueries } from "./api.ts";
+import type { MetadataNative, MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
 import type { Note } from "./note.ts";
 import { readQueries } from "./queries.ts";
@@ -26,6 +26,8 @@ export interface MetadataDocument {
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
   readonly closedForRoles: readonly string[];
   readonly queries: MetadataQueries;
+  /** As they are written, for the plugin that knows them. */
+  readonly native: MetadataNative;
   /** As it is written, for the plugins that know it. */
   readonly limits: RawObject;
 }
@@ -143,7 +145,7 @@ export const readDocument = (loaded: Raw, note: Note, served: readonly string[] 
   noteUnknown(top, new Set([...TOP_KEYS, ...served]), "", note);
   if (!isObject(loaded)) note("not an object; ignored");
   const source = version === 3 ? servedSource(listOf(top["sources"]), note) : top;
-  if (version === 3) noteUnknown(source, SOURCE_KEYS, "source: ", note);
+  if (version === 3) noteUnknown(source, new Set([...SOURCE_KEYS, ...served]), "source: ", note);
   return {
     customization: objectOf(source["customization"]),
     tables: listOf(source["tables"]).flatMap((raw) => tableDocument(raw, note)),
@@ -166,6 +168,7 @@ export const readDocument = (loaded: Raw, note: Note, served: readonly string[] 
         : [{ role, parents: listOf(objectOf(raw)["role_set"]).flatMap((parent) => textOf(parent) ?? []) }];
     }),
     queries: readQueries(top, served, note),
+    native: { queries: listOf(source["native_queries"]), models: listOf(source["logical_models"]) },
     limits: served.includes("api_limits") ? objectOf(top["api_limits"]) : {},
     closedForRoles: listOf(objectOf(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
       (role) => textOf(role) ?? [],

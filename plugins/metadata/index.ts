@@ -23,6 +23,7 @@ import {
   nameOf,
   objectOf,
   readDocument,
+  textOf,
   type MetadataDocument,
   type Note,
   type TableDocument,
@@ -56,6 +57,8 @@ const METADATA_QUERIES = "metadata-queries";
 /** For other plugins: `MetadataLimits`. */
 const METADATA_LIMITS = "metadata-limits";
 
+/** For other plugins: `MetadataNative`. */
+const METADATA_NATIVE = "metadata-native";
 /** For other plugins: `MetadataProblem`s. */
 const METADATA_PROBLEMS = "metadata-problems";
 
@@ -109,6 +112,7 @@ export const metadataLoader = definePlugin({
           [DOCUMENT_PART]: document,
           [METADATA_QUERIES]: document.queries,
           [METADATA_LIMITS]: document.limits,
+          [METADATA_NATIVE]: document.native,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
           "catalog-wanted": wanted,
@@ -123,6 +127,7 @@ const servedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") || has("rest-endpoints") ? ["query_collections"] : []),
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
+  ...(has("native-queries") ? ["native_queries", "logical_models"] : []),
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
 
@@ -169,7 +174,10 @@ const matchDocument = async (
   const parentsOf = inheritance(document, note);
   // nothing would enforce them without that plugin: then grants count, for roles of the metadata as for others
   const permissions: Permissions = registry.has("metadata-permissions")
-    ? buildPermissions(matched.tables, parentsOf, { model: matched.model, reader, note })
+    ? new Map([
+        ...(registry.has("native-queries") ? rolesOfModels(document) : []),
+        ...buildPermissions(matched.tables, parentsOf, { model: matched.model, reader, note }),
+      ])
     : new Map();
   const functionRights = createFunctionRights(document, parentsOf);
   const part: MetadataPart = {
@@ -198,6 +206,13 @@ const matchDocument = async (
     ]),
   };
 };
+
+/** Roles that have a permission on a logical model are roles of the metadata, also where they have none on a table. */
+const rolesOfModels = ({ native }: MetadataDocument): readonly (readonly [string, Map<string, never>])[] =>
+  native.models
+    .flatMap((model) => listOf(objectOf(model)["select_permissions"]))
+    .flatMap((entry) => textOf(objectOf(entry)["role"]) ?? [])
+    .map((role) => [role, new Map<string, never>()]);
 
 const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 

@@ -1,0 +1,215 @@
+/** The statement of a native query: its SQL with bound arguments, the rows of the role, what is asked of them.
+ *  @rule P-NAT-2 P-NAT-3 */
+import {
+  arrayLiteral,
+  catalogText,
+  empty,
+  ident,
+  join,
+  matchesType,
+  missingSessionVariable,
+  numberText,
+  RelApiError,
+  sql,
+  toStatement,
+  value,
+  writeJson,
+  type FilterContext,
+  type Json,
+  type Model,
+  type OperatorSpec,
+  type Program,
+  type Registry,
+  type Session,
+  type Sql,
+} from "../../../core/index.ts";
+import type {} from "../../graphql/api.ts";
+import { isEntry, type LogicalModel, type NativeField, type NativeQuery, type RawFilter } from "./document.ts";
+
+export type Arguments = Readonly<Record<string, Json>>;
+
+const refused = (message: string): RelApiError => new RelApiError({ code: "validation-failed", status: 400, message });
+
+const textOf = (given: Json): string | null =>
+  given === null ? null : typeof given === "string" ? given : (numberText(given) ?? writeJson(given));
+
+const bound = (given: Json, { type }: Pick<NativeField, "type">): Sql => {
+  const text =
+    Array.isArray(given) && type.kind === "array"
+      ? arrayLiteral((given as readonly Json[]).map(textOf))
+      : textOf(given);
+  return sql`(${value(text, "text")}::${catalogText(type.sqlName)})`;
+};
+
+// --- conditions -----------------------------------------------------------------------------------------------------
+
+interface Conditions {
+  readonly model: Model;
+  readonly registry: Registry;
+  readonly fields: readonly NativeField[];
+  /** What a text stands for: a session variable in permissions, itself in requests. */
+  readonly valueOf: (given: Json) => Json;
+}
+
+const nameOf = ({ graphql, name }: OperatorSpec): string | undefined =>
+  graphql === false
+    ? undefined
+    : typeof graphql === "object"
+      ? graphql.name
+      : (graphql ?? `_${name.replaceAll("-", "_")}`);
+
+const compare = (field: NativeField, operator: string, operand: Json, conditions: Conditions): Sql => {
+  const { model, registry, valueOf } = conditions;
+  const spec = registry.operators.find((one) => nameOf(one) === operator && matchesType(one, field.type));
+  const column = ident("_q", field.name);
+  const context = (more: Partial<FilterContext>): FilterContext => ({
+    model,
+    column,
+    type: field.type,
+    declared: undefined,
+    operand: empty,
+    field: () => undefined,
+    keyword: undefined,
+    option: undefined,
+    quantifier: undefined,
+    compileOperand: () => empty,
+    ...more,
+  });
+  if (spec?.operand === "keyword" && typeof spec.graphql === "object") {
+    const keyword = spec.graphql.keywords[String(operand)];
+    if (keyword !== undefined) return spec.compile(column, empty, context({ keyword }));
+  }
+  const given = valueOf(operand);
+  if (spec !== undefined && given !== null && (spec.operand === "scalar" || spec.operand === "list")) {
+    const type = catalogText(spec.operandType ?? field.type.sqlName);
+    const right =
+      spec.operand === "list"
+        ? sql`(${value(arrayLiteral((Array.isArray(given) ? given : [given]).map((one: Json) => textOf(valueOf(one)))), "text")}::${type}[])`
+        : sql`(${value(textOf(given), "text")}::${type})`;
+    return spec.compile(column, right, context({ operand: right }));
+  }
+  throw refused(`${operator} of ${field.name} is not served for native queries`);
+};
+
+/** A condition on rows; `{}`: none. @throws RelApiError */
+const compileConditions = (filter: RawFilter, conditions: Conditions): Sql => {
+  const parts = Object.entries(filter).map(([key, given]): Sql => {
+    const list = (Array.isArray(given) ? given : [given]).filter(isEntry);
+    if (key === "_and") return all(list.map((one) => compileConditions(one, conditions)));
+    if (key === "_or") return any(list.map((one) => compileConditions(one, conditions)));
+    if (key === "_not") return sql`not coalesce(${all(list.map((one) => compileConditions(one, conditions)))}, false)`;
+    const field = conditions.fields.find(({ name }) => name === key);
+    if (field === undefined || !isEntry(given)) throw refused(`"${key}" is no column of the logical model`);
+    return all(Object.entries(given).map(([operator, operand]) => compare(field, operator, operand, conditions)));
+  });
+  return all(parts);
+};
+
+const all = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`true` : sql`(${join(parts, " and ")})`);
+const any = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`false` : sql`(${join(parts, " or ")})`);
+
+const VARIABLE = /^x-(?:hasura|session)-/i;
+
+/** Texts of permissions that name a session variable. @throws RelApiError for one that is missing */
+const ofSession =
+  ({ variables }: Session) =>
+  (given: Json): Json => {
+    if (typeof given !== "string" || !VARIABLE.test(given)) return given;
+    const found = variables[given.toLowerCase().replace(VARIABLE, "x-session-")];
+    if (found === undefined) throw missingSessionVariable(given.toLowerCase());
+    return found;
+  };
+
+// --- the statement --------------------------------------------------------------------------------------------------
+
+const DIRECTIONS: Readonly<Record<string, Sql>> = {
+  asc: sql`asc nulls last`,
+  asc_nulls_first: sql`asc nulls first`,
+  asc_nulls_last: sql`asc nulls last`,
+  desc: sql`desc nulls first`,
+  desc_nulls_first: sql`desc nulls first`,
+  desc_nulls_last: sql`desc nulls last`,
+};
+
+const entriesOf = (given: Json | undefined): readonly RawFilter[] =>
+  (Array.isArray(given) ? given : given === undefined ? [] : [given]).filter(isEntry);
+
+const columnsOf = (given: Json | undefined): readonly string[] =>
+  (Array.isArray(given) ? given : given === undefined || given === null ? [] : [given]).map(String);
+
+const orderOf = (args: Arguments, { fields }: LogicalModel): Sql => {
+  const terms = entriesOf(args["order_by"]).flatMap((entry) =>
+    Object.entries(entry).flatMap(([column, direction]) => {
+      const written = DIRECTIONS[String(direction)];
+      const isKnown = fields.some(({ name }) => name === column);
+      return written === undefined || !isKnown ? [] : [sql`${ident("_q", column)} ${written}`];
+    }),
+  );
+  return terms.length === 0 ? empty : sql` order by ${join(terms)}`;
+};
+
+const windowOf = (args: Arguments): Sql => {
+  const { limit, offset } = args;
+  const part = (word: Sql, given: Json | undefined): Sql =>
+    given === undefined || given === null ? empty : sql` ${word} ${value(textOf(given), "text")}::bigint`;
+  return sql`${part(sql`limit`, limit)}${part(sql`offset`, offset)}`;
+};
+
+/** Its SQL as it is written, each placeholder a bound value of its declared type. */
+const codeOf = ({ code, arguments: declared }: NativeQuery, given: Arguments): Sql =>
+  join(
+    code.texts.flatMap((text, i) => {
+      const name = code.arguments[i];
+      const field = declared.find((one) => one.name === name);
+      const piece = catalogText(text);
+      return field === undefined ? [piece] : [piece, bound(given[field.name] ?? null, field)];
+    }),
+    "",
+  );
+
+export interface NativeRequest {
+  readonly arguments: Arguments;
+  readonly session: Session;
+  /** Columns that are selected. */
+  readonly columns: readonly string[];
+}
+
+/** `columns`: those that the role may read. @throws RelApiError */
+export const nativeProgram = (
+  query: NativeQuery,
+  { arguments: args, session, columns }: NativeRequest,
+  { model, registry }: { readonly model: Model; readonly registry: Registry },
+): Program => {
+  const { returns } = query;
+  const isAdmin = session.isAdmin && session.role === "admin";
+  const permission = returns.permissions.get(session.role);
+  if (!isAdmin && permission === undefined)
+    throw new RelApiError({ code: "access-denied", status: 400, message: "the native query is not for this role" });
+  const readable = isAdmin ? returns.fields : returns.fields.filter(({ name }) => permission?.columns.has(name));
+  const common = { model, registry };
+  const where = all([
+    // all of its columns, whichever the role may read
+    ...(isAdmin || permission === undefined
+      ? []
+      : [compileConditions(permission.filter, { ...common, fields: returns.fields, valueOf: ofSession(session) })]),
+    ...entriesOf(args["where"]).map((filter) =>
+      compileConditions(filter, { ...common, fields: readable, valueOf: (given) => given }),
+    ),
+  ]);
+  const distinct = columnsOf(args["distinct_on"]).filter((name) => readable.some((field) => field.name === name));
+  const chosen = readable.filter(({ name }) => columns.includes(name));
+  const output = chosen.length === 0 ? sql`1 as _` : join(chosen.map(({ name }) => ident("_q", name)));
+  const on = distinct.length === 0 ? empty : sql`distinct on (${join(distinct.map((name) => ident("_q", name)))}) `;
+  const native = entryOf(args["args"]);
+  const fragment = sql`select coalesce(pg_catalog.json_agg(pg_catalog.row_to_json(_r.*)), '[]')::text as body from (select ${on}${output} from (${codeOf(query, native)}
+) as _q where ${where}${orderOf(args, { ...returns, fields: readable })}${windowOf(args)}) as _r`;
+  return {
+    statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],
+    main: 0,
+    checks: [],
+    relations: new Set(),
+    isOpenEnded: true,
+  };
+};
+
+const entryOf = (given: Json | undefined): Arguments => (isEntry(given) ? given : {});

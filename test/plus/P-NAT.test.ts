@@ -1,0 +1,262 @@
+/** Native queries and logical models of the metadata: what roles get of them, and what arguments cannot do. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { fullCompat, plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { schemaOf } from "../support/schema.ts";
+
+const base = await startApi(forGraphql());
+
+const MODEL = {
+  name: "sale",
+  description: "What was sold.",
+  fields: [
+    { name: "id", nullable: false, type: "integer" },
+    { name: "title", nullable: false, type: { scalar: "text", nullable: false } },
+    { name: "price", nullable: true, type: "numeric" },
+    { name: "tags", nullable: true, type: "text[]" },
+  ],
+  select_permissions: permissions({
+    buyer: { columns: ["id", "title"], filter: { id: { _lte: "X-Hasura-Upto" } } },
+    picky: { columns: "*", filter: { _or: [{ id: { _in: [1, 2] } }, { _not: { price: { _is_null: true } } }] } },
+  }),
+};
+
+const QUERY = {
+  root_field_name: "sales_from",
+  arguments: {
+    least: { type: "integer", nullable: false },
+    word: { type: "text", nullable: true, description: "Part of the title." },
+  },
+  code: "select id, title, price, tags from public.album where id >= {{least}} and ({{ word }} is null or title ilike '%' || {{word}} || '%'); ",
+  returns: "sale",
+};
+
+const source = (more: Entry = {}): Entry => ({
+  native_queries: [QUERY, { root_field_name: "all_sales", code: "select * from public.album -- all", returns: "sale" }],
+  logical_models: [MODEL],
+  ...more,
+});
+
+const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: base.database, preset: plus, metadata, ...more }));
+
+const METADATA = documentOf([table("album")], {}, source());
+const api = await start(METADATA);
+
+const ids = ({ data, errors }: any): readonly number[] => {
+  expect(errors).toBeUndefined();
+  return (Object.values(data)[0] as readonly { readonly id: number }[]).map(({ id }) => id);
+};
+
+describe("P-NAT-1 fields of the query root", () => {
+  test("with arguments, conditions, order and window", async () => {
+    const all = ids(await api.gql("{ all_sales(order_by: {id: asc}) { id } }"));
+    expect(all.length).toBeGreaterThan(3);
+    expect(
+      ids(await api.gql("{ sales_from(args: {least: 3}, order_by: [{id: desc}], limit: 2, offset: 1) { id } }")),
+    ).toEqual(
+      all
+        .filter((id) => id >= 3)
+        .reverse()
+        .slice(1, 3),
+    );
+    expect(await api.gql('{ sales_from(args: {least: 1, word: "DEBUT"}) { __typename title tags } }')).toMatchObject({
+      data: { sales_from: [{ __typename: "sale", title: "Debut" }] },
+    });
+    const where =
+      '{ _and: [{id: {_gt: 1}}, {_or: [{title: {_eq: "Debut"}}, {id: {_in: [2]}}]}], _not: {id: {_eq: 2}} }';
+    expect(ids(await api.gql(`{ all_sales(where: ${where}) { id } }`))).toEqual([3]);
+    const [, kept] = [
+      0,
+      await api.gql(
+        "query ($l: Int!) { sales_from(args: {least: $l}, distinct_on: [id], order_by: {id: asc}, limit: 1) { id price } }",
+        { l: 2 },
+      ),
+    ];
+    expect(ids(kept)).toEqual([2]);
+  });
+
+  test("types say what the model says", async () => {
+    const schema = await schemaOf(api);
+    expect(Object.keys(schema.members("sale"))).toEqual(["id", "title", "price", "tags"]);
+    expect(Object.keys(schema.members("query_root"))).toEqual(expect.arrayContaining(["sales_from", "all_sales"]));
+    expect((await api.gql("{ sales_from { id } }")).errors[0].extensions.code).toBe("validation-failed");
+  });
+
+  test.each([
+    [
+      "a model that is not there",
+      { native_queries: [{ ...QUERY, returns: "none" }] },
+      'there is no logical model "none"',
+    ],
+    ["an argument that is not there", { native_queries: [{ ...QUERY, arguments: {} }] }, 'names an argument "least"'],
+    ["no code", { native_queries: [{ ...QUERY, code: " " }] }, "it has no code"],
+    [
+      "a type that is not there",
+      { logical_models: [{ ...MODEL, fields: [{ name: "a", type: "nothing" }] }] },
+      'type "nothing" does not exist',
+    ],
+    [
+      "a field that is no scalar",
+      { logical_models: [{ ...MODEL, fields: [{ name: "a", type: { logical_model: "b" } }] }] },
+      "only scalar types",
+    ],
+    [
+      "a permission without a filter",
+      { logical_models: [{ ...MODEL, select_permissions: permissions({ r: { columns: "*" } }) }] },
+      "it has no filter",
+    ],
+    [
+      "a permission for a column that is not there",
+      { logical_models: [{ ...MODEL, select_permissions: permissions({ r: { columns: ["x"], filter: {} } }) }] },
+      'column "x" does not exist',
+    ],
+    [
+      "a name that GraphQL cannot read",
+      { native_queries: [{ ...QUERY, root_field_name: "a-b" }] },
+      "not a valid GraphQL name",
+    ],
+  ])("%s is noted, and left out", async (_, more, said) => {
+    const kept = notes();
+    const odd = await start(documentOf([table("album")], {}, source(more)), { logger: kept.logger });
+    expect(kept.all().join("\n")).toContain(said);
+    expect((await odd.gql("{ album(limit: 1) { id } }")).data.album).toHaveLength(1);
+    expect((await odd.gql("{ sales_from(args: {least: 1}) { id } }")).errors[0].extensions.code).toBe(
+      "validation-failed",
+    );
+    await odd.close();
+  });
+});
+
+describe("P-NAT-2 roles get the columns and rows of their permission", () => {
+  test("and nothing without one", async () => {
+    const buyer = asAdmin("buyer", { upto: "2" });
+    expect(ids(await api.gql("{ all_sales(order_by: {id: asc}) { id title } }", {}, buyer))).toEqual([1, 2]);
+    expect(ids(await api.gql("{ all_sales(where: {_or: [{id: {_gt: 0}}]}) { id } }", {}, buyer))).toHaveLength(2);
+    for (const query of [
+      "{ all_sales { price } }",
+      "{ all_sales(where: {price: {_gt: 1}}) { id } }",
+      "{ all_sales(order_by: {price: asc}) { id } }",
+      "{ all_sales(distinct_on: [price]) { id } }",
+    ])
+      expect((await api.gql(query, {}, buyer)).errors[0].extensions.code).toBe("validation-failed");
+    const missing = await api.gql("{ all_sales { id } }", {}, asAdmin("buyer"));
+    expect(missing.errors[0].message).toContain("missing session variable");
+    expect((await api.gql("{ all_sales { id } }", {}, asAdmin("stranger"))).errors[0].message).toContain("all_sales");
+    expect(ids(await api.gql("{ all_sales { id price } }", {}, asAdmin("picky"))).length).toBeGreaterThan(1);
+  });
+
+  test("a value of a request is never a session variable", async () => {
+    const found = await api.gql(
+      '{ all_sales(where: {title: {_eq: "X-Hasura-Upto"}}) { id } }',
+      {},
+      asAdmin("buyer", { upto: "2" }),
+    );
+    expect(found).toEqual({ data: { all_sales: [] } });
+  });
+});
+
+describe("P-NAT-3 values are bound", () => {
+  test.each(["'; drop table public.album; --", "{{least}}", "$1", "\\", "%' or true or '1' like '"])(
+    "%j is a text like any other",
+    async (word) => {
+      const found = await api.gql("query ($w: String) { sales_from(args: {least: 1, word: $w}) { id } }", { w: word });
+      expect(found).toEqual({ data: { sales_from: [] } });
+      const where = await api.gql("query ($w: String!) { all_sales(where: {title: {_eq: $w}}) { id } }", { w: word });
+      expect(where).toEqual({ data: { all_sales: [] } });
+    },
+  );
+
+  test("nothing is written, and errors name nothing of the SQL", async () => {
+    const more = {
+      native_queries: [
+        {
+          root_field_name: "writing",
+          code: "select 1 as id, set_config('a.b', nextval(pg_get_serial_sequence('album', 'id'))::text, true) as title, 1.0 as price, null::text[] as tags",
+          returns: "sale",
+        },
+        { root_field_name: "odd", code: "select secret_column as id from public.album", returns: "sale" },
+        {
+          root_field_name: "by_zero",
+          code: "select 1/({{a}} - 1) as id, ''::text as title",
+          arguments: { a: { type: "int" } },
+          returns: "sale",
+        },
+      ],
+    };
+    const odd = await start(documentOf([table("album")], {}, source(more)));
+    expect((await odd.gql("{ writing { id title } }")).errors[0]).toMatchObject({
+      message: "database query error",
+      extensions: { code: "postgres-error" },
+    });
+    const failed = await odd.gql("{ odd { id } }");
+    expect(failed.errors[0].message).toBe("database query error");
+    expect((await odd.gql("{ by_zero(args: {a: 1}) { id } }")).errors[0]).toMatchObject({
+      message: "division by zero",
+      extensions: { code: "data-exception" },
+    });
+    await odd.close();
+  });
+});
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+test("P-NAT-1 P-HAS-1 tracked and untracked by the metadata API", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "native-"));
+  folders.push(folder);
+  const path = join(folder, "metadata.json");
+  await writeFile(path, JSON.stringify(documentOf([table("album")])));
+  const own = await startApi(forGraphql({ on: base.database, preset: plus, metadata: path }));
+  const run = async (type: string, args: unknown): Promise<any> =>
+    (await own.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
+  const { select_permissions: _, ...model } = MODEL;
+  const steps: readonly (readonly [string, unknown, string])[] = [
+    ["pg_track_native_query", QUERY, "not-exists"],
+    ["pg_track_logical_model", model, "success"],
+    ["pg_track_native_query", QUERY, "success"],
+    ["pg_track_native_query", QUERY, "already-tracked"],
+    [
+      "pg_create_logical_model_select_permission",
+      { name: "sale", role: "buyer", permission: { columns: ["id"], filter: {} } },
+      "success",
+    ],
+    ["pg_untrack_logical_model", { name: "sale" }, "dependency-error"],
+  ];
+  for (const [type, args, expected] of steps) {
+    const { message, code } = await run(type, args);
+    expect([type, message ?? code]).toEqual([type, expected]);
+  }
+  expect(
+    ids(await own.gql("{ sales_from(args: {least: 1}, limit: 1, order_by: {id: asc}) { id } }", {}, asAdmin("buyer"))),
+  ).toEqual([1]);
+  expect(await run("pg_drop_logical_model_select_permission", { name: "sale", role: "buyer" })).toEqual({
+    message: "success",
+  });
+  expect(await run("pg_untrack_native_query", { root_field_name: "sales_from" })).toEqual({ message: "success" });
+  expect(await run("pg_untrack_logical_model", { name: "sale" })).toEqual({ message: "success" });
+  expect(JSON.parse(await readFile(path, "utf8")).sources[0]).toEqual({
+    name: "default",
+    kind: "postgres",
+    tables: [table("album")],
+  });
+  await own.close();
+});
+
+test.each([
+  ["fullCompat", fullCompat, []],
+  ["plus without the plugin", plus, [without("native-queries")]],
+])("P-GEN-2 %s ignores them, with a line in the log", async (_, preset, parts) => {
+  const kept = notes();
+  const bare = await startApi(
+    forGraphql({ on: base.database, preset, parts, metadata: METADATA, logger: kept.logger }),
+  );
+  expect(kept.all().join("\n")).toContain("native_queries is not supported; ignored");
+  expect((await bare.gql("{ all_sales { id } }")).errors[0].message).toContain("all_sales");
+  await bare.close();
+});
