@@ -176,7 +176,12 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
         rowKey: rowKeyOf(model, row),
       });
     }
-    return { tables, isOpenEnded, named, key: JSON.stringify([isOpenEnded, ...[...tables].sort()]) };
+    return {
+      tables,
+      isOpenEnded,
+      named,
+      key: JSON.stringify([isOpenEnded, [...tables].sort(), [...named.keys()].sort()]),
+    };
   };
   /** The set belongs to a program, which many live queries have in common. */
   const known = new WeakMap<ReadonlySet<string>, Bases>();
