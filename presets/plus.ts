@@ -4,11 +4,11 @@ import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import { graphqlGroupBy, restHaving } from "../plugins/plus/group-by/index.ts";
 import { configApi, graphqlExplain, metadataApi, runSql } from "../plugins/plus/hasura/index.ts";
 import { mcp } from "../plugins/plus/mcp/index.ts";
+import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
-import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -23,13 +23,11 @@ const features: readonly Plugin[] = [
   metadataApi,
   runSql,
   mcp,
+  nativeQueries,
   nearest,
   relay,
   rowHistory,
   softDelete,
-  graphqlExplain,
-  configApi,
-  nativeQueries,
 ];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
