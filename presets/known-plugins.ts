@@ -120,6 +120,7 @@ export const knownPlugins: readonly string[] = [
   "trusted-documents",
   "upgrades",
   "websocket-transport",
+  "why-empty",
   "worker-limits",
 ];
 
@@ -154,6 +155,7 @@ export const knownOptions: readonly string[] = [
   "errorHints",
   "estimatedRowLimits",
   "etags",
+  "explainEmpty",
   "inferFunctionPermissions",
   "jwtAud",
   "jwtCacheMaxEntries",

@@ -29,6 +29,10 @@ const features: readonly Plugin[] = [
   rowHistory,
   softDelete,
 ];
+import { whyEmpty } from "../plugins/plus/why/index.ts";
+/** One plugin a line, by the items of docs/reference/plus.md. The command line loads this file at each start: a plugin
+ *  imports what is large when it is first asked. */
+const features: readonly Plugin[] = [nearest, cursorPages, relay, whyEmpty];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
 export const plus = (options: PresetOptions): Preset => compose(fullCompat(options), ...features);

@@ -64,6 +64,7 @@ const sections: readonly Section[] = [
       "guides/soft-delete",
       "guides/row-history",
       "guides/relay",
+      "guides/why-is-it-empty",
       "guides/embedded-database",
       "guides/poolers",
       "guides/several-servers",

@@ -1,7 +1,7 @@
 /** What `relapi explain` prints, for people. */
 import type { ExplainedStatement } from "./plans.ts";
-import type { Policy, RowSecurity } from "./policies.ts";
-import type { RelationReport, Step } from "./rows.ts";
+import type { Policy, RowSecurity } from "../../../plugins/plus/why/policies.ts";
+import type { RelationReport, Step } from "../../../plugins/plus/why/rows.ts";
 
 export interface Explained {
   readonly role: string;
@@ -22,6 +22,7 @@ const statementText = ({ sql, values, plan }: ExplainedStatement): string =>
 
 const WORDS: Readonly<Record<Step["kind"], string>> = {
   table: "in the table",
+  seen: "that the role sees",
   function: "of the function",
   policies: "after the row policies for select",
   permission: "after the permission",

@@ -16,13 +16,13 @@ import {
   type Relation,
   type Session,
 } from "../../../core/index.ts";
-import type { MetadataPart } from "../../../plugins/metadata/index.ts";
 import { conditionText, conjunctsOf } from "./conditions.ts";
 import type { Command, RowSecurity } from "./policies.ts";
 
 /** Rows that are left after a condition. */
 export interface Step {
-  readonly kind: "table" | "function" | "policies" | "permission" | "filter" | "embed" | "written" | "returned";
+  readonly kind:
+    "table" | "seen" | "function" | "policies" | "permission" | "filter" | "embed" | "written" | "returned";
   readonly condition?: string;
   readonly left: number;
 }
@@ -59,7 +59,10 @@ export interface Counting {
   readonly counts: boolean;
   /** Rows of a read: without the permissions of the metadata, or as the request has them. */
   readonly countRows: (read: Read, session: Session) => Promise<number>;
-  readonly security: (table: QualifiedName, command: Command) => Promise<RowSecurity>;
+  /** Undefined: row policies are not told of. */
+  readonly security: (table: QualifiedName, command: Command) => Promise<RowSecurity | undefined>;
+  /** What the role may not know is told too: rows that policies and permissions keep from it, and their conditions. */
+  readonly tellsAll: boolean;
 }
 
 const embedsOf = (outputs: readonly Output[]): readonly Embed[] =>
@@ -116,7 +119,16 @@ interface Rights {
   readonly check?: Predicate;
 }
 
-const rightsOf = ({ model, execution: { session } }: Counting, { relation, command }: Place): Rights => {
+/** What `metadata-loader` leaves in the model, as far as it is looked at here: by role and table. */
+interface MetadataPart {
+  readonly permissions: ReadonlyMap<
+    string,
+    ReadonlyMap<string, Readonly<Partial<Record<(typeof OPERATIONS)[Command], Rights>>>>
+  >;
+}
+
+const rightsOf = ({ model, execution: { session }, tellsAll }: Counting, { relation, command }: Place): Rights => {
+  if (!tellsAll) return {};
   if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
   const part = model.parts["metadata"] as MetadataPart | undefined; // only that plugin writes it
   return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
@@ -126,7 +138,7 @@ const stepsOf = async (counting: Counting, place: Place, security: RowSecurity |
   const { execution, values, countRows } = counting;
   const { read, command } = place;
   const given = { values, session: execution.session };
-  const reader = withoutPermissions(execution.session);
+  const reader = counting.tellsAll ? withoutPermissions(execution.session) : execution.session;
   const embeds = embedsOf(read.output);
   const base: Read = {
     kind: "read",
@@ -143,7 +155,7 @@ const stepsOf = async (counting: Counting, place: Place, security: RowSecurity |
   };
   if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
   // what an update or a delete may not touch shows in what it has written
-  await next(security === undefined ? "function" : security.bypass === undefined ? "policies" : "table");
+  await next(firstOf(counting, place, security));
   if (rights.filter !== undefined) {
     held.push({ kind: "and", of: [rights.filter], isRoot: true });
     await next("permission", {}, conditionText(rights.filter, given));
@@ -164,6 +176,12 @@ const stepsOf = async (counting: Counting, place: Place, security: RowSecurity |
     steps.push({ kind: "returned", left: await countRows({ ...read, output }, execution.session) });
   }
   return steps;
+};
+
+const firstOf = ({ tellsAll }: Counting, { relation }: Place, security: RowSecurity | undefined): Step["kind"] => {
+  if (relation === undefined) return "function";
+  if (!tellsAll) return "seen";
+  return security?.bypass === undefined ? "policies" : "table";
 };
 
 /** A condition of an embed may name the row around it, without which it is no plan. */

@@ -1,0 +1,91 @@
+/** What a transaction that has run says of the rows that it read: one report for each place of its plans. */
+import type {
+  Execution,
+  Model,
+  Plan,
+  Planned,
+  PluginContext,
+  Program,
+  Read,
+  ResultRow,
+  Session,
+} from "../../../core/index.ts";
+import { rowSecurityOf, type Run } from "./policies.ts";
+import { reportRelations, type Counting, type RelationReport } from "./rows.ts";
+
+/** What it is looked at with. */
+export interface Looking extends Pick<Counting, "tellsAll" | "counts"> {
+  readonly prepare: PluginContext["prepare"];
+  readonly model: Model;
+  readonly run: Run;
+  readonly planOf: (program: Program) => Planned | undefined;
+  readonly surface: string;
+}
+
+type Ran = Execution["programs"][number];
+
+/** A single read or write, and the column that counts its rows. */
+interface Part {
+  readonly plan: Plan;
+  readonly column: string;
+}
+
+/** Each is reported by itself. */
+const partsOf = (plan: Plan): readonly Part[] => {
+  if (plan.kind === "bundle")
+    return plan.fields.flatMap((field) =>
+      "read" in field ? [{ plan: field.read, column: "" }] : "bundle" in field ? partsOf(field.bundle) : [],
+    );
+  if (plan.kind !== "sequence") return [{ plan, column: "page_total" }];
+  return [
+    ...plan.steps.map(({ write }, i) => ({ plan: write, column: `count_${i}` })),
+    { plan: plan.result, column: "" },
+  ];
+};
+
+/** In the row of the program. */
+const countOf = (rows: readonly ResultRow[] | undefined, at: number, column: string): number | undefined => {
+  const counted = rows?.[at]?.[column];
+  return counted === undefined || counted === null ? undefined : Number(counted);
+};
+
+const countRows =
+  ({ prepare, run, surface }: Looking, execution: Execution, { values }: Ran) =>
+  async (read: Read, session: Session): Promise<number> => {
+    const program = prepare({ plan: read, envelope: {} }, session, surface);
+    const { check: _, onGone: __, exchange: ___, ...rest } = execution;
+    const [row] = await run({ ...rest, session, programs: [{ program, values }] });
+    return Number(row?.["page_total"] ?? 0);
+  };
+
+/** `rows`: of its programs; absent: it failed. @rule C-EXP-3 P-WHY-2 P-WHY-3 */
+export const relationsOf = async (
+  looking: Looking,
+  execution: Execution,
+  rows: readonly ResultRow[] | undefined,
+): Promise<readonly RelationReport[]> => {
+  const { model, run, counts, tellsAll } = looking;
+  const reports: RelationReport[] = [];
+  for (const [i, ran] of execution.programs.entries()) {
+    const planned = looking.planOf(ran.program);
+    if (planned === undefined) continue;
+    for (const { plan, column } of partsOf(planned.plan))
+      reports.push(
+        ...(await reportRelations(
+          plan,
+          {
+            model,
+            execution,
+            values: ran.values,
+            counts,
+            tellsAll,
+            countRows: countRows(looking, execution, ran),
+            security: async (table, command) =>
+              tellsAll ? rowSecurityOf(run, execution, table, command, counts) : undefined,
+          },
+          countOf(rows, i, column),
+        )),
+      );
+  }
+  return reports;
+};

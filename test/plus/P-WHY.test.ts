@@ -1,0 +1,207 @@
+/** Why an answer is empty: docs/guides/why-is-it-empty.md. */
+import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type Answer } from "../support/api.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { bearer } from "../support/tokens.ts";
+
+const api = await startApi({ preset: plus, explainEmpty: "roles" });
+await api.sql(`
+  create table sea.buoy (id int primary key, owner text not null, depth int not null, label text);
+  insert into sea.buoy select n, (array['ann', 'bob', 'cy'])[n % 3 + 1], n, 'b' || n from generate_series(1, 30) as n;
+  alter table sea.buoy enable row level security;
+  create policy own on sea.buoy to sea_clerk using (owner = current_setting('request.jwt.claims', true)::json->>'sub');
+  create policy deep on sea.buoy as restrictive to sea_clerk using (depth > 6);
+  create policy everything on sea.buoy to sea_auditor using (true);
+  grant select, update, delete on sea.buoy to sea_clerk, sea_anon`);
+await api.reload();
+const admins = await startApi({ preset: plus, explainEmpty: "admin", on: api.database });
+const off = await startApi({ preset: plus, on: api.database });
+
+const WHY = { "x-relapi-why": "yes" };
+const ann = bearer({ role: "sea_clerk", sub: "ann" });
+const PATH = "/buoy?select=id&depth=lt.20&label=eq.b1";
+
+const why = (answer: Answer): any => JSON.parse(answer.headers["x-relapi-why"] ?? "null");
+
+describe("what is told", () => {
+  test("P-WHY-2 P-WHY-3 a role is told of the rows that it sees", async () => {
+    const answer = await api.get(PATH, { headers: { ...ann, ...WHY } });
+    expect([answer.status, answer.json()]).toEqual([200, []]);
+    expect(why(answer)).toEqual({
+      role: "sea_clerk",
+      relations: [
+        {
+          relation: "sea.buoy",
+          rows: [
+            { seen: 8 },
+            { filter: 4, condition: 'depth lt "20"' },
+            { filter: 0, condition: 'label eq "b1"' },
+            { returned: 0 },
+          ],
+        },
+      ],
+    });
+  });
+
+  test("P-WHY-2 the answer is the same, and later requests are not told", async () => {
+    const plain = await api.get("/buoy?order=id", { headers: ann });
+    const asked = await api.get("/buoy?order=id", { headers: { ...ann, ...WHY } });
+    expect(asked.text).toBe(plain.text);
+    expect(why(asked).relations[0].rows).toEqual([{ seen: 8 }, { returned: 8 }]);
+    expect((await api.get("/buoy?order=id", { headers: ann })).headers["x-relapi-why"]).toBeUndefined();
+  });
+
+  test("P-WHY-3 an administrator is told of policies, as the role", async () => {
+    for (const on of [api, admins]) {
+      const answer = await on.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY } });
+      expect([answer.status, answer.json()]).toEqual([200, []]);
+      expect(why(answer)).toEqual({
+        role: "sea_clerk",
+        relations: [
+          {
+            relation: "sea.buoy",
+            rows: [
+              { table: 30 },
+              { policies: 0 },
+              { filter: 0, condition: 'depth lt "20"' },
+              { filter: 0, condition: 'label eq "b1"' },
+              { returned: 0 },
+            ],
+            policies: [
+              { name: "own", passes: 0 },
+              { name: "deep", isRestrictive: true, passes: 24 },
+            ],
+            forOthers: ["everything"],
+          },
+        ],
+      });
+    }
+  });
+
+  test("P-WHY-2 writes are told of, and written once", async () => {
+    const patch = (label: string) =>
+      api.patch(`/buoy?depth=gt.10&label=eq.${label}`, {
+        headers: { ...ann, ...WHY, prefer: "return=representation" },
+        body: { label: "b15!" },
+      });
+    const toldOf = (left: number, label: string) => [
+      {
+        relation: "sea.buoy",
+        command: "update",
+        rows: [
+          { seen: 8 },
+          { filter: 7, condition: 'depth gt "10"' },
+          { filter: left, condition: `label eq "${label}"` },
+        ],
+      },
+    ];
+    const none = await patch("nothing");
+    expect([none.json(), why(none).relations]).toEqual([[], toldOf(0, "nothing")]);
+    const one = await patch("b15");
+    expect([one.json(), why(one).relations]).toEqual([[expect.objectContaining({ id: 15 })], toldOf(1, "b15")]);
+    const removed = await api.delete("/buoy?id=eq.30", {
+      headers: { ...bearer({ role: "sea_clerk", sub: "ann" }), ...WHY },
+    });
+    expect(removed.status).toBe(204);
+    expect(await api.sql("select count(*)::int as n from sea.buoy")).toEqual([{ n: 29 }]);
+    await api.sql("insert into sea.buoy values (30, 'ann', 30, 'b30')");
+  });
+
+  test("P-WHY-2 embeds, and texts that no header holds", async () => {
+    const answer = await api.get("/ports?select=name,vessels!inner(name)&vessels.name=eq.%C3%BCn%C3%AF", {
+      headers: { ...ann, ...WHY },
+    });
+    expect(answer.rawHeaders.find(([name]) => name === "X-Relapi-Why")?.[1]).toMatch(/^[\x20-\x7e]+$/);
+    const [ports, vessels] = why(answer).relations;
+    expect(ports.rows).toEqual([{ seen: 2 }, { embed: 0, condition: "vessels" }, { returned: 0 }]);
+    expect(vessels).toMatchObject({
+      relation: "sea.vessels",
+      of: "all parents",
+      rows: [{ seen: 3 }, { filter: 0, condition: 'name eq "ünï"' }],
+    });
+  });
+
+  test("P-WHY-4 what is too long is left out, with a note", async () => {
+    const filters = Array.from({ length: 60 }, (_, i) => `label=neq.${"x".repeat(100)}${i}`).join("&");
+    const answer = await api.get(`/buoy?${filters}`, { headers: { ...ann, ...WHY } });
+    expect(answer.status).toBe(200);
+    expect(why(answer)).toEqual({ role: "sea_clerk", relations: [], note: expect.stringContaining("too long") });
+  });
+
+  test("P-WHY-4 a request that fails has none", async () => {
+    const answer = await api.get("/buoy?depth=eq.x", { headers: { ...ann, ...WHY } });
+    expect([answer.status, why(answer)]).toEqual([400, null]);
+  });
+});
+
+describe("GraphQL, with permissions of the metadata", async () => {
+  const graphql = await startApi({
+    ...forGraphql(),
+    preset: plus,
+    explainEmpty: "roles",
+    metadata: documentOf([
+      table("album", {
+        select_permissions: permissions({ reader: { columns: ["id", "title"], filter: { id: { _lt: 3 } } } }),
+      }),
+    ]),
+  });
+  const ask = (headers: Readonly<Record<string, unknown>>) =>
+    graphql.post("/v1/graphql", {
+      headers: { ...headers, ...WHY } as never,
+      body: { query: "query ($t: String) { album(where: { title: { _eq: $t } }) { id } }", variables: { t: "none" } },
+    });
+
+  test("P-WHY-3 an administrator is told of the permission and its condition", async () => {
+    const [{ total } = {}] = await graphql.sql("select count(*)::int as total from album");
+    const answer = await ask(asAdmin("reader"));
+    expect(answer.json()).toEqual({ data: { album: [] } });
+    expect(why(answer).relations[0].rows).toEqual([
+      { table: total },
+      { permission: 2, condition: 'id lt "3"' },
+      { filter: 0, condition: 'title eq "none"' },
+      { returned: 0 },
+    ]);
+  });
+
+  test("P-WHY-3 the role itself is told neither of hidden rows nor of the condition", async () => {
+    const token = bearer({
+      "https://hasura.io/jwt/claims": { "x-hasura-default-role": "reader", "x-hasura-allowed-roles": ["reader"] },
+    });
+    const answer = await ask(token);
+    expect(answer.json()).toEqual({ data: { album: [] } });
+    expect(why(answer).relations[0].rows).toEqual([
+      { seen: 2 },
+      { filter: 0, condition: 'title eq "none"' },
+      { returned: 0 },
+    ]);
+  });
+});
+
+describe("who is told", () => {
+  test("P-WHY-1 never an anonymous caller", async () => {
+    for (const on of [api, admins, off]) {
+      const answer = await on.get(PATH, { headers: WHY });
+      expect([answer.status, why(answer)]).toEqual([200, null]);
+    }
+    expect(why(await api.get(PATH, { headers: { ...WHY, ...bearer({ role: "sea_anon" }) } }))).toBeNull();
+  });
+
+  test("P-WHY-1 with `admin` no other caller, and no wrong secret", async () => {
+    expect(why(await admins.get(PATH, { headers: { ...ann, ...WHY } }))).toBeNull();
+    const wrong = await admins.get(PATH, { headers: { ...ann, ...WHY, "x-session-admin-secret": "guess" } });
+    expect([wrong.status >= 400, why(wrong)]).toEqual([true, null]);
+  });
+
+  test("P-WHY-1 off by default, for administrators too; without the plugin the header is unknown", async () => {
+    expect(why(await off.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY } }))).toBeNull();
+    const plain = await startApi({
+      preset: plus,
+      parts: [without("why-empty")],
+      explainEmpty: "roles",
+      on: api.database,
+    });
+    expect(why(await plain.get(PATH, { headers: { ...ann, ...WHY } }))).toBeNull();
+  });
+});
