@@ -233,6 +233,7 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     // operations of a socket do not wait for Redis: the first runs, and is owed; then it is known that there are none
     const { port: fresh } = await startMachine(settings);
     await sleep(2000); // it is connected
+    await answered(machines, 20); // what has come back while it started
     const [first, second] = [watch(fresh, 1), watch(fresh, 2)];
     await eventually(() => first.n() !== -1 && second.n() !== -1, 5000, "what this process has not counted");
     await sleep(500);
