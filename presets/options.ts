@@ -7,8 +7,10 @@ export type { StoreOptions } from "../plugins/database-settings/settings.ts";
 export type { GraphqlOptions } from "../plugins/graphql/settings.ts";
 export type { TraceOptions } from "../plugins/http/settings.ts";
 export type { LimitOptions } from "../plugins/limits/settings.ts";
+export type { LivePatchOptions } from "../plugins/live-patches/settings.ts";
 export type { MediaOptions } from "../plugins/media/settings.ts";
 export type { MetadataOptions } from "../plugins/metadata/settings.ts";
+export type { SoftDeleteOptions } from "../plugins/plus/soft-delete/settings.ts";
 export type { ChannelOptions } from "../plugins/reload/settings.ts";
 export type { RestOptions } from "../plugins/rest/settings.ts";
 export type { SharedOptions } from "../plugins/settings.ts";
@@ -88,6 +90,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly slowQueryPlans?: NonNullable<RelApiOptions["slowQueryPlans"]> | undefined;
   /** `true`: spans for the OpenTelemetry SDK that the process has (X-TRC-1); needs `@opentelemetry/api`. Default: `false`. */
   readonly tracing?: NonNullable<RelApiOptions["tracing"]> | undefined;
+  /** With `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5). Default: `0.05`. */
+  readonly traceRatio?: NonNullable<RelApiOptions["traceRatio"]> | undefined;
   /** With `TRACING`, how the database learns of a sampled trace: `application-name` sets it for the transaction, at no cost; `comment` puts a comment in the format of sqlcommenter behind the statement, which is then parsed and planned each time (X-TRC-4). Default: `"off"`. */
   readonly traceStatements?: NonNullable<RelApiOptions["traceStatements"]> | undefined;
   /** Redis that counts for rate limits, for all processes of all machines together (X-BUS-5). Unset: `BUS_URL`, where that is Redis; else each machine counts for itself. */
@@ -162,6 +166,10 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxLiveQueryBytes?: NonNullable<RelApiOptions["maxLiveQueryBytes"]> | undefined;
   /** `commit`, `commit-allow-override`, `rollback`, `rollback-allow-override`. Default: `"commit"`. */
   readonly dbTxEnd?: NonNullable<RelApiOptions["dbTxEnd"]> | undefined;
+  /** A larger result of a live query is sent whole, also to subscribers who ask for patches. Default: `1048576`. */
+  readonly maxLivePatchBytes?: NonNullable<RelApiOptions["maxLivePatchBytes"]> | undefined;
+  /** Bytes of results that are kept for subscribers who ask for patches, all together; whoever comes then gets whole results. Default: `67108864`. */
+  readonly maxLivePatchTotalBytes?: NonNullable<RelApiOptions["maxLivePatchTotalBytes"]> | undefined;
   /** Longest time until a change reaches a subscriber. Default: `1000` (ms). */
   readonly liveQueryInterval?: NonNullable<RelApiOptions["liveQueryInterval"]> | undefined;
   /** `true`: GraphQL errors carry near names and the place where a text breaks off in `extensions` (G-HNT-1, G-HNT-3). The demo has them. Default: `false`. */
@@ -222,6 +230,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxSocketOperations?: NonNullable<RelApiOptions["maxSocketOperations"]> | undefined;
   /** A larger message ends its WebSocket with close code 1009. Default: `4194304`. */
   readonly maxSocketMessageBytes?: NonNullable<RelApiOptions["maxSocketMessageBytes"]> | undefined;
+  /** GraphQL queries with `@live` are live queries, and live queries with `@live(patch: true)` send what has changed (G-LIV). Default: `false`. */
+  readonly liveDirective?: NonNullable<RelApiOptions["liveDirective"]> | undefined;
   /** Comma-separated paths that REST is served under: `/api,/rest/v1` for supabase-js. `api.rest` and the banner use the first. Unset: `/api`. */
   readonly restPrefixes?: NonNullable<RelApiOptions["restPrefixes"]> | undefined;
   /** The same for one path (an option only). Default: `"/api"`. */
@@ -256,6 +266,20 @@ export interface PresetOptions extends RelApiOptions {
   readonly openapiServerProxyUri?: NonNullable<RelApiOptions["openapiServerProxyUri"]> | undefined;
   /** Execution plans by `Accept`. Default: `false`. */
   readonly dbPlanEnabled?: NonNullable<RelApiOptions["dbPlanEnabled"]> | undefined;
+  /** `/v2/query` runs SQL of administrators as the login role: whoever has the admin secret then has the database. Default: `false`. */
+  readonly runSql?: NonNullable<RelApiOptions["runSql"]> | undefined;
+  /** Tools of the Model Context Protocol that write, and calls of volatile functions, as far as the caller's role may. Default: `false`. */
+  readonly mcpWrites?: NonNullable<RelApiOptions["mcpWrites"]> | undefined;
+  /** Rows that one tool of the Model Context Protocol reads or writes at most. Default: `100`. */
+  readonly mcpMaxRows?: NonNullable<RelApiOptions["mcpMaxRows"]> | undefined;
+  /** A larger answer to a tool of the Model Context Protocol is refused: models pay for each byte. Default: `262144`. */
+  readonly mcpMaxBytes?: NonNullable<RelApiOptions["mcpMaxBytes"]> | undefined;
+  /** A tool of the Model Context Protocol that takes longer is given up, and its statement cancelled. Default: `10` (seconds). */
+  readonly mcpTimeout?: NonNullable<RelApiOptions["mcpTimeout"]> | undefined;
+  /** Pages of these origins may use the Model Context Protocol, `http://localhost:6274`; a request of any other page is refused, also where its name leads to this server. Default: `[]`. */
+  readonly mcpAllowedOrigins?: NonNullable<RelApiOptions["mcpAllowedOrigins"]> | undefined;
+  /** A time that DELETE sets instead of deleting, in tables that have such a column, and that hides the row (P-DEL-1). Unset: rows are deleted. */
+  readonly softDeleteColumn?: NonNullable<RelApiOptions["softDeleteColumn"]> | undefined;
   /** Who may ask by `X-Relapi-Why` which conditions took rows away: `admin` callers with the admin secret, whatever role they act as; `roles` all callers but anonymous ones too, about the rows that their role sees (P-WHY-1). Default: `"off"`. */
   readonly explainEmpty?: NonNullable<RelApiOptions["explainEmpty"]> | undefined;
 }

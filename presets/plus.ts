@@ -9,6 +9,7 @@ import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
+import { whyEmpty } from "../plugins/plus/why/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -28,11 +29,8 @@ const features: readonly Plugin[] = [
   relay,
   rowHistory,
   softDelete,
+  whyEmpty,
 ];
-import { whyEmpty } from "../plugins/plus/why/index.ts";
-/** One plugin a line, by the items of docs/reference/plus.md. The command line loads this file at each start: a plugin
- *  imports what is large when it is first asked. */
-const features: readonly Plugin[] = [nearest, cursorPages, relay, whyEmpty];
 
 /** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
 export const plus = (options: PresetOptions): Preset => compose(fullCompat(options), ...features);
