@@ -125,12 +125,6 @@ const METRICS: readonly Metric[] = [
   plain("relapi_live_subscribers", "gauge", "live-subscribers", "Subscribers of live queries"),
   plain("relapi_live_queries", "gauge", "live-queries", "Live queries that differ, each run once for all who ask it"),
   plain("relapi_live_cohorts", "gauge", "live-cohorts", "Groups of live queries that one statement answers each"),
-  plain(
-    "relapi_live_skipped_total",
-    "counter",
-    "live-skipped",
-    "Live queries that did not run when a change concerned others of their cohort",
-  ),
   {
     ...plain(
       "relapi_live_source_lag_seconds",

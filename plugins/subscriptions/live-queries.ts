@@ -61,14 +61,9 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   let lastProgram = 0;
   let keptBytes = 0;
   let isClosed = false;
-  /** By cohorts that have ended. */
-  let skippedBefore = 0;
   const ran = context.signal<LiveRunSignal>("live-run");
   context.counters.watch("live-query-bytes", () => keptBytes);
   context.counters.watch("live-cohorts", () => cohorts.size);
-  context.counters.watch("live-skipped", () =>
-    [...cohorts.values()].reduce((sum, { counts }) => sum + counts.skipped, skippedBefore),
-  );
   context.counters.watch("live-subscribers", () => all.size);
   context.counters.watch("live-queries", () =>
     [...cohorts.values()].reduce((sum, { entries }) => sum + entries.size, 0),
@@ -124,7 +119,6 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
 
   const forget = (cohort: Cohort): void => {
     cohort.close();
-    if (cohorts.get(cohort.facts.key) === cohort) skippedBefore += cohort.counts.skipped;
     cohorts.delete(cohort.facts.key);
     groups.leave(cohort);
   };
