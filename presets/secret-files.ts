@@ -106,8 +106,8 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
           });
         const changed = (): void => {
           context.logger.info("a secret file has changed");
-          // what is wrong with one is told before the next connection needs it
-          for (const file of ofConnections) read(file);
+          // what is wrong with one, and what no longer is, is told at once, not when a connection or the reload needs it
+          for (const file of files) read(file);
           context.requestReload();
         };
         for (const { path } of files) watchFile(path, { interval: LOOK_MS, persistent: false }, changed);
