@@ -15,6 +15,11 @@ import { relationsOf, type Looking } from "./relations.ts";
 import type { RelationReport } from "./rows.ts";
 import { whySettings } from "./settings.ts";
 
+/** For the command line, which explains more of the same. */
+export { relationsOf } from "./relations.ts";
+export type { Policy, RowSecurity } from "./policies.ts";
+export type { RelationReport, Step } from "./rows.ts";
+
 const HEADER = "x-relapi-why";
 
 /** What proxies and clients take without ado. */

@@ -1,8 +1,7 @@
 /** `relapi explain`: the statements of a request as a role, their plans, and what takes rows away. */
 import { CallError, isRelApiError, type Caller, type RelApi } from "../../../core/index.ts";
 import type { EnvironmentSettings } from "../../environment.ts";
-import { relationsOf } from "../../../plugins/plus/why/relations.ts";
-import type { RelationReport } from "../../../plugins/plus/why/rows.ts";
+import { relationsOf, type RelationReport } from "../../../plugins/plus/why/index.ts";
 import { withApi } from "../open-api.ts";
 import { explainStatements, type ExplainedStatement } from "./plans.ts";
 import { startRecording, type Recording } from "./recording.ts";

@@ -1,7 +1,6 @@
 /** What `relapi explain` prints, for people. */
 import type { ExplainedStatement } from "./plans.ts";
-import type { Policy, RowSecurity } from "../../../plugins/plus/why/policies.ts";
-import type { RelationReport, Step } from "../../../plugins/plus/why/rows.ts";
+import type { Policy, RelationReport, RowSecurity, Step } from "../../../plugins/plus/why/index.ts";
 
 export interface Explained {
   readonly role: string;
