@@ -16,6 +16,7 @@ import {
   everyMinute,
   storedDocuments,
   likeUuid,
+  newest,
   rowEstimates,
   rowLimit,
   springTides,
@@ -70,7 +71,7 @@ test("the examples of hooks.md are those that are tested", () => {
     read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),
     ([, block]) => block ?? "",
   );
-  expect(blocks).toHaveLength(13);
+  expect(blocks).toHaveLength(14);
   const withoutIndent = (text: string): string => text.replace(/^ +/gm, "");
   for (const block of blocks) expect(withoutIndent(read("./guides/hooks.ts"))).toContain(withoutIndent(block));
 });
@@ -86,6 +87,7 @@ describe("hooks", async () => {
     parts: [
       ...leftOut("notify-changes", "replication-changes"),
       rowEstimates,
+      newest,
       rowLimit,
       likeUuid,
       everyMinute,
@@ -119,6 +121,11 @@ describe("hooks", async () => {
     expect((await api.get("/many")).json()).toHaveLength(100);
     expect((await api.gql("{ many { id } }", {}, { "x-session-admin-secret": null })).data.many).toHaveLength(100);
     expect((await api.gql("{ many { id } }")).data.many).toHaveLength(150);
+  });
+
+  test("X-PAR-1 readParameters: a parameter of its own, with the words of the dialect for what it cannot name", async () => {
+    expect((await api.get("/many?newest=id&select=id&limit=1")).json()).toEqual([{ id: 150 }]);
+    expect((await api.get("/many?newest=unheard")).json()).toMatchObject({ code: "42703" });
   });
 
   test("R-FLT-12 compileFilter: an operator for one more type", async () => {

@@ -14,6 +14,7 @@ import {
   type Token,
 } from "../../../core/index.ts";
 import type { CheckGqlDocument, FindGqlDocument, GqlDirectives } from "../../../plugins/graphql/api.ts";
+import type { ReadParameters } from "../../../plugins/rest/api.ts";
 import type { WatchChanges } from "../../../plugins/subscriptions/api.ts";
 import type { TakeUpgrade } from "../../../plugins/upgrades/api.ts";
 
@@ -97,6 +98,18 @@ export const storedDocuments = (documents: ReadonlyMap<string, string>) =>
       });
     },
   });
+
+/** `?newest=created_at` */
+export const newest = definePlugin({
+  name: "newest",
+  requires: ["rest"],
+  apply: (hooks) => {
+    hooks
+      .use<ReadParameters>("readParameters")
+      .for("newest")
+      .tap("newest", (read, { text, field }) => ({ ...read, orderBy: [{ by: field(text), direction: "desc" }] }));
+  },
+});
 
 export const confirmed = definePlugin({
   name: "confirmed",
