@@ -28,7 +28,15 @@ test("X-SET-6 the presets know the options of every plugin of the package, and n
 /** Works beside these, without requiring them: it comes before, or tells what of them is there. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "openapi-page": ["openapi"],
-  "config-api": ["admin-secret", "jwt-tokens", "graphql", "live-queries", "metadata", "trusted-documents"],
+  "config-api": [
+    "admin-secret",
+    "jwt-tokens",
+    "graphql",
+    "live-queries",
+    "poll-changes",
+    "metadata",
+    "trusted-documents",
+  ],
 };
 
 const withRequired = (names: readonly string[]): ReadonlySet<string> => {
