@@ -192,8 +192,10 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
       case "column":
       case "embedded":
         return;
-      case "cast":
       case "apply":
+        for (const one of given.operands ?? []) operand(one, { relation, choice });
+        return expression(given.of, { relation, choice });
+      case "cast":
       case "ordering":
         return expression(given.of, { relation, choice });
       case "masked":
@@ -280,6 +282,8 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
     condition(given.where, place);
     for (const { by } of given.orderBy ?? []) expression(by, place);
     for (const one of given.distinctOn ?? []) expression(one, place);
+    for (const one of given.groupBy ?? []) expression(one, place);
+    condition(given.having, place);
   };
 
   const read = (given: Read): void => {
