@@ -1,11 +1,13 @@
 /** Credentials of open sockets and streams are asked about again when keys, secrets or other settings have changed: what
  *  would be refused now ends. @rule R-AUT-15 */
-import { isRelApiError, type Credentials, type PluginContext } from "../../core/index.ts";
+import { isRelApiError, type Credentials, type PluginContext, type Session } from "../../core/index.ts";
 import type { CredentialsChangedSignal } from "../auth/api.ts";
+import { atExpiry } from "./expiry.ts";
 
 export interface CredentialWatch {
-  /** `refused`: called once, with what a new connection would be refused with. Returns how to forget it. */
-  join(credentials: Credentials, refused: (error: unknown) => void): () => void;
+  /** `ended`: called when the session expires, or with what a new connection would be refused with. Returns how to forget
+   *  it. @rule G-WS-15 */
+  join(session: Session, credentials: Credentials, ended: (refusal?: unknown) => void): () => void;
 }
 
 interface Watched {
@@ -74,10 +76,14 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
     clearTimeout(timer);
   });
   return {
-    join: (credentials, refused) => {
-      const each = { credentials, refused };
+    join: (session, credentials, ended) => {
+      const each: Watched = { credentials, refused: ended };
       watched.add(each);
-      return () => watched.delete(each);
+      const forgetExpiry = atExpiry(session, ended);
+      return () => {
+        forgetExpiry();
+        watched.delete(each);
+      };
     },
   };
 };

@@ -12,7 +12,6 @@ import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
 import { liveAsked, patcherFor, payloadOf } from "./asked.ts";
 import { watchCredentials } from "./credential-watch.ts";
-import { atExpiry } from "./expiry.ts";
 
 const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 
@@ -103,12 +102,9 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
         },
         lastHash,
       );
-      const over = (): void => stream.end();
-      const forgetExpiry = atExpiry(session, over);
-      const forgetCredentials = watch.join(exchange.credentials, over);
+      const forget = watch.join(session, exchange.credentials, () => stream.end());
       return () => {
-        forgetExpiry();
-        forgetCredentials();
+        forget();
         stop();
         patcher?.close();
       };

@@ -4,7 +4,7 @@ import { definePlugin, RelApiError, type Json, type Session } from "../../core/i
 import { socketCredentials } from "./credentials.ts";
 import type { LivePatcher, LiveResult } from "./api.ts";
 import { payloadOf } from "./asked.ts";
-import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
+import { EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
 import { socketsOf, type Connection, type Conversation } from "./sockets.ts";
@@ -45,7 +45,6 @@ const converse = (connection: Connection): Conversation => {
   /** Of the refused init. */
   let refusal: string | undefined;
   let leaveHeartbeat: (() => void) | undefined;
-  let forgetExpiry: (() => void) | undefined;
   let forgetCredentials: (() => void) | undefined;
   let hasEnded = false;
 
@@ -89,8 +88,9 @@ const converse = (connection: Connection): Conversation => {
       // the client gets our next message soon enough
       if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
     });
-    forgetExpiry = atExpiry(session, () => connection.close(4403, EXPIRED));
-    forgetCredentials = credentialWatch.join(credentials, (error) => connection.close(4403, forbidden(engine, error)));
+    forgetCredentials = credentialWatch.join(session, credentials, (refusal) =>
+      connection.close(4403, refusal === undefined ? EXPIRED : forbidden(engine, refusal)),
+    );
   };
 
   const stop = (id: string): void => {
@@ -173,7 +173,6 @@ const converse = (connection: Connection): Conversation => {
     ended: () => {
       hasEnded = true;
       leaveHeartbeat?.();
-      forgetExpiry?.();
       forgetCredentials?.();
       for (const id of running.keys()) stop(id);
     },

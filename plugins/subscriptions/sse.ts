@@ -3,7 +3,6 @@
 import { definePlugin, type Exchange, type PluginContext } from "../../core/index.ts";
 import { watchCredentials, type CredentialWatch } from "./credential-watch.ts";
 import { eventId, eventStream, lastEventId } from "./event-stream.ts";
-import { atExpiry } from "./expiry.ts";
 import { liveOf, streamsOf, type GraphqlTransport } from "./graphql-stream.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { refuseMissing } from "./live-query.ts";
@@ -119,12 +118,9 @@ const orEvents =
         end(error);
         return () => undefined;
       }
-      const over = (): void => events.end();
-      const forgetExpiry = atExpiry(session, over);
-      const forgetCredentials = watch.join(exchange.credentials, over);
+      const forget = watch.join(session, exchange.credentials, () => events.end());
       return () => {
-        forgetExpiry();
-        forgetCredentials();
+        forget();
         stop();
         patcher?.close();
       };

@@ -4,7 +4,7 @@ import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Json, type Session } from "../../core/index.ts";
 import { socketCredentials } from "./credentials.ts";
 import { payloadOf } from "./asked.ts";
-import { atExpiry, EXPIRED, forbidden } from "./expiry.ts";
+import { EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./outbox.ts";
 import { socketsOf, type Connection, type Conversation, type SocketProtocol } from "./sockets.ts";
@@ -75,7 +75,6 @@ const converse = (
   let session: Session | undefined;
   let isInitAsked = false;
   let leaveHeartbeat: (() => void) | undefined;
-  let forgetExpiry: (() => void) | undefined;
   let forgetCredentials: (() => void) | undefined;
   let hasEnded = false;
   const initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
@@ -103,8 +102,9 @@ const converse = (
     session = found;
     outbox.send('{"type":"connection_ack"}');
     leaveHeartbeat = heartbeat.join(ping);
-    forgetExpiry = atExpiry(found, () => connection.close(4403, EXPIRED));
-    forgetCredentials = credentialWatch.join(credentials, (error) => connection.close(4403, forbidden(engine, error)));
+    forgetCredentials = credentialWatch.join(found, credentials, (refusal) =>
+      connection.close(4403, refusal === undefined ? EXPIRED : forbidden(engine, refusal)),
+    );
   };
 
   const sendError = (id: string, error: unknown): void => {
@@ -183,7 +183,6 @@ const converse = (
       hasEnded = true;
       clearTimeout(initTimer);
       leaveHeartbeat?.();
-      forgetExpiry?.();
       forgetCredentials?.();
       for (const id of running.keys()) stop(id);
     },
