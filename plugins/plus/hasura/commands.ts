@@ -5,9 +5,9 @@ import {
   entryIn,
   entryOf,
   given,
+  inEntry,
   inObject,
   inSource,
-  isNamed,
   listIn,
   listOf,
   nameIn,
@@ -29,41 +29,23 @@ const kept = ({ args }: Arguments, ...keys: readonly string[]): Entry =>
 
 // --- tables and functions -------------------------------------------------------------------------------------------
 
+const WORDS = { table: "view/table", function: "function" };
+
 const track =
   (kind: "table" | "function", ...keys: readonly string[]): Command =>
-  (document, from) => {
-    const name = nameIn(from, kind);
-    return inSource(document, from, (source) =>
-      changed(
-        source,
-        `${kind}s`,
-        (object) => isNamed(object[kind], name),
-        (object) => {
-          if (object === undefined) return { [kind]: { ...name }, ...kept(from, ...keys) };
-          const what = kind === "table" ? "view/table" : "function";
-          throw refusal("already-tracked", `${what} already tracked: "${shown(name)}"`, from.at);
-        },
-      ),
-    );
-  };
+  (document, from) =>
+    inEntry(document, from, kind, (object, name) => {
+      if (object === undefined) return { [kind]: { ...name }, ...kept(from, ...keys) };
+      throw refusal("already-tracked", `${WORDS[kind]} already tracked: "${shown(name)}"`, from.at);
+    });
 
 const untrack =
   (kind: "table" | "function"): Command =>
-  (document, from) => {
-    const name = nameIn(from, kind);
-    return inSource(document, from, (source) =>
-      changed(
-        source,
-        `${kind}s`,
-        (object) => isNamed(object[kind], name),
-        (object) => {
-          if (object !== undefined) return undefined;
-          const what = kind === "table" ? "view/table" : "function";
-          throw refusal("already-untracked", `${what} already untracked: "${shown(name)}"`, from.at);
-        },
-      ),
-    );
-  };
+  (document, from) =>
+    inEntry(document, from, kind, (object, name) => {
+      if (object !== undefined) return undefined;
+      throw refusal("already-untracked", `${WORDS[kind]} already untracked: "${shown(name)}"`, from.at);
+    });
 
 /** `pg_track_tables`: a list of what the command for one takes. */
 const each =

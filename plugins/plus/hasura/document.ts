@@ -125,12 +125,12 @@ export const inSource = (document: Entry, from: Arguments, change: (source: Entr
   );
 };
 
-/** The table or function of the arguments. @throws RelApiError `not-exists` */
-export const inObject = (
+/** Changes, adds or (without an answer of `change`) removes the table or function of the arguments. */
+export const inEntry = (
   document: Entry,
   from: Arguments,
   kind: "table" | "function",
-  change: (object: Entry) => Entry | undefined,
+  change: (object: Entry | undefined, name: ReturnType<typeof nameIn>) => Entry | undefined,
 ): Entry => {
   const name = nameIn(from, kind);
   return inSource(document, from, (source) =>
@@ -138,13 +138,22 @@ export const inObject = (
       source,
       `${kind}s`,
       (object) => isNamed(object[kind], name),
-      (object) => {
-        if (object !== undefined) return change(object);
-        throw notExists(`${kind} "${shown(name)}"`, from.at);
-      },
+      (object) => change(object, name),
     ),
   );
 };
+
+/** The table or function of the arguments. @throws RelApiError `not-exists` */
+export const inObject = (
+  document: Entry,
+  from: Arguments,
+  kind: "table" | "function",
+  change: (object: Entry) => Entry | undefined,
+): Entry =>
+  inEntry(document, from, kind, (object, name) => {
+    if (object !== undefined) return change(object);
+    throw notExists(`${kind} "${shown(name)}"`, from.at);
+  });
 
 const LISTS = {
   object_relation: ["object_relationships", "name"],
