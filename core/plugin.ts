@@ -327,6 +327,13 @@ export interface PluginContext {
   prepare(planned: Planned, session: Session, surface: string): Program;
   /** One transaction. Rows of each program's main statement, in order. */
   execute(execution: Execution): Promise<readonly ResultRow[]>;
+  /** One transaction for several executions, one after another: each sees what those before it have written. `work` says
+   *  with its result how it ends; when it or one of them throws, all is undone. Of an execution counts what is its own:
+   *  session, settings, pre-request, access, checks. @rule R-TX-16 */
+  transaction<Result>(
+    head: Pick<Execution, "isolation" | "onGone">,
+    work: (execute: PluginContext["execute"]) => Promise<{ readonly result: Result; readonly end: Execution["end"] }>,
+  ): Promise<Result>;
   /** Runs a statement of the plugin's own as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Statements of somebody who may do everything, as the login role, in one transaction unless they end it. `script`:

@@ -10,6 +10,7 @@ export type { LimitOptions } from "../plugins/limits/settings.ts";
 export type { LivePatchOptions } from "../plugins/live-patches/settings.ts";
 export type { MediaOptions } from "../plugins/media/settings.ts";
 export type { MetadataOptions } from "../plugins/metadata/settings.ts";
+export type { BatchOptions } from "../plugins/plus/rest-batch/settings.ts";
 export type { SoftDeleteOptions } from "../plugins/plus/soft-delete/settings.ts";
 export type { ChannelOptions } from "../plugins/reload/settings.ts";
 export type { RestOptions } from "../plugins/rest/settings.ts";
@@ -266,6 +267,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly openapiServerProxyUri?: NonNullable<RelApiOptions["openapiServerProxyUri"]> | undefined;
   /** Execution plans by `Accept`. Default: `false`. */
   readonly dbPlanEnabled?: NonNullable<RelApiOptions["dbPlanEnabled"]> | undefined;
+  /** Requests of one REST batch (P-BAT-6). Default: `50`. */
+  readonly maxBatchRequests?: NonNullable<RelApiOptions["maxBatchRequests"]> | undefined;
   /** `/v2/query` runs SQL of administrators as the login role: whoever has the admin secret then has the database. Default: `false`. */
   readonly runSql?: NonNullable<RelApiOptions["runSql"]> | undefined;
   /** Tools of the Model Context Protocol that write, and calls of volatile functions, as far as the caller's role may. Default: `false`. */

@@ -7,6 +7,7 @@ import { mcp } from "../plugins/plus/mcp/index.ts";
 import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
+import { restBatch } from "../plugins/plus/rest-batch/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
 import { whyEmpty } from "../plugins/plus/why/index.ts";
@@ -17,6 +18,7 @@ import type { PresetOptions } from "./options.ts";
  *  what is large when it is first asked. */
 const features: readonly Plugin[] = [
   cursorPages,
+  restBatch,
   graphqlGroupBy,
   restHaving,
   configApi,

@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { requestCancelled } from "../kernel/errors.ts";
 import { VARIABLE_PREFIX, type Session } from "../kernel/session.ts";
-import type { Answer } from "./exchange.ts";
+import type { Answer, Exchange } from "./exchange.ts";
 
 /** What plugins add to an api, such as ways to call it from the application: their `api.ts` declares what. */
 export interface ApiMethods {} // oxlint-disable-line typescript/no-empty-object-type -- declared by plugins
@@ -34,6 +34,8 @@ export interface ApiCall extends CallOptions {
   readonly path: string;
   /** Text and bytes as they are, anything else as JSON. */
   readonly body?: unknown;
+  /** A request that it is part of: it has its caller, and counts as sent by the same client. @rule X-CALL-4 */
+  readonly within?: Exchange;
 }
 
 /** An answer with an error status, in a shape that error handlers of Express and others take. @rule X-CALL-3 */
@@ -104,14 +106,19 @@ const ownCalls = new WeakSet<IncomingMessage>();
 export const isOwnCall = (request: IncomingMessage): boolean => ownCalls.has(request);
 
 /** A request as Node would hand it over, and a response that is written to by nobody. */
-export const openCall = ({ method, path, headers = {}, body, signal }: ApiCall) => {
-  const request = new IncomingMessage(new Socket());
+export const openCall = ({ method, path, headers = {}, body, signal, within }: ApiCall) => {
+  const socket = new Socket();
+  // where it comes from; the connection itself belongs to the request that it is part of
+  if (within !== undefined)
+    Object.defineProperty(socket, "remoteAddress", { value: within.request.socket.remoteAddress });
+  const request = new IncomingMessage(socket);
+
   const bytes = bytesOf(body);
   const given: Record<string, string> = { host: "localhost" };
   if (bytes !== undefined && !isText(body)) given["content-type"] = "application/json";
   for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value;
   if (bytes !== undefined) given["content-length"] = String(bytes.length);
-  ownCalls.add(request);
+  if (within === undefined) ownCalls.add(request);
   request.method = method.toUpperCase();
   request.url = path;
   request.httpVersion = "1.1";

@@ -306,6 +306,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (owner === undefined) throw pathNotFound();
       const exchange = new RequestExchange(request, response, path, query, owner, settings);
       if (call.session !== undefined) exchange.caller = sessionOf(call.session);
+      else if (call.within !== undefined) exchange.caller = call.within.session;
       runningCount++;
       try {
         const answered = await answer(exchange);

@@ -60,6 +60,7 @@ const ADDED = [
   ["LivePatchOptions", "live-patches/settings.ts"],
   ["MediaOptions", "media/settings.ts"],
   ["MetadataOptions", "metadata/settings.ts"],
+  ["BatchOptions", "plus/rest-batch/settings.ts"],
   ["SoftDeleteOptions", "plus/soft-delete/settings.ts"],
   ["ChannelOptions", "reload/settings.ts"],
   ["RestOptions", "rest/settings.ts"],

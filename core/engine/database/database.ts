@@ -7,7 +7,7 @@ import { createTroubles, type Troubles } from "../../kernel/troubles.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
 import { connectionFailed, isRelApiError, presetError, type RelApiError } from "../../kernel/errors.ts";
-import { createExecutor, type Execute } from "./execute.ts";
+import { createExecutor, type Execute, type Executor } from "./execute.ts";
 import type { Listener } from "./listener.ts";
 import { fromStatement, isPgError, refusalOf } from "./pg-errors.ts";
 import type { Connection, Target } from "./connection.ts";
@@ -23,6 +23,7 @@ export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
 
 export interface Database {
   readonly execute: Execute;
+  readonly together: Executor["together"];
   /** One statement as the login role, outside requests. Slots must be `fixed`. */
   readonly query: Query;
   script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
@@ -145,18 +146,20 @@ export const createDatabase = (
     if ((await connection.cleaner.cleaned) === false) await connection.end();
   };
 
+  const executor = createExecutor({
+    caches,
+    sessions,
+    current,
+    primary,
+    replicas,
+    warn,
+    troubles,
+    logStatement,
+    ran: signals.of("transaction"),
+  });
   return {
-    execute: createExecutor({
-      caches,
-      sessions,
-      current,
-      primary,
-      replicas,
-      warn,
-      troubles,
-      logStatement,
-      ran: signals.of("transaction"),
-    }),
+    execute: executor.execute,
+    together: executor.together,
     query: (statement) => withConnection((connection) => run(connection, statement)),
     script: (statement, how) =>
       withConnection(async (connection) => {

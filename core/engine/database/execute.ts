@@ -2,18 +2,10 @@
  *  checked first. */
 import type { Current } from "../current.ts";
 import type { Caches } from "../../kernel/cache.ts";
-import {
-  isRelApiError,
-  permissionCheckFailed,
-  requestCancelled,
-  stepRefused,
-  RelApiError,
-  stepWroteNothing,
-} from "../../kernel/errors.ts";
+import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
 import type { Troubles } from "../../kernel/troubles.ts";
-import type { Execution, RanTransaction, ResultRow, SessionSpec } from "../../plugin.ts";
-import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
+import type { Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Cleaning } from "./cleaning.ts";
 import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./pg-errors.ts";
@@ -22,6 +14,7 @@ import type { Pool } from "./pool.ts";
 import { createLostRoles } from "./lost-roles.ts";
 import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./replicas.ts";
+import { mergeRows, pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
 import type { Switcher } from "./role-watch.ts";
 import { GUARD_STATE, plain } from "./statements.ts";
@@ -43,13 +36,18 @@ export interface ExecutorParts {
   readonly ran: Signal<unknown>;
 }
 
+export interface Executor {
+  readonly execute: Execute;
+  readonly together: PluginContext["transaction"];
+}
+
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
 /** Per connection: a first attempt, one that trusts no code with the role, and one without prepared statements. */
 const MAX_TRIES = 3;
 
 /** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
-export const createExecutor = (parts: ExecutorParts): Execute => {
+export const createExecutor = (parts: ExecutorParts): Executor => {
   const { current, primary, replicas, warn, ran } = parts;
   const transactions = createTransactions(parts);
   const lostRole = createLostRoles(current, warn);
@@ -239,10 +237,7 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
             isReusable = true;
-            if (heard !== undefined) {
-              heard.rows = rows;
-              tell(heard);
-            }
+            heard?.tell(ran, rows);
             return rows;
           } catch (error) {
             if (isGone || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
@@ -298,46 +293,18 @@ export const createExecutor = (parts: ExecutorParts): Execute => {
     return execute(execution, heard, attempts);
   };
 
-  const tell = (heard: Ran): void => {
-    heard.endedAtMs = performance.now();
-    ran.emit(heard);
-  };
-
   const failed = (error: unknown, heard: Ran | undefined): unknown => {
-    if (heard !== undefined) {
-      heard.error = error;
-      tell(heard);
-    }
+    heard?.tell(ran, undefined, error);
     return error;
   };
 
-  return (execution) => execute(execution, ran.isHeard ? new Ran(execution) : undefined);
-};
-
-/** Filled in on the way. A class, since one is made for each transaction. */
-class Ran implements RanTransaction {
-  readonly execution: Execution;
-  readonly askedAtMs = performance.now();
-  beganAtMs?: number;
-  endedAtMs = 0;
-  rows?: readonly ResultRow[];
-  error?: unknown;
-
-  constructor(execution: Execution) {
-    this.execution = execution;
-  }
-}
-
-/** Settings that the caller has by its role may be why. */
-const withReason = (error: RelApiError, { session, settings = [] }: Execution, { model }: Current): RelApiError => {
-  const ofCaller = model?.callerSettings?.get(session.role);
-  if (ofCaller?.explain === undefined) return error;
-  const isOverridden = ofCaller.settings.some(([name]) => settings.some(([other]) => other === name));
-  const { message, cause } = error;
-  const reason = isOverridden ? undefined : ofCaller.explain(error);
-  return reason === undefined
-    ? error
-    : new RelApiError({ ...error, message, cause, hint: reason.hint, facts: { ...error.facts, ...reason.facts } });
+  return {
+    execute: (execution) => execute(execution, ran.isHeard ? new Ran(execution) : undefined),
+    together: async (options, work) => {
+      const { createTogether } = await import("./together.ts");
+      return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran })(options, work);
+    },
+  };
 };
 
 const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
@@ -367,74 +334,8 @@ class BatchFailure {
   }
 }
 
-const pathOf = (execution: Execution, index: number): string | undefined => {
-  let at = index;
-  for (const { program, path } of execution.programs) {
-    if (at < program.statements.length) return program.statements[at]?.path ?? path;
-    at -= program.statements.length;
-  }
-  return undefined;
-};
-
-// --- rows -----------------------------------------------------------------------------------------------------------
-
 /** The array has holes, which only filter() drops. */
 const withoutGuards = (
   rows: readonly (WireRow | undefined)[],
   guards: Transaction["guards"],
 ): readonly (WireRow | undefined)[] => Array.from(rows).filter((_, i) => !guards.has(i));
-
-const mergeRows = (
-  execution: Execution,
-  rows: readonly (WireRow | undefined)[],
-  offset: number,
-): readonly ResultRow[] => {
-  let at = offset;
-  const found: ResultRow[] = [];
-  for (const { program } of execution.programs) {
-    const { statements, main } = program;
-    const merged: Record<string, string | null> = {};
-    for (let turn = 1; turn <= statements.length; turn++) {
-      // the main one's columns win: it comes last
-      const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
-      const { columns } = statements[i] as ProgramStatement; // i is within its length
-      const row = rows[at + i];
-      if (row !== undefined)
-        for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null; // column is within its length
-    }
-    at += statements.length;
-    found.push(merged);
-  }
-  return found;
-};
-
-/** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6
- *  G-NST-11 */
-const runChecks = (
-  execution: Execution,
-  rows: readonly (WireRow | undefined)[],
-  offset: number,
-  end = Infinity,
-): void => {
-  let at = offset;
-  for (const { program, path } of execution.programs) {
-    for (const check of program.checks)
-      if (at + check.statement < end && !holds(check, program, rows[at + check.statement]))
-        throw failureOf(check, path);
-    at += program.statements.length;
-  }
-};
-
-const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined): boolean => {
-  const column = program.statements[check.statement]?.columns.indexOf(check.column) ?? -1;
-  const found = row?.[column] ?? null;
-  if (found === null) return false;
-  return found !== "f" && found !== "false" && found !== "0";
-};
-
-const failureOf = ({ kind, message, path }: ProgramCheck, ofProgram: string | undefined): Error =>
-  kind === "permission"
-    ? permissionCheckFailed(path ?? ofProgram ?? "$")
-    : kind === "step"
-      ? stepWroteNothing(message, path ?? "$")
-      : stepRefused(message, path ?? "$");

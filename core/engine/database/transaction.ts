@@ -73,6 +73,7 @@ interface FrameSource {
   readonly looksFirst: boolean;
   readonly sharing: Sharing | undefined;
   readonly runsUserCode: boolean;
+  readonly isWithin: boolean;
 }
 
 /** What is around the programs. */
@@ -102,6 +103,7 @@ const END = ofFrame("end");
 const LOOKS_FIRST = ofFrame("looksFirst");
 const SHARING = ofFrame("sharing");
 const RUNS_USER_CODE = ofFrame("runsUserCode");
+const IS_WITHIN = ofFrame("isWithin");
 
 const aboutSettings = questionsAbout(({ settings }: FrameSource) => settings);
 const settingNames: Question<FrameSource, string>[] = [];
@@ -112,9 +114,9 @@ const nameOfSetting = (i: number): Question<FrameSource, string> =>
 
 const NO_SETTINGS: readonly DatabaseSetting[] = [];
 const NOTHING: readonly WireStatement[] = [];
-const COMMITTED: readonly WireStatement[] = [plain("commit")];
+export const COMMITTED: readonly WireStatement[] = [plain("commit")];
 /** What is deferred to the end is checked all the same. */
-const ROLLED_BACK: readonly WireStatement[] = [plain("set constraints all immediate"), plain("rollback")];
+export const ROLLED_BACK: readonly WireStatement[] = [plain("set constraints all immediate"), plain("rollback")];
 
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 
@@ -131,8 +133,10 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
   const sharing = ask(SHARING);
   // whose backend changes: what user code may find and leave there is part of the transaction, which must stay open
   // after a failure, because the backend is gone with its end
-  const cleansItself = sharing !== undefined && ask(RUNS_USER_CODE) ? sharing : undefined;
-  const isImplicit = end === "commit" && !ask(LOOKS_FIRST) && isolation === undefined && cleansItself === undefined;
+  const isWithin = ask(IS_WITHIN);
+  const cleansItself = !isWithin && sharing !== undefined && ask(RUNS_USER_CODE) ? sharing : undefined;
+  const isImplicit =
+    isWithin || (end === "commit" && !ask(LOOKS_FIRST) && isolation === undefined && cleansItself === undefined);
   const setsReadOnly = isImplicit && isReadOnly;
   const ofCaller =
     (model?.callerSettings === undefined ? undefined : model.callerSettings.get(ask(CALLER))?.settings) ?? NO_SETTINGS;
@@ -172,10 +176,12 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
     setsRole: ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase())),
     isImplicit,
     isShared: sharing !== undefined,
-    last: [
-      ...(cleansItself === undefined ? NOTHING : leaveNothing(cleansItself)),
-      ...(end === "rollback" ? ROLLED_BACK : committed),
-    ],
+    last: isWithin
+      ? NOTHING
+      : [
+          ...(cleansItself === undefined ? NOTHING : leaveNothing(cleansItself)),
+          ...(end === "rollback" ? ROLLED_BACK : committed),
+        ],
     undo: cleansItself === undefined ? ROLLBACK : rollBackAll(cleansItself),
   };
 };
@@ -214,9 +220,10 @@ export interface TransactionParts {
 }
 
 export interface Transactions {
-  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. @throws RelApiError
+  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. `isWithin`: another one
+   *  is open, and begins and ends it. @throws RelApiError
    *  when a session variable is missing */
-  build(execution: Execution, sending: Sending, trustsNobody: boolean): Transaction;
+  build(execution: Execution, sending: Sending, trustsNobody: boolean, isWithin?: boolean): Transaction;
   /** It has switched the role: until the next reload, nothing that depends on the role is prepared after it. */
   remember(execution: Execution, switcher: Switcher): void;
 }
@@ -240,7 +247,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   let switchCount = 0;
 
   return {
-    build: (execution, sending, trustsNobody) => {
+    build: (execution, sending, trustsNobody, isWithin = false) => {
       const { session, programs, access, end, schema, isolation, keepsLoginPath, settings = NO_SETTINGS } = execution;
       const { comment } = execution;
       const { model, options } = current;
@@ -267,6 +274,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         end,
         looksFirst,
         sharing,
+        isWithin,
         runsUserCode:
           sharing !== undefined &&
           mayRunUserCode(

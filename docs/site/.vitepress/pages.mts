@@ -60,6 +60,7 @@ const sections: readonly Section[] = [
       "guides/tenants",
       "guides/nearest",
       "guides/pages-by-cursor",
+      "guides/rest-batch",
       "guides/group-by",
       "guides/soft-delete",
       "guides/row-history",

@@ -1,0 +1,111 @@
+/** What the rows and errors of a transaction's statements mean. */
+import { permissionCheckFailed, stepRefused, RelApiError, stepWroteNothing } from "../../kernel/errors.ts";
+import type { Signal } from "../../kernel/signals.ts";
+import type { Execution, RanTransaction, ResultRow } from "../../plugin.ts";
+import type { Current } from "../current.ts";
+import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
+import type { WireRow } from "./wire.ts";
+
+/** Settings that the caller has by its role may be why. */
+export const withReason = (
+  error: RelApiError,
+  { session, settings = [] }: Execution,
+  { model }: Current,
+): RelApiError => {
+  const ofCaller = model?.callerSettings?.get(session.role);
+  if (ofCaller?.explain === undefined) return error;
+  const isOverridden = ofCaller.settings.some(([name]) => settings.some(([other]) => other === name));
+  const { message, cause } = error;
+  const reason = isOverridden ? undefined : ofCaller.explain(error);
+  return reason === undefined
+    ? error
+    : new RelApiError({ ...error, message, cause, hint: reason.hint, facts: { ...error.facts, ...reason.facts } });
+};
+
+/** The place of a statement in the request. */
+export const pathOf = (execution: Execution, index: number): string | undefined => {
+  let at = index;
+  for (const { program, path } of execution.programs) {
+    if (at < program.statements.length) return program.statements[at]?.path ?? path;
+    at -= program.statements.length;
+  }
+  return undefined;
+};
+
+// --- rows -----------------------------------------------------------------------------------------------------------
+
+export const mergeRows = (
+  execution: Execution,
+  rows: readonly (WireRow | undefined)[],
+  offset: number,
+): readonly ResultRow[] => {
+  let at = offset;
+  const found: ResultRow[] = [];
+  for (const { program } of execution.programs) {
+    const { statements, main } = program;
+    const merged: Record<string, string | null> = {};
+    for (let turn = 1; turn <= statements.length; turn++) {
+      // the main one's columns win: it comes last
+      const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
+      const { columns } = statements[i] as ProgramStatement; // i is within its length
+      const row = rows[at + i];
+      if (row !== undefined)
+        for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null; // column is within its length
+    }
+    at += statements.length;
+    found.push(merged);
+  }
+  return found;
+};
+
+/** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6
+ *  G-NST-11 */
+export const runChecks = (
+  execution: Execution,
+  rows: readonly (WireRow | undefined)[],
+  offset: number,
+  end = Infinity,
+): void => {
+  let at = offset;
+  for (const { program, path } of execution.programs) {
+    for (const check of program.checks)
+      if (at + check.statement < end && !holds(check, program, rows[at + check.statement]))
+        throw failureOf(check, path);
+    at += program.statements.length;
+  }
+};
+
+const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined): boolean => {
+  const column = program.statements[check.statement]?.columns.indexOf(check.column) ?? -1;
+  const found = row?.[column] ?? null;
+  if (found === null) return false;
+  return found !== "f" && found !== "false" && found !== "0";
+};
+
+const failureOf = ({ kind, message, path }: ProgramCheck, ofProgram: string | undefined): Error =>
+  kind === "permission"
+    ? permissionCheckFailed(path ?? ofProgram ?? "$")
+    : kind === "step"
+      ? stepWroteNothing(message, path ?? "$")
+      : stepRefused(message, path ?? "$");
+
+/** Filled in on the way. A class, since one is made for each transaction. */
+export class Ran implements RanTransaction {
+  readonly execution: Execution;
+  readonly askedAtMs = performance.now();
+  beganAtMs?: number;
+  endedAtMs = 0;
+  rows?: readonly ResultRow[];
+  error?: unknown;
+
+  constructor(execution: Execution) {
+    this.execution = execution;
+  }
+
+  tell(ran: Signal<unknown>, rows?: readonly ResultRow[], error?: unknown): void {
+    this.rows = rows;
+    this.error = error;
+    this.endedAtMs = performance.now();
+    ran.emit(this);
+  }
+}

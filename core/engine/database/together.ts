@@ -1,0 +1,153 @@
+/** One transaction for several executions, each of which sees what those before it have written. */
+import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
+import type { Signal } from "../../kernel/signals.ts";
+import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
+import type { Current } from "../current.ts";
+import type { createFullDisk } from "./full-disk.ts";
+import { fromStatement, isFatal } from "./pg-errors.ts";
+import type { createLostRoles } from "./lost-roles.ts";
+import type { Pool } from "./pool.ts";
+import { settle, type createBatchPlanner } from "./prepared.ts";
+import { mergeRows, pathOf, Ran, runChecks, withReason } from "./results.ts";
+import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./sharing.ts";
+import { beginText, plain, ROLLBACK } from "./statements.ts";
+import { COMMITTED, ROLLED_BACK, type Transactions } from "./transaction.ts";
+import type { WireResult, WireStatement } from "./wire.ts";
+
+interface Parts {
+  readonly current: Current;
+  readonly primary: Pool;
+  readonly transactions: Transactions;
+  readonly planBatch: ReturnType<typeof createBatchPlanner>;
+  readonly lostRole: ReturnType<typeof createLostRoles>;
+  readonly fullDisk: ReturnType<typeof createFullDisk>;
+  readonly ran: Signal<unknown>;
+}
+
+const DISCARD_PLANS = plain("discard plans");
+
+/** Settings of a role may be for superusers: each execution begins as the login role. */
+const AS_LOGIN = plain("set local role none");
+
+/** A subtransaction gives the right to write back when it ends. */
+const SAVEPOINT = plain("savepoint relapi_read_only");
+const RELEASE = plain("release savepoint relapi_read_only");
+
+/** What executions before it have set for themselves. */
+const unset = (names: readonly string[]): WireStatement => ({
+  text: "select pg_catalog.set_config(name, null, true) from pg_catalog.json_array_elements_text($1) name",
+  name: "",
+  values: [JSON.stringify(names)],
+});
+
+/** Nothing is prepared: code of users may run before every statement but the first. @rule R-TX-16 */
+export const createTogether =
+  ({ current, primary, transactions, planBatch, lostRole, fullDisk, ran }: Parts): PluginContext["transaction"] =>
+  async ({ isolation, onGone }, work) => {
+    const owner = {}; // nobody's: whose code has run is not known
+    const connection = await primary.acquire(owner);
+    const { sharing } = primary;
+    let isGone = false;
+    let isUnderstood = true;
+    let failure: { readonly error: unknown } | undefined;
+    let cancelling: Promise<void> | undefined;
+    const forget = onGone?.(() => {
+      isGone = true;
+      cancelling = connection.cancel();
+    });
+
+    /** @throws RelApiError */
+    const send = async (
+      statements: readonly WireStatement[],
+      isEnd = false,
+      told: (failedAt: number) => string | undefined = () => undefined,
+      role?: string,
+    ): Promise<Extract<WireResult, { readonly rows: unknown }>> => {
+      const batch = planBatch(connection.prepared, statements, false);
+      isUnderstood = false;
+      const cleaning = isEnd && sharing === undefined ? ({ kind: "all", prepares: false } as const) : undefined;
+      const result = await connection.run(batch, cleaning);
+      isUnderstood = true;
+      if (!("error" in result)) return result;
+      settle(connection.prepared, batch, result);
+      isUnderstood = !isFatal(result.error);
+      lostRole(result.error, statements[result.failedAt], role);
+      fullDisk(result.error);
+      throw fromStatement(result.error, told(result.failedAt));
+    };
+
+    const set = new Set<string>();
+
+    const run = async (execution: Execution): Promise<readonly ResultRow[]> => {
+      if (isGone) throw requestCancelled();
+      if (failure !== undefined) throw failure.error;
+      const heard = ran.isHeard ? new Ran(execution) : undefined;
+      if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection is there
+      const isRead = execution.access === "read only";
+      const { statements, offset } = transactions.build(execution, { prepares: false, sharing }, true, true);
+      const own = new Set((execution.settings ?? []).map(([name]) => name));
+      const stale = [...set].filter((name) => !own.has(name));
+      const before = [AS_LOGIN, ...(stale.length === 0 ? [] : [unset(stale)]), ...(isRead ? [SAVEPOINT] : [])];
+      for (const name of own) set.add(name);
+      const at = (i: number): number => i - before.length;
+      try {
+        const { rows } = await send(
+          [...before, ...statements, ...(isRead ? [RELEASE] : [])],
+          false,
+          (failedAt) => pathOf(execution, at(failedAt) - offset),
+          execution.session.databaseRole,
+        );
+        const found = rows.slice(before.length);
+        runChecks(execution, found, offset);
+        const merged = mergeRows(execution, found, offset);
+        execution.check?.(merged);
+        heard?.tell(ran, merged);
+        return merged;
+      } catch (error) {
+        const known = isRelApiError(error) ? withReason(error, execution, current) : error;
+        failure = { error: known };
+        heard?.tell(ran, undefined, known);
+        throw known;
+      }
+    };
+
+    let isReusable = false;
+    try {
+      await send([
+        ...(connection.planOwner === undefined || sharing !== undefined ? [] : [DISCARD_PLANS]),
+        plain(beginText(isolation ?? "read committed", false)),
+        ...(sharing === undefined ? [] : FORGET_OTHERS),
+      ]);
+      connection.planOwner = owner;
+      let last: Promise<unknown> = Promise.resolve();
+      const inTurn = (execution: Execution): Promise<readonly ResultRow[]> => {
+        const rows = last.then(() => run(execution));
+        last = rows.catch(() => undefined); // whoever asked gets the error
+        return rows;
+      };
+      try {
+        const { result, end } = await work(inTurn);
+        await last;
+        if (failure !== undefined) throw (failure as { readonly error: unknown }).error;
+        await send(
+          [...(sharing === undefined ? [] : leaveNothing(sharing)), ...(end === "rollback" ? ROLLED_BACK : COMMITTED)],
+          true,
+        );
+        isReusable = true;
+        return result;
+      } catch (error) {
+        await last;
+        if (!connection.isEnded && isUnderstood) {
+          await send(sharing === undefined ? ROLLBACK : rollBackAll(sharing), true);
+          isReusable = true;
+        }
+        throw isGone ? requestCancelled() : error;
+      }
+    } finally {
+      forget?.();
+      const { cleaned } = connection.cleaner;
+      void Promise.all([cleaned, cancelling]).then(([isClean]) =>
+        primary.release(connection, isReusable && isClean !== false),
+      );
+    }
+  };

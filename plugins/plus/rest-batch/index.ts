@@ -1,0 +1,185 @@
+/** `POST /api/batch` with `[{"method": "POST", "path": "/album", …}, {"path": "/track?album_id=eq.$1.id"}]`: requests in one
+ *  transaction. */
+import { randomUUID } from "node:crypto";
+import {
+  CallError,
+  definePlugin,
+  nameKey,
+  writeJson,
+  type Answer,
+  type ApiAnswer,
+  type Exchange,
+  type Execution,
+  type Json,
+  type PluginContext,
+} from "../../../core/index.ts";
+import type { RestGuideService } from "../../rest/api.ts";
+import { BadReference, fillBody, fillPath, parseExactly, type Answered } from "./references.ts";
+import { malformed, readParts, type Part } from "./requests.ts";
+import { batchSettings } from "./settings.ts";
+
+/** Tells the statements of a batch from others. A client cannot know its value. */
+const PART_OF = "relapi-batch-part";
+
+/** What functions of one request say of its answer is nothing to the next. */
+const OF_ANSWERS = [
+  ["response.headers", ""],
+  ["response.status", ""],
+] as const;
+
+/** Of the request of the batch: what each of its parts has as well. */
+const NOT_PASSED_ON = /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
+
+interface OpenBatch {
+  readonly execute: PluginContext["execute"];
+  end: Execution["end"];
+}
+
+const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string => {
+  const text = typeof body === "string" ? body : Buffer.from(body).toString();
+  if (text === "") return "null";
+  return /[/+]json\b/.test(headers["content-type"] ?? "") ? text : JSON.stringify(text);
+};
+
+const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): string =>
+  `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(headers)},"body":${body}}`;
+
+/** The error of a request, with its place in the list. @rule P-BAT-4 */
+const failureOf = (part: Part, place: number, { status, body }: CallError): Answer => {
+  let error: Json;
+  try {
+    error = parseExactly(body);
+  } catch {
+    error = { message: body };
+  }
+  const named = { ...(error as object), request: place, ...(part.id === undefined ? {} : { id: part.id }) };
+  return { status, headers: [["Content-Type", "application/json; charset=utf-8"]], body: writeJson(named as Json) };
+};
+
+/** Several REST requests in one transaction. @rule P-BAT-1 … P-BAT-7 */
+export const restBatch = definePlugin({
+  name: "rest-batch",
+  requires: ["rest"],
+  settings: batchSettings,
+  secretHeaders: [PART_OF],
+  apply: (_hooks, context) => {
+    const batches = new Map<string, OpenBatch>();
+
+    context.wrap({
+      execute: (next) => (execution) => {
+        const id = batches.size === 0 ? undefined : execution.exchange?.header(PART_OF);
+        const batch = id === undefined ? undefined : batches.get(id);
+        if (batch === undefined) return next(execution);
+        if (execution.end === "rollback") batch.end = "rollback";
+        return batch.execute({ ...execution, settings: [...OF_ANSWERS, ...(execution.settings ?? [])] });
+      },
+    });
+
+    const rootOf = (path: string): string | undefined => {
+      if (!path.endsWith("/batch")) return undefined;
+      const root = path.slice(0, -"/batch".length);
+      const isServed = context.service<RestGuideService>("rest-guide")?.roots().includes(root) === true;
+      const { schemas, relations } = context.model();
+      return isServed && !schemas.some((schema) => relations.has(nameKey({ schema, name: "batch" })))
+        ? root
+        : undefined;
+    };
+
+    const send = (
+      exchange: Exchange,
+      root: string,
+      { method, path, headers, body }: Part,
+      batch: string,
+      answered: Answered,
+    ): Promise<ApiAnswer> => {
+      const passed: Record<string, string> = {};
+      for (const [name, value] of Object.entries(exchange.request.headers))
+        if (typeof value === "string" && !NOT_PASSED_ON.test(name)) passed[name] = value;
+      const ofAll = exchange.header("prefer");
+      const prefer = [headers["prefer"], ofAll].filter((one) => one !== undefined).join(", ");
+      const sent =
+        typeof body === "string" ? body : body === undefined ? undefined : writeJson(fillBody(body, answered));
+      return context.call({
+        method,
+        path: root + fillPath(path, answered),
+        headers: {
+          ...passed,
+          ...(sent === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+          ...(prefer === "" ? {} : { prefer }),
+          [PART_OF]: batch,
+        },
+        ...(sent === undefined ? {} : { body: sent }),
+        within: exchange,
+      });
+    };
+
+    const run = async (exchange: Exchange, root: string, parts: readonly Part[]): Promise<Answer> => {
+      const id = randomUUID();
+      const { databaseRole } = exchange.session;
+      const isolation = databaseRole === undefined ? undefined : context.model().roles.get(databaseRole)?.isolation;
+      const bodies: string[] = [];
+      let failed: Answer | undefined;
+      const work = async (execute: PluginContext["execute"]) => {
+        const batch: OpenBatch = { execute, end: "commit" };
+        batches.set(id, batch);
+        const entries: string[] = [];
+        let bytes = 0;
+        const answered: Answered = (name) => {
+          const at = /^\d/.test(name) ? Number(name) - 1 : parts.findIndex((part) => part.id === name);
+          const body = bodies[at];
+          return body === undefined || body === "null" ? undefined : parseExactly(body);
+        };
+        for (const [i, part] of parts.entries()) {
+          try {
+            const answer = await send(exchange, root, part, id, answered);
+            const body = jsonOf(answer);
+            bytes += body.length;
+            if (bytes > context.options.maxResultBytes) throw malformed("the answers are too large together", i + 1);
+            bodies.push(body);
+            entries.push(entryOf(part, answer, body));
+          } catch (error) {
+            if (error instanceof CallError) failed = failureOf(part, i + 1, error);
+            if (error instanceof BadReference || error instanceof URIError) throw malformed(error.message, i + 1);
+            throw error;
+          }
+        }
+        return { result: entries, end: batch.end };
+      };
+      try {
+        const entries = await context.transaction({ isolation, onGone: (listener) => exchange.onGone(listener) }, work);
+        return {
+          status: 200,
+          headers: [["Content-Type", "application/json; charset=utf-8"]],
+          body: `[${entries.join(",\n ")}]`,
+        };
+      } catch (error) {
+        if (failed !== undefined && error instanceof CallError) return failed;
+        throw error;
+      } finally {
+        batches.delete(id);
+      }
+    };
+
+    context.addStep({
+      name: "rest-batch",
+      authorized: (exchange) => {
+        if (exchange.method !== "POST" || exchange.surface !== "rest") return undefined;
+        const root = rootOf(exchange.path);
+        if (root === undefined) return undefined;
+        exchange.operation = { kind: "batch" };
+        return exchange.body().then((bytes) => {
+          if (!/^application\/json\s*(?:;|$)/i.test(exchange.header("content-type") ?? "application/json"))
+            throw malformed("the body is not JSON");
+          let given: Json;
+          try {
+            given = parseExactly(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+          } catch {
+            throw malformed("the body is not JSON");
+          }
+          return run(exchange, root, readParts(given, context.options.maxBatchRequests));
+        });
+      },
+    });
+  },
+});

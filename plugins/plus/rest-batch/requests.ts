@@ -1,0 +1,86 @@
+/** The list of requests that a batch is. */
+import { isRawNumber, RelApiError, type Json } from "../../../core/index.ts";
+
+export interface Part {
+  readonly method: string;
+  /** Below the root of the surface, with its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly id?: string;
+}
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"]);
+
+/** What a request may say for itself. Who calls, and what belongs to the connection, is the batch's. */
+const HEADERS: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-profile",
+  "content-profile",
+  "content-type",
+  "if-match",
+  "if-none-match",
+  "prefer",
+  "range",
+  "range-unit",
+]);
+
+const KEYS: ReadonlySet<string> = new Set(["method", "path", "headers", "body", "id"]);
+const ID = /^[A-Za-z_]\w*$/;
+const PATH = /^\/[^\s#]+$/;
+
+export const malformed = (message: string, part?: number): RelApiError =>
+  new RelApiError({
+    code: "batch-malformed",
+    status: 400,
+    message: part === undefined ? message : `request ${part}: ${message}`,
+    hint: 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]',
+  });
+
+type Fields = Readonly<Record<string, Json>>;
+
+const isObject = (value: Json | undefined): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+
+const readHeaders = (given: Json | undefined, part: number): Readonly<Record<string, string>> => {
+  if (given === undefined || given === null) return {};
+  if (!isObject(given)) throw malformed("headers is not an object", part);
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const lower = name.toLowerCase();
+      if (!HEADERS.has(lower)) throw malformed(`the header "${name}" is that of the batch`, part);
+      // eslint-disable-next-line no-control-regex -- what a header cannot hold
+      if (typeof value !== "string" || /[\u0000-\u001f\u007f]/.test(value))
+        throw malformed(`the header "${name}" is no text`, part);
+      return [lower, value];
+    }),
+  );
+};
+
+/** @throws RelApiError `batch-malformed` @rule P-BAT-1 P-BAT-6 */
+export const readParts = (given: Json, maxCount: number): readonly Part[] => {
+  if (!Array.isArray(given) || given.length === 0) throw malformed("the body is not a list of requests");
+  if (given.length > maxCount) throw malformed(`there are ${given.length} requests, and at most ${maxCount} may be`);
+  const ids = new Set<string>();
+  return given.map((one: Json, i): Part => {
+    const part = i + 1;
+    if (!isObject(one)) throw malformed("it is not an object", part);
+    const stray = Object.keys(one).find((key) => !KEYS.has(key));
+    if (stray !== undefined) throw malformed(`it has a key "${stray}"`, part);
+    const { method = "GET", path, body, id } = one;
+    if (typeof method !== "string" || !METHODS.has(method.toUpperCase()))
+      throw malformed(`the method is none of ${[...METHODS].join(", ")}`, part);
+    if (typeof path !== "string" || !PATH.test(path) || /^\/batch\/?(?:\?|$)/.test(path))
+      throw malformed('the path is not one of a table or function: "/table?id=eq.1"', part);
+    if (id !== undefined && (typeof id !== "string" || !ID.test(id))) throw malformed("the id is not a name", part);
+    if (typeof id === "string" && ids.has(id)) throw malformed(`the id "${id}" is given twice`, part);
+    if (typeof id === "string") ids.add(id);
+    return {
+      method: method.toUpperCase(),
+      path,
+      headers: readHeaders(one["headers"], part),
+      ...(body === undefined ? {} : { body }),
+      ...(typeof id === "string" ? { id } : {}),
+    };
+  });
+};
