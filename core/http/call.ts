@@ -34,7 +34,7 @@ export interface ApiCall extends CallOptions {
   readonly path: string;
   /** Text and bytes as they are, anything else as JSON. */
   readonly body?: unknown;
-  /** A request that it is part of: it has its caller, and counts as sent by the same client. @rule X-CALL-4 */
+  /** A request that it is part of: it has its caller, and counts as sent by the same client. @rule X-CALL-5 */
   readonly within?: Exchange;
 }
 

@@ -208,7 +208,7 @@ describe("the transaction", () => {
     expect(await countOf("Sly")).toBe(0);
   });
 
-  test("P-BAT-5 the pre-request runs for each, settings and answers of one are not those of the next", async () => {
+  test("P-BAT-5 R-TX-16 the pre-request runs for each, settings and answers of one are not those of the next", async () => {
     const before = await startApi({ ...settings, dbPreRequest: "press.mark" });
     const answer = await batch(
       [
@@ -250,7 +250,7 @@ describe("the transaction", () => {
     expect(await countOf("Gus")).toBe(0);
   });
 
-  test("P-BAT-7 the caller of the batch is that of all of it, with its rights", async () => {
+  test("P-BAT-7 X-CALL-5 the caller of the batch is that of all of it, with its rights", async () => {
     const read = { path: "/author?select=name&name=eq.Ann" };
     const write = { method: "POST", path: "/author", body: { name: "Hal" } };
     const clerk = bearer({ role: "sea_clerk" });
