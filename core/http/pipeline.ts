@@ -97,7 +97,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let running: Running | undefined;
     try {
       // proxies and the server must not mean different hosts (R-BND-5)
-      if (repeatsHost(exchange.request.rawHeaders)) return TWO_HOSTS;
+      if (repeatsHost(exchange.rawHeaders)) return TWO_HOSTS;
       for (const added of withBefore) {
         running = { added, member: "before" };
         const given = added.step.before?.(exchange);

@@ -1,6 +1,6 @@
 /** The exchange as surfaces see it and the credentials as auth plugins see them: one object that reads everything on
  *  demand. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
 import { readBody, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
@@ -22,6 +22,8 @@ const NO_TIMINGS: ReadonlyMap<string, number> = new Map();
 export class RequestExchange implements Exchange, Credentials {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** Of the request, read once: each look at an object that Express has changed is slow. */
+  readonly rawHeaders: readonly string[];
   readonly method: string;
   readonly path: string;
   readonly query: string | undefined;
@@ -42,6 +44,7 @@ export class RequestExchange implements Exchange, Credentials {
   /** Held for its body: released with the answer. */
   held: HeldBody | undefined;
   private readonly settings: ExchangeSettings;
+  private readonly sentHeaders: IncomingHttpHeaders;
   private bytes: Promise<Buffer> | undefined;
   private whenGone: ((() => void) | undefined)[] | undefined;
   private marks: Map<string, number> | undefined;
@@ -57,6 +60,8 @@ export class RequestExchange implements Exchange, Credentials {
   ) {
     this.request = request;
     this.response = response;
+    this.rawHeaders = request.rawHeaders;
+    this.sentHeaders = request.headers;
     this.method = request.method ?? "GET";
     this.path = path;
     this.query = query;
@@ -81,19 +86,19 @@ export class RequestExchange implements Exchange, Credentials {
 
   header(name: string): string | undefined {
     const key = name.toLowerCase();
-    const found = this.request.headers[key];
+    const found = this.sentHeaders[key];
     if (found === undefined) return undefined;
     if (typeof found !== "string") return found[0];
     // Node joins repeated headers with a comma, which a single one may also have
-    return found.includes(", ") ? (firstOf(this.request.rawHeaders, key) ?? found) : found;
+    return found.includes(", ") ? (firstOf(this.rawHeaders, key) ?? found) : found;
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
-    return firstHeaders(this.request.rawHeaders);
+    return firstHeaders(this.rawHeaders);
   }
 
   cookie(name: string): string | undefined {
-    return cookieOf(this.request.headers.cookie, name);
+    return cookieOf(this.sentHeaders.cookie, name);
   }
 
   body(): Promise<Buffer> {
