@@ -1,5 +1,5 @@
 /** From a preset to a middleware: applies the plugins, seals the hooks, loads the model, serves requests. */
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createCaches, type Caches } from "./kernel/cache.ts";
 import { createCurrentOptions } from "./engine/current-options.ts";
@@ -44,6 +44,9 @@ import { createSignals, type Signals } from "./kernel/signals.ts";
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
   (request: HttpRequest, response: ServerResponse, next?: Next): void;
+  /** A listener for `createServer` that asks the api first and `app` for what is not the api's, so that its requests skip
+   *  the application's middleware, and what that costs. @rule X-OVER-1 */
+  over(app: (request: IncomingMessage, response: ServerResponse) => unknown): RequestListener;
   /** Resolves with the first load of the schema. Rejects only for wrong settings, a login that the
    *  database refuses among them; an unreachable database is retried. */
   readonly ready: Promise<void>;
@@ -125,6 +128,7 @@ export const relApi = (preset: Preset): RelApi => {
   const around: AddedStep[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
+  const over = new WeakSet<object>();
   const errorOf = (error: unknown): unknown => errorOfScheme(error, registry, logger);
   const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
     // the first load asks the sources of options, which may decide who may call
@@ -149,7 +153,7 @@ export const relApi = (preset: Preset): RelApi => {
     database,
     loader,
     servers,
-    isApi: (listener) => listener === api,
+    isApi: (listener) => listener === api || (typeof listener === "function" && over.has(listener)),
     surfaces,
     around,
     closers,
@@ -220,6 +224,12 @@ export const relApi = (preset: Preset): RelApi => {
       pipeline.answer(request, response, next);
     },
     {
+      over: (app: (request: IncomingMessage, response: ServerResponse) => unknown): RequestListener => {
+        const listener: RequestListener = (request, response) =>
+          api(request, response, () => void app(request, response));
+        over.add(listener);
+        return listener;
+      },
       ready: loader.ready,
       reload: () => loader.reload(),
       model: () => loader.demand(),
@@ -232,7 +242,6 @@ export const relApi = (preset: Preset): RelApi => {
   return api;
 };
 
-/** For requests in progress, when closing. */
 /** For the answers of requests that were cut off. */
 const LAST_WORDS_MS = 500;
 const SECOND_MS = 1000;

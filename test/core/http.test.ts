@@ -951,6 +951,28 @@ describe("upgrades", () => {
     expect(await upgrade(port, "/v1/sockets?x=1")).toMatch(/^HTTP\/1\.1 101 .*hello$/s);
   });
 
+  test("X-OVER-1 over an application the api is asked first; the application gets the rest, and no sockets", async () => {
+    const seen: string[] = [];
+    const app = express()
+      .use((request, _response, next) => {
+        seen.push(request.url);
+        next();
+      })
+      .get("/", (_request, response) => void response.send("home"))
+      .get("/health", (_request, response) => void response.send("fine"));
+    const api = apiOf({}, upgrading(), echo());
+    const { port } = await listen(api, api.over(app));
+    const get = (path: string): Promise<string> =>
+      raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(await upgrade(port, "/v1/sockets?x=1")).toMatch(/^HTTP\/1\.1 101 .*hello$/s);
+    expect(await get("/echo")).not.toMatch(/X-Powered-By/i);
+    expect(seen).toEqual([]);
+    expect(await get("/")).toMatch(/X-Powered-By: Express.*home$/s);
+    expect(await get("/health")).toMatch(/fine$/);
+    expect(await get("/missing")).toMatch(/^HTTP\/1\.1 404 .*Cannot GET/s);
+    expect(seen).toEqual(["/", "/health", "/missing"]);
+  });
+
   test("two apis of one server each take what is below their own mount", async () => {
     const paths: readonly string[][] = [[], []];
     const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
