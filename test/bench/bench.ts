@@ -1,112 +1,196 @@
-/** `npm run bench`: requests per second of this service (on node:http and in Express) against handlers written by hand,
- *  in turn in one run, as ratios. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one on
- *  this machine. BENCH_BASELINE: the folder of another checkout, built; its relapi runs beside this one's, and the
- *  ratio of the two is a column more. */
-import { spawn, type ChildProcess } from "node:child_process";
-import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { BENCH_SQL, SCENARIOS, type Scenario } from "./data.ts";
-import { load } from "./load.ts";
+/** `npm run bench`: requests per second of this service (on node:http and in Express) beside handlers written by hand, in
+ *  short turns of one run, as ratios. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one
+ *  on this machine.
+ *
+ *  `--json FILE` writes the figures; `npm run bench:page` makes the page and its chart from them. `--compare COMMIT` runs
+ *  that commit beside this checkout instead, and `--fail-below 0.85` ends with an error where this one is slower. `--short`
+ *  takes a minute. */
+import { writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { parseArgs } from "node:util";
+import { builtCheckout, commitOf } from "./checkout.ts";
+import {
+  BARE,
+  BARE_EXPRESS,
+  BARE_ROLE,
+  CONTESTANTS,
+  startContestant,
+  WITH_TOKENS,
+  type Contestant,
+  type Measured,
+  type Running,
+} from "./contestants.ts";
+import { BENCH_SQL, READS, SCENARIOS, type Scenario } from "./data.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
-const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const SECONDS = Number(process.env["BENCH_SECONDS"] ?? 4);
-const CONNECTIONS = 20;
+const { values: given } = parseArgs({
+  options: {
+    json: { type: "string" },
+    compare: { type: "string" },
+    "fail-below": { type: "string" },
+    short: { type: "boolean", default: false },
+    only: { type: "string" },
+  },
+});
 
-const OWN_SERVER = fileURLToPath(new URL("./server.js", import.meta.url));
-const BASELINE = process.env["BENCH_BASELINE"];
-const BASELINE_SERVER = BASELINE === undefined ? undefined : resolve(BASELINE, "dist/test/bench/server.js");
+const TURNS = given.short ? 6 : 12;
+const SECONDS = given.short ? 1 : 2;
 
-interface Contestant {
-  readonly label: string;
-  readonly variant: "relapi" | "express" | "bare" | "ordinary";
-  readonly isGraphql: boolean;
+export interface BenchResult {
+  readonly date: string;
+  readonly commit: string;
+  readonly node: string;
+  readonly postgres: string;
+  readonly machine: string;
+  readonly tables: readonly BenchTable[];
 }
 
-const CONTESTANTS: readonly Contestant[] = [
-  { label: "(a) relapi on node:http, REST", variant: "relapi", isGraphql: false },
-  { label: "(a) relapi on node:http, GraphQL", variant: "relapi", isGraphql: true },
-  { label: "(b) relapi in Express, REST", variant: "express", isGraphql: false },
-  { label: "(b) relapi in Express, GraphQL", variant: "express", isGraphql: true },
-  { label: "(c) bare node:http + pg, text", variant: "bare", isGraphql: false },
-  { label: "(d) Express + pg, res.json", variant: "ordinary", isGraphql: false },
-];
+export interface BenchTable {
+  readonly name: string;
+  readonly rows: readonly BenchRow[];
+}
 
-const startContestant = async (
-  program: string,
-  variant: string,
-  scenario: number,
+export interface BenchRow extends Measured {
+  readonly id: string;
+  readonly label: string;
+  /** By the contestant it is compared with: median of the turns' ratios, and their quartiles. */
+  readonly shares: Readonly<Record<string, readonly [median: number, low: number, high: number]>>;
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
+const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** Everybody's server runs all the time; they are loaded in turn, each time in another order. */
+const runTable = async (
+  name: string,
+  contestants: readonly Contestant[],
+  references: readonly string[],
+  scenario: Scenario,
   databaseUrl: string,
-): Promise<{ readonly port: number; readonly process: ChildProcess }> => {
-  const child = spawn(process.execPath, [program, variant, String(scenario), databaseUrl], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const port = await new Promise<number>((resolve, reject) => {
-    child.stdout?.once("data", (text: Buffer) => resolve(Number(String(text).trim())));
-    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
-  });
-  return { port, process: child };
+): Promise<BenchTable> => {
+  const running: Running[] = [];
+  try {
+    const index = SCENARIOS.indexOf(scenario);
+    for (const contestant of contestants) running.push(await startContestant(contestant, scenario, index, databaseUrl));
+    for (const each of running) await each.measure(SECONDS + 1); // connections, caches and compilers are warm afterwards
+    const turns: Map<string, Measured>[] = [];
+    for (let turn = 0; turn < TURNS; turn++) {
+      const order = running.map((_, i) => running[(i + turn) % running.length] as Running); // within its length
+      if (turn % 2 === 1) order.reverse();
+      const measured = new Map<string, Measured>();
+      for (const each of order) measured.set(each.contestant.id, await each.measure(SECONDS));
+      turns.push(measured);
+    }
+    const rows = contestants.map(({ id, label }): BenchRow => {
+      const own = turns.map((turn) => turn.get(id) as Measured); // each turn has all
+      const shares = references.map((reference) => {
+        const ratios = turns.map((turn, i) => (own[i]?.perSecond ?? 0) / (turn.get(reference)?.perSecond ?? 0));
+        return [reference, [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]] as const;
+      });
+      return {
+        id,
+        label,
+        perSecond: median(own.map(({ perSecond }) => perSecond)),
+        cpu: median(own.map(({ cpu }) => cpu)),
+        p99: median(own.map(({ p99 }) => p99)),
+        shares: Object.fromEntries(shares),
+      };
+    });
+    return { name, rows };
+  } finally {
+    for (const each of running) each.stop();
+  }
 };
 
-const measure = async (port: number, scenario: Scenario, isGraphql: boolean, seconds: number): Promise<number> =>
-  (await load({ port, scenario, isGraphql, seconds, connections: CONNECTIONS })).perSecond;
+const print = ({ name, rows }: BenchTable, references: readonly string[]): void => {
+  process.stdout.write(
+    `\n| ${name} | requests/s | ${references.map((id) => `of ${id}`).join(" | ")} | CPU µs | p99 ms |\n|${"---|".repeat(4 + references.length)}\n`,
+  );
+  for (const { label, perSecond, cpu, p99, shares } of rows) {
+    const ratios = references.map((id) => {
+      const [middle = 0, low = 0, high = 0] = shares[id] ?? [];
+      return `${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+    });
+    process.stdout.write(
+      `| ${label} | ${perSecond.toFixed(0)} | ${ratios.join(" | ")} | ${cpu.toFixed(0)} | ${p99.toFixed(1)} |\n`,
+    );
+  }
+};
 
-/** Of rounds that ran side by side: the median of their ratios. */
-const ofBaseline = (values: readonly number[], before: readonly number[] | undefined): string =>
-  BASELINE === undefined
-    ? ""
-    : before === undefined
-      ? " |"
-      : ` ${median(values.map((value, round) => value / (before[round] as number))).toFixed(3)} |`; // as many rounds
+const REFERENCES = [BARE, BARE_ROLE, BARE_EXPRESS];
 
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+/** Of the tables that were asked for. */
+const tablesOf = async (databaseUrl: string): Promise<readonly BenchTable[]> => {
+  const tables: BenchTable[] = [];
+  const table = async (name: string, all: readonly Contestant[], references: readonly string[], of: Scenario) => {
+    if (given.only !== undefined && !name.includes(given.only)) return;
+    const made = await runTable(name, all, references, of, databaseUrl);
+    print(made, references);
+    tables.push(made);
+  };
+  for (const scenario of SCENARIOS) await table(scenario.name, CONTESTANTS, REFERENCES, scenario);
+  await table("read by key, with a token", WITH_TOKENS, ["rest"], SCENARIOS[0] as Scenario); // there are some
+  return tables;
+};
+
+/** This checkout beside another commit. @returns whether it is fast enough */
+const compare = async (commit: string, databaseUrl: string): Promise<boolean> => {
+  const other = await builtCheckout(commit);
+  try {
+    const limit = Number(given["fail-below"] ?? 0);
+    let isFast = true;
+    for (const scenario of given.short ? READS : SCENARIOS)
+      for (const isGraphql of [false, true]) {
+        const measured = (): Promise<BenchTable> =>
+          runTable(
+            `${scenario.name}, ${isGraphql ? "GraphQL" : "REST"}`,
+            [
+              { id: "new", label: "this checkout", variant: "relapi", isGraphql },
+              { id: "old", label: commit, variant: "relapi", isGraphql, dist: other.dist },
+            ],
+            ["old"],
+            scenario,
+            databaseUrl,
+          );
+        const isSlow = (made: BenchTable): boolean => {
+          print(made, ["old"]);
+          const [share = 0] = made.rows[0]?.shares["old"] ?? [];
+          return share < limit;
+        };
+        // what only looks slow, because the machine was busy with something else, seldom does so twice
+        if (isSlow(await measured()) && isSlow(await measured())) {
+          isFast = false;
+          process.stdout.write(`slower than ${limit} of ${commit}\n`);
+        }
+      }
+    return isFast;
+  } finally {
+    other.remove();
+  }
+};
 
 const server = await startServer();
 try {
-  const { url: databaseUrl, client: setup } = await openFreshDatabase(server, "relapi_bench");
-  await setup.query(BENCH_SQL);
-  await setup.end();
-
-  for (const [index, scenario] of SCENARIOS.entries()) {
-    const rateOf = async (program: string, { variant, isGraphql }: Contestant): Promise<number> => {
-      const running = await startContestant(program, variant, index, databaseUrl);
-      await measure(running.port, scenario, isGraphql, 1); // connections and caches are warm afterwards
-      const rate = await measure(running.port, scenario, isGraphql, SECONDS);
-      running.process.kill();
-      return rate;
+  const { url, client } = await openFreshDatabase(server, "relapi_bench");
+  await client.query(BENCH_SQL);
+  const {
+    rows: [version],
+  } = await client.query<{ server_version: string }>("show server_version");
+  await client.end();
+  if (given.compare !== undefined) process.exitCode = (await compare(given.compare, url)) ? 0 : 1;
+  else {
+    const tables = await tablesOf(url);
+    const [cpu] = cpus();
+    const result: BenchResult = {
+      date: new Date().toISOString().slice(0, 10),
+      commit: commitOf("HEAD") ?? "",
+      node: process.version,
+      postgres: version?.server_version ?? "",
+      machine: `${cpus().length} cores (${cpu?.model ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB`,
+      tables,
     };
-    const rates = new Map<string, number[]>();
-    const baselineRates = new Map<string, number[]>();
-    for (let round = 0; round <= ROUNDS; round++) {
-      for (const contestant of CONTESTANTS) {
-        const hasBaseline =
-          BASELINE_SERVER !== undefined && (contestant.variant === "relapi" || contestant.variant === "express");
-        // who comes first in a round comes second in the next
-        const programs = [
-          [rates, OWN_SERVER] as const,
-          ...(hasBaseline ? [[baselineRates, BASELINE_SERVER] as const] : []),
-        ];
-        if (round % 2 === 1) programs.reverse();
-        for (const [taken, program] of programs) {
-          const rate = await rateOf(program, contestant);
-          // the first round warms the database up
-          if (round > 0) taken.set(contestant.label, [...(taken.get(contestant.label) ?? []), rate]);
-        }
-      }
-    }
-    const bare = median(rates.get("(c) bare node:http + pg, text") ?? []);
-    const ordinary = median(rates.get("(d) Express + pg, res.json") ?? []);
-    const more = BASELINE === undefined ? ["", ""] : [" of the baseline |", "---|"];
-    process.stdout.write(
-      `\n| ${scenario.name} | requests/s | of (c) | of (d) |${more[0]}\n|---|---|---|---|${more[1]}\n`,
-    );
-    for (const [label, values] of rates) {
-      const rate = median(values);
-      process.stdout.write(
-        `| ${label} | ${rate.toFixed(0)} | ${(rate / bare).toFixed(2)} | ${(rate / ordinary).toFixed(2)} |${ofBaseline(values, baselineRates.get(label))}\n`,
-      );
-    }
+    if (given.json !== undefined) writeFileSync(given.json, `${JSON.stringify(result, undefined, 2)}\n`);
   }
 } finally {
   await server.stop();

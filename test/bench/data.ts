@@ -10,15 +10,18 @@ insert into artist select i, 'Artist ' || i from generate_series(1, 275) i;
 insert into album select i, 'Album number ' || i, 1 + i * 7 % 275 from generate_series(1, 1000) i;
 insert into track select i, 'Track number ' || i, 1 + i % 1000, 1 + i % 25, 'Composer ' || (i % 100), 180000 + i * 37 % 90000, i * 1031::bigint, 0.99
   from generate_series(1, 10000) i;
+create table listening (listening_id bigint generated always as identity primary key, track_id int not null, listener text not null, seconds int not null,
+  rating numeric(3,1), at timestamptz not null default now());
 create index on album (artist_id);
 create index on track (album_id);
 create index on track (genre_id);
 analyze;
 grant usage on schema public to bench_anon;
 grant select on all tables in schema public to bench_anon;
+grant insert on listening to bench_anon;
 `;
 
-/** What is asked, and how someone would write it by hand. \`$1\` is the key. */
+/** What is asked, and how someone would write it by hand. \`$1\` is the key, or the body. */
 export interface Scenario {
   readonly name: string;
   /** One row as JSON text. */
@@ -28,9 +31,11 @@ export interface Scenario {
   readonly rest: (key: number) => string;
   readonly graphql: string;
   readonly keys: number;
+  /** Sent by POST, and to GraphQL as \`$objects\`. */
+  readonly body?: string;
 }
 
-export const SCENARIOS: readonly Scenario[] = [
+export const READS: readonly Scenario[] = [
   {
     name: "read by key",
     textSql:
@@ -53,5 +58,40 @@ export const SCENARIOS: readonly Scenario[] = [
     graphql:
       "query ($id: Int!) { album(where: {artist_id: {_eq: $id}}) { title artist { name } tracks { name genre { name } } } }",
     keys: 275,
+  },
+];
+
+const HUNDRED = JSON.stringify(
+  Array.from({ length: 100 }, (_, i) => ({
+    track_id: 1 + i * 97,
+    listener: `Listener ${i}`,
+    seconds: 30 + i,
+    rating: i % 5,
+  })),
+);
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...READS,
+  {
+    name: "a megabyte of rows",
+    textSql:
+      "select coalesce(json_agg(t), '[]')::text as body from (select track_id, name, album_id, composer, milliseconds, unit_price from track where track_id > $1) t",
+    rowsSql: "select track_id, name, album_id, composer, milliseconds, unit_price from track where track_id > $1",
+    rest: (key) => `/api/track?select=track_id,name,album_id,composer,milliseconds,unit_price&track_id=gt.${key}`,
+    graphql:
+      "query ($id: Int!) { track(where: {track_id: {_gt: $id}}) { track_id name album_id composer milliseconds unit_price } }",
+    keys: 50,
+  },
+  {
+    name: "100 rows inserted",
+    textSql:
+      "insert into listening (track_id, listener, seconds, rating) select track_id, listener, seconds, rating from json_to_recordset($1::json) as x(track_id int, listener text, seconds int, rating numeric) ",
+    rowsSql:
+      "insert into listening (track_id, listener, seconds, rating) select track_id, listener, seconds, rating from json_to_recordset($1::json) as x(track_id int, listener text, seconds int, rating numeric) ",
+    rest: () => "/api/listening",
+    graphql:
+      "mutation ($objects: [listening_insert_input!]!) { insert_listening(objects: $objects) { affected_rows } }",
+    keys: 1,
+    body: HUNDRED,
   },
 ];

@@ -8,6 +8,7 @@ export interface LoadOptions {
   readonly isGraphql: boolean;
   readonly seconds: number;
   readonly connections: number;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Load {
@@ -17,8 +18,30 @@ export interface Load {
   readonly p99: number;
 }
 
+type Sent = Pick<autocannon.Request, "method" | "path" | "headers" | "body">;
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+const requestOf = ({ rest, graphql, body }: Scenario, isGraphql: boolean, key: number): Sent => {
+  if (isGraphql) {
+    const variables = body === undefined ? `{"id":${key}}` : `{"objects":${body}}`;
+    const sent = `{"query":${JSON.stringify(graphql)},"variables":${variables}}`;
+    return { method: "POST", path: "/v1/graphql", headers: JSON_TYPE, body: sent };
+  }
+  return body === undefined
+    ? { method: "GET", path: rest(key) }
+    : { method: "POST", path: rest(key), headers: JSON_TYPE, body };
+};
+
 /** @throws Error if a request fails */
-export const load = async ({ port, scenario, isGraphql, seconds, connections }: LoadOptions): Promise<Load> => {
+export const load = async ({
+  port,
+  scenario,
+  isGraphql,
+  seconds,
+  connections,
+  headers,
+}: LoadOptions): Promise<Load> => {
   let key = 0;
   const next = (): number => 1 + ((key += 7919) % scenario.keys);
   const result = await autocannon({
@@ -27,16 +50,10 @@ export const load = async ({ port, scenario, isGraphql, seconds, connections }: 
     duration: seconds,
     requests: [
       {
-        setupRequest: (request) =>
-          isGraphql
-            ? {
-                ...request,
-                method: "POST",
-                path: "/v1/graphql",
-                headers: { "content-type": "application/json" },
-                body: JSON.stringify({ query: scenario.graphql, variables: { id: next() } }),
-              }
-            : { ...request, method: "GET", path: scenario.rest(next()) },
+        setupRequest: (request) => {
+          const sent = requestOf(scenario, isGraphql, next());
+          return { ...request, ...sent, headers: { ...sent.headers, ...headers } };
+        },
       },
     ],
   });

@@ -10,7 +10,7 @@ import { once } from "node:events";
 import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { cpuMicroseconds } from "./cpu.ts";
-import { BENCH_SQL, SCENARIOS } from "./data.ts";
+import { BENCH_SQL, READS } from "./data.ts";
 import { openKeepAlive, requestText, type KeepAlive } from "./keep-alive.ts";
 import { VARIANTS } from "./observed-variants.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
@@ -42,7 +42,7 @@ interface Turn {
 const TRACED = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n";
 
 /** Each kind in turn, each time with another key. */
-const KINDS: readonly ((key: number, more: string) => string)[] = SCENARIOS.flatMap(({ rest, graphql, keys }) => [
+const KINDS: readonly ((key: number, more: string) => string)[] = READS.flatMap(({ rest, graphql, keys }) => [
   (at: number, more: string) => requestText(rest(1 + (at % keys)), undefined, more),
   (at: number, more: string) =>
     requestText("/v1/graphql", JSON.stringify({ query: graphql, variables: { id: 1 + (at % keys) } }), more),

@@ -8,7 +8,7 @@ import pg from "pg";
 import { startOwnServer } from "../support/own-postgres.ts";
 import { freePort } from "../support/programs.ts";
 import { cpuSeconds, parentOf } from "./cpu.ts";
-import { BENCH_SQL, SCENARIOS, type Scenario } from "./data.ts";
+import { BENCH_SQL, READS, type Scenario } from "./data.ts";
 import { load } from "./load.ts";
 import { connectAll, percentile, type Client } from "./live-clients.ts";
 import { simulate, type Costs } from "./scale-simulation.ts";
@@ -65,7 +65,7 @@ try {
     insert into seat select i, 0, 'seat number ' || i from generate_series(1, ${SUBSCRIBERS}) as i; grant select on seat to bench_anon; analyze seat`);
   const { rows } = await database.query<{ pid: number }>("select pg_backend_pid() as pid");
   const postmaster = parentOf(rows[0]?.pid ?? 0);
-  const [byKey] = SCENARIOS as readonly [Scenario]; // there are some
+  const [byKey] = READS as readonly [Scenario]; // there are some
   const perRequest: { ours: number; databases: number }[] = [];
   const perAnswer: { ours: number; databases: number; perStatementMs: number }[] = [];
 

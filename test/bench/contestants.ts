@@ -1,0 +1,115 @@
+/** Who answers the same requests, and the processes in which they do. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import jwt from "jsonwebtoken";
+import { cpuMicroseconds } from "./cpu.ts";
+import type { Scenario } from "./data.ts";
+import { load } from "./load.ts";
+
+export interface Contestant {
+  readonly id: string;
+  readonly label: string;
+  /** Of `server.ts`. */
+  readonly variant: string;
+  readonly isGraphql?: boolean;
+  readonly token?: Token;
+  /** `dist` of another checkout. */
+  readonly dist?: string;
+}
+
+interface Token {
+  /** `JWT_SECRET` of the server. */
+  readonly secret: string;
+  readonly bearer: string;
+}
+
+const CLAIMS = { role: "bench_anon", sub: "1" };
+const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const HS_SECRET = "a secret of the benchmark, which is long enough";
+const HS256: Token = { secret: HS_SECRET, bearer: jwt.sign(CLAIMS, HS_SECRET, { expiresIn: "1h" }) };
+const RS256: Token = {
+  secret: JSON.stringify(publicKey.export({ format: "jwk" })),
+  bearer: jwt.sign(CLAIMS, privateKey, { algorithm: "RS256", expiresIn: "1h" }),
+};
+
+export const BARE = "bare";
+export const BARE_ROLE = "bare-role";
+export const BARE_EXPRESS = "bare-express";
+
+/** Of all scenarios. */
+export const CONTESTANTS: readonly Contestant[] = [
+  { id: "rest", label: "relapi on node:http, REST", variant: "relapi" },
+  { id: "graphql", label: "relapi on node:http, GraphQL", variant: "relapi", isGraphql: true },
+  { id: "over", label: "relapi over an Express application, REST", variant: "over" },
+  { id: "express-rest", label: "relapi in Express, REST", variant: "express" },
+  { id: "express-graphql", label: "relapi in Express, GraphQL", variant: "express", isGraphql: true },
+  { id: BARE, label: "bare node:http + pg, no role", variant: BARE },
+  { id: BARE_ROLE, label: "bare node:http + pg, role and claims", variant: BARE_ROLE },
+  { id: BARE_EXPRESS, label: "bare handler in Express, no role", variant: BARE_EXPRESS },
+  { id: "ordinary", label: "Express + pg, res.json, no role", variant: "ordinary" },
+];
+
+/** What reading a token costs. */
+export const WITH_TOKENS: readonly Contestant[] = [
+  { id: "rest", label: "relapi, REST, anonymous", variant: "relapi" },
+  { id: "hs256", label: "relapi, REST, HS256", variant: "relapi", token: HS256 },
+  { id: "rs256", label: "relapi, REST, RS256", variant: "relapi", token: RS256 },
+];
+
+export interface Running {
+  readonly contestant: Contestant;
+  measure(seconds: number): Promise<Measured>;
+  stop(): void;
+}
+
+export interface Measured {
+  readonly perSecond: number;
+  /** Of the server's process, in microseconds per request. */
+  readonly cpu: number;
+  /** In milliseconds. */
+  readonly p99: number;
+}
+
+const SERVER = fileURLToPath(new URL("./server.js", import.meta.url));
+const CONNECTIONS = 20;
+
+/** @throws Error if the server does not start */
+export const startContestant = async (
+  contestant: Contestant,
+  scenario: Scenario,
+  index: number,
+  databaseUrl: string,
+): Promise<Running> => {
+  const { variant, isGraphql = false, token, dist } = contestant;
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [SERVER, variant, String(index), databaseUrl, ...(dist === undefined ? [] : [dist])],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, ...(token === undefined ? {} : { BENCH_JWT_SECRET: token.secret }) },
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    child.stdout?.once("data", (text: Buffer) => resolve(Number(String(text).trim())));
+    child.once("exit", (code) => reject(new Error(`the server "${variant}" ended with ${code}`)));
+  });
+  const { pid = 0 } = child;
+  const headers = token === undefined ? undefined : { authorization: `Bearer ${token.bearer}` };
+  return {
+    contestant,
+    measure: async (seconds) => {
+      const before = cpuMicroseconds(pid);
+      const { perSecond, p99, count } = await load({
+        port,
+        scenario,
+        isGraphql,
+        seconds,
+        connections: CONNECTIONS,
+        ...(headers === undefined ? {} : { headers }),
+      });
+      return { perSecond, p99, cpu: (cpuMicroseconds(pid) - before) / count };
+    },
+    stop: () => void child.kill(),
+  };
+};
