@@ -1,0 +1,220 @@
+/** `npm run bench:schemas -- 10000`: what so many tables, of five columns and a foreign key each, cost: starting, the
+ *  first answers of roles, descriptions of the whole, reloads; with the memory that stays and for how long the event loop
+ *  was held. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one on this machine.
+ *  BENCH_KEEP=1 leaves the database there, and takes it as it is the next time. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { loadavg } from "node:os";
+import type { AddressInfo } from "node:net";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import { getIntrospectionQuery } from "graphql";
+import jwt from "jsonwebtoken";
+import pg from "pg";
+import { relApi } from "../../core/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { openFreshDatabase, startServer, type BenchServer } from "./postgres.ts";
+
+const SECRET = "a secret of thirty-two characters";
+const ROLES = 5;
+const MEGABYTE = 1024 * 1024;
+/** So many locks fit into one transaction. */
+const TABLES_AT_ONCE = 500;
+const INTROSPECTED_AT_MOST = 2000;
+
+/** What the server process is told, and answers. */
+type Order = "start" | "begin" | "end" | "reload";
+interface Measured {
+  readonly ms: number;
+  readonly holdMs: number;
+  readonly rssMB: number;
+  readonly heapMB: number;
+  readonly port?: number;
+}
+
+const serve = (databaseUrl: string): void => {
+  const collect = (globalThis as { readonly gc?: () => void }).gc;
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  let startedAtMs = 0;
+  const begin = (): void => {
+    delay.enable();
+    delay.reset();
+    startedAtMs = performance.now();
+  };
+  const end = (port?: number): Measured => {
+    const ms = performance.now() - startedAtMs;
+    const holdMs = delay.max / 1e6;
+    delay.disable();
+    for (let i = 0; i < 3; i++) collect?.();
+    const { rss, heapUsed } = process.memoryUsage();
+    return { ms, holdMs, rssMB: rss / MEGABYTE, heapMB: heapUsed / MEGABYTE, port };
+  };
+  let api: ReturnType<typeof relApi> | undefined;
+  const orders: Readonly<Record<Order, () => Measured | Promise<Measured | undefined> | undefined>> = {
+    start: async () => {
+      begin();
+      api = relApi(fullCompat({ databaseUrl, anonRole: "bench_anon", jwtSecret: SECRET, logLevel: "error" }));
+      await api.ready;
+      const ready = end();
+      const http = createServer(api).listen(0, "127.0.0.1");
+      await once(http, "listening");
+      return { ...ready, port: (http.address() as AddressInfo).port };
+    },
+    begin: () => {
+      begin();
+      return undefined;
+    },
+    end: () => end(),
+    reload: async () => {
+      begin();
+      await api?.reload();
+      return end();
+    },
+  };
+  process.on("message", (order: Order) => {
+    void Promise.resolve(orders[order]()).then(async (measured) => {
+      await new Promise((resolve) => setTimeout(resolve, 20)); // the loop's delay is known at its next turn
+      process.send?.(measured ?? {});
+    });
+  });
+};
+
+const createTables = async (server: BenchServer, tables: number): Promise<string> => {
+  const name = `relapi_schemas_${tables}`;
+  if (process.env["BENCH_KEEP"] === "1") {
+    const client = new pg.Client({ connectionString: server.urlOf(name) });
+    const found = await client.connect().then(
+      () => client.query<{ count: number }>("select count(*)::int4 from pg_tables where schemaname = 'public'"),
+      () => undefined,
+    );
+    await client.end().catch(() => undefined);
+    if (found?.rows[0]?.count === tables) return server.urlOf(name);
+  }
+  const { url, client } = await openFreshDatabase(server, name);
+  for (let i = 1; i <= ROLES; i++)
+    await client.query(`do $$ begin create role bench_role_${i}; exception when duplicate_object then null; end $$`);
+  const grantees = ["bench_anon", ...Array.from({ length: ROLES }, (_, i) => `bench_role_${i + 1}`)].join(", ");
+  for (let from = 0; from < tables; from += TABLES_AT_ONCE) {
+    const statements: string[] = [];
+    for (let i = from; i < Math.min(from + TABLES_AT_ONCE, tables); i++)
+      statements.push(
+        `create table thing_${i} (id int primary key, name text not null, note varchar(200), made_at timestamptz not null default now(), parent_id int${i === 0 ? "" : ` references thing_${i - 1}`})`,
+        `grant select, insert, update, delete on thing_${i} to ${grantees}`,
+      );
+    await client.query(statements.join(";"));
+  }
+  await client.query("vacuum analyze");
+  await client.end();
+  return url;
+};
+
+const coordinate = async (tables: number): Promise<void> => {
+  const server = await startServer();
+  const databaseUrl = await createTables(server, tables);
+  const child = fork(fileURLToPath(import.meta.url), ["serve", databaseUrl], {
+    execArgv: ["--expose-gc", ...(process.env["BENCH_NODE_OPTIONS"]?.split(" ") ?? [])],
+  });
+  const tell = async (order: Order): Promise<Measured> => {
+    const answer = once(child, "message");
+    child.send(order);
+    const [measured] = (await answer) as [Measured];
+    return measured;
+  };
+  const figures: Record<string, Readonly<Record<string, number>>> = {};
+  const round = (value: number): number => Math.round(value * 10) / 10;
+  const note = (what: string, measured: Measured, more: Readonly<Record<string, number>> = {}): Measured => {
+    const { ms, holdMs, rssMB, heapMB } = measured;
+    const all = { ms, holdMs, rssMB, heapMB, ...more };
+    figures[what] = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, round(value)]));
+    return measured;
+  };
+  try {
+    const started = note("ready", await tell("start"));
+    const url = `http://127.0.0.1:${started.port}`;
+    const tokenOf = (role: number): Readonly<Record<string, string>> =>
+      role === 0 ? {} : { authorization: `Bearer ${jwt.sign({ role: `bench_role_${role}` }, SECRET)}` };
+    const read = async (path: string, init: RequestInit = {}): Promise<number> => {
+      const response = await fetch(url + path, init);
+      let bytes = 0;
+      let start = "";
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        if (bytes === 0) start = Buffer.from(chunk.subarray(0, 300)).toString();
+        bytes += chunk.byteLength;
+      }
+      if (!response.ok || start.startsWith('{"errors":')) throw new Error(`${path}: ${start}`);
+      return bytes;
+    };
+    const ask = (query: string, role = 0): Promise<number> =>
+      read("/v1/graphql", {
+        method: "POST",
+        body: JSON.stringify({ query }),
+        headers: { "content-type": "application/json", ...tokenOf(role) },
+      });
+    const measure = async (what: string, work: () => Promise<number>): Promise<Measured> => {
+      await tell("begin");
+      const startedAtMs = performance.now();
+      const bytes = await work();
+      const ms = performance.now() - startedAtMs;
+      return note(what, { ...(await tell("end")), ms }, { answerMB: bytes / MEGABYTE });
+    };
+    const query = (i: number): string =>
+      `{ thing_${i}(where: {name: {_like: "x"}}, order_by: {id: asc}) { id thing_${i - 1} { name } } }`;
+    await measure("first REST read", () => read("/api/thing_7?select=id,name,thing_6(name)&limit=1"));
+    const first = await measure("first GraphQL query", () => ask(query(8)));
+    let last = first;
+    for (let role = 1; role <= ROLES; role++)
+      last = await measure(`first query of role ${role}`, () => ask(query(9), role));
+    note("per further role", { ms: 0, holdMs: 0, rssMB: 0, heapMB: (last.heapMB - first.heapMB) / ROLES });
+    await measure("second GraphQL query", () => ask(query(20)));
+    await measure("first GraphQL mutation", () =>
+      ask(`mutation { update_thing_9(where: {id: {_eq: 1}}, _set: {name: "x"}) { affected_rows } }`),
+    );
+    const changes = new pg.Client({ connectionString: databaseUrl });
+    await changes.connect();
+    const reload = async (what: string): Promise<void> => {
+      let slowestMs = 0;
+      let isOver = false;
+      const ping = async (): Promise<void> => {
+        while (!isOver) {
+          const atMs = performance.now();
+          await read("/api/thing_7?limit=1");
+          slowestMs = Math.max(slowestMs, performance.now() - atMs);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      };
+      const pinging = ping();
+      const measured = await tell("reload");
+      isOver = true;
+      await pinging;
+      note(what, measured, { slowestRequestMs: slowestMs });
+    };
+    await reload("reload, nothing changed");
+    await changes.query("alter table thing_5 add column if not exists added int");
+    await reload("reload, a column added");
+    await changes.query("alter table thing_5 drop column added");
+    await reload("reload, a column dropped");
+    await changes.end();
+    await measure("GraphQL query after reloads", () => ask(query(30)));
+    await measure("OpenAPI document", () => read("/api/"));
+    await measure("OpenAPI document again", () => read("/api/"));
+    if (tables <= INTROSPECTED_AT_MOST) {
+      await measure("introspection", () => ask(getIntrospectionQuery()));
+      await measure("introspection again", () => ask(getIntrospectionQuery()));
+    }
+  } finally {
+    child.kill();
+    await server.stop();
+  }
+  const columns = ["ms", "holdMs", "slowestRequestMs", "answerMB", "rssMB", "heapMB"];
+  const line = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |\n`;
+  process.stdout.write(line([`${tables} tables`, ...columns]) + line(["---", ...columns.map(() => "---")]));
+  for (const [what, found] of Object.entries(figures))
+    process.stdout.write(line([what, ...columns.map((column) => found[column] ?? "")]));
+  const load = loadavg().map(round);
+  process.stdout.write(`${JSON.stringify({ tables, node: process.version, load, figures })}\n`);
+};
+
+const [, , what = "1000", databaseUrl] = process.argv;
+if (what === "serve" && databaseUrl !== undefined) serve(databaseUrl);
+else await coordinate(Number(what));
