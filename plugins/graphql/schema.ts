@@ -21,6 +21,7 @@ import type { IntrospectionToken } from "./introspection.ts";
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
+import { onceFor } from "./types/once.ts";
 import { createValues, type Values } from "./types/values.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
@@ -36,8 +37,10 @@ interface ModelNames {
   readonly values: Values;
 }
 
-/** Types are made when a document first touches them: so much for each table in the end. */
+/** Types are made when a document first touches them: so much for each table in the end, where its roots are made as a
+ *  whole. */
 const BYTES_PER_TABLE = 4000;
+const BYTES_PER_ROLE = 100_000;
 
 export type Schemas = Cache<Caller, RoleSchema>;
 
@@ -109,31 +112,23 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
     prepared.set(model, { ...made, schemas });
   });
 
-  const names = context.caches.create({
-    name: kept("graphql names"),
-    make: (ask: Ask<{ readonly model: Model }>): ModelNames => {
-      const model = ask(MODEL);
-      return prepared.get(model) ?? atOnce(namesOf(model));
-    },
-    bytesOf: ({ source }) => source.tables.length * BYTES_PER_TABLE,
-  });
+  /** Nothing but the model and settings that come into force with it goes into them. */
+  const namesFor = onceFor((model: Model): ModelNames => prepared.get(model) ?? atOnce(namesOf(model)));
 
   return context.caches.create({
     name: kept("graphql schemas"),
-    make: (ask: Ask<Caller>): RoleSchema => {
+    make: (ask: Ask<Caller>): PreparableSchema => {
       const model = ask(MODEL);
-      const found = names.within(ask);
-      found.keep();
       const session = observeSession(ask);
       const key = viewKeyOf(session);
       const ready = prepared.get(model)?.schemas;
-      const schema = ready?.get(key) ?? schemaFor(model, found.made, session);
+      const schema = ready?.get(key) ?? schemaFor(model, namesFor(model), session);
       ready?.delete(key); // from now on the cache has it, or forgets it
       inUse.delete(key);
       inUse.set(key, new WeakRef(schema));
       for (const oldest of inUse.keys()) if (inUse.size > MAX_PREPARED) inUse.delete(oldest);
       return schema;
     },
-    bytesOf: () => context.model().relations.size * BYTES_PER_TABLE,
+    bytesOf: ({ isWhole }) => BYTES_PER_ROLE + (isWhole ? context.model().relations.size * BYTES_PER_TABLE : 0),
   });
 };

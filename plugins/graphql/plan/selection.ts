@@ -12,12 +12,13 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from "graphql";
+import { fieldOf } from "../types/lazy-types.ts";
 import { atKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import { isAbsent, positionOf, type Input, type InputPosition } from "./input.ts";
 import type { Planner } from "./planner.ts";
-import { gqlPart, type GqlPart } from "../parts.ts";
+import { gqlPart, gqlTypeFacts, type GqlPart } from "../parts.ts";
 
 interface Collected {
   readonly as: string;
@@ -97,6 +98,14 @@ export interface Selected {
 export type Selection =
   { readonly kind: "typename"; readonly as: string; readonly value: string } | ({ readonly kind: "field" } & Selected);
 
+/** Names to choose a near one from. All names of a root take long where tables are many, and nobody looks through
+ *  them. */
+const MAX_TABLES_NEAR = 1600;
+const namesNear = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
+  gqlTypeFacts(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_NEAR
+    ? []
+    : Object.keys(type.getFields());
+
 /** Visits the fields one after another; what `find` knows beside the type's own are meta fields. `path`: of the field
  *  the sets belong to. */
 export const eachSelection = (
@@ -108,7 +117,6 @@ export const eachSelection = (
   find: (name: string) => GraphQLField<unknown, unknown> | undefined = () => undefined,
 ): void => {
   const setPath = `${path}.selectionSet`;
-  const own = type.getFields();
   for (const { as, node, selections } of collect(planner, type, sets, setPath).values()) {
     planner.budget.fields++;
     const name = node.name.value;
@@ -119,8 +127,8 @@ export const eachSelection = (
       visit({ kind: "typename", as, value: type.name });
       continue;
     }
-    const field = own[name] ?? find(name);
-    if (field === undefined) throw fieldNotFound(name, type.name, at, Object.keys(own));
+    const field = fieldOf(type, name) ?? find(name);
+    if (field === undefined) throw fieldNotFound(name, type.name, at, namesNear(planner, type));
     visit({ kind: "field", as, name, node, field, part: gqlPart(field), path: at, selections });
   }
 };

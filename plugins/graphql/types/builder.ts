@@ -91,6 +91,8 @@ interface Made {
 
 /** A schema that can be made ready before it is asked. */
 export interface PreparableSchema extends RoleSchema {
+  /** Its roots are made with all their fields. */
+  readonly isWhole: boolean;
   /** Roots that documents have used. */
   usedRoots(): readonly Root[];
   /** Makes what documents need of every table, a few tables at a time. */
@@ -100,6 +102,9 @@ export interface PreparableSchema extends RoleSchema {
 type Root = "query" | "mutation" | "subscription";
 
 const TABLES_AT_ONCE = 10;
+
+const isRootScope = (scope: GqlScope): boolean =>
+  scope === "query_root" || scope === "mutation_root" || scope === "subscription_root";
 
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, source, values, view, hooks, registry, options } = parts;
@@ -134,8 +139,16 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     return parts.variant === undefined ? fields : parts.variant.fields(fields, context);
   };
   const { variant } = parts;
+  /** Roots of thousands of tables are asked for few fields. */
+  const isSplit = builder.isByTable && variant === undefined;
+  const oneOf: FieldSource["oneOf"] = (spec, name) => {
+    if (!isSplit || !isRootScope(spec.scope)) return undefined;
+    const found = among(source.roots().tables(name), source.roots().functions(name), () => fieldsOf(spec));
+    return Object.hasOwn(found, name) ? { [name]: found[name]! } : {}; // it is there
+  };
   const fieldSource: FieldSource = {
     fieldsOf,
+    oneOf,
     made: new Map(),
     interfacesOf: variant?.interfaces && ((spec) => variant.interfaces?.(contextOf(spec)) ?? []),
   };
@@ -154,7 +167,9 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     )
       return undefined;
     let type: Type | undefined;
-    if (spec.isOptional === true) {
+    if (spec.isOptional === true && isSplit && isRootScope(spec.scope)) {
+      type = hasFields(spec) ? make(spec, fieldSource) : undefined;
+    } else if (spec.isOptional === true) {
       const fields = fieldsOf(spec);
       type = isEmpty(fields) ? undefined : make(spec, fieldSource, fields);
     } else {
@@ -269,6 +284,25 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     },
   };
 
+  const among = <Result>(
+    tables: GqlBuild["source"]["tables"],
+    functions: GqlBuild["source"]["functions"],
+    look: () => Result,
+  ): Result => {
+    const before = visible;
+    visible = { ...source, tables, functions };
+    try {
+      return look();
+    } finally {
+      visible = before;
+    }
+  };
+
+  /** Looks no further than the first table that gives the root a field. */
+  const hasFields = (spec: GqlTypeSpec): boolean =>
+    source.tables.some((table) => among([table], [], () => !isEmpty(fieldsOf(spec)))) ||
+    among([], source.functions, () => !isEmpty(fieldsOf(spec)));
+
   /** A few tables each, then the functions. */
   const partsOf = function* (context: GqlFieldContext): Generator<GqlFieldContext> {
     const { tables, functions } = source;
@@ -339,12 +373,14 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       whole = new WeakRef(types);
       return types;
     },
+    isWhole: !isSplit,
     usedRoots: () => [
       ...(query === undefined ? [] : (["query"] as const)),
       ...(mutation === null ? [] : (["mutation"] as const)),
       ...(subscription === null ? [] : (["subscription"] as const)),
     ],
     prepare: function* (roots) {
+      if (isSplit) return;
       for (const name of roots) {
         const spec = { name: `${name}_root`, scope: `${name}_root` } as const;
         prepared.set(spec.scope, yield* builder.rootFieldsOf(contextOf(spec), () => partsOf(contextOf(spec))));

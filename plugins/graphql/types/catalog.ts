@@ -15,6 +15,8 @@ import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
 import { defaultRelationships, reverseKeys } from "./default-relationships.ts";
 import { once } from "./once.ts";
+import { servedTable, type TableMakers } from "./served-table.ts";
+import { createRootIndex, type RootIndex } from "./root-index.ts";
 import type { GqlEnumTable } from "../value-types.ts";
 import type {
   GqlColumn,
@@ -29,6 +31,7 @@ import type {
 
 export interface Catalog extends GqlCatalog {
   readonly names: Names;
+  readonly roots: () => RootIndex;
 }
 
 type Warn = (message: string) => void;
@@ -133,30 +136,33 @@ const ownTypesOf = ({ namespace }: GqlCustomization): readonly string[] => [
 ];
 
 /** Drops objects whose name is invalid, reserved, or taken by an earlier object. @rule G-NAM-3 */
-const nameTables = (
+const nameTables = function* (
   relations: readonly { readonly relation: Relation; readonly entry?: GqlTableEntry }[],
   names: Names,
   ownTypes: readonly string[],
   warn: Warn,
-): Named[] => {
+): Pieces<{ readonly named: readonly Named[]; readonly takenRoots: ReadonlySet<string> }> {
   const takenTypes = new Set(ownTypes);
   const takenRoots = new Set<string>();
-  return relations.flatMap(({ relation, entry }) => {
+  const named: Named[] = [];
+  for (const { relation, entry } of relations) {
+    yield;
     const word = entry?.customName === undefined ? defaultWord(relation) : { text: entry.customName, isCustom: true };
     const type = names.typeName(word);
     const roots = rootNamesOf({ word, entry }, names);
     if (!isLegalName(word.text) || !isLegalName(type)) {
       warn(`${describedName(relation)} is left out of GraphQL: its name is not a valid GraphQL name`);
-      return [];
+      continue;
     }
     if (takenTypes.has(type) || roots.some((name) => takenRoots.has(name))) {
       warn(`${describedName(relation)} is left out of GraphQL: its type or root field name is taken`);
-      return [];
+      continue;
     }
     takenTypes.add(type);
     for (const name of roots) takenRoots.add(name);
-    return [{ relation, word, entry }];
-  });
+    named.push({ relation, word, entry });
+  }
+  return { named, takenRoots };
 };
 
 /** Reads the model once; every role looks at the same source. */
@@ -175,15 +181,14 @@ export const createCatalog = function* (
     const relation = relationOf(model, entry.relation);
     return relation === undefined ? [] : [{ relation, entry }];
   });
-  const named = nameTables(
+  const { named, takenRoots } = yield* nameTables(
     listed?.sort((a, b) => byName(a.relation, b.relation)) ?? exposedRelations(model).map((relation) => ({ relation })),
     names,
     ownTypesOf(customization),
     warn,
   );
-  yield;
-  const served = new Set(named.map(({ relation }) => nameKey(relation)));
-  const isServed = (name: QualifiedName): boolean => served.has(nameKey(name));
+  const tableOf = new Map<string, GqlTable>();
+  const isServed = (name: QualifiedName): boolean => tableOf.has(nameKey(name));
 
   const enumTables = new Map<string, GqlEnumTable>();
   for (const { relation, entry } of named) {
@@ -192,54 +197,43 @@ export const createCatalog = function* (
   }
 
   const keys = once(() => reverseKeys(model));
-  const buildTable = ({ relation, word, entry }: Named): GqlTable => {
-    const columns = columnsOf(relation, entry, names, enumTables, warn);
-    const key = primaryKeyOf(relation, entry);
-    const enumTable = enumTables.get(nameKey(relation));
-    const relationships = once(() => {
+  const makers: TableMakers = {
+    columns: ({ relation }, entry) => columnsOf(relation, entry, names, enumTables, warn),
+    primaryKey: ({ relation, columns }, entry) => {
+      const key = primaryKeyOf(relation, entry);
+      return key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [];
+    },
+    relationships: ({ relation, columns }, entry) => {
       const taken = new Set(columns.map((column) => column.name));
       return entry === undefined
         ? defaultRelationships(model, relation, keys(), taken, isServed)
         : entryRelationships(model, relation, entry, taken).filter(({ target }) => isServed(target));
-    });
-    const computedFields = once(() => {
-      const taken = new Set([...columns, ...relationships()].map(({ name }) => name));
+    },
+    computedFields: ({ relation, columns, relationships }, entry) => {
+      const taken = new Set([...columns, ...relationships].map(({ name }) => name));
       return entry === undefined
         ? defaultComputedFields(model, relation, taken, isServed)
         : entryComputedFields(model, relation, entry, taken, isServed, warn);
-    });
-    return {
-      relation,
-      word,
-      columns,
-      get relationships() {
-        return relationships();
-      },
-      get computedFields() {
-        return computedFields();
-      },
-      comment: entry?.comment === undefined ? relation.comment : entry.comment || null,
-      rootFields: entry?.rootFields ?? {},
-      primaryKey: key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [],
-      ...(enumTable === undefined ? {} : { enumTable }),
-    };
+    },
+    enumTable: ({ relation }) => (enumTables.size === 0 ? undefined : enumTables.get(nameKey(relation))),
   };
   const tables: GqlTable[] = [];
-  for (const each of named) {
-    tables.push(buildTable(each));
+  for (const { relation, word, entry } of named) {
+    const table = servedTable(relation, word, entry, makers);
+    tables.push(table);
+    tableOf.set(nameKey(relation), table);
     yield;
   }
-
-  const takenRoots = new Set(named.flatMap((each) => rootNamesOf(each, names)));
   const functions =
     metadata?.functions === undefined && metadata?.tables === undefined
       ? defaultFunctions(model, isServed, names, takenRoots, warn)
       : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
   return {
     tables,
-    tableOf: new Map(tables.map((table) => [nameKey(table.relation), table])),
+    tableOf,
     functions,
     customization,
     names,
+    roots: once(() => createRootIndex(tables, functions)),
   };
 };

@@ -106,6 +106,8 @@ const refuseHidden = (
 };
 
 export interface FieldBuilder {
+  /** Every tap is of this surface: what each gives for all tables is what it gives for some, put together. */
+  readonly isByTable: boolean;
   fieldsOf(context: GqlFieldContext): GqlFields;
   /** The same, for a root. `parts`: the root of a few tables each, which are all of them together; made one after the
    *  other, before the next is asked for. */
@@ -124,6 +126,7 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
     return taken(before, after, tap.name, owners, context);
   };
   return {
+    isByTable: !taps.some(isForeign),
     fieldsOf: taps.some(isForeign)
       ? (context) => {
           const owners: Owners = new Map();

@@ -4,6 +4,7 @@
 import {
   GraphQLInputObjectType,
   GraphQLObjectType,
+  type GraphQLField,
   type GraphQLFieldMap,
   type GraphQLInputFieldMap,
   type GraphQLInterfaceType,
@@ -14,6 +15,8 @@ import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } fr
 /** Where the fields of a schema's types come from. */
 export interface FieldSource {
   fieldsOf(spec: GqlTypeSpec): GqlFields;
+  /** The field of that name alone, or none; undefined: the type's fields are made together. */
+  oneOf(spec: GqlTypeSpec, name: string): GqlFields | undefined;
   readonly interfacesOf?: ((spec: GqlTypeSpec) => readonly GraphQLInterfaceType[]) | undefined;
   /** What another type built from the same fields. */
   readonly made: Map<GqlFields, unknown>;
@@ -24,8 +27,13 @@ const SHARING: ReadonlySet<string> = new Set(["aggregate_columns", "aggregate_or
 
 const NONE: readonly never[] = Object.freeze([]);
 
+type FieldOf<FieldMap> = FieldMap[keyof FieldMap];
+
 /** A class whose objects are types of graphql-js by their prototype. */
-const lazyType = <FieldMap>(prototype: object, make: (fields: GqlFields) => FieldMap) => {
+const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
+  prototype: object,
+  make: (fields: GqlFields) => FieldMap,
+) => {
   class LazyType {
     readonly name: string;
     readonly description: string | null | undefined;
@@ -33,6 +41,8 @@ const lazyType = <FieldMap>(prototype: object, make: (fields: GqlFields) => Fiel
     #source: FieldSource | undefined;
     #given: GqlFields | undefined;
     #fields: FieldMap | undefined;
+    /** Of roots: those that documents have used. */
+    #some: Map<string, FieldOf<FieldMap>> | undefined;
     readonly #interfaces: FieldSource["interfacesOf"];
 
     /** `given`: its fields, if known. */
@@ -58,8 +68,21 @@ const lazyType = <FieldMap>(prototype: object, make: (fields: GqlFields) => Fiel
         }
         this.#source = undefined;
         this.#given = undefined;
+        this.#some = undefined;
       }
       return this.#fields as FieldMap; // made the first time
+    }
+
+    /** The field of that name, without the others where they are many. */
+    getField(name: string): FieldOf<FieldMap> | undefined {
+      const some = this.#some?.get(name);
+      if (some !== undefined) return some;
+      const source = this.#given === undefined ? this.#source : undefined;
+      const one = source?.oneOf(this[GQL_EXTENSION] as GqlTypeSpec, name); // as it was given
+      if (one === undefined) return this.getFields()[name] as FieldOf<FieldMap> | undefined; // what maps have
+      const field = make(one)[name] as FieldOf<FieldMap> | undefined;
+      if (field !== undefined) (this.#some ??= new Map()).set(name, field);
+      return field;
     }
 
     getInterfaces(): readonly GraphQLInterfaceType[] {
@@ -87,3 +110,7 @@ export const objectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFi
   new ObjectType(spec, source, given) as unknown as GraphQLObjectType;
 export const inputObjectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLInputObjectType =>
   new InputObjectType(spec, source, given) as unknown as GraphQLInputObjectType;
+
+/** The field of that name. */
+export const fieldOf = (type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined =>
+  type instanceof ObjectType ? (type as InstanceType<typeof ObjectType>).getField(name) : type.getFields()[name];
