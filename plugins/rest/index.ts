@@ -59,7 +59,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
   const readParameters = hooks.use<ReadParameters>("readParameters");
   const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
-  const routeOf = createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() });
+  const { routeOf, methodsOf } = createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() });
   const rest: Rest = {
     context,
     hooks,
@@ -71,6 +71,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     suggestions: () => context.service<SuggestionsService>("suggestions"),
     hints: () => (context.options.compatMode ? undefined : context.service<HintsService>("rest-hints")),
     routeOf,
+    methodsOf,
     wayOf: createWays(context, routeOf),
     parse: (source) => parse(source),
   };

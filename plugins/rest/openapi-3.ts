@@ -16,6 +16,7 @@ import { encodeError } from "./answer/encode-error.ts";
 import type { RestHandler } from "./api.ts";
 import { rootDisabled } from "./errors.ts";
 import type { DocumentInput, DocumentPlace } from "./openapi/document.ts";
+import type { Members } from "./openapi/pieces.ts";
 import { buildThree } from "./openapi/three.ts";
 import { createDescriptions, describeSchema, type Descriptions } from "./openapi.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
@@ -57,7 +58,7 @@ const serverOf = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: Docu
 
 const OF_EXTENSIONS = "openapi-of-extensions";
 
-const documentOf = (input: DocumentInput, { grammar, context }: Rest): object => {
+const documentOf = (input: DocumentInput, { grammar, context }: Rest): Members => {
   const { place, ...rest } = input;
   const foreign = (input.model.parts[OF_EXTENSIONS] ?? new Set()) as ReadonlySet<number>; // only this plugin writes it
   return buildThree({

@@ -2,7 +2,9 @@
 import {
   definePlugin,
   ident,
+  inPieces,
   join,
+  membersOf,
   observeSession,
   planKey,
   visibilityOf,
@@ -10,6 +12,7 @@ import {
   toStatement,
   VERSION,
   type Answer,
+  type Ask,
   type Cache,
   type CacheSpec,
   type Exchange,
@@ -23,8 +26,10 @@ import {
 } from "../../core/index.ts";
 import type { OpenapiService } from "./api.ts";
 import { buildAnswer } from "./answer/headers.ts";
+import { gather, sendPieces } from "./answer/pieces.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
 import { buildDocument, type DocumentInput, type DocumentPlace } from "./openapi/document.ts";
+import { textOf, type Members } from "./openapi/pieces.ts";
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
@@ -89,12 +94,21 @@ const PLACE: Question<Described, DocumentPlace> = {
   key: planKey,
 };
 
-type Documents = Cache<Described, string>;
+/** What writes a document, as often as it is asked. */
+interface Description {
+  readonly pieces: () => Generator<string>;
+}
+
+type Written = { readonly description: Description; readonly text: string | undefined };
+
+const DESCRIPTION = membersOf<Written>()("description");
+/** Made of the description alone, which is the key. */
+const DOCUMENT_TEXT = membersOf<Written>()("text", () => undefined);
 
 /** One version of OpenAPI. */
-type Build = (input: DocumentInput, rest: Rest) => object;
+type Build = (input: DocumentInput, rest: Rest) => Members;
 
-const describedSchemas = (name: string, build: Build): CacheSpec<Described, string> => ({
+const describedSchemas = (name: string, build: Build): CacheSpec<Described, Description> => ({
   name,
   make: (ask) => {
     const rest = ask(REST);
@@ -102,34 +116,57 @@ const describedSchemas = (name: string, build: Build): CacheSpec<Described, stri
     const schema = ask(SCHEMA);
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
     const sight = openapiMode === "ignore-privileges" ? undefined : visibilityOf(model, observeSession(ask), "rest");
-    return JSON.stringify(
-      build(
-        {
-          model,
-          schema,
-          sight,
-          place: ask(PLACE),
-          hasSecurity,
-          version: VERSION,
-          methodsOf: (target) => rest.routeOf(model, schema, target).methods,
-        },
-        rest,
-      ),
-    );
+    const input: DocumentInput = {
+      model,
+      schema,
+      sight,
+      place: ask(PLACE),
+      hasSecurity,
+      version: VERSION,
+      methodsOf: (target) => rest.methodsOf(model, schema, target),
+    };
+    return { pieces: () => textOf(build(input, rest)) };
   },
-  bytesOf: (document) => document.length * 2,
+  bytesOf: () => BYTES_PER_DESCRIPTION,
 });
+
+const BYTES_PER_DESCRIPTION = 1000;
+/** Longer documents are made anew for each request, and sent while they are made. */
+const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
 
 /** Documents that are kept, and the statement that runs for each request. */
 export interface Descriptions {
-  readonly documents: Documents;
+  readonly documents: Cache<Described, Description>;
+  readonly texts: Cache<Written, string | undefined>;
   readonly nothing: Program;
 }
 
 export const createDescriptions = ({ caches, registry }: PluginContext, name: string, build: Build): Descriptions => ({
   documents: caches.create(describedSchemas(name, build)),
+  texts: caches.create({
+    name: `${name} as text`,
+    make: (ask: Ask<Written>) => {
+      ask(DESCRIPTION);
+      return ask(DOCUMENT_TEXT);
+    },
+    bytesOf: (text) => (text?.length ?? 0) * 2,
+  }),
   nothing: readNothing(registry),
 });
+
+/** The text, or its start with the rest to come. */
+const writeDocument = async (
+  description: Description,
+  { texts }: Descriptions,
+): Promise<{ readonly text: string; readonly rest?: Generator<string> }> => {
+  const { made } = texts.get({ description, text: undefined });
+  if (made !== undefined) return { text: made };
+  const rest = description.pieces();
+  const start = await inPieces(gather(rest, MAX_KEPT_CHARACTERS));
+  if (!start.isOver) return { text: start.text, rest };
+  texts.get({ description, text: start.text }).keep();
+  return start;
+};
 
 const contentTypeOf = ({ rest, accept, model }: RestRequest): string =>
   chooseMedia({ rest, model, maySeePlans: false, accept }, { isWholeRow: true, isRoot: true }).contentType;
@@ -137,17 +174,22 @@ const contentTypeOf = ({ rest, accept, model }: RestRequest): string =>
 /** @rule R-OAS-1 R-TX-2 */
 export const describeSchema = async (
   request: RestRequest,
-  { documents, nothing }: Descriptions,
+  descriptions: Descriptions,
   contentType: string,
 ): Promise<Answer> => {
   const { rest, exchange } = request;
   checkPreferences(request.preferences);
   exchange.mark("plan");
   const run = { access: "read only", values: [] } as const;
-  const [row = {}] = await rest.context.execute(executionOf(request, nothing, run));
+  const [row = {}] = await rest.context.execute(executionOf(request, descriptions.nothing, run));
   exchange.mark("transaction");
-  const body = documents.take({ request, session: exchange.session });
-  return buildAnswer(request, { status: 200, contentType, body }, { row });
+  const answer = (body?: string): Answer => buildAnswer(request, { status: 200, contentType, body }, { row });
+  if (request.method === "HEAD") return answer();
+  const description = descriptions.documents.take({ request, session: exchange.session });
+  const { text, rest: more } = await writeDocument(description, descriptions);
+  if (more === undefined) return answer(text);
+  const { watchUnread } = rest.context;
+  return { ...answer(), stream: (response) => sendPieces(response, text, more, watchUnread) };
 };
 
 const rootsOf = (options: ResolvedOptions): readonly string[] =>

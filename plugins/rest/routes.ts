@@ -74,7 +74,7 @@ export const createRoutes = (
   hooks: RelApiHooks,
   caches: Caches,
   methods: Methods,
-): ((model: Model, schema: string, target: RestTarget) => RestRoute) => {
+): Pick<Rest, "routeOf" | "methodsOf"> => {
   const routes = caches.create({
     name: "rest routes",
     make: (ask: Ask<Wanted>): RestRoute =>
@@ -84,10 +84,14 @@ export const createRoutes = (
       ),
     bytesOf: () => BYTES_PER_ROUTE,
   });
-  return (model, schema, target) => {
-    const found = routes.get({ model, schema, target });
-    // an unknown name would be cached for every client that tries one
-    if (target.kind !== "routine" || target.routines.length > 0) found.keep();
-    return found.made;
+  return {
+    routeOf: (model, schema, target) => {
+      const found = routes.get({ model, schema, target });
+      // an unknown name would be cached for every client that tries one
+      if (target.kind !== "routine" || target.routines.length > 0) found.keep();
+      return found.made;
+    },
+    // who describes all targets would push everything else out of the cache
+    methodsOf: (model, schema, target) => routes.get({ model, schema, target }).made.methods,
   };
 };

@@ -9,6 +9,7 @@ import {
 } from "../../../core/index.ts";
 import type { RestTarget } from "../api.ts";
 import { isCallable, takesRaw } from "../plan/overload.ts";
+import { Members } from "./pieces.ts";
 import { relationDefinition } from "./definitions.ts";
 import { parameterSchema, queryParameterSchema } from "./types.ts";
 
@@ -31,6 +32,9 @@ export interface DocumentInput {
 }
 
 type Part = Readonly<Record<string, unknown>>;
+
+/** Members of the document, with places to interrupt. */
+export type Described = Generator<readonly [string, unknown] | undefined, void, void>;
 
 const JSON_TYPES = [
   "application/json",
@@ -65,16 +69,23 @@ const byName = (a: { readonly name: string }, b: { readonly name: string }): num
 /** Whose members are shown: a schema's, as the caller sees it. */
 export type Shown = Pick<DocumentInput, "model" | "schema" | "sight">;
 
-/** Relations with the columns that may be named. @rule R-OAS-2 R-NAM-3 */
-export const shownRelations = ({ model, schema, sight }: Shown): readonly Relation[] =>
-  [...model.relations.values()]
-    .filter((relation) => relation.schema === schema && (sight === undefined || sight.knowsRelation(relation)))
-    .map((relation) =>
-      sight === undefined
-        ? relation
-        : { ...relation, columns: relation.columns.filter((column) => sight.knows(relation, column)) },
-    )
-    .sort(byName);
+/** Relations with the columns that may be named, in order of their names. @rule R-OAS-2 R-NAM-3 */
+export const shownRelations = function* (
+  { model, schema, sight }: Shown,
+  isLeftOut: (relation: Relation) => boolean = () => false,
+): Generator<undefined, readonly Relation[], void> {
+  const shown: Relation[] = [];
+  for (const relation of model.relations.values()) {
+    yield;
+    if (relation.schema !== schema || isLeftOut(relation)) continue;
+    if (sight === undefined) shown.push(relation);
+    else if (sight.knowsRelation(relation)) {
+      const columns = relation.columns.filter((column) => sight.knows(relation, column));
+      shown.push(columns.length === relation.columns.length ? relation : { ...relation, columns });
+    }
+  }
+  return shown.sort(byName);
+};
 
 /** One function per name: overloads share a path. */
 export const shownRoutines = (
@@ -96,11 +107,14 @@ export const shownRoutines = (
 };
 
 /** @rule R-OAS-1 R-OAS-2 R-OAS-3 */
-export const buildDocument = (input: DocumentInput): Part => {
-  const relations = shownRelations(input);
+export const buildDocument = (input: DocumentInput): Members => new Members(documentMembers(input));
+
+const documentMembers = function* (input: DocumentInput): Described {
+  const { model } = input;
+  const relations = yield* shownRelations(input);
   const routines = shownRoutines(input);
-  const { first, rest } = splitComment(input.model.schemaComments.get(input.schema));
-  return part({
+  const { first, rest } = splitComment(model.schemaComments.get(input.schema));
+  yield* Object.entries({
     swagger: "2.0",
     info: part({
       title: first ?? DEFAULT_TITLE,
@@ -114,32 +128,32 @@ export const buildDocument = (input: DocumentInput): Part => {
     produces: ROW_TYPES,
     externalDocs: { description: "REST reference", url: "https://docs.postgrest.org/en/stable/references/api.html" },
     ...(input.hasSecurity ? SECURITY : {}),
-    paths: {
-      "/": ROOT_PATH,
-      ...Object.fromEntries(
-        relations.flatMap((relation) =>
-          answered(
-            `/${relation.name}`,
-            relationPath(relation),
-            input.methodsOf({ kind: "relation", relation: relationOf(input.model, relation) ?? relation }),
-          ),
-        ),
-      ),
-      ...Object.fromEntries(
-        routines.flatMap((routine) =>
-          answered(
-            `/rpc/${routine.name}`,
-            routinePath(input.model, routine),
-            input.methodsOf({ kind: "routine", name: routine.name, routines: routinesOf(input.model, routine) }),
-          ),
-        ),
-      ),
-    },
-    definitions: Object.fromEntries(
-      relations.map((relation) => [relation.name, relationDefinition(input.model, relation, input.sight)]),
-    ),
-    parameters: { ...SHARED_PARAMETERS, ...Object.fromEntries(relations.flatMap(relationParameters)) },
   });
+  const paths = function* (): Described {
+    yield ["/", ROOT_PATH];
+    for (const relation of relations)
+      yield answered(
+        `/${relation.name}`,
+        relationPath(relation),
+        input.methodsOf({ kind: "relation", relation: relationOf(model, relation) ?? relation }),
+      );
+    for (const routine of routines)
+      yield answered(
+        `/rpc/${routine.name}`,
+        routinePath(model, routine),
+        input.methodsOf({ kind: "routine", name: routine.name, routines: routinesOf(model, routine) }),
+      );
+  };
+  const definitions = function* (): Described {
+    for (const relation of relations) yield [relation.name, relationDefinition(model, relation, input.sight)];
+  };
+  const parameters = function* (): Described {
+    yield* Object.entries(SHARED_PARAMETERS);
+    for (const relation of relations) yield* relationParameters(relation);
+  };
+  yield ["paths", new Members(paths())];
+  yield ["definitions", new Members(definitions())];
+  yield ["parameters", new Members(parameters())];
 };
 
 /** The path with the operations that plugins serve; no path if there are none. */
@@ -147,9 +161,9 @@ const answered = (
   path: string,
   operations: Part,
   methods: ReadonlyMap<string, unknown>,
-): readonly (readonly [string, Part])[] => {
+): readonly [string, Part] | undefined => {
   const kept = Object.entries(operations).filter(([method]) => methods.has(method.toUpperCase()));
-  return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)]];
+  return kept.length === 0 ? undefined : [path, Object.fromEntries(kept)];
 };
 
 const SECURITY: Part = {

@@ -1,7 +1,8 @@
 /** The OpenAPI 3.1 document of one schema as one role sees it: for generators of typed clients. */
 import { relationOf, routinesOf, type Model, type Relation, type Routine } from "../../../core/index.ts";
 import { takesRaw } from "../plan/overload.ts";
-import { shownRelations, shownRoutines, type DocumentInput } from "./document.ts";
+import { shownRelations, shownRoutines, type Described, type DocumentInput } from "./document.ts";
+import { Members } from "./pieces.ts";
 import { columnSchema, parameterSchema, typeOf, type TypeSchema } from "./types.ts";
 
 type Part = Readonly<Record<string, unknown>>;
@@ -98,7 +99,9 @@ const embedsOf = (
     const { target, routine } = relationship;
     if (target.schema !== relation.schema) continue;
     const key = routine?.name ?? target.name;
-    byTarget.set(key, [...(byTarget.get(key) ?? []), relationship]);
+    const candidates = byTarget.get(key);
+    if (candidates === undefined) byTarget.set(key, [relationship]);
+    else candidates.push(relationship);
   }
   return [...byTarget].flatMap(([name, candidates]) => {
     const [relationship, ...more] = candidates;
@@ -245,48 +248,48 @@ const routinePath = (input: ThreeInput, routine: Routine, shown: ReadonlyMap<str
 const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** @rule R-OAS-7 R-OAS-8 */
-export const buildThree = (input: ThreeInput): Part => {
-  const relations = shownRelations(input).filter((relation) => !input.isForeign(relation));
+export const buildThree = (input: ThreeInput): Members => new Members(documentMembers(input));
+
+const documentMembers = function* (input: ThreeInput): Described {
+  const relations = yield* shownRelations(input, input.isForeign);
   const shown = componentNames(relations.map(({ name }) => name));
   const operators = input.operators.map(escapePattern).join("|");
   const filter = { type: "string", pattern: `^(not\\.)?(${operators})(\\([A-Za-z_]+\\))?\\.` };
-  const paths = (entries: readonly (readonly [string, Part])[]): readonly (readonly [string, Part])[] =>
-    entries.filter(([, operations]) => Object.keys(operations).length > 0);
   const comment = input.model.schemaComments.get(input.schema);
-  return {
+  yield* Object.entries({
     openapi: "3.1.0",
     info: { title: comment?.split("\n", 1)[0] ?? "REST API of a PostgreSQL schema", version: input.version },
     servers: [{ url: input.server }],
     ...(input.hasSecurity ? { security: [{ JWT: [] }] } : {}),
-    paths: Object.fromEntries(
-      paths([
-        ...relations.map((relation): [string, Part] => [
-          `/${relation.name}`,
-          relationPath(input, relation, shown.get(relation.name) ?? relation.name),
-        ]),
-        ...shownRoutines(input, input.isForeign).map((routine): [string, Part] => [
-          `/rpc/${routine.name}`,
-          routinePath(input, routine, shown),
-        ]),
-      ]),
-    ),
-    components: {
-      schemas: Object.fromEntries([
-        ...relations.flatMap((relation) => rowSchemas(input, relation, shown)),
-        ["error.response", ERROR],
-      ]),
-      parameters: Object.fromEntries([
-        ...Object.entries(SHARED),
-        ...relations.flatMap((relation) =>
-          relation.columns.map((column, at): [string, Part] => [
-            `filter.${shown.get(relation.name) ?? relation.name}.${at}`,
-            query(column.name, `A condition on \`${column.name}\`: \`eq.…\`, \`not.in.(…,…)\``, filter),
-          ]),
-        ),
-      ]),
-      ...(input.hasSecurity
-        ? { securitySchemes: { JWT: { type: "http", scheme: "bearer", bearerFormat: "JWT" } } }
-        : {}),
-    },
+  });
+  const paths = function* (): Described {
+    for (const relation of relations)
+      yield someOf(`/${relation.name}`, relationPath(input, relation, shown.get(relation.name) ?? relation.name));
+    for (const routine of shownRoutines(input, input.isForeign))
+      yield someOf(`/rpc/${routine.name}`, routinePath(input, routine, shown));
   };
+  const schemas = function* (): Described {
+    for (const relation of relations) yield* rowSchemas(input, relation, shown);
+    yield ["error.response", ERROR];
+  };
+  const parameters = function* (): Described {
+    yield* Object.entries(SHARED);
+    for (const relation of relations)
+      for (const [at, column] of relation.columns.entries())
+        yield [
+          `filter.${shown.get(relation.name) ?? relation.name}.${at}`,
+          query(column.name, `A condition on \`${column.name}\`: \`eq.…\`, \`not.in.(…,…)\``, filter),
+        ];
+  };
+  const components = function* (): Described {
+    yield ["schemas", new Members(schemas())];
+    yield ["parameters", new Members(parameters())];
+    if (input.hasSecurity) yield ["securitySchemes", { JWT: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }];
+  };
+  yield ["paths", new Members(paths())];
+  yield ["components", new Members(components())];
 };
+
+/** No path without operations. */
+const someOf = (path: string, operations: Part): readonly [string, Part] | undefined =>
+  Object.keys(operations).length > 0 ? [path, operations] : undefined;

@@ -1,0 +1,51 @@
+/** A long text that goes out while it is made. */
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { inPieces, type Pieces, type PluginContext } from "../../../core/index.ts";
+
+/** What is gathered before it is sent. */
+const CHARACTERS_AT_ONCE = 64 * 1024;
+
+/** So many characters, or all that is left. */
+export const gather = function* (
+  pieces: Iterator<string>,
+  characters: number,
+): Pieces<{ readonly text: string; readonly isOver: boolean }> {
+  const parts: string[] = [];
+  for (let length = 0; length < characters;) {
+    const { done, value } = pieces.next();
+    if (done === true) return { text: parts.join(""), isOver: true };
+    if (value !== "") parts.push(value);
+    length += value.length;
+    yield;
+  }
+  return { text: parts.join(""), isOver: false };
+};
+
+/** Goes on when the client has taken what was sent, and ends with it. @throws what making it throws: the transfer breaks
+ *  @rule R-OAS-9 */
+export const sendPieces = async (
+  response: ServerResponse,
+  start: string,
+  pieces: Generator<string>,
+  watch: PluginContext["watchUnread"],
+): Promise<void> => {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  try {
+    let next = { text: start, isOver: false };
+    while (!response.destroyed) {
+      if (next.isOver) return void response.end(next.text);
+      if (!response.write(next.text)) {
+        watch(response);
+        await once(response, "drain", { signal: gone.signal });
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      next = await inPieces(gather(pieces, CHARACTERS_AT_ONCE));
+    }
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  } finally {
+    pieces.return(undefined);
+  }
+};

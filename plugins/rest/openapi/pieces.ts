@@ -1,0 +1,33 @@
+/** The text of a JSON document, piece by piece. */
+
+/** An object whose members are made one after another, as they are written. A name that comes twice stands twice, and
+ *  the second counts. */
+export class Members {
+  readonly of: Iterable<readonly [name: string, value: unknown] | undefined>;
+
+  /** `undefined` stands for no member: a place to interrupt. */
+  constructor(of: Members["of"]) {
+    this.of = of;
+  }
+}
+
+/** Members that are undefined are left out, as JSON does. Pieces may be empty. */
+export const textOf = function* ({ of }: Members): Generator<string> {
+  let before = "{";
+  for (const member of of) {
+    if (member === undefined || member[1] === undefined) {
+      yield "";
+      continue;
+    }
+    const [name, value] = member;
+    const start = `${before}${JSON.stringify(name)}:`;
+    before = ",";
+    if (value instanceof Members) {
+      yield start;
+      yield* textOf(value);
+    } else {
+      yield start + JSON.stringify(value);
+    }
+  }
+  yield before === "{" ? "{}" : "}";
+};
