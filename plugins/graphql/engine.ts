@@ -23,6 +23,7 @@ import type { ApiLimits, ApiLimitsService } from "../limits/api.ts";
 import type { CheckGqlDocument, FindGqlDocument, GraphqlHintsService } from "./api.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { createSchemas } from "./schema.ts";
+import { createWrite } from "./written.ts";
 import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
 /** Members of an object: `{"a":1}` without its braces. */
@@ -61,7 +62,7 @@ const assembleFields = (outputs: readonly GqlOutput[], texts: Texts): string => 
 
 /** @rule G-HTTP-13 G-DOC-11 */
 export const assemble = (
-  { outputs }: GqlOperation,
+  { outputs }: Pick<GqlOperation, "outputs">,
   bodies: readonly (string | null)[],
   calls: readonly string[] = [],
 ): string => {
@@ -90,6 +91,7 @@ export const createEngine = (
   const prepare = createPrepare(context.caches, schemas, variant?.name);
 
   const functions = createFunctions(context.logger);
+  const write = createWrite(context.caches, `${variant === undefined ? "" : `${variant.name} `}graphql introspections`);
 
   let limits: ApiLimits | undefined;
   context.onModel(() => {
@@ -120,9 +122,10 @@ export const createEngine = (
       assemble(operation, await functions.load(operation, bodies, session, undefined)),
     run: async (operation, session, { settings, onGone, exchange, end = "commit", access = operation.access } = {}) => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
+      const written = operation.isIntrospecting ? { outputs: await write(operation.outputs) } : operation;
       if (operation.steps.length === 0) {
         operation.keep();
-        return assemble(operation, [], calls);
+        return assemble(written, [], calls);
       }
       const isReadOnly = operation.access === "read only";
       const programs: Execution["programs"][number][] = [];
@@ -150,7 +153,7 @@ export const createEngine = (
       operation.keep();
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete = operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, onGone);
-      return assemble(operation, complete, calls);
+      return assemble(written, complete, calls);
     },
     parseJson: (text) => {
       const { maxJsonDepth } = context.options;

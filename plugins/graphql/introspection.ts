@@ -25,10 +25,11 @@ import {
   type GraphQLEnumValue,
   type GraphQLField,
   type GraphQLInputField,
+  type GraphQLNamedType,
   type GraphQLType,
   type SelectionSetNode,
 } from "graphql";
-import { definePlugin, type Token } from "../../core/index.ts";
+import { definePlugin, type Pieces, type Token } from "../../core/index.ts";
 import type { RoleSchema } from "./parts.ts";
 
 export type IntrospectionToken = Token<"graphql-introspection", IntrospectionService>;
@@ -212,9 +213,11 @@ const sorted = <Item extends { readonly name: string }>(items: readonly Item[]):
   [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
 /** Compiles selections on the introspection types to functions that write text. */
-const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Variables) => {
-  const { collect, valueOf } = createCollector(document, variables);
-
+const createWriters = (
+  schema: RoleSchema,
+  types: ReadonlyMap<string, GraphQLNamedType>,
+  { collect }: ReturnType<typeof createCollector>,
+) => {
   /** An object written member by member; `memberOf` writes one. */
   const object = <Source>(
     typeName: string,
@@ -278,7 +281,7 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
     object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => named(name) ?? none);
 
   const objectsWith = (of: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
-    [...schema.types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of));
+    [...types.values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of));
 
   const typeMember = ({ name, nodes }: Selected): ((type: GraphQLType) => string) => {
     switch (name) {
@@ -351,38 +354,59 @@ const createWriters = (schema: RoleSchema, document: DocumentNode, variables: Va
       return (source) => listOf(source.args, write);
     });
 
-  const root = (nodes: readonly FieldNode[]) =>
-    object<RoleSchema>("__Schema", nodes, ({ name, nodes: inner }): (() => string) => {
-      if (name === "directives") {
-        const write = directive(inner);
-        return () => listOf(directivesOf(schema), write);
-      }
-      const write = describeType(inner);
-      switch (name) {
-        case "types":
-          return () => listOf([...schema.types().values()], write);
-        case "queryType":
-          return () => write(schema.query);
-        case "mutationType":
-          return () => (schema.mutation === undefined ? "null" : write(schema.mutation));
-        case "subscriptionType":
-          return () => (schema.subscription === undefined ? "null" : write(schema.subscription));
-        default:
-          return none;
-      }
-    });
+  /** Type by type, since there may be fifty thousand. */
+  const allTypes = function* (nodes: readonly FieldNode[]): Pieces<string> {
+    const write = describeType(nodes);
+    const texts: string[] = [];
+    for (const one of types.values()) {
+      texts.push(write(one));
+      yield;
+    }
+    return `[${texts.join(",")}]`;
+  };
 
-  return { root, type, valueOf };
+  const rootMember = function* ({ name, nodes }: Selected): Pieces<string> {
+    const of = (one: GraphQLNamedType | undefined): string => {
+      const made = one && types.get(one.name); // that of the role has only what documents have used
+      return made === undefined ? "null" : describeType(nodes)(made);
+    };
+    switch (name) {
+      case "__typename":
+        return JSON.stringify("__Schema");
+      case "directives":
+        return listOf(directivesOf(schema), directive(nodes));
+      case "types":
+        return yield* allTypes(nodes);
+      case "queryType":
+        return of(schema.query);
+      case "mutationType":
+        return of(schema.mutation);
+      case "subscriptionType":
+        return of(schema.subscription);
+      default:
+        return "null";
+    }
+  };
+
+  const root = function* (node: FieldNode): Pieces<string> {
+    const members: string[] = [];
+    for (const selected of collect([node.selectionSet], "__Schema"))
+      members.push(`${JSON.stringify(selected.key)}:${yield* rootMember(selected)}`);
+    return `{${members.join(",")}}`;
+  };
+
+  return { root, type };
 };
 
 const isIntrospectionType = (name: string): boolean => name.startsWith("__");
 
-const introspect =
-  (schema: RoleSchema): RoleSchema["introspect"] =>
-  (field, document, variables) => {
-    const { root, type, valueOf } = createWriters(schema, document, variables);
-    if (field.name.value === "__schema") return root([field])(schema);
-    const named = schema.types().get(String(valueOf(field, "name")));
+const introspect = (schema: RoleSchema): RoleSchema["introspect"] =>
+  function* (field, document, variables) {
+    const types = yield* schema.types();
+    const collector = createCollector(document, variables);
+    const { root, type } = createWriters(schema, types, collector);
+    if (field.name.value === "__schema") return yield* root(field);
+    const named = types.get(String(collector.valueOf(field, "name")));
     return named === undefined ? "null" : type([field])(named);
   };
 

@@ -6,6 +6,7 @@ import type {
   Execution,
   Json,
   Operation,
+  Pieces,
   Plan,
   Planned,
   Session,
@@ -50,6 +51,8 @@ export interface GqlOperation {
   /** Of the steps, as one object for all operations of the same template. */
   readonly plans: readonly Plan[];
   readonly outputs: readonly GqlOutput[];
+  /** Some output is written in pieces. */
+  readonly isIntrospecting?: boolean;
   /** Functions of plugins that answer fields: they run before the transaction. */
   readonly calls: readonly GqlCall[];
   /** Fields of rows that functions of plugins answer when the transaction is over. */
@@ -95,8 +98,10 @@ export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
 
 /** Pieces of the `data` object, in order of selection. */
 export type GqlOutput =
-  /** JSON text known already: introspection, `__typename`, writes that touch nothing */
+  /** JSON text known already: `__typename`, writes that touch nothing; of introspection it is made when it is asked for,
+   *  in `pieces` by those who can wait */
   | { readonly as: string; readonly text: string }
+  | { readonly as: string; readonly text: string; readonly pieces: () => Pieces<string> }
   /** the body of a step is the value */
   | { readonly as: string; readonly step: number }
   /** the body of a step is an object whose keys belong here (`Bundle`) */

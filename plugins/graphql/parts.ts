@@ -25,6 +25,7 @@ import type {
   Expression,
   Json,
   Model,
+  Pieces,
   OperatorSpec,
   OrderingSpec,
   Delete,
@@ -463,9 +464,9 @@ export interface RoleSchema {
   /** That documents may have. */
   readonly directives: Directives;
   /** JSON text of one meta field; `variables` coerced. The document has been checked. */
-  introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): string;
+  introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Pieces<string>;
   /** Every type, by name, sorted. Made aside, so not the very objects that `query` leads to; costs the whole schema. */
-  types(): ReadonlyMap<string, GraphQLNamedType>;
+  types(): Pieces<ReadonlyMap<string, GraphQLNamedType>>;
   /** `<rel>` and column names back to GraphQL, for messages. */
   columnName(relation: Relation, column: string): string;
 }

@@ -112,7 +112,8 @@ const plan = (ask: Ask<OperationSource>): OperationTemplate => {
 const lengthOfTexts = (outputs: GqlOperation["outputs"]): number =>
   outputs.reduce(
     (length, output) =>
-      length + ("text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0),
+      length +
+      ("pieces" in output ? 0 : "text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0),
     0,
   );
 
@@ -132,7 +133,7 @@ const fill = (
   limits: Limits,
   keep: GqlOperation["keep"],
 ): GqlOperation => {
-  const { kind, directives, access, plans, outputs } = template;
+  const { kind, directives, access, plans, outputs, isIntrospecting } = template;
   let room = limits.maxVariablesBytes * BOUND_SHARE;
   const fillAll = (sources: readonly ValueSource[]): readonly BoundValue[] => {
     const values: BoundValue[] = [];
@@ -154,6 +155,7 @@ const fill = (
     steps,
     plans,
     outputs,
+    isIntrospecting,
     calls: template.calls.map((call) => fillCall(call, variables)),
     loads: template.loads.map((loads) => fillLoads(loads, variables)),
     keep,

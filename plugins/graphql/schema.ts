@@ -17,7 +17,7 @@ import {
 import { directivesOf } from "./document/directives.ts";
 import type { Directives } from "./directives.ts";
 import type { GqlDirectives } from "./api.ts";
-import type { IntrospectionToken } from "./introspection.ts";
+import type { IntrospectionService, IntrospectionToken } from "./introspection.ts";
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
@@ -59,6 +59,13 @@ interface Prepared extends ModelNames {
   readonly schemas: Map<string, PreparableSchema>;
 }
 
+/** Without the plugin no document leads there. */
+const nothing: IntrospectionService["introspect"] = () =>
+  function* () {
+    yield;
+    return "null";
+  };
+
 /** Whose schemas are prepared for the next model: those made last. */
 const MAX_PREPARED = 10;
 
@@ -89,7 +96,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
       hasSubscriptions: context.service<LiveQueriesService>("live-queries") !== undefined,
       directives: (directives ??= directivesOf(hooks.use<GqlDirectives>("gqlDirectives").call([]))),
       metaFields: introspection?.metaFields ?? new Map(),
-      introspect: introspection?.introspect ?? (() => () => "null"),
+      introspect: introspection?.introspect ?? nothing,
       variant,
     });
   };
@@ -105,7 +112,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
     const schemas: Prepared["schemas"] = new Map();
     for (const { key, roots } of used) {
       const schema = schemaFor(model, made, sessionOf(key));
-      await inPieces(schema.prepare(roots));
+      if (schema.isWhole) await inPieces(schema.prepare(roots));
       schemas.set(key, schema);
       inUse.set(key, new WeakRef(schema));
     }

@@ -4,6 +4,7 @@
  *  BENCH_KEEP=1 leaves the database there, and takes it as it is the next time. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { loadavg } from "node:os";
 import type { AddressInfo } from "node:net";
@@ -27,7 +28,11 @@ const INTROSPECTED_AT_MOST = 2000;
 type Order = "start" | "begin" | "end" | "reload";
 interface Measured {
   readonly ms: number;
+  /** By the clock. */
   readonly holdMs: number;
+  /** Of the processor: stands still while others have it. */
+  readonly holdCpuMs: number;
+  readonly cpuMs: number;
   readonly rssMB: number;
   readonly heapMB: number;
   readonly port?: number;
@@ -36,8 +41,29 @@ interface Measured {
 const serve = (databaseUrl: string): void => {
   const collect = (globalThis as { readonly gc?: () => void }).gc;
   const delay = monitorEventLoopDelay({ resolution: 1 });
+  const schedule = `/proc/self/task/${process.pid}/schedstat`;
+  const processorMs = (): number => {
+    try {
+      return Number(readFileSync(schedule, "utf8").split(" ")[0]) / 1e6;
+    } catch {
+      return 0; // not on this system
+    }
+  };
   let startedAtMs = 0;
+  let lastMs = 0;
+  let longestMs = 0;
+  let watch: NodeJS.Timeout | undefined;
+  let usedAtStart = process.cpuUsage();
+  const look = (): void => {
+    const nowMs = processorMs();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  };
   const begin = (): void => {
+    lastMs = processorMs();
+    longestMs = 0;
+    watch = setInterval(look, 1);
+    usedAtStart = process.cpuUsage();
     delay.enable();
     delay.reset();
     startedAtMs = performance.now();
@@ -46,9 +72,20 @@ const serve = (databaseUrl: string): void => {
     const ms = performance.now() - startedAtMs;
     const holdMs = delay.max / 1e6;
     delay.disable();
+    look();
+    clearInterval(watch);
+    const { user, system } = process.cpuUsage(usedAtStart);
     for (let i = 0; i < 3; i++) collect?.();
     const { rss, heapUsed } = process.memoryUsage();
-    return { ms, holdMs, rssMB: rss / MEGABYTE, heapMB: heapUsed / MEGABYTE, port };
+    return {
+      ms,
+      holdMs,
+      holdCpuMs: longestMs,
+      cpuMs: (user + system) / 1000,
+      rssMB: rss / MEGABYTE,
+      heapMB: heapUsed / MEGABYTE,
+      port,
+    };
   };
   let api: ReturnType<typeof relApi> | undefined;
   const orders: Readonly<Record<Order, () => Measured | Promise<Measured | undefined> | undefined>> = {
@@ -124,8 +161,8 @@ const coordinate = async (tables: number): Promise<void> => {
   const figures: Record<string, Readonly<Record<string, number>>> = {};
   const round = (value: number): number => Math.round(value * 10) / 10;
   const note = (what: string, measured: Measured, more: Readonly<Record<string, number>> = {}): Measured => {
-    const { ms, holdMs, rssMB, heapMB } = measured;
-    const all = { ms, holdMs, rssMB, heapMB, ...more };
+    const { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB } = measured;
+    const all = { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB, ...more };
     figures[what] = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, round(value)]));
     return measured;
   };
@@ -165,7 +202,7 @@ const coordinate = async (tables: number): Promise<void> => {
     let last = first;
     for (let role = 1; role <= ROLES; role++)
       last = await measure(`first query of role ${role}`, () => ask(query(9), role));
-    note("per further role", { ms: 0, holdMs: 0, rssMB: 0, heapMB: (last.heapMB - first.heapMB) / ROLES });
+    figures["per further role"] = { heapMB: round((last.heapMB - first.heapMB) / ROLES) };
     await measure("second GraphQL query", () => ask(query(20)));
     await measure("first GraphQL mutation", () =>
       ask(`mutation { update_thing_9(where: {id: {_eq: 1}}, _set: {name: "x"}) { affected_rows } }`),
@@ -206,7 +243,7 @@ const coordinate = async (tables: number): Promise<void> => {
     child.kill();
     await server.stop();
   }
-  const columns = ["ms", "holdMs", "slowestRequestMs", "answerMB", "rssMB", "heapMB"];
+  const columns = ["ms", "cpuMs", "holdMs", "holdCpuMs", "slowestRequestMs", "answerMB", "rssMB", "heapMB"];
   const line = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |\n`;
   process.stdout.write(line([`${tables} tables`, ...columns]) + line(["---", ...columns.map(() => "---")]));
   for (const [what, found] of Object.entries(figures))

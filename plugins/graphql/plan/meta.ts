@@ -1,17 +1,32 @@
 /** `__schema` and `__type` in a query. @rule G-INT-1 G-INT-3 */
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from "graphql";
-import type { Json } from "../../../core/index.ts";
+import { atOnce, type Json, type Pieces } from "../../../core/index.ts";
 import { leafOf } from "../coerce/leaf.ts";
 import { lookUpIn } from "../document/variables.ts";
 import { tooMany } from "../errors.ts";
 import { checkPlain } from "./input.ts";
 import type { Planner } from "./planner.ts";
+import type { GqlOutput } from "../operations.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 
-/** Validated like any other field, then resolved by the schema, as JSON text. */
-export const planMetaField = (planner: Planner, selected: Selected): string => {
+/** Validated like any other field, then resolved by the schema, as JSON text: in pieces, since that of a large schema
+ *  takes long, or at once for who cannot wait. */
+export const planMetaField = (
+  planner: Planner,
+  selected: Selected,
+): Extract<GqlOutput, { readonly pieces: unknown }> => {
   checkField(planner, selected, 0);
-  return planner.schema.introspect(answeredNode(selected), planner.document, valuesOf(planner));
+  const { schema, document } = planner;
+  const node = answeredNode(selected);
+  const values = valuesOf(planner);
+  const pieces = (): Pieces<string> => schema.introspect(node, document, values);
+  return {
+    as: selected.as,
+    pieces,
+    get text() {
+      return atOnce(pieces());
+    },
+  };
 };
 
 /** Lists whose elements lead to types again: each multiplies what is written by the size of the schema. */

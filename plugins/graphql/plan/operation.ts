@@ -134,6 +134,7 @@ const planReads = (
     unsent: unsentOf(planner, reads.made.steps),
     loads: loadsOf(planner, reads.made.steps),
     outputs: reads.outputs,
+    isIntrospecting: reads.outputs.some((output) => "pieces" in output),
   };
 };
 
@@ -199,7 +200,7 @@ const addMetaField = (reads: Reads, selected: Selected): void => {
   // @rule G-INT-9
   if (schema.isIntrospectionClosed) throw notSupported(`introspection is disabled for role: "${schema.role}"`, "$");
   closeBundle(reads);
-  reads.outputs.push({ as: selected.as, text: planMetaField(reads.planner, selected) });
+  reads.outputs.push(planMetaField(reads.planner, selected));
 };
 
 /** Results that are known already need no statement. */

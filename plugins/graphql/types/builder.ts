@@ -366,10 +366,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       return subscription;
     },
     introspect: (...question) => introspect(...question),
-    types: () => {
+    types: function* () {
       const known = whole?.deref();
       if (known !== undefined) return known;
-      const types = collectTypes(buildRoleSchema(parts));
+      const aside = buildRoleSchema(parts);
+      yield* aside.prepare(parts.hasSubscriptions ? ["query", "mutation", "subscription"] : ["query", "mutation"]);
+      const types = yield* collectTypes(aside);
       whole = new WeakRef(types);
       return types;
     },
@@ -380,14 +382,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       ...(subscription === null ? [] : (["subscription"] as const)),
     ],
     prepare: function* (roots) {
-      if (isSplit) return;
       for (const name of roots) {
         const spec = { name: `${name}_root`, scope: `${name}_root` } as const;
         prepared.set(spec.scope, yield* builder.rootFieldsOf(contextOf(spec), () => partsOf(contextOf(spec))));
         const type = schema[name];
-        prepared.delete(spec.scope);
         yield;
         type?.getFields();
+        if (!isSplit) prepared.delete(spec.scope);
         yield;
       }
     },

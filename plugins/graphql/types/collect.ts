@@ -11,6 +11,7 @@ import {
   type GraphQLNamedType,
   type GraphQLType,
 } from "graphql";
+import type { Pieces } from "../../../core/index.ts";
 import type { RoleSchema } from "../parts.ts";
 
 /** `getNamedType` without its checks for types of other copies of graphql, which take longer than all else here. */
@@ -20,7 +21,7 @@ const namedTypeOf = (type: GraphQLType): GraphQLNamedType => {
   return at;
 };
 
-export const collectTypes = (schema: RoleSchema): ReadonlyMap<string, GraphQLNamedType> => {
+export const collectTypes = function* (schema: RoleSchema): Pieces<ReadonlyMap<string, GraphQLNamedType>> {
   const found = new Map<string, GraphQLNamedType>();
   const queue: GraphQLNamedType[] = [];
   /** Some types share theirs. */
@@ -33,6 +34,7 @@ export const collectTypes = (schema: RoleSchema): ReadonlyMap<string, GraphQLNam
   for (const root of [schema.query, schema.mutation, schema.subscription]) if (root !== undefined) add(root);
   for (const type of [GraphQLBoolean, GraphQLInt, GraphQLString, ...introspectionTypes]) add(type);
   for (let type = queue.pop(); type !== undefined; type = queue.pop()) {
+    yield;
     if (type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType) {
       for (const one of type.getInterfaces()) add(one);
       const fields = type.getFields();
