@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { compose, relApi, without } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
+import { usedSoFar } from "./live-used.ts";
 
 const [, , databaseUrl, source] = process.argv;
 if (databaseUrl === undefined) throw new Error("usage: live-server.js <database url> <replication|polling>");
@@ -14,10 +15,9 @@ await api.ready;
 const server = createServer(api);
 process.on("message", (message) => {
   if (message === "stop") return void api.close().then(() => process.exit(0));
-  if (message === "collect") (globalThis as { gc?: () => void }).gc?.();
-  const { user, system } = process.cpuUsage();
-  process.send?.({ cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage().rss });
+  process.send?.(usedSoFar(message === "collect"));
 });
+process.on("disconnect", () => process.exit(0));
 server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () =>
   process.send?.({ port: (server.address() as AddressInfo).port }),
 );

@@ -1,149 +1,133 @@
-/** `npm run bench:live`: live queries of one server process. Subscribers have a WebSocket each, on a row of their own
- *  or all on one row; what is measured is the time from sending the commit to each subscriber's answer, answers that
- *  never came, and what the server uses while nothing happens. Needs a PostgreSQL with `wal_level` logical:
- *  TEST_DATABASE_URL (superuser), or the server programs of one on this machine. */
-import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import type pg from "pg";
-import { connectAll, percentile, type Client } from "./live-clients.ts";
+/** `npm run bench:live`: live queries over WebSockets, with the subscribers in processes of their own and
+ *  `synchronous_commit` on. `-- --only NAME,NAME` runs some scenes, `-- --json FILE` writes the figures to a file,
+ *  `-- --list` lists the scenes. Needs the programs of a PostgreSQL, or TEST_DATABASE_URL (superuser, `wal_level`
+ *  logical); Linux; and 20,000 descriptors (`ulimit -n`) for the largest scenes. BENCH_SUBSCRIBERS, BENCH_ROUNDS. */
+import { writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
+import { parseArgs } from "node:util";
+import { cpuSeconds, parentOf } from "./cpu.ts";
+import { percentile } from "./live-clients.ts";
+import { SCENES, type LatencyFacts, type Place } from "./live-scenes.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
-const SIZES = (process.env["BENCH_SUBSCRIBERS"] ?? "1000,5000,10000").split(",").map(Number);
-const SOURCES = (process.env["BENCH_SOURCES"] ?? "replication,polling").split(",");
+const { values: asked } = parseArgs({
+  options: { only: { type: "string" }, json: { type: "string" }, list: { type: "boolean" } },
+});
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 5);
-/** Not counted: connections are opened, code is compiled. */
-const WARM_ROUNDS = 2;
-const IDLE_MS = Number(process.env["BENCH_IDLE_MS"] ?? 10_000);
-const PATIENCE_MS = 20_000;
+const SUBSCRIBERS = process.env["BENCH_SUBSCRIBERS"];
+const MOST_ROWS = 100_000;
+const ITEM_ROWS = 20_000;
+const ITEMS_EACH = 3;
+/** A scene that hangs must not keep the others from running. */
+const LONGEST_SCENE_MS = 180_000;
 
-interface Used {
-  readonly cpuMs: number;
-  readonly rssBytes: number;
+const words = asked.only?.split(",");
+const scenes = SCENES.filter(({ name }) => words === undefined || words.includes(name));
+if (asked.list === true || scenes.length === 0) {
+  for (const { name, about } of SCENES) process.stdout.write(`${name}: ${about}\n`);
+  process.exit(asked.list === true ? 0 : 1);
 }
-
-const ask = <Answer>(child: ChildProcess, message: string): Promise<Answer> =>
-  new Promise((resolve) => {
-    child.once("message", (answer) => resolve(answer as Answer));
-    child.send(message);
-  });
-
-const startLive = async (
-  databaseUrl: string,
-  source: string,
-): Promise<{ readonly child: ChildProcess; readonly port: number }> => {
-  const child = fork(fileURLToPath(new URL("./live-server.js", import.meta.url)), [databaseUrl, source], {
-    execArgv: ["--expose-gc"],
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-  });
-  const port = await new Promise<number>((resolve, reject) => {
-    child.once("message", (message) => resolve((message as { port: number }).port));
-    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
-  });
-  return { child, port };
-};
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-interface Measured {
-  readonly timesMs: number[];
-  lostCount: number;
-}
-
-const measure = async (
-  database: pg.Client,
-  update: string,
-  concerned: number,
-  state: { n: number; heard: (client: Client) => void },
-): Promise<Measured> => {
-  const measured: Measured = { timesMs: [], lostCount: 0 };
-  for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
-    const n = ++state.n;
-    await database.query("begin");
-    await database.query(update.replaceAll("$n", String(n)));
-    const times: number[] = [];
-    let startedAtMs = 0;
-    const done = new Promise<void>((resolve) => {
-      state.heard = (client) => {
-        if (client.n !== n) return;
-        times.push(performance.now() - startedAtMs);
-        if (times.length === concerned) resolve();
-      };
-    });
-    startedAtMs = performance.now();
-    await database.query("commit");
-    await Promise.race([done, pause(PATIENCE_MS)]);
-    if (round >= 0) measured.timesMs.push(...times);
-    measured.lostCount += concerned - times.length;
-    await pause(300 + 211 * ((round + WARM_ROUNDS) % 4)); // not in step with polling
-  }
-  return measured;
-};
 
 const row = (cells: readonly (string | number)[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
+const rounded = (value: number | undefined, digits = 0): string => value?.toFixed(digits) ?? "";
+const load = (): number => Number(loadavg()[0]?.toFixed(1));
 
-const server = await startServer(["shared_buffers = 256MB"]);
+interface Latency extends LatencyFacts {
+  readonly scene: string;
+  readonly what: string;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly load: number;
+}
+
+interface Figure {
+  readonly scene: string;
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly goal: number | undefined;
+  readonly load: number;
+}
+
+const latencies: Latency[] = [];
+const figures: Figure[] = [];
+
+const server = await startServer(["shared_buffers = 256MB", "fsync = on", "synchronous_commit = on"]);
+let stops: (() => void)[] = [];
+const stopAll = (): void => {
+  for (const stop of stops) stop();
+  stops = [];
+};
+const interrupted = (): void => {
+  stopAll();
+  void server.stop().then(() => process.exit(1));
+};
+process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
 try {
   const { url: databaseUrl, client: database } = await openFreshDatabase(server, "relapi_live");
-  await database.query(`create table seat (id int primary key, n int not null, name text not null);
-    insert into seat select i, 0, 'seat number ' || i from generate_series(1, ${Math.max(...SIZES)}) as i; grant select on seat to bench_anon; analyze seat`);
+  await database.query("alter database relapi_live set synchronous_commit = on; set synchronous_commit = on");
+  await database.query(`create table seat (id int primary key, n int not null, name text not null) with (fillfactor = 50);
+    insert into seat select i, 0, 'seat number ' || i from generate_series(1, ${MOST_ROWS}) as i;
+    create table item (id int primary key, seat_id int not null references seat, n int not null) with (fillfactor = 50);
+    insert into item select i, (i - 1) / ${ITEMS_EACH} + 1, 0 from generate_series(1, ${ITEM_ROWS * ITEMS_EACH}) as i;
+    create index on item (seat_id); grant select on seat, item to bench_anon`);
+  await database.query("vacuum analyze");
+  const { rows } = await database.query<{ pid: number }>("select pg_backend_pid() as pid");
+  let postmaster: number | undefined;
+  try {
+    postmaster = parentOf(rows[0]?.pid ?? 0);
+  } catch {
+    // it runs elsewhere
+  }
 
-  row(["source", "subscribers", "what changes", "p50 ms", "p99 ms", "max ms", "lost", "idle CPU", "kB each"]);
-  row(Array.from({ length: 9 }, () => "---"));
-  for (const source of SOURCES) {
-    for (const count of SIZES) {
-      for (const isShared of [false, true]) {
-        const { child, port } = await startLive(databaseUrl, source);
-        await database.query("update seat set n = 0");
-        const state = { n: 0, heard: (_client: Client): void => undefined };
-        // connections, statements and code are warm before memory is looked at
-        const first = await connectAll(
-          port,
-          1,
-          () => 1,
-          () => undefined,
-        );
-        const before = await ask<Used>(child, "collect");
-        const clients = await connectAll(
-          port,
-          count,
-          (i) => (isShared ? 1 : i + 1),
-          (client) => state.heard(client),
-        );
-        await pause(2000);
-        const open = await ask<Used>(child, "collect");
-        await pause(IDLE_MS);
-        const idle = await ask<Used>(child, "used");
-        const idleCpu = `${(((idle.cpuMs - open.cpuMs) / IDLE_MS) * 100).toFixed(1)} %`;
-        const memory = ((open.rssBytes - before.rssBytes) / count / 1024).toFixed(1);
-        const cases = isShared
-          ? [["the one row of all", "update seat set n = $n where id = 1", count] as const]
-          : [
-              ["every row, one commit", `update seat set n = $n where id <= ${count}`, count] as const,
-              ["one row of one", "update seat set n = $n where id = 1", 1] as const,
-            ];
-        for (const [label, update, concerned] of cases) {
-          const { timesMs, lostCount } = await measure(database, update, concerned, state);
-          timesMs.sort((a, b) => a - b);
-          row([
-            source,
-            count,
-            label,
-            percentile(timesMs, 0.5).toFixed(0),
-            percentile(timesMs, 0.99).toFixed(0),
-            (timesMs.at(-1) ?? Number.NaN).toFixed(0),
-            lostCount,
-            idleCpu,
-            memory,
-          ]);
-        }
-        for (const { socket } of [...first, ...clients]) socket.terminate();
-        const ended = new Promise((resolve) => child.once("exit", resolve));
-        child.send("stop");
-        await ended;
-      }
+  for (const { name, about, run } of scenes) {
+    process.stderr.write(`${name}: ${about}\n`);
+    const place: Place = {
+      databaseUrl,
+      database,
+      databaseCpuSeconds: () => (postmaster === undefined ? undefined : cpuSeconds(postmaster)),
+      subscribers: SUBSCRIBERS === undefined ? undefined : Number(SUBSCRIBERS),
+      rounds: ROUNDS,
+      atEnd: (stop) => void stops.push(stop),
+      latency: (what, timesMs, facts) => {
+        const sorted = [...timesMs].sort((a, b) => a - b);
+        const [p50, p99, max] = [percentile(sorted, 0.5), percentile(sorted, 0.99), sorted.at(-1) ?? Number.NaN];
+        latencies.push({ scene: name, what, p50, p99, max, ...facts, load: load() });
+        process.stderr.write(`  ${what}: p50 ${rounded(p50)} p99 ${rounded(p99)} ms, lost ${facts.lost}\n`);
+      },
+      figure: (what, value, unit, goal) => {
+        figures.push({ scene: name, what, value, unit, goal, load: load() });
+        process.stderr.write(`  ${what}: ${rounded(value, 2)} ${unit}\n`);
+      },
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error("it takes too long")), LONGEST_SCENE_MS);
+    });
+    try {
+      await Promise.race([run(place), tooLong]);
+    } catch (error) {
+      process.exitCode = 1;
+      process.stderr.write(`  failed: ${String(error)}\n`);
+    } finally {
+      clearTimeout(timer);
+      stopAll();
     }
   }
   await database.end();
 } finally {
+  stopAll();
   await server.stop();
 }
+
+row(["scene", "subscribers", "what changes", "p50 ms", "p99 ms", "max ms", "goal", "lost", "CPU ms", "database CPU ms", "load"]); // prettier-ignore
+row(Array.from({ length: 11 }, () => "---"));
+for (const { scene, subscribers, what, p50, p99, max, goalMs, lost, cpuMs, databaseCpuMs, load: busy } of latencies)
+  row([scene, subscribers, what, rounded(p50), rounded(p99), rounded(max), goalMs === undefined ? "" : `p99 < ${goalMs}`, lost, rounded(cpuMs, 1), rounded(databaseCpuMs, 1), busy]); // prettier-ignore
+process.stdout.write("\n");
+row(["scene", "figure", "value", "goal", "load"]);
+row(Array.from({ length: 5 }, () => "---"));
+for (const { scene, what, value, unit, goal, load: busy } of figures)
+  row([scene, what, `${rounded(value, value < 10 ? 2 : 1)} ${unit}`, goal === undefined ? "" : `< ${goal}`, busy]);
+if (asked.json !== undefined) writeFileSync(asked.json, `${JSON.stringify({ latencies, figures }, undefined, 2)}\n`);

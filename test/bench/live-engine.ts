@@ -1,0 +1,81 @@
+/** The engine of live queries in a process of its own, with subscribers that have no sockets: `node live-engine.js
+ *  <database url> <subscribers> <query>`. */
+import { compose, definePlugin, relApi, sessionOf, type PluginContext } from "../../core/index.ts";
+import type { GraphqlService } from "../../plugins/graphql/api.ts";
+import type { LiveQueriesService } from "../../plugins/subscriptions/api.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { nowMs } from "./live-swarm.ts";
+import { usedSoFar } from "./live-used.ts";
+
+export type EngineOrder =
+  | { readonly do: "subscribe" }
+  | { readonly do: "hear"; readonly n: number; readonly count: number; readonly patienceMs: number }
+  | { readonly do: "report" }
+  | { readonly do: "used"; readonly isCollecting: boolean }
+  | { readonly do: "stop" };
+
+const [, , databaseUrl = "", given = "", query = ""] = process.argv;
+const count = Number(given);
+
+let context: PluginContext | undefined;
+const watching = definePlugin({
+  name: "watching",
+  requires: ["live-queries"],
+  apply: (_hooks, offered) => void (context = offered),
+});
+const api = relApi(compose(fullCompat({ databaseUrl, logLevel: "warn", anonRole: "bench_anon" }), watching));
+await api.ready;
+const live = context?.service<LiveQueriesService>("live-queries");
+const engine = context?.service<GraphqlService>("graphql");
+if (live === undefined || engine === undefined) throw new Error("the preset has no live queries");
+const session = sessionOf({ role: "bench_anon" });
+
+let answered = (_text: string): void => undefined;
+let times: number[] = [];
+let hearing: Promise<void> = Promise.resolve();
+
+const hear = (isHeard: (text: string) => boolean, wanted: number, patienceMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    times = [];
+    const timer = setTimeout(resolve, patienceMs);
+    answered = (text) => {
+      if (!isHeard(text)) return;
+      times.push(nowMs());
+      if (times.length < wanted) return;
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+
+const take = async (order: EngineOrder): Promise<object> => {
+  switch (order.do) {
+    case "subscribe": {
+      const first = hear(() => true, count, 60_000);
+      const startedAtMs = nowMs();
+      for (let id = 1; id <= count; id++)
+        live.subscribe(live.graphqlSource(engine, engine.readRequest({ query, variables: { id } }), session), {
+          answer: ({ text }) => answered(text),
+          end: (error) => {
+            if (error !== undefined) throw error;
+          },
+        });
+      await first;
+      return { times: [nowMs() - startedAtMs], count: times.length };
+    }
+    case "hear":
+      hearing = hear((text) => text.includes(`"n":${order.n},`), order.count, order.patienceMs);
+      return {};
+    case "report":
+      await hearing;
+      return { times, count: times.length };
+    case "used":
+      return usedSoFar(order.isCollecting);
+    case "stop":
+      await api.close();
+      process.exit(0);
+  }
+};
+
+process.on("message", (order: EngineOrder) => void take(order).then((answer) => process.send?.(answer)));
+process.on("disconnect", () => process.exit(0));
+process.send?.({});

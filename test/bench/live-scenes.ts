@@ -1,0 +1,356 @@
+/** What `npm run bench:live` measures, by name. */
+import { fork, spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { freePort } from "../support/programs.ts";
+import { cpuSeconds } from "./cpu.ts";
+import type { EngineOrder } from "./live-engine.ts";
+import { streamOf } from "./live-stream.ts";
+import { createSwarm, nowMs, type Swarm } from "./live-swarm.ts";
+import type { Used } from "./live-used.ts";
+
+/** Where scenes run, and where figures go. */
+export interface Place {
+  readonly databaseUrl: string;
+  readonly database: pg.Client;
+  /** CPU seconds of the database so far; undefined: it is not on this machine. */
+  readonly databaseCpuSeconds: () => number | undefined;
+  readonly subscribers: number | undefined;
+  readonly rounds: number;
+  /** Ends a process when the scene has ended, whatever happens. */
+  readonly atEnd: (stop: () => void) => void;
+  /** Times in ms. `goals`: what the percentiles must stay below. */
+  latency(what: string, timesMs: readonly number[], more: LatencyFacts): void;
+  figure(what: string, value: number, unit: string, goal?: number): void;
+}
+
+export interface LatencyFacts {
+  readonly subscribers: number;
+  readonly lost: number;
+  /** Of the server and the database, for one commit. */
+  readonly cpuMs?: number;
+  readonly databaseCpuMs?: number;
+  /** What the 99th percentile must stay below. */
+  readonly goalMs?: number;
+}
+
+export interface Scene {
+  readonly name: string;
+  readonly about: string;
+  run(place: Place): Promise<void>;
+}
+
+const ROW = "subscription ($id: Int!) { seat_by_pk(id: $id) { id n name } }";
+const LIST = "subscription ($id: Int!) { item(where: {seat_id: {_eq: $id}}, order_by: {id: asc}) { id n } }";
+const EMBED = "subscription ($id: Int!) { seat_by_pk(id: $id) { id name items(order_by: {id: asc}) { id n } } }";
+
+/** Not counted: connections are opened, code is compiled. */
+const WARM_ROUNDS = 2;
+const IDLE_MS = 6000;
+const PATIENCE_MS = 15_000;
+const SETTLE_MS = 2000;
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const ask = <Answer>(child: ChildProcess, message: string | EngineOrder): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const ended = (code: number | null): void => reject(new Error(`the server ended with ${code}`));
+    child.once("exit", ended);
+    child.once("message", (answer) => {
+      child.off("exit", ended);
+      resolve(answer as Answer);
+    });
+    child.send(message);
+  });
+
+const startProcess = async <First>(place: Place, file: string, given: readonly string[]) => {
+  const child = fork(fileURLToPath(new URL(`./${file}.js`, import.meta.url)), given, {
+    execArgv: ["--expose-gc"],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    serialization: "advanced",
+  });
+  place.atEnd(() => child.kill("SIGKILL"));
+  const first = await new Promise<First>((resolve, reject) => {
+    child.once("message", (message) => resolve(message as First));
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+  return { child, first };
+};
+
+const startLive = async (place: Place, source = "replication") => {
+  const { child, first } = await startProcess<{ port: number }>(place, "live-server", [place.databaseUrl, source]);
+  return { child, port: first.port };
+};
+
+const startSwarm = (place: Place, port: number, count: number, query: string): Swarm => {
+  const swarm = createSwarm(port, count, query);
+  place.atEnd(swarm.stop);
+  return swarm;
+};
+
+let lastN = 0;
+
+/** Rounds of one change each. `sql` has `$n` where the new value goes. */
+const changes = async (
+  place: Place,
+  what: string,
+  sql: string,
+  subscribers: number,
+  concerned: number,
+  after: Swarm["after"],
+  cpuMs: () => number,
+  { rounds = place.rounds, goalMs }: { readonly rounds?: number; readonly goalMs?: number } = {},
+): Promise<void> => {
+  const { database } = place;
+  const timesMs: number[] = [];
+  let cpuBefore = 0;
+  let databaseBefore = 0;
+  for (let round = -WARM_ROUNDS; round < rounds; round++) {
+    if (round === 0) {
+      cpuBefore = cpuMs();
+      databaseBefore = place.databaseCpuSeconds() ?? 0;
+    }
+    const n = ++lastN;
+    const times = await after(n, concerned, PATIENCE_MS, async (starts) => {
+      await database.query("begin");
+      await database.query(sql.replaceAll("$n", String(n)));
+      starts();
+      await database.query("commit");
+    });
+    if (round >= 0) timesMs.push(...times);
+    await pause(100 + 53 * ((round + WARM_ROUNDS) % 4)); // not in step with anything
+  }
+  const databaseCpu = place.databaseCpuSeconds();
+  place.latency(what, timesMs, {
+    subscribers,
+    lost: rounds * concerned - timesMs.length,
+    cpuMs: (cpuMs() - cpuBefore) / rounds,
+    ...(databaseCpu === undefined ? {} : { databaseCpuMs: ((databaseCpu - databaseBefore) * 1000) / rounds }),
+    ...(goalMs === undefined ? {} : { goalMs }),
+  });
+};
+
+const ONE_ROUNDS = 20;
+
+/** The cost of sockets that do nothing, then of commits. */
+const sockets = (
+  name: string,
+  about: string,
+  {
+    count: usual,
+    query,
+    all,
+    one,
+    goals,
+    source,
+    isShared = false,
+  }: {
+    readonly count: number;
+    readonly query: string;
+    /** Takes the number of subscribers. */
+    readonly all: (count: number) => string;
+    readonly one?: string;
+    readonly goals?: { readonly allMs: number; readonly oneMs: number; readonly kB?: number; readonly idle?: number };
+    readonly source?: string;
+    readonly isShared?: boolean;
+  },
+): Scene => ({
+  name,
+  about,
+  run: async (place) => {
+    const count = place.subscribers ?? usual;
+    const { child, port } = await startLive(place, source);
+    // statements and code are warm before memory is looked at
+    const first = startSwarm(place, port, 50, query);
+    await first.open();
+    await first.subscribe();
+    const before = await ask<Used>(child, "collect");
+    const swarm = startSwarm(place, port, count, query);
+    const openMs = await swarm.open(isShared);
+    const startedAtMs = nowMs();
+    await swarm.subscribe();
+    place.figure(`${count} sockets connected`, openMs / 1000, "s");
+    place.figure(`${count} first answers`, (nowMs() - startedAtMs) / 1000, "s");
+    first.stop();
+    await pause(SETTLE_MS);
+    await ask<Used>(child, "collect");
+    await pause(500);
+    const open = await ask<Used>(child, "collect");
+    place.figure("memory per subscriber", (open.rssBytes - before.rssBytes) / count / 1024, "kB", goals?.kB);
+    place.figure("heap per subscriber", (open.heapBytes - before.heapBytes) / count / 1024, "kB");
+    const idleFrom = await ask<Used>(child, "used");
+    await pause(IDLE_MS);
+    const idle = await ask<Used>(child, "used");
+    place.figure("idle CPU", ((idle.cpuMs - idleFrom.cpuMs) / IDLE_MS) * 100, "% of a core", goals?.idle);
+    const cpuMs = (): number => cpuSeconds(child.pid ?? 0) * 1000;
+    const everyone = isShared ? "the row of all" : "everybody's, one commit";
+    await changes(place, everyone, all(count), count, count, swarm.after, cpuMs, goals && { goalMs: goals.allMs });
+    if (one !== undefined)
+      await changes(place, "one subscriber's", one, count, 1, swarm.after, cpuMs, {
+        rounds: ONE_ROUNDS,
+        ...(goals === undefined ? {} : { goalMs: goals.oneMs }),
+      });
+  },
+});
+
+const storm: Scene = {
+  name: "storm",
+  about: "10,000 subscribe at once, on open sockets and as they come back",
+  run: async (place) => {
+    const count = place.subscribers ?? 10_000;
+    for (const subscribing of [false, true]) {
+      const { child, port } = await startLive(place);
+      const warm = startSwarm(place, port, 50, ROW);
+      await warm.open();
+      await warm.subscribe();
+      const swarm = startSwarm(place, port, count, ROW);
+      const before = await ask<Used>(child, "used");
+      if (subscribing) {
+        const tookMs = await swarm.open(false, true);
+        place.figure(`${count} connect and subscribe`, tookMs / 1000, "s");
+      } else {
+        await swarm.open();
+        const opened = await ask<Used>(child, "used");
+        place.figure("CPU of a connection", (opened.cpuMs - before.cpuMs) / count, "ms");
+        const timesMs = await swarm.subscribe();
+        const subscribed = await ask<Used>(child, "used");
+        place.figure("CPU of a first answer", (subscribed.cpuMs - opened.cpuMs) / count, "ms");
+        place.latency("first answers, all at once", timesMs, { subscribers: count, lost: 0, goalMs: 2000 });
+      }
+      warm.stop();
+      swarm.stop();
+      child.kill("SIGKILL");
+    }
+  },
+};
+
+const workers: Scene = {
+  name: "workers",
+  about: "four processes with 60,000 sockets together",
+  run: async (place) => {
+    const count = place.subscribers ?? 60_000;
+    const port = await freePort();
+    const child = spawn(process.execPath, [fileURLToPath(new URL("../../presets/standalone.js", import.meta.url))], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: {
+        PATH: process.env["PATH"],
+        DATABASE_URL: place.databaseUrl,
+        ANON_ROLE: "bench_anon",
+        HOST: "127.0.0.1",
+        PORT: String(port),
+        WORKERS: "4",
+        LOG_LEVEL: "warn",
+      },
+    });
+    place.atEnd(() => child.kill("SIGTERM"));
+    await new Promise<void>((resolve, reject) => {
+      let text = "";
+      child.stdout.on("data", (chunk) => (text += String(chunk)).includes("Try:") && resolve());
+      child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+    });
+    await pause(1000); // the other workers have loaded the schema too
+    const swarm = startSwarm(place, port, count, ROW);
+    place.figure(`${count} sockets connected`, (await swarm.open()) / 1000, "s");
+    const startedAtMs = nowMs();
+    await swarm.subscribe();
+    place.figure(`${count} first answers`, (nowMs() - startedAtMs) / 1000, "s");
+    await pause(SETTLE_MS);
+    const cpuMs = (): number => cpuSeconds(child.pid ?? 0) * 1000;
+    const all = `update seat set n = $n where id <= ${count}`;
+    await changes(place, "everybody's, one commit", all, count, count, swarm.after, cpuMs, {
+      rounds: Math.min(place.rounds, 3),
+    });
+    await changes(place, "one subscriber's", "update seat set n = $n where id = 1", count, 1, swarm.after, cpuMs, {
+      rounds: ONE_ROUNDS,
+      goalMs: 20,
+    });
+  },
+};
+
+const engine: Scene = {
+  name: "engine",
+  about: "100,000 subscribers of one process, without sockets",
+  run: async (place) => {
+    const count = place.subscribers ?? 100_000;
+    const { child } = await startProcess(place, "live-engine", [place.databaseUrl, String(count), ROW]);
+    const before = await ask<Used>(child, { do: "used", isCollecting: true });
+    const first = await ask<{ times: readonly number[] }>(child, { do: "subscribe" });
+    place.figure(`${count} first answers`, (first.times[0] ?? Number.NaN) / 1000, "s");
+    await pause(SETTLE_MS);
+    const open = await ask<Used>(child, { do: "used", isCollecting: true });
+    place.figure("memory per subscriber", (open.rssBytes - before.rssBytes) / count / 1024, "kB");
+    const cpuMs = (): number => cpuSeconds(child.pid ?? 0) * 1000;
+    const after: Swarm["after"] = async (n, concerned, patienceMs, change) => {
+      await ask(child, { do: "hear", n, count: concerned, patienceMs });
+      let startedAtMs = 0;
+      await change(() => (startedAtMs = nowMs()));
+      const { times } = await ask<{ times: readonly number[] }>(child, { do: "report" });
+      return times.map((atMs) => atMs - startedAtMs);
+    };
+    const all = `update seat set n = $n where id <= ${count}`;
+    await changes(place, "everybody's, one commit", all, count, count, after, cpuMs, { goalMs: 1000 });
+    await changes(place, "one subscriber's", "update seat set n = $n where id = 1", count, 1, after, cpuMs, {
+      rounds: ONE_ROUNDS,
+      goalMs: 10,
+    });
+    const used = await ask<Used>(child, { do: "used", isCollecting: false });
+    place.figure("memory of the process", used.rssBytes / 1e6, "MB", 1200);
+  },
+};
+
+const stream: Scene = {
+  name: "stream",
+  about: "1,000 commits a second, 10,000 subscribers",
+  run: async (place) => {
+    const count = place.subscribers ?? 10_000;
+    const { child, port } = await startLive(place);
+    const swarm = startSwarm(place, port, count, ROW);
+    await swarm.open();
+    await swarm.subscribe();
+    await pause(SETTLE_MS);
+    await streamOf(place, swarm, count, () => cpuSeconds(child.pid ?? 0) * 1000);
+  },
+};
+
+const GOALS = { allMs: 400, oneMs: 10, kB: 12, idle: 5 };
+
+export const SCENES: readonly Scene[] = [
+  sockets("rows", "18,000 sockets, each on a row of its own", {
+    count: 18_000,
+    query: ROW,
+    all: (count) => `update seat set n = $n where id <= ${count}`,
+    one: "update seat set n = $n where id = 1",
+    goals: GOALS,
+  }),
+  sockets("lists", "10,000 lists by a column that is not the key", {
+    count: 10_000,
+    query: LIST,
+    all: (count) => `update item set n = $n where seat_id <= ${count}`,
+    one: "update item set n = $n where id = 1",
+    goals: { allMs: 400, oneMs: 20 },
+  }),
+  sockets("embeds", "10,000 rows, each with a list in it", {
+    count: 10_000,
+    query: EMBED,
+    all: (count) => `update item set n = $n where seat_id <= ${count}`,
+    one: "update item set n = $n where id = 1",
+    goals: { allMs: 400, oneMs: 20 },
+  }),
+  sockets("shared", "10,000 sockets on one row", {
+    count: 10_000,
+    query: ROW,
+    all: () => "update seat set n = $n where id = 1",
+    isShared: true,
+  }),
+  sockets("polling", "10,000 sockets, changes found by asking every second", {
+    count: 10_000,
+    query: ROW,
+    all: (count) => `update seat set n = $n where id <= ${count}`,
+    one: "update seat set n = $n where id = 1",
+    source: "polling",
+  }),
+  storm,
+  stream,
+  workers,
+  engine,
+];

@@ -1,0 +1,228 @@
+/** Subscribers in a process of their own, each with a WebSocket. It speaks the protocol itself: a client of a package
+ *  takes more of the machine than the server that it is to measure. */
+import { connect, type Socket } from "node:net";
+import { nowMs, type Arrivals, type Order, type Report } from "./live-swarm.ts";
+
+interface Client {
+  readonly socket: Socket;
+  readonly id: number;
+  /** Of its last answer; -1: it has had none. */
+  n: number;
+  isOpen: boolean;
+  /** The beginning of a frame whose rest has not come. */
+  rest: Buffer | undefined;
+}
+
+const MASKED = 0x80;
+const TEXT_FRAME = 0x81;
+const MASK = [0x37, 0xfa, 0x21, 0x3d] as const;
+
+/** A text message of a client. */
+const frameOf = (text: string): Buffer => {
+  const bytes = Buffer.from(text);
+  const head = bytes.length < 126 ? [TEXT_FRAME, MASKED | bytes.length] : [TEXT_FRAME, MASKED | 126, bytes.length >> 8, bytes.length & 255]; // prettier-ignore
+  return Buffer.concat([Buffer.from([...head, ...MASK]), bytes.map((byte, i) => byte ^ (MASK[i & 3] ?? 0))]);
+};
+
+const INIT = frameOf('{"type":"connection_init"}');
+const PONG = frameOf('{"type":"pong"}');
+const VALUE = Buffer.from('"n":');
+const ACK = Buffer.from('{"type":"connection_ack"');
+const PING = Buffer.from('{"type":"ping"');
+const ERROR = Buffer.from('"errors"');
+const HEAD_END = Buffer.from("\r\n\r\n");
+const ZERO = 48;
+const READ_BYTES = 64 * 1024;
+/** Connections that are being made at a time. */
+const AT_ONCE = 200;
+
+const clients: Client[] = [];
+let query = "";
+let opened = (_client: Client): void => undefined;
+let answered = (_client: Client): void => undefined;
+let faults = 0;
+let lastFault = "";
+
+const fault = (what: string): void => {
+  faults++;
+  lastFault = what;
+};
+
+const startsWith = (bytes: Buffer, at: number, text: Buffer): boolean =>
+  bytes.compare(text, 0, text.length, at, at + text.length) === 0;
+
+const take = (client: Client, bytes: Buffer, from: number, to: number): void => {
+  if (startsWith(bytes, from, PING)) return void client.socket.write(PONG);
+  if (startsWith(bytes, from, ACK)) {
+    client.isOpen = true;
+    return opened(client);
+  }
+  const at = bytes.indexOf(VALUE, from);
+  if (at === -1 || at >= to) {
+    if (bytes.subarray(from, to).includes(ERROR)) fault(bytes.toString("utf8", from, to));
+    return;
+  }
+  let n = 0;
+  for (let i = at + VALUE.length; i < to; i++) {
+    const digit = (bytes[i] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) break;
+    n = n * 10 + digit;
+  }
+  client.n = n;
+  answered(client);
+};
+
+/** Takes all whole frames; what is left belongs to the next. */
+const read = (client: Client, chunk: Buffer): void => {
+  const bytes = client.rest === undefined ? chunk : Buffer.concat([client.rest, chunk]);
+  let at = 0;
+  while (bytes.length - at >= 2) {
+    const short = bytes[at + 1] ?? 0;
+    const start = at + (short < 126 ? 2 : short === 126 ? 4 : 10);
+    if (bytes.length < start) break;
+    const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2)); // prettier-ignore
+    if (bytes.length < start + length) break;
+    if (bytes[at] === TEXT_FRAME) take(client, bytes, start, start + length);
+    at = start + length;
+  }
+  client.rest = at === bytes.length ? undefined : Buffer.from(bytes.subarray(at));
+};
+
+const open = (port: number, localAddress: string, id: number): void => {
+  let isUpgraded = false;
+  let head = "";
+  const shared = buffer;
+  const socket = connect({
+    host: "127.0.0.1",
+    port,
+    localAddress,
+    noDelay: true,
+    onread: {
+      buffer: shared,
+      callback: (length) => {
+        const chunk = shared.subarray(0, length);
+        if (isUpgraded) read(client, chunk);
+        else {
+          head += chunk.toString("latin1");
+          if (!head.includes(HEAD_END.toString())) return true;
+          if (!head.startsWith("HTTP/1.1 101")) fault(head.split("\r\n", 1)[0] ?? "");
+          isUpgraded = true;
+          socket.write(INIT);
+        }
+        return true;
+      },
+    },
+  });
+  const client: Client = { socket, id, n: -1, isOpen: false, rest: undefined };
+  clients.push(client);
+  socket.on("error", (error) => fault(error.message));
+  socket.on("close", () => client.isOpen && fault("closed"));
+  socket.write(
+    `GET /v1/graphql/ws HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\nOrigin: http://127.0.0.1\r\nUser-Agent: bench\r\n\r\n`,
+  );
+};
+
+const buffer = Buffer.alloc(READ_BYTES);
+
+const subscribe = ({ socket, id }: Client): void => {
+  const payload = { query, variables: { id } };
+  socket.write(frameOf(JSON.stringify({ id: "1", type: "subscribe", payload })));
+};
+
+/** Ends when so many have come, or after a while. */
+const until = (isDone: () => boolean, patienceMs: number, hook: (check: () => void) => void): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, patienceMs);
+    const check = (): void => {
+      if (!isDone()) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    hook(check);
+    check();
+  });
+
+let times: number[] = [];
+let arrivals: Arrivals = { ids: [], ns: [], atMs: [] };
+let hearing: Promise<void> = Promise.resolve();
+
+const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Name }>) => Promise<Partial<Report>> } = {
+  open: async ({ port, localAddress, count, firstId, isShared, subscribing, patienceMs, query: given }) => {
+    query = given;
+    let openCount = 0;
+    let started = 0;
+    let heard = 0;
+    answered = () => void heard++;
+    const more = (): void => {
+      const most = subscribing ? count : Math.min(count, openCount + AT_ONCE);
+      for (; started < most; started++) open(port, localAddress, isShared ? firstId : firstId + started);
+    };
+    const hook = (check: () => void): void => {
+      opened = (client) => {
+        openCount++;
+        if (subscribing) subscribe(client);
+        more();
+        check();
+      };
+      answered = () => {
+        heard++;
+        check();
+      };
+    };
+    more();
+    await until(() => openCount === count && (!subscribing || heard >= count), patienceMs, hook);
+    return { count: subscribing ? Math.min(heard, openCount) : openCount };
+  },
+  subscribe: async ({ patienceMs }) => {
+    times = [];
+    const done = until(
+      () => times.length >= clients.length,
+      patienceMs,
+      (check) => {
+        answered = () => {
+          times.push(nowMs());
+          check();
+        };
+      },
+    );
+    for (const client of clients) subscribe(client);
+    await done;
+    return { count: times.length, times };
+  },
+  /** Says when it listens; `report` has what it has heard. */
+  hear: async ({ n, count, patienceMs }) => {
+    times = [];
+    hearing = until(
+      () => times.length >= count,
+      patienceMs,
+      (check) => {
+        answered = (client) => {
+          if (client.n !== n) return;
+          times.push(nowMs());
+          check();
+        };
+      },
+    );
+    return {};
+  },
+  report: async () => {
+    await hearing;
+    return { count: times.length, times };
+  },
+  record: async () => {
+    arrivals = { ids: [], ns: [], atMs: [] };
+    answered = ({ id, n }) => {
+      arrivals.ids.push(id);
+      arrivals.ns.push(n);
+      arrivals.atMs.push(nowMs());
+    };
+    return {};
+  },
+  recorded: async () => ({ count: arrivals.ids.length, arrivals }),
+};
+
+process.on("message", (order: Order) => {
+  const run = orders[order.do] as (order: Order) => Promise<Partial<Report>>; // the one of its name
+  void run(order).then((report) => process.send?.({ count: 0, ...report, faults, lastFault }));
+});
+process.on("disconnect", () => process.exit(0));

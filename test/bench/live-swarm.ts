@@ -1,0 +1,140 @@
+/** Subscribers over WebSockets, in processes of their own. */
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** The same clock in all processes of a machine. */
+export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Answers that have come: to which row, with which value, when. */
+export interface Arrivals {
+  readonly ids: number[];
+  readonly ns: number[];
+  readonly atMs: number[];
+}
+
+/** What a process of subscribers is told. */
+export type Order =
+  | {
+      readonly do: "open";
+      readonly port: number;
+      readonly localAddress: string;
+      readonly count: number;
+      /** Of the first one's row; the others have the rows after it, unless it is shared. */
+      readonly firstId: number;
+      readonly isShared: boolean;
+      /** All connect at once, and subscribe as soon as they may. */
+      readonly subscribing: boolean;
+      readonly query: string;
+      readonly patienceMs: number;
+    }
+  | { readonly do: "subscribe"; readonly patienceMs: number }
+  | { readonly do: "hear"; readonly n: number; readonly count: number; readonly patienceMs: number }
+  | { readonly do: "report" }
+  | { readonly do: "record" }
+  | { readonly do: "recorded" };
+
+export interface Report {
+  /** That were opened, or have answered. */
+  readonly count: number;
+  /** When each answer came. */
+  readonly times?: readonly number[];
+  readonly arrivals?: Arrivals;
+  /** Errors, and connections that were lost, so far. */
+  readonly faults: number;
+  readonly lastFault: string;
+}
+
+/** Descriptors of a process are limited, and ports of an address. */
+const MOST_OF_ONE = 15_500;
+/** For all connections to be made, on a busy machine. */
+const PATIENCE_MS = 100_000;
+
+export interface Swarm {
+  /** @throws Error if not all are connected in time. Returns how long it took. */
+  open(isShared?: boolean, subscribing?: boolean): Promise<number>;
+  /** All at once; how long it took each to have its first answer. */
+  subscribe(): Promise<readonly number[]>;
+  /** Those whose answers have `n` after `change`: how long after `change` has said that it starts. */
+  after(
+    n: number,
+    concerned: number,
+    patienceMs: number,
+    change: (starts: () => void) => Promise<void>,
+  ): Promise<readonly number[]>;
+  record(): Promise<void>;
+  recorded(): Promise<Arrivals>;
+  stop(): void;
+}
+
+const ask = (child: ChildProcess, order: Order): Promise<Report> =>
+  new Promise((resolve, reject) => {
+    const ended = (code: number | null): void => reject(new Error(`the subscribers ended with ${code}`));
+    child.once("exit", ended);
+    child.once("message", (report) => {
+      child.off("exit", ended);
+      resolve(report as Report);
+    });
+    child.send(order);
+  });
+
+export const createSwarm = (port: number, count: number, query: string): Swarm => {
+  const processes = Math.ceil(count / MOST_OF_ONE);
+  const share = Math.ceil(count / processes);
+  const children = Array.from({ length: processes }, () =>
+    fork(fileURLToPath(new URL("./live-swarm-process.js", import.meta.url)), [], { serialization: "advanced" }),
+  );
+  const countOf = (i: number): number => Math.min(share, count - i * share);
+  const all = async (order: (i: number) => Order): Promise<readonly Report[]> => {
+    const reports = await Promise.all(children.map((child, i) => ask(child, order(i))));
+    const [bad] = reports.filter(({ faults }) => faults > 0);
+    if (bad !== undefined) throw new Error(`${bad.faults} subscribers failed: ${bad.lastFault}`);
+    return reports;
+  };
+  return {
+    open: async (isShared = false, subscribing = false) => {
+      const startedAtMs = nowMs();
+      const reports = await all((i) => ({
+        do: "open",
+        port,
+        localAddress: `127.0.0.${i + 2}`,
+        count: countOf(i),
+        firstId: isShared ? 1 : i * share + 1,
+        isShared,
+        subscribing,
+        query,
+        patienceMs: PATIENCE_MS,
+      }));
+      const found = reports.reduce((sum, one) => sum + one.count, 0);
+      if (found < count) throw new Error(`${found} of ${count} subscribers are connected`);
+      return nowMs() - startedAtMs;
+    },
+    subscribe: async () => {
+      const startedAtMs = nowMs();
+      const reports = await all(() => ({ do: "subscribe", patienceMs: PATIENCE_MS }));
+      const times = reports.flatMap((one) => one.times ?? []);
+      if (times.length < count) throw new Error(`${times.length} of ${count} subscribers have an answer`);
+      return times.map((atMs) => atMs - startedAtMs);
+    },
+    after: async (n, concerned, patienceMs, change) => {
+      const concernedOf = (i: number): number => Math.max(0, Math.min(countOf(i), concerned - i * share));
+      await all((i) => ({ do: "hear", n, count: concernedOf(i), patienceMs }));
+      let startedAtMs = 0;
+      await change(() => (startedAtMs = nowMs()));
+      const reports = await all(() => ({ do: "report" }));
+      return reports.flatMap((one) => one.times ?? []).map((atMs) => atMs - startedAtMs);
+    },
+    record: async () => void (await all(() => ({ do: "record" }))),
+    recorded: async () => {
+      const reports = await all(() => ({ do: "recorded" }));
+      const found = reports.map(({ arrivals }) => arrivals ?? { ids: [], ns: [], atMs: [] });
+      return {
+        ids: found.flatMap((one) => one.ids),
+        ns: found.flatMap((one) => one.ns),
+        atMs: found.flatMap((one) => one.atMs),
+      };
+    },
+    stop: () => {
+      for (const child of children) child.kill("SIGKILL");
+    },
+  };
+};

@@ -1,0 +1,15 @@
+/** What a process under test has used. */
+
+export interface Used {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+}
+
+/** `isCollecting`: garbage is collected first, if the process was started with `--expose-gc`. */
+export const usedSoFar = (isCollecting: boolean): Used => {
+  if (isCollecting) (globalThis as { gc?: () => void }).gc?.();
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
+  return { cpuMs: (user + system) / 1000, rssBytes: rss, heapBytes: heapUsed };
+};
