@@ -115,7 +115,8 @@ export const createChangeIndex = <Item extends object>(
           }
         }
       }
-      return marks;
+      // as long as they are: they grew
+      return marks.slice();
     },
     remove: (item, marks) => {
       for (let i = 0; i < marks.length; i++) {

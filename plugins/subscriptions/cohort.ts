@@ -5,6 +5,7 @@ import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscrib
 import type { Marks } from "./change-index.ts";
 import type { Limiter } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
+import { Few } from "./few.ts";
 import { createSlowLane, type Paced, type PaceMeter } from "./pace.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
 
@@ -24,7 +25,7 @@ export interface Subscription {
 export interface Entry extends Runnable, Paced {
   readonly cohort: Cohort;
   readonly key: string;
-  readonly subscriptions: Set<Subscription>;
+  readonly subscriptions: Few<Subscription>;
   /** Hash of the result that its served subscribers have. */
   hash: string | undefined;
   /** Where the index of changes has it. */
@@ -62,6 +63,8 @@ export interface EntryWatcher {
 export interface CohortParts {
   readonly facts: CohortFacts;
   readonly runner: Runner;
+  /** Tells the subscriber. Never fails. */
+  readonly answer: (subscription: Subscription, result: LiveResult) => void;
   readonly limiter: Limiter;
   readonly meter: PaceMeter;
   readonly batchSize: number;
@@ -94,6 +97,7 @@ const isUnread = ({ subscriptions }: Entry): boolean => {
 export const createCohort = ({
   facts,
   runner,
+  answer: tell,
   limiter,
   meter,
   batchSize,
@@ -142,7 +146,7 @@ export const createCohort = ({
       subscription.stage = "served";
       if (subscription.lastHash === answer.hash) continue;
       subscription.lastHash = answer.hash;
-      subscription.subscriber.answer(answer);
+      tell(subscription, answer);
       count++;
     }
     return count;
@@ -156,7 +160,7 @@ export const createCohort = ({
       subscription.stage = "served";
       if (subscription.lastHash === hash) continue;
       subscription.lastHash = hash;
-      subscription.subscriber.answer({ hash, text, isError: true });
+      tell(subscription, { hash, text, isError: true });
     }
     // whatever comes next differs from it
     entry.hash = undefined;
@@ -322,7 +326,7 @@ export const createCohort = ({
           key,
           query,
           row,
-          subscriptions: new Set(),
+          subscriptions: new Few(),
           hash: undefined,
           marks: NO_MARKS,
           isWanted: true,

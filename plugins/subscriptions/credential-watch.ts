@@ -5,14 +5,14 @@ import type { CredentialsChangedSignal } from "../auth/api.ts";
 import { atExpiry } from "./expiry.ts";
 
 export interface CredentialWatch {
-  /** `ended`: called when the session expires, or with what a new connection would be refused with. Returns how to forget
-   *  it. @rule G-WS-15 */
-  join(session: Session, credentials: Credentials, ended: (refusal?: unknown) => void): () => void;
+  /** Returns how to forget it. @rule G-WS-15 */
+  join(session: Session, holder: CredentialHolder): () => void;
 }
 
-interface Watched {
+export interface CredentialHolder {
   readonly credentials: Credentials;
-  readonly refused: (error: unknown) => void;
+  /** The session has expired, or a new connection would be refused with this. */
+  refused(error?: unknown): void;
 }
 
 /** Verifying a signature takes the main thread some 0.1 ms, and schemes of plugins may ask the database. */
@@ -21,7 +21,7 @@ const AT_ONCE = 50;
 const AGAIN_MS = 5000;
 
 export const watchCredentials = (context: PluginContext): CredentialWatch => {
-  const watched = new Set<Watched>();
+  const watched = new Set<CredentialHolder>();
   let seen = context.options;
   let isRunning = false;
   let isStale = false;
@@ -29,7 +29,7 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
   let timer: NodeJS.Timeout | undefined;
 
   /** Whether that is known. */
-  const check = async (each: Watched): Promise<boolean> => {
+  const check = async (each: CredentialHolder): Promise<boolean> => {
     if (!watched.has(each)) return true;
     try {
       await context.authorize(each.credentials);
@@ -76,13 +76,12 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
     clearTimeout(timer);
   });
   return {
-    join: (session, credentials, ended) => {
-      const each: Watched = { credentials, refused: ended };
-      watched.add(each);
-      const forgetExpiry = atExpiry(session, ended);
+    join: (session, holder) => {
+      watched.add(holder);
+      const forgetExpiry = atExpiry(session, () => holder.refused());
       return () => {
         forgetExpiry();
-        watched.delete(each);
+        watched.delete(holder);
       };
     },
   };

@@ -9,10 +9,12 @@ const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
 const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+const NONE: ReadonlyMap<string, string> = new Map();
+
 /** Header values of the payload by lower-case name, the first of a name counts. */
 const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string> => {
+  if (!isRecord(payload)) return NONE;
   const found = new Map<string, string>();
-  if (!isRecord(payload)) return found;
   const given = payload["headers"];
   for (const [name, header] of Object.entries(isRecord(given) ? given : payload)) {
     const key = name.toLowerCase();
@@ -25,19 +27,39 @@ function* headersOfUpgrade({ rawHeaders }: IncomingMessage): Iterable<readonly [
   for (const [name, value] of firstHeaders(rawHeaders)) yield [name, utf8Text(value)];
 }
 
+/** Headers are put together when they are asked for: once, as a rule, and a socket is open for long. */
+class SocketCredentials implements Credentials {
+  readonly request: IncomingMessage;
+  readonly surface = "graphql";
+  readonly isSocket = true;
+  readonly rules: Credentials["rules"];
+  readonly #payload: Json | undefined;
+
+  constructor(request: IncomingMessage, payload: Json | undefined, { credentialRules }: GqlEngine) {
+    this.request = request;
+    this.#payload = payload;
+    this.rules = credentialRules;
+  }
+
+  headers(): ReadonlyMap<string, string> {
+    return new Map([...headersOfUpgrade(this.request), ...headersOfPayload(this.#payload)]);
+  }
+
+  header(name: string): string | undefined {
+    const wanted = name.toLowerCase();
+    const given = headersOfPayload(this.#payload).get(wanted);
+    if (given !== undefined) return given;
+    for (const [found, value] of headersOfUpgrade(this.request)) if (found === wanted) return value;
+    return undefined;
+  }
+
+  cookie(name: string): string | undefined {
+    return cookieOf(this.header("cookie"), name);
+  }
+}
+
 export const socketCredentials = (
   request: IncomingMessage,
   payload: Json | undefined,
-  { credentialRules }: GqlEngine,
-): Credentials => {
-  const headers = new Map([...headersOfUpgrade(request), ...headersOfPayload(payload)]);
-  return {
-    header: (name) => headers.get(name.toLowerCase()),
-    headers: () => headers,
-    cookie: (name) => cookieOf(headers.get("cookie"), name),
-    request,
-    surface: "graphql",
-    rules: credentialRules,
-    isSocket: true,
-  };
-};
+  engine: GqlEngine,
+): Credentials => new SocketCredentials(request, payload, engine);

@@ -10,20 +10,29 @@ const MASKED = 0x80;
 
 type OnData = (this: Duplex, chunk: Buffer) => void;
 
-/** Drops each chunk of the socket that is exactly one of the text messages `texts` (of up to 125 bytes each); passes
+/** Drops each chunk of a socket that is exactly one of the text messages `texts` (of up to 125 bytes each); passes
  *  everything else to the reader. A chunk from within a longer message can match only if the sender crafted it. */
-export const dropHeartbeats = (socket: Duplex, texts: readonly Uint8Array[]): void => {
-  const readers = socket.listeners("data");
-  const read = readers[0] as OnData | undefined;
-  if (read === undefined || readers.length > 1) return;
-  const onData: OnData & { listener?: OnData } = function (chunk) {
-    for (const text of texts) if (isMessage(chunk, text)) return;
-    read.call(socket, chunk);
+export const heartbeatDropper = (texts: readonly Uint8Array[]): ((socket: Duplex) => void) => {
+  // all sockets of one server have the same reader
+  let ofLast: { readonly read: OnData; readonly onData: OnData } | undefined;
+  const dropping = (read: OnData): OnData => {
+    if (ofLast?.read === read) return ofLast.onData;
+    const onData: OnData & { listener?: OnData } = function (chunk) {
+      for (const text of texts) if (isMessage(chunk, text)) return;
+      read.call(this, chunk);
+    };
+    // removing the reader removes this too, as with `once`
+    onData.listener = read;
+    ofLast = { read, onData };
+    return onData;
   };
-  socket.on("data", onData);
-  socket.off("data", read);
-  // removing the reader removes this too, as with `once`
-  onData.listener = read;
+  return (socket) => {
+    const readers = socket.listeners("data");
+    const read = readers[0] as OnData | undefined;
+    if (read === undefined || readers.length > 1) return;
+    socket.on("data", dropping(read));
+    socket.off("data", read);
+  };
 };
 
 const isMessage = (chunk: Buffer, text: Uint8Array): boolean => {

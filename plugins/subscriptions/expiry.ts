@@ -16,9 +16,11 @@ export const EXPIRED = "Forbidden: Could not verify JWT: JWTExpired";
 /** Timers end at 24 days. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
+const NOTHING = (): void => undefined;
+
 /** Calls when the session's token ends. Returns how to forget it. @rule G-WS-15 */
 export const atExpiry = ({ expiresAtMs }: Session, expired: () => void): (() => void) => {
-  if (expiresAtMs === undefined) return () => undefined;
+  if (expiresAtMs === undefined) return NOTHING;
   let timer: NodeJS.Timeout;
   const wait = (): void => {
     const leftMs = expiresAtMs - Date.now();

@@ -102,7 +102,7 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
         },
         lastHash,
       );
-      const forget = watch.join(session, exchange.credentials, () => stream.end());
+      const forget = watch.join(session, { credentials: exchange.credentials, refused: () => stream.end() });
       return () => {
         forget();
         stop();

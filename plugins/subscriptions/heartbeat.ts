@@ -1,8 +1,12 @@
 /** Calls each member at once and then every five seconds, with one timer for all. */
 export interface Heartbeat {
-  /** Returns how to leave. */
-  join(beat: () => void): () => void;
+  join(member: Beating): void;
+  leave(member: Beating): void;
   close(): void;
+}
+
+export interface Beating {
+  beat(): void;
 }
 
 const PERIOD_MS = 5000;
@@ -10,23 +14,22 @@ const PERIOD_MS = 5000;
 const SLOT_COUNT = 50;
 
 export const createHeartbeat = (): Heartbeat => {
-  const slots = Array.from({ length: SLOT_COUNT }, () => new Set<() => void>());
+  const slots = Array.from({ length: SLOT_COUNT }, () => new Set<Beating>());
   let at = 0;
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
   const step = (): void => {
     at = (at + 1) % SLOT_COUNT;
-    for (const beat of slots[at] ?? []) beat();
+    for (const member of slots[at] ?? []) member.beat();
   };
   return {
-    join: (beat) => {
-      const slot = slots[at];
-      slot?.add(beat);
+    join: (member) => {
+      slots[at]?.add(member);
       if (count++ === 0) timer = setInterval(step, PERIOD_MS / SLOT_COUNT);
-      beat();
-      return () => {
-        if (slot?.delete(beat) === true && --count === 0) clearInterval(timer);
-      };
+      member.beat();
+    },
+    leave: (member) => {
+      if (slots.some((slot) => slot.delete(member)) && --count === 0) clearInterval(timer);
     },
     close: () => clearInterval(timer),
   };

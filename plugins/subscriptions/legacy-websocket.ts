@@ -6,8 +6,9 @@ import type { LivePatcher, LiveResult } from "./api.ts";
 import { payloadOf } from "./asked.ts";
 import { EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
-import { encodeFrame } from "./outbox.ts";
-import { socketsOf, type Connection, type Conversation } from "./sockets.ts";
+import { encodeFrame, type Outgoing } from "./outbox.ts";
+import type { Connection, Conversation } from "./socket-connection.ts";
+import { socketsOf } from "./sockets.ts";
 import { socketSettings } from "./settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../settings.ts";
 
@@ -40,13 +41,18 @@ interface GqlError {
 
 const converse = (connection: Connection): Conversation => {
   const { outbox, context, engine, heartbeat, path, credentialWatch } = connection;
-  const running = new Map<string, () => void>();
+  const running = new Map<string, Outgoing & { stop(): void }>();
   let session: Session | undefined;
   /** Of the refused init. */
   let refusal: string | undefined;
-  let leaveHeartbeat: (() => void) | undefined;
   let forgetCredentials: (() => void) | undefined;
   let hasEnded = false;
+  const beating = {
+    beat: () => {
+      // the client gets our next message soon enough
+      if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
+    },
+  };
 
   const errorOf = (error: unknown): GqlError =>
     (JSON.parse(engine.encodeErrors(error, session).body) as { readonly errors: readonly [GqlError] }).errors[0];
@@ -84,19 +90,19 @@ const converse = (connection: Connection): Conversation => {
       return connection.close(4400, `Connection initialization failed: ${refusal}`);
     }
     outbox.send('{"type":"connection_ack"}');
-    leaveHeartbeat = heartbeat.join(() => {
-      // the client gets our next message soon enough
-      if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
+    heartbeat.join(beating);
+    forgetCredentials = credentialWatch.join(session, {
+      credentials,
+      refused: (reason) => connection.close(4403, reason === undefined ? EXPIRED : forbidden(engine, reason)),
     });
-    forgetCredentials = credentialWatch.join(session, credentials, (refusal) =>
-      connection.close(4403, refusal === undefined ? EXPIRED : forbidden(engine, refusal)),
-    );
   };
 
   const stop = (id: string): void => {
-    running.get(id)?.();
+    const operation = running.get(id);
+    if (operation === undefined) return;
     running.delete(id);
-    outbox.forget(id);
+    operation.stop();
+    outbox.forget(operation);
   };
 
   const start = (id: string, payload: Json): Promise<void> | void => {
@@ -124,6 +130,7 @@ const converse = (connection: Connection): Conversation => {
           : text,
       );
     };
+    const outgoing: Outgoing = { sent: "", waiting: undefined };
     const sink: OperationSink = {
       refused: (error) => sendError(id, refusalText(error)),
       failed: (error) => {
@@ -134,7 +141,7 @@ const converse = (connection: Connection): Conversation => {
         outbox.send(dataText(id, `{"data":${data}}`));
         complete(id);
       },
-      live: (answer, patcher) => outbox.offer(id, answer.hash, () => encodeFrame(liveText(answer, patcher))),
+      live: (answer, patcher) => outbox.offer(outgoing, answer.hash, () => encodeFrame(liveText(answer, patcher))),
       liveEnded: (error) => {
         stop(id);
         sendError(id, refusalText(error));
@@ -142,7 +149,7 @@ const converse = (connection: Connection): Conversation => {
     };
     const started = startOperation(connection, session, () => engine.readRequest(payload), sink);
     if (typeof started !== "function") return started;
-    running.set(id, started);
+    running.set(id, Object.assign(outgoing, { stop: started }));
   };
 
   const take = (text: string): Promise<void> | void => {
@@ -172,7 +179,7 @@ const converse = (connection: Connection): Conversation => {
     take,
     ended: () => {
       hasEnded = true;
-      leaveHeartbeat?.();
+      heartbeat.leave(beating);
       forgetCredentials?.();
       for (const id of running.keys()) stop(id);
     },

@@ -20,7 +20,7 @@ import { createLimiter } from "./limiter.ts";
 import { createPaceMeter } from "./pace.ts";
 import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
-import type { LiveQueries, LiveQueriesService, LiveQuery, LiveRunSignal, Subscriber, WatchChanges } from "./api.ts";
+import type { LiveQueries, LiveQueriesService, LiveQuery, LiveResult, LiveRunSignal, WatchChanges } from "./api.ts";
 import { graphqlSource, refuseMissing } from "./live-query.ts";
 import { liveSettings } from "./settings.ts";
 import { createWatchGroups } from "./watch-groups.ts";
@@ -108,12 +108,22 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   };
 
   /** What a plugin's code throws where nobody could answer it must not stop the others. */
-  const logged = <Result>(message: string, run: () => Result): Result | undefined => {
+  const failed = (error: unknown): void =>
+    context.logger.error("a subscriber of a live query failed", faultFacts(error));
+
+  const answer = ({ subscriber }: Subscription, result: LiveResult): void => {
     try {
-      return run();
+      subscriber.answer(result);
     } catch (error) {
-      context.logger.error(message, faultFacts(error));
-      return undefined;
+      failed(error);
+    }
+  };
+
+  const end = ({ subscriber }: Subscription, why?: unknown): void => {
+    try {
+      subscriber.end(why);
+    } catch (error) {
+      failed(error);
     }
   };
 
@@ -163,6 +173,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
       cohort = createCohort({
         facts,
         runner,
+        answer,
         limiter,
         meter,
         batchSize: context.options.liveQueryBatchSize,
@@ -186,9 +197,9 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
       const hash = hashOf(text);
       if (subscription.lastHash === hash) return;
       subscription.lastHash = hash;
-      return void queueMicrotask(
-        () => all.has(subscription) && subscription.subscriber.answer({ hash, text, isError: false }),
-      );
+      return queueMicrotask(() => {
+        if (all.has(subscription)) answer(subscription, { hash, text, isError: false });
+      });
     }
     const row = rowOf(query);
     const values =
@@ -209,7 +220,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
       place(subscription);
     } catch (error) {
       drop(subscription);
-      subscription.subscriber.end(error);
+      end(subscription, error);
     }
   };
 
@@ -222,12 +233,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   };
 
   return {
-    subscribe: (source, { answer, isSlow, end }, lastHash) => {
-      const subscriber: Subscriber = {
-        ...(isSlow === undefined ? {} : { isSlow }),
-        answer: (given) => logged("a subscriber of a live query failed", () => answer(given)),
-        end: (error) => logged("a subscriber of a live query failed", () => end(error)),
-      };
+    subscribe: (source, subscriber, lastHash) => {
       const subscription: Subscription = { source, subscriber, lastHash, stage: "waiting", entry: undefined, bytes: 0 };
       all.add(subscription);
       try {
@@ -256,7 +262,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
       for (const cohort of cohorts.values()) forget(cohort);
       for (const subscription of all) {
         drop(subscription);
-        subscription.subscriber.end();
+        end(subscription);
       }
     },
   };

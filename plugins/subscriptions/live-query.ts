@@ -1,7 +1,7 @@
 /** Live queries of the GraphQL surface, and what every source shares. */
-import { fillSlots, type Execution, type PluginContext, type Session } from "../../core/index.ts";
+import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../core/index.ts";
 import { answeredByFunction } from "./errors.ts";
-import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
+import type { GqlEngine, GqlOperation, GqlRequest } from "../graphql/api.ts";
 import type { LiveQuery, LiveSource } from "./api.ts";
 
 /** @throws RelApiError `missing-session-variable` */
@@ -10,42 +10,91 @@ export const refuseMissing = ({ programs, session }: LiveQuery): void => {
     for (const statement of program.statements) fillSlots(statement.slots, values, session);
 };
 
-/** A subscription of the GraphQL surface; its results are the text of the `data` object. */
-export const graphqlSource = (
-  context: PluginContext,
-  engine: GqlEngine,
-  request: GqlRequest,
-  session: Session,
-  settings?: Execution["settings"],
-): LiveSource => ({
-  plan: () => {
-    const operation = engine.prepare(request, session).bind(request.variables);
+/** A subscription of the GraphQL surface; its results are the text of the `data` object. A class, because there are as
+ *  many as live queries. */
+class GraphqlSource implements LiveSource {
+  readonly #context: PluginContext;
+  readonly #engine: GqlEngine;
+  readonly #request: GqlRequest;
+  readonly #session: Session;
+  readonly #settings: Execution["settings"];
+
+  constructor(
+    context: PluginContext,
+    engine: GqlEngine,
+    request: GqlRequest,
+    session: Session,
+    settings?: Execution["settings"],
+  ) {
+    this.#context = context;
+    this.#engine = engine;
+    this.#request = request;
+    this.#session = session;
+    this.#settings = settings;
+  }
+
+  plan(): LiveQuery {
+    const context = this.#context;
+    const engine = this.#engine;
+    const session = this.#session;
+    const operation = engine.prepare(this.#request, session).bind(this.#request.variables);
     if (operation.calls.length > 0) throw answeredByFunction(operation.calls[0]?.path);
-    const programs = operation.steps.map(({ planned, values, path }) => ({
+    operation.keep();
+    return new GraphqlQuery(context, engine, operation, session, this.#settings);
+  }
+
+  encodeError(error: unknown): string {
+    return this.#engine.encodeErrors(error, this.#session).body;
+  }
+}
+
+class GraphqlQuery implements LiveQuery {
+  readonly session: Session;
+  readonly schema: string;
+  readonly keepsLoginPath = true;
+  readonly settings: Execution["settings"];
+  readonly programs: LiveQuery["programs"];
+  readonly form: string;
+  readonly complete: LiveQuery["complete"];
+  readonly #engine: GqlEngine;
+  readonly #operation: GqlOperation;
+
+  constructor(
+    context: PluginContext,
+    engine: GqlEngine,
+    operation: GqlOperation,
+    session: Session,
+    settings: Execution["settings"],
+  ) {
+    const { steps, outputs, loads } = operation;
+    this.#engine = engine;
+    this.#operation = operation;
+    this.session = session;
+    this.schema = context.model().schemas[0] ?? "public";
+    this.settings = settings;
+    this.programs = steps.map(({ planned, values, path }) => ({
       program: context.prepare(planned, session, "graphql"),
-      values,
+      // as long as they are: they grew
+      values: values.slice(),
       path,
     }));
-    operation.keep();
-    return {
-      session,
-      schema: context.model().schemas[0] ?? "public",
-      keepsLoginPath: true,
-      ...(settings === undefined ? {} : { settings }),
-      programs,
-      ...(operation.steps.length === 1 && operation.steps[0] !== undefined
-        ? { read: operation.steps[0].planned.plan }
-        : {}),
-      // the usual one is its one body, whatever the selection is called
-      form:
-        operation.outputs.length === 1 && "bundle" in (operation.outputs[0] ?? {}) && operation.loads.length === 0
-          ? ""
-          : JSON.stringify([operation.outputs, operation.loads.map(({ fields }) => fields.map(({ form }) => form))]),
-      assemble: (bodies) => engine.assemble(operation, bodies),
-      ...(operation.loads.length === 0
-        ? {}
-        : { complete: (bodies: readonly (string | null)[]) => engine.complete(operation, bodies, session) }),
-    };
-  },
-  encodeError: (error) => engine.encodeErrors(error, session).body,
-});
+    // the usual one is its one body, whatever the selection is called
+    this.form =
+      outputs.length === 1 && "bundle" in (outputs[0] ?? {}) && loads.length === 0
+        ? ""
+        : JSON.stringify([outputs, loads.map(({ fields }) => fields.map(({ form }) => form))]);
+    this.complete = loads.length === 0 ? undefined : (bodies) => engine.complete(operation, bodies, session);
+  }
+
+  get read(): Plan | undefined {
+    const { steps } = this.#operation;
+    return steps.length === 1 ? steps[0]?.planned.plan : undefined;
+  }
+
+  assemble(bodies: readonly (string | null)[]): string {
+    return this.#engine.assemble(this.#operation, bodies);
+  }
+}
+
+export const graphqlSource = (...parts: ConstructorParameters<typeof GraphqlSource>): LiveSource =>
+  new GraphqlSource(...parts);

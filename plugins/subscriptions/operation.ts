@@ -1,8 +1,8 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
 import { isRelApiError, RelApiError, type Operation, type Session } from "../../core/index.ts";
-import type { LivePatcher, LiveResult, SocketOperationSignal } from "./api.ts";
+import type { LivePatcher, LiveResult, SocketOperationSignal, Subscriber } from "./api.ts";
 import { liveAsked, patcherFor } from "./asked.ts";
-import type { Connection } from "./sockets.ts";
+import type { Connection } from "./socket-connection.ts";
 import type { GqlRequest } from "../graphql/api.ts";
 
 /** How a protocol reports the progress of an operation. */
@@ -14,13 +14,38 @@ export interface OperationSink {
   /** A query or mutation has run; the text of the `data` object. */
   done(data: string): void;
   /** A result of a live query. `patcher`: the client takes changes instead. */
-  live(answer: LiveResult, patcher?: LivePatcher): void;
+  live(answer: LiveResult, patcher: LivePatcher | undefined): void;
   /** A live query has ended without the client's doing. */
   liveEnded(error: unknown): void;
 }
 
 /** How to stop a live query; a query or mutation has settled when the promise has. */
 export type Started = (() => void) | Promise<void> | undefined;
+
+/** A class, because there are as many as live queries. */
+class SocketSubscriber implements Subscriber {
+  readonly #connection: Connection;
+  readonly #sink: OperationSink;
+  readonly #patcher: LivePatcher | undefined;
+
+  constructor(connection: Connection, sink: OperationSink, patcher: LivePatcher | undefined) {
+    this.#connection = connection;
+    this.#sink = sink;
+    this.#patcher = patcher;
+  }
+
+  answer(answer: LiveResult): void {
+    this.#sink.live(answer, this.#patcher);
+  }
+
+  isSlow(): boolean {
+    return this.#connection.outbox.isSlow;
+  }
+
+  end(error?: unknown): void {
+    if (error !== undefined) this.#sink.liveEnded(error);
+  }
+}
 
 /** `readRequest` may throw. @rule G-SUB-9 G-WS-4 G-WS-16 */
 export const startOperation = (
@@ -40,13 +65,8 @@ export const startOperation = (
     if (asked !== undefined) {
       if (measured !== undefined) measured.operation = { ...document.asked, kind: "subscription" };
       const patcher = patcherFor(context, asked);
-      const stop = live.subscribe(live.graphqlSource(engine, request, session, settings), {
-        answer: patcher === undefined ? (answer) => sink.live(answer) : (answer) => sink.live(answer, patcher),
-        isSlow: () => connection.outbox.isSlow,
-        end: (error) => {
-          if (error !== undefined) sink.liveEnded(error);
-        },
-      });
+      const source = live.graphqlSource(engine, request, session, settings);
+      const stop = live.subscribe(source, new SocketSubscriber(connection, sink, patcher));
       if (patcher === undefined) return stop;
       return () => {
         stop();
@@ -57,10 +77,13 @@ export const startOperation = (
     return engine
       .run(operation, session, {
         settings,
-        onGone: connection.onGone,
+        onGone: (listener) => connection.onGone(listener),
         end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
       })
-      .then(sink.done, sink.failed);
+      .then(
+        (data) => sink.done(data),
+        (error: unknown) => sink.failed(error),
+      );
   } catch (error) {
     sink.refused(error);
     return undefined;

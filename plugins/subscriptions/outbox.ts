@@ -6,79 +6,95 @@ export interface Outbox {
   send(text: string): void;
   /** A message encoded before (`encodeFrame`). */
   sendFrame(frame: Uint8Array): void;
-  /** A result of the live query `id`. `encode` builds the message when it is sent. */
-  offer(id: string, hash: string, encode: () => Uint8Array): void;
+  /** A result of a live query. `encode` builds the message when it is sent. */
+  offer(live: Outgoing, hash: string, encode: () => Uint8Array): void;
   /** The live query has ended: nothing more goes out for it. */
-  forget(id: string): void;
+  forget(live: Outgoing): void;
   readonly isSlow: boolean;
 }
 
-interface Kept {
+/** What an outbox knows of a live query. */
+export interface Outgoing {
   /** Hash of the last result sent. */
   sent: string;
   waiting: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
 }
 
+/** The socket of an outbox. */
+export interface OutboxOwner {
+  /** It may still be written to. */
+  isOpen(): boolean;
+  /** Called with every message that joins others which the client has not read. */
+  whenSlow(): void;
+  /** The client has read everything. */
+  whenFast(): void;
+}
+
 /** Bytes that may lie in the socket's buffer before the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** `isOpen`: the socket may still be written to. `whenSlow`: called with every message that joins others which the
- *  client has not read. `whenFast`: called when it has read everything. */
-export const createOutbox = (
-  socket: Duplex,
-  isOpen: () => boolean,
-  whenSlow: () => void,
-  whenFast: () => void,
-): Outbox => {
-  // no cache: an outbox is one socket's, whose running operations have ids of their own, and leave with `forget`
-  const kept = new Map<string, Kept>();
-  let isDraining = false;
+/** A class, because each socket has one: closures and maps of its own would take ten times the memory. */
+class SocketOutbox implements Outbox {
+  readonly #socket: Duplex;
+  readonly #owner: OutboxOwner;
+  /** Those that wait; only while the client is slow. */
+  #held: Set<Outgoing> | undefined;
+  isSlow = false;
 
-  const write = (frame: Uint8Array): void => {
-    if (isOpen()) socket.write(frame);
+  constructor(socket: Duplex, owner: OutboxOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+  }
+
+  send(text: string): void {
+    this.sendFrame(encodeFrame(text));
+  }
+
+  sendFrame(frame: Uint8Array): void {
+    const socket = this.#socket;
+    if (this.#owner.isOpen()) socket.write(frame);
     // a socket with a larger buffer emits no drain event before that is full
     if (socket.writableLength === 0 || !socket.writableNeedDrain) return;
-    whenSlow();
-    if (isDraining || socket.writableLength <= MAX_BUFFERED_BYTES) return;
-    isDraining = true;
-    socket.once("drain", drained);
-  };
+    this.#owner.whenSlow();
+    if (this.isSlow || socket.writableLength <= MAX_BUFFERED_BYTES) return;
+    this.isSlow = true;
+    socket.once("drain", () => this.#drained());
+  }
 
-  const drained = (): void => {
-    isDraining = false;
-    for (const live of kept.values()) {
+  offer(live: Outgoing, hash: string, encode: () => Uint8Array): void {
+    if (this.isSlow) {
+      // back at what the client has: nothing to say
+      live.waiting = live.sent === hash ? undefined : { hash, encode };
+      (this.#held ??= new Set()).add(live);
+      return;
+    }
+    live.sent = hash;
+    this.sendFrame(encode());
+  }
+
+  forget(live: Outgoing): void {
+    live.waiting = undefined;
+    this.#held?.delete(live);
+  }
+
+  #drained(): void {
+    this.isSlow = false;
+    for (const live of this.#held ?? []) {
+      if (this.isSlow) return;
+      this.#held?.delete(live);
       const { waiting } = live;
       if (waiting === undefined) continue;
-      if (isDraining) return;
       live.waiting = undefined;
       live.sent = waiting.hash;
-      write(waiting.encode());
+      this.sendFrame(waiting.encode());
     }
-    if (!isDraining) whenFast();
-  };
+    if (this.isSlow) return;
+    this.#held = undefined;
+    this.#owner.whenFast();
+  }
+}
 
-  return {
-    send: (text) => write(encodeFrame(text)),
-    sendFrame: write,
-    offer: (id, hash, encode) => {
-      let live = kept.get(id);
-      if (live === undefined) kept.set(id, (live = { sent: "", waiting: undefined }));
-      if (isDraining) {
-        // back at what the client has: nothing to say
-        live.waiting = live.sent === hash ? undefined : { hash, encode };
-        return;
-      }
-      live.sent = hash;
-      write(encode());
-    },
-    forget: (id) => {
-      kept.delete(id);
-    },
-    get isSlow() {
-      return isDraining;
-    },
-  };
-};
+export const createOutbox = (socket: Duplex, owner: OutboxOwner): Outbox => new SocketOutbox(socket, owner);
 
 const TEXT_FRAME = 0x81; // the last frame of a text message
 

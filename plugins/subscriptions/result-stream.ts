@@ -68,13 +68,16 @@ export const answerStream = <Message>(
       });
     };
     if (format.start !== undefined) write(format.start);
-    const leave = heartbeat.join(() => {
-      if (!isSlow) write(format.beat);
-    });
+    const beating = {
+      beat: () => {
+        if (!isSlow) write(format.beat);
+      },
+    };
+    heartbeat.join(beating);
     const ended = (): void => {
       if (isEnded) return;
       isEnded = true;
-      leave();
+      heartbeat.leave(beating);
       stop?.();
     };
     response.on("close", ended);

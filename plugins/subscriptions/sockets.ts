@@ -3,55 +3,21 @@
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
-import {
-  createOriginPolicies,
-  faultFacts,
-  type Execution,
-  type PluginContext,
-  type RelApiHooks,
-  type Token,
-} from "../../core/index.ts";
-import { watchCredentials, type CredentialWatch } from "./credential-watch.ts";
-import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
-import type { LiveQueries, LiveQueriesService } from "./api.ts";
-import { createOutbox, type Outbox } from "./outbox.ts";
-import { dropHeartbeats } from "./drop-heartbeats.ts";
-import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
+import { createOriginPolicies, type PluginContext, type RelApiHooks, type Token } from "../../core/index.ts";
+import { watchCredentials } from "./credential-watch.ts";
+import { createHeartbeat } from "./heartbeat.ts";
+import type { LiveQueriesService } from "./api.ts";
+import { SocketConnection, type Connection, type Conversation } from "./socket-connection.ts";
+import type { GraphqlService } from "../graphql/api.ts";
 import type { TakeUpgrade, Upgrade } from "../upgrades/api.ts";
-
-/** One connection, as a protocol sees it. */
-export interface Connection {
-  readonly path: string;
-  /** The upgrade request. */
-  readonly request: IncomingMessage;
-  readonly context: PluginContext;
-  readonly engine: GqlEngine;
-  readonly live: LiveQueries;
-  readonly heartbeat: Heartbeat;
-  readonly credentialWatch: CredentialWatch;
-  readonly outbox: Outbox;
-  /** What SQL can read of the connection. @rule G-SES-10 */
-  readonly settings: NonNullable<Execution["settings"]>;
-  close(code: number, reason: string): void;
-  /** Calls when the connection has ended. Returns how to forget it. */
-  onGone(listener: () => void): () => void;
-}
-
-/** What a protocol does on one connection. */
-export interface Conversation {
-  /** Messages are taken one after the other: the next waits for the promise. @rule G-WS-16 */
-  take(text: string): Promise<void> | void;
-  /** Messages that ask for nothing (`dropHeartbeats`). */
-  readonly idleTexts?: readonly Uint8Array[];
-  /** The connection has ended. */
-  ended(): void;
-}
 
 export interface SocketProtocol {
   /** Name of the subprotocol. */
   readonly name: string;
   /** Spoken on the path when the client offers no subprotocol. @rule G-WS-19 */
   isDefaultOn(path: string): boolean;
+  /** Keeps messages that ask for nothing from being read (`heartbeatDropper`). */
+  readonly dropIdle?: (socket: Duplex) => void;
   open(connection: Connection): Conversation;
 }
 
@@ -61,7 +27,18 @@ export interface Sockets {
 
 type SocketsService = Token<"graphql-sockets", Sockets>;
 
-const PATHS: ReadonlySet<string> = new Set(["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"]);
+const PATHS = ["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"] as const;
+
+/** By path: what SQL can read of connections there. */
+const SETTINGS_OF: ReadonlyMap<string, Connection["settings"]> = new Map(
+  PATHS.map((path) => [
+    path,
+    [
+      ["request.method", "GET"],
+      ["request.path", path],
+    ],
+  ]),
+);
 
 /** @rule G-WS-17 */
 const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
@@ -75,22 +52,24 @@ export const socketsOf = (hooks: RelApiHooks, context: PluginContext): Sockets =
   return sockets;
 };
 
-/** Messages that wait for an earlier one to finish, before reading stops. */
-const MAX_WAITING = 16;
 /** How long clients have to reply to the close. */
 const CLOSE_PATIENCE_MS = 1000;
 
 /** Sockets that are told to come back, a group at a time. */
 const SPREAD_STEP_MS = 50;
-const MAX_REASON_BYTES = 123;
+
+/** Node puts them together again when somebody asks for them. They are as large as all else that is kept of a request.
+ *  */
+const forgetHeaders = (request: IncomingMessage): void => {
+  if (!Object.hasOwn(request, "headers")) Object.assign(request, { headers: undefined });
+};
 
 const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
-  const { logger } = context;
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat();
   const credentialWatch = watchCredentials(context);
   const cors = createOriginPolicies(() => context.options.corsAllowedOrigins);
-  const open = new Set<WebSocket>();
+  const open = new Map<WebSocket, SocketConnection>();
   context.counters.watch("sockets", () => open.size);
   let isClosing = false;
   let agreed: string | false = false;
@@ -103,7 +82,8 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   });
 
   const upgrade = ({ request, socket, head, path }: Upgrade): true | undefined => {
-    if (!PATHS.has(path)) return undefined;
+    const settings = SETTINGS_OF.get(path);
+    if (settings === undefined) return undefined;
     const { origin } = request.headers;
     if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
       refuse(
@@ -129,92 +109,32 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
     agreed = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
     server.handleUpgrade(request, socket, head, (webSocket) => {
       if (protocol === undefined) return void webSocket.on("error", () => undefined).close(1002);
-      open.add(webSocket);
-      webSocket.on("close", () => open.delete(webSocket));
-      converse(webSocket, socket, request, path, protocol);
+      forgetHeaders(request);
+      const connection = new SocketConnection({ ...parts(), request, settings, webSocket, socket }, protocol.open);
+      open.set(webSocket, connection);
+      webSocket.on("message", onMessage).on("error", onError).on("close", onClose);
+      protocol.dropIdle?.(socket);
     });
     return true;
   };
 
-  const converse = (
-    webSocket: WebSocket,
-    socket: Duplex,
-    request: IncomingMessage,
-    path: string,
-    protocol: SocketProtocol,
-  ): void => {
+  const parts = () => {
     const engine = context.service<GraphqlService>("graphql");
     const live = context.service<LiveQueriesService>("live-queries");
     if (engine === undefined || live === undefined)
       throw new Error("a socket protocol was applied without the plugins it requires");
-    const goneListeners = new Set<() => void>();
-    const waiting: string[] = [];
-    let isBusy = false;
+    return { context, engine, live, heartbeat, credentialWatch };
+  };
 
-    const outbox = createOutbox(
-      socket,
-      () => webSocket.readyState === webSocket.OPEN,
-      () => context.watchUnread(socket),
-      () => next(),
-    );
-    const conversation = protocol.open({
-      path,
-      request,
-      context,
-      engine,
-      live,
-      heartbeat,
-      credentialWatch,
-      outbox,
-      settings: [
-        ["request.method", "GET"],
-        ["request.path", path],
-      ],
-      close: (code, reason) => webSocket.close(code, cutReason(reason)),
-      onGone: (listener) => {
-        goneListeners.add(listener);
-        return () => goneListeners.delete(listener);
-      },
-    });
-
-    const failed = (fault: unknown): void => {
-      logger.error("unhandled error while handling a socket message", faultFacts(fault));
-      webSocket.close(1011, "internal error");
-    };
-
-    /** A slow client gets no further replies to pile up. */
-    const next = (): void => {
-      while (!isBusy && !outbox.isSlow) {
-        const text = waiting.shift();
-        if (text === undefined) break;
-        if (webSocket.readyState !== webSocket.OPEN) return;
-        try {
-          const taken = conversation.take(text);
-          if (taken === undefined) continue;
-          isBusy = true;
-          taken.catch(failed).finally(() => {
-            isBusy = false;
-            next();
-          });
-        } catch (fault) {
-          failed(fault);
-        }
-      }
-      if (webSocket.isPaused && waiting.length < MAX_WAITING) webSocket.resume();
-    };
-
-    webSocket.on("message", (data: Buffer) => {
-      waiting.push(data.toString());
-      next();
-      if (waiting.length >= MAX_WAITING) webSocket.pause();
-    });
-    if (conversation.idleTexts !== undefined) dropHeartbeats(socket, conversation.idleTexts);
-    webSocket.on("error", () => undefined); // the close that follows says why
-    webSocket.on("close", () => {
-      waiting.length = 0;
-      conversation.ended();
-      for (const listener of goneListeners) listener();
-    });
+  // the same for all sockets: listeners of its own would be most of what one takes
+  const onMessage = function (this: WebSocket, data: Buffer): void {
+    open.get(this)?.received(data.toString());
+  };
+  const onError = (): void => undefined; // the close that follows says why
+  const onClose = function (this: WebSocket): void {
+    const connection = open.get(this);
+    open.delete(this);
+    connection?.ended();
   };
 
   hooks.use<TakeUpgrade>("takeUpgrade").tap({ name: "graphql-sockets", refusal: REFUSAL }, upgrade);
@@ -222,7 +142,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
     isClosing = true;
     heartbeat.close();
     if (open.size === 0) return;
-    const all = [...open];
+    const all = [...open.keys()];
     const closed = Promise.all(
       all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
     );
@@ -237,7 +157,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
         await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));
     }
     const patience = setTimeout(() => {
-      for (const webSocket of open) webSocket.terminate();
+      for (const webSocket of open.keys()) webSocket.terminate();
     }, CLOSE_PATIENCE_MS);
     await closed;
     clearTimeout(patience);
@@ -248,12 +168,6 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
       protocols.push(protocol);
     },
   };
-};
-
-const cutReason = (reason: string): string => {
-  let text = reason;
-  while (Buffer.byteLength(text) > MAX_REASON_BYTES) text = text.slice(0, -1);
-  return text;
 };
 
 const refuse = (socket: Duplex, status: number, body: string, headers = ""): void => {

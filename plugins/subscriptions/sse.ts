@@ -118,7 +118,7 @@ const orEvents =
         end(error);
         return () => undefined;
       }
-      const forget = watch.join(session, exchange.credentials, () => events.end());
+      const forget = watch.join(session, { credentials: exchange.credentials, refused: () => events.end() });
       return () => {
         forget();
         stop();

@@ -1,13 +1,18 @@
 /** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol
  *  `graphql-transport-ws`. @rule G-WS-1 … G-WS-21 */
 import { validateMessage } from "graphql-ws";
-import { definePlugin, isRelApiError, type Json, type Session } from "../../core/index.ts";
+import { definePlugin, isRelApiError, type Credentials, type Json, type Session } from "../../core/index.ts";
+import type { LivePatcher, LiveResult } from "./api.ts";
+import type { CredentialHolder } from "./credential-watch.ts";
 import { socketCredentials } from "./credentials.ts";
 import { payloadOf } from "./asked.ts";
 import { EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
-import { encodeFrame } from "./outbox.ts";
-import { socketsOf, type Connection, type Conversation, type SocketProtocol } from "./sockets.ts";
+import { heartbeatDropper } from "./drop-heartbeats.ts";
+import type { Beating } from "./heartbeat.ts";
+import { encodeFrame, type Outgoing } from "./outbox.ts";
+import type { Connection, Conversation } from "./socket-connection.ts";
+import { socketsOf, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "./settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../settings.ts";
 
@@ -40,7 +45,7 @@ const transport = (): SocketProtocol => {
   let lastText = "";
   let lastIsError = false;
   let lastFrame: Uint8Array | undefined;
-  const encodeNext = (id: string, text: string, isError: boolean): Uint8Array => {
+  const encodeNext: EncodeNext = (id, text, isError) => {
     if (lastFrame !== undefined && text === lastText && id === lastId && isError === lastIsError) return lastFrame;
     const frame = encodeFrame(nextText(id, text, isError));
     if (frame.length > MAX_KEPT_BYTES) return frame;
@@ -53,7 +58,8 @@ const transport = (): SocketProtocol => {
   return {
     name: "graphql-transport-ws",
     isDefaultOn: (path) => path === "/v1/graphql/ws",
-    open: (connection) => converse(connection, encodeNext),
+    dropIdle: heartbeatDropper(USUAL_PONGS),
+    open: (connection) => new Conversing(connection, encodeNext),
   };
 };
 
@@ -66,28 +72,102 @@ const nextText = (id: string, text: string, isError: boolean): string =>
 const nextMessage = (id: string, payload: string): string =>
   `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`;
 
-const converse = (
-  connection: Connection,
-  encodeNext: (id: string, text: string, isError: boolean) => Uint8Array,
-): Conversation => {
-  const { outbox, context, engine, heartbeat, credentialWatch } = connection;
-  const running = new Map<string, () => void>();
-  let session: Session | undefined;
-  let isInitAsked = false;
-  let leaveHeartbeat: (() => void) | undefined;
-  let forgetCredentials: (() => void) | undefined;
-  let hasEnded = false;
-  const initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
+type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 
-  const ping = (): void => {
+/** A class, like those of its operations, because there are many thousands. */
+class Conversing implements Conversation, Beating, CredentialHolder {
+  readonly connection: Connection;
+  readonly encodeNext: EncodeNext;
+  readonly #running = new Map<string, SocketOperation>();
+  #session: Session | undefined;
+  #isInitAsked = false;
+  #hasEnded = false;
+  #initTimer: NodeJS.Timeout | undefined;
+  #credentials: Credentials | undefined;
+  #forgetCredentials: (() => void) | undefined;
+
+  constructor(connection: Connection, encodeNext: EncodeNext) {
+    this.connection = connection;
+    this.encodeNext = encodeNext;
+    this.#initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
+  }
+
+  get credentials(): Credentials {
+    return this.#credentials as Credentials; // whoever is watched has some
+  }
+
+  beat(): void {
+    const { outbox } = this.connection;
     // the client gets our next message soon enough
     if (!outbox.isSlow) outbox.sendFrame(PING);
-  };
+  }
 
-  const init = async (payload: Json | undefined): Promise<void> => {
-    if (isInitAsked) return connection.close(4429, "Too many initialisation requests");
-    isInitAsked = true;
-    clearTimeout(initTimer);
+  refused(refusal?: unknown): void {
+    const { connection } = this;
+    connection.close(4403, refusal === undefined ? EXPIRED : forbidden(connection.engine, refusal));
+  }
+
+  sendError(id: string, error: unknown): void {
+    const { outbox, engine } = this.connection;
+    const { body } = engine.encodeErrors(error, this.#session);
+    outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${errorsOf(body)}}`);
+  }
+
+  stop(id: string): void {
+    const operation = this.#running.get(id);
+    if (operation === undefined) return;
+    this.#running.delete(id);
+    operation.stop?.();
+    this.connection.outbox.forget(operation);
+  }
+
+  take(text: string): Promise<void> | void {
+    const { connection } = this;
+    let message: Message;
+    try {
+      message = readMessage(connection.engine.parseJson(text));
+    } catch (error) {
+      return connection.close(
+        4400,
+        `Parsing client message failed: ${error instanceof Error ? error.message : "no message"}`,
+      );
+    }
+    const { type, id, payload } = message;
+    switch (type) {
+      case "connection_init":
+        return this.#init(payload);
+      case "ping":
+        return connection.outbox.send(
+          payload === undefined
+            ? '{"type":"pong"}'
+            : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
+        );
+      case "subscribe":
+        return this.#subscribe(id ?? "", payload ?? null);
+      case "complete":
+        return this.stop(id ?? "");
+    }
+  }
+
+  ended(): void {
+    this.#hasEnded = true;
+    this.#endInit();
+    this.connection.heartbeat.leave(this);
+    this.#forgetCredentials?.();
+    for (const id of this.#running.keys()) this.stop(id);
+  }
+
+  #endInit(): void {
+    clearTimeout(this.#initTimer);
+    this.#initTimer = undefined;
+  }
+
+  async #init(payload: Json | undefined): Promise<void> {
+    const { connection } = this;
+    const { context, engine } = connection;
+    if (this.#isInitAsked) return connection.close(4429, "Too many initialisation requests");
+    this.#isInitAsked = true;
+    this.#endInit();
     const credentials = socketCredentials(connection.request, payload, engine);
     let found: Session;
     try {
@@ -98,96 +178,70 @@ const converse = (
         ? connection.close(4403, forbidden(engine, error))
         : connection.close(4500, "Internal server error");
     }
-    if (hasEnded) return;
-    session = found;
-    outbox.send('{"type":"connection_ack"}');
-    leaveHeartbeat = heartbeat.join(ping);
-    forgetCredentials = credentialWatch.join(found, credentials, (refusal) =>
-      connection.close(4403, refusal === undefined ? EXPIRED : forbidden(engine, refusal)),
-    );
-  };
+    if (this.#hasEnded) return;
+    this.#session = found;
+    this.#credentials = credentials;
+    connection.outbox.send('{"type":"connection_ack"}');
+    connection.heartbeat.join(this);
+    this.#forgetCredentials = connection.credentialWatch.join(found, this);
+  }
 
-  const sendError = (id: string, error: unknown): void => {
-    const { body } = engine.encodeErrors(error, session);
-    outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${errorsOf(body)}}`);
-  };
-
-  const stop = (id: string): void => {
-    running.get(id)?.();
-    running.delete(id);
-    outbox.forget(id);
-  };
-
-  const subscribe = (id: string, payload: Json): Promise<void> | void => {
+  #subscribe(id: string, payload: Json): Promise<void> | void {
+    const { connection } = this;
+    const session = this.#session;
     if (session === undefined) return connection.close(4401, "Unauthorized");
-    if (running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
-    const limit = context.options.maxSocketOperations;
-    if (running.size >= limit) return sendError(id, tooManyOperations(limit));
-    const refused = (error: unknown): void => sendError(id, error);
-    const sink: OperationSink = {
-      refused,
-      failed: refused,
-      done: (data) => {
-        outbox.send(nextText(id, data, false));
-        outbox.send(`{"id":${JSON.stringify(id)},"type":"complete"}`);
-      },
-      live: (answer, patcher) => {
-        const { hash, text, isError } = answer;
-        outbox.offer(id, hash, () =>
-          patcher === undefined
-            ? encodeNext(id, text, isError)
-            : encodeFrame(nextMessage(id, payloadOf(answer, patcher))),
-        );
-      },
-      liveEnded: (error) => {
-        stop(id);
-        sendError(id, error);
-      },
-    };
-    const started = startOperation(connection, session, () => engine.readRequest(payload), sink);
+    if (this.#running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
+    const limit = connection.context.options.maxSocketOperations;
+    if (this.#running.size >= limit) return this.sendError(id, tooManyOperations(limit));
+    const operation = new SocketOperation(this, id);
+    const started = startOperation(connection, session, () => connection.engine.readRequest(payload), operation);
     if (typeof started !== "function") return started;
-    running.set(id, started);
-  };
+    operation.stop = started;
+    this.#running.set(id, operation);
+  }
+}
 
-  const take = (text: string): Promise<void> | void => {
-    let message: Message;
-    try {
-      message = readMessage(engine.parseJson(text));
-    } catch (error) {
-      return connection.close(
-        4400,
-        `Parsing client message failed: ${error instanceof Error ? error.message : "no message"}`,
-      );
-    }
-    const { type, id, payload } = message;
-    switch (type) {
-      case "connection_init":
-        return init(payload);
-      case "ping":
-        return outbox.send(
-          payload === undefined
-            ? '{"type":"pong"}'
-            : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
-        );
-      case "subscribe":
-        return subscribe(id ?? "", payload ?? null);
-      case "complete":
-        return stop(id ?? "");
-    }
-  };
+class SocketOperation implements OperationSink, Outgoing {
+  sent = "";
+  waiting: Outgoing["waiting"] = undefined;
+  /** Of a live query. */
+  stop: (() => void) | undefined = undefined;
+  readonly #conversing: Conversing;
+  readonly #id: string;
 
-  return {
-    take,
-    idleTexts: USUAL_PONGS,
-    ended: () => {
-      hasEnded = true;
-      clearTimeout(initTimer);
-      leaveHeartbeat?.();
-      forgetCredentials?.();
-      for (const id of running.keys()) stop(id);
-    },
-  };
-};
+  constructor(conversing: Conversing, id: string) {
+    this.#conversing = conversing;
+    this.#id = id;
+  }
+
+  refused(error: unknown): void {
+    this.#conversing.sendError(this.#id, error);
+  }
+
+  failed(error: unknown): void {
+    this.refused(error);
+  }
+
+  done(data: string): void {
+    const { outbox } = this.#conversing.connection;
+    outbox.send(nextText(this.#id, data, false));
+    outbox.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
+  }
+
+  live(answer: LiveResult, patcher: LivePatcher | undefined): void {
+    const { connection, encodeNext } = this.#conversing;
+    const id = this.#id;
+    const { hash, text, isError } = answer;
+    connection.outbox.offer(this, hash, () =>
+      patcher === undefined ? encodeNext(id, text, isError) : encodeFrame(nextMessage(id, payloadOf(answer, patcher))),
+    );
+  }
+
+  liveEnded(error: unknown): void {
+    this.#conversing.stop(this.#id);
+    this.refused(error);
+  }
+}
 
 const OF_CLIENTS: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
 
