@@ -30,7 +30,8 @@ export const heartbeatDropper = (texts: readonly Uint8Array[]): ((socket: Duplex
     const readers = socket.listeners("data");
     const read = readers[0] as OnData | undefined;
     if (read === undefined || readers.length > 1) return;
-    socket.on("data", dropping(read));
+    // the last one that fits is taken off: it must not be this one
+    socket.prependListener("data", dropping(read));
     socket.off("data", read);
   };
 };

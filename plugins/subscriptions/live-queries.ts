@@ -13,13 +13,14 @@ import {
   type Slot,
 } from "../../core/index.ts";
 import { createFigures } from "./figures.ts";
+import { createCohortKeys, factsOf } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
 import { conditionsOf, type Conditions } from "./conditions.ts";
 import { createLimiter } from "./limiter.ts";
 import { createPaceMeter } from "./pace.ts";
 import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
-import { hashOf, createRunner, type CohortFacts } from "./runner.ts";
+import { hashOf, createRunner } from "./runner.ts";
 import type { LiveQueries, LiveQueriesService, LiveQuery, LiveResult, LiveRunSignal, WatchChanges } from "./api.ts";
 import { graphqlSource, refuseMissing } from "./live-query.ts";
 import { liveSettings } from "./settings.ts";
@@ -55,10 +56,9 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   const slots = new WeakMap<Program, readonly Slot[]>();
   /** Cached by program: its text contains everything that it depends on. */
   const conditions = new WeakMap<Program, Conditions | null>();
-  const programNumbers = new WeakMap<Program, number>();
+  const keyOf = createCohortKeys();
   /** Proven by the model in force, but the database has changed since. @rule G-SUB-11 */
   const disproved = new WeakSet<Program>();
-  let lastProgram = 0;
   let keptBytes = 0;
   let isClosed = false;
   const ran = context.signal<LiveRunSignal>("live-run");
@@ -83,12 +83,6 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
 
   const drop = (subscription: Subscription): void => {
     if (all.delete(subscription)) keptBytes -= subscription.bytes;
-  };
-
-  const numberOf = (program: Program): number => {
-    let number = programNumbers.get(program);
-    if (number === undefined) programNumbers.set(program, (number = ++lastProgram));
-    return number;
   };
 
   /** The columns of the statement over all subscribers, for this one; undefined: it runs alone. @throws RelApiError
@@ -164,12 +158,11 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
     programs.every(({ program }) => program.isProven === true && !disproved.has(program));
 
   const cohortOf = (query: LiveQuery, row: string | undefined): Cohort => {
-    const facts = {
-      ...factsOf(query, row, numberOf, isShareable(query, row)),
-      conditions: conditionsOfQuery(query),
-    };
-    let cohort = cohorts.get(facts.key);
+    const isShared = isShareable(query, row);
+    const key = keyOf(query, row !== undefined, isShared);
+    let cohort = cohorts.get(key);
     if (cohort === undefined) {
+      const facts = { ...factsOf(key, query, isShared), conditions: conditionsOfQuery(query) };
       cohort = createCohort({
         facts,
         runner,
@@ -182,7 +175,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
         groups,
         whenNoLongerShared: unshare,
       });
-      cohorts.set(facts.key, cohort);
+      cohorts.set(key, cohort);
       if (!isClosed) groups.join(cohort);
     }
     return cohort;
@@ -279,40 +272,3 @@ const BYTES_PER_CHARACTER = 16;
 /** Requests keep at least half of the pool. */
 const concurrencyOf = (poolCount: number, isEmbedded: boolean): number =>
   isEmbedded ? 1 : Math.max(1, Math.min(4, poolCount >> 1));
-
-const NOTHING: ReadonlySet<string> = new Set();
-
-/** The key consists of exactly what the statement runs with. @rule G-SUB-6 G-SUB-10 */
-const factsOf = (
-  query: LiveQuery,
-  row: string | undefined,
-  numberOf: (program: Program) => number,
-  isShared: boolean,
-): Omit<CohortFacts, "conditions"> => {
-  const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
-  // all that may differ between callers who share it: its proof says that the statement reads nothing of these
-  const others = { ...session, claims: undefined, claimsText: undefined, variables: undefined, expiresAtMs: undefined };
-  const relations =
-    programs.length === 1
-      ? (programs[0]?.program.relations ?? NOTHING)
-      : new Set(programs.flatMap(({ program }) => [...program.relations]));
-  const access: CohortFacts["access"] = {
-    schema,
-    keepsLoginPath,
-    ...(settings === undefined ? {} : { settings }),
-    ...(isolation === undefined ? {} : { isolation }),
-  };
-  return {
-    key: JSON.stringify([
-      programs.map(({ program }) => numberOf(program)),
-      row !== undefined,
-      isShared ? others : session,
-      access,
-    ]),
-    session,
-    isShared,
-    access,
-    relations,
-    isOpenEnded: programs.some(({ program }) => program.isOpenEnded),
-  };
-};
