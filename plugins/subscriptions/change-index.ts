@@ -5,7 +5,7 @@ import type { RowKey, TableFacts } from "./base-tables.ts";
 import type { Kind } from "./comparable.ts";
 import type { Conditions } from "./conditions.ts";
 import { keyOfCells, wantedOf, type Wanted } from "./keys.ts";
-import { createMembers, type LookUp, type Members } from "./members.ts";
+import { createMembers, type LookUp, type Members, type Room } from "./members.ts";
 
 /** Where an item stands, so that it can be taken out: shapes with their keys, and tables of which any row concerns
  *  it. */
@@ -41,10 +41,11 @@ export interface ChangeIndex<Item extends object> {
   prepare(items: readonly { readonly marks: Marks<Item> }[], run: LookUp): Promise<void> | undefined;
 }
 
-/** `whenColumns`: there are more of them. */
+/** `whenColumns`: there are more of them. `room`: for the rows of lists. */
 export const createChangeIndex = <Item extends object>(
   tables: ReadonlyMap<string, TableFacts>,
   whenColumns: () => void,
+  room: Room,
 ): ChangeIndex<Item> => {
   const indexes = new Map<string, TableIndex<Item>>();
   const columns = new Map<string, readonly string[]>();
@@ -63,7 +64,8 @@ export const createChangeIndex = <Item extends object>(
     if (shape === undefined) {
       const { identity, rowKey, witness } = facts;
       const isTold = wanted.columns.every((name) => identity?.has(name) !== false);
-      const members = isTold || rowKey === undefined ? undefined : createMembers(rowKey, wanted.columns, wanted.kinds);
+      const members =
+        isTold || rowKey === undefined ? undefined : createMembers(rowKey, wanted.columns, wanted.kinds, room);
       shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map(), members }));
       const known = columns.get(table) ?? [];
       const more = witness === undefined ? members && rowKey?.columns : [witness];

@@ -49,7 +49,14 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   const runner = createRunner(context);
   const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
   const figuresOf = createFigures();
-  const groups = createWatchGroups(watchChanges, context);
+  const groups = createWatchGroups(watchChanges, context, {
+    take: (bytes) => {
+      if (keptBytes + bytes > context.options.maxLiveQueryBytes) return false;
+      keptBytes += bytes;
+      return true;
+    },
+    give: (bytes) => void (keptBytes -= bytes),
+  });
   const meter = createPaceMeter();
   const cohorts = new Map<string, Cohort>();
   const all = new Set<Subscription>();

@@ -33,6 +33,18 @@ export interface Members {
   lookUp(keys: readonly string[], run: LookUp): Promise<void>;
 }
 
+/** What may be kept together with everything else that live queries keep. @rule G-SUB-12 */
+export interface Room {
+  /** Whether there is room for them; then they count. */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
+}
+
+/** As measured: a row and its key. */
+const BYTES_PER_ROW = 100;
+
+const bytesOf = (row: string): number => BYTES_PER_ROW + row.length;
+
 /** A look-up that has not ended. */
 interface Running {
   readonly ended: Promise<void>;
@@ -46,7 +58,12 @@ const MAX_FOUND = 100_000;
 const MAX_LEFT = 1000;
 
 /** `columns`, `kinds`: of the shape. */
-export const createMembers = (table: RowKey, columns: readonly string[], kinds: readonly Kind[]): Members => {
+export const createMembers = (
+  table: RowKey,
+  columns: readonly string[],
+  kinds: readonly Kind[],
+  room: Room,
+): Members => {
   let isKept = false;
   let isGivenUp = false;
   /** By the key of the row: keys of the shape, several where it is not certain which. */
@@ -54,9 +71,12 @@ export const createMembers = (table: RowKey, columns: readonly string[], kinds: 
   let unknown = new Set<string>();
   let running = new Map<string, Running>();
   let leftCount = 0;
+  let keptBytes = 0;
 
   const drop = (): void => {
     isKept = false;
+    room.give(keptBytes);
+    keptBytes = 0;
     rows = new Map();
     unknown = new Set();
     running = new Map();
@@ -70,10 +90,20 @@ export const createMembers = (table: RowKey, columns: readonly string[], kinds: 
 
   const addRow = (row: string, key: string): void => {
     const known = rows.get(row);
-    if (known === undefined) rows.set(row, key);
-    else if (known !== key && !(typeof known === "object" && known.includes(key)))
+    if (known === undefined) {
+      const bytes = bytesOf(row);
+      if (rows.size === MAX_ROWS || !room.take(bytes)) return giveUp();
+      keptBytes += bytes;
+      rows.set(row, key);
+    } else if (known !== key && !(typeof known === "object" && known.includes(key)))
       rows.set(row, typeof known === "string" ? [known, key] : [...known, key]);
-    if (rows.size > MAX_ROWS) giveUp();
+  };
+
+  const removeRow = (row: string): void => {
+    if (!rows.delete(row)) return;
+    const bytes = bytesOf(row);
+    keptBytes -= bytes;
+    room.give(bytes);
   };
 
   /** The rows of the keys; calls `finished` with those whose rows are all there. @throws what `run` throws */
@@ -122,14 +152,14 @@ export const createMembers = (table: RowKey, columns: readonly string[], kinds: 
       if (++leftCount <= MAX_LEFT + wantedCount) return;
       leftCount = 0;
       for (const [row, known] of rows)
-        if (typeof known === "string" ? !isWanted(known) : !known.some(isWanted)) rows.delete(row);
+        if (typeof known === "string" ? !isWanted(known) : !known.some(isWanted)) removeRow(row);
     },
     keysOf: (row) => {
       const known = rows.get(row);
       return known === undefined ? [] : typeof known === "string" ? [known] : known;
     },
     set: (row, key) => {
-      rows.delete(row);
+      removeRow(row);
       if (key !== undefined) addRow(row, key);
     },
     lookUp: async (keys, run) => {

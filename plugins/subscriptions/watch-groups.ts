@@ -5,6 +5,7 @@ import type { Changed, Interest, Unwatch, WatchChanges } from "./api.ts";
 import { createBases, type Bases } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "./change-index.ts";
 import type { Cohort, Entry, EntryWatcher } from "./cohort.ts";
+import type { Room } from "./members.ts";
 
 export interface WatchGroups extends EntryWatcher {
   /** The cohort is watched from now on, as soon as its tables are known. */
@@ -30,7 +31,12 @@ interface Group {
 
 const RETRY_MS = 1000;
 
-export const createWatchGroups = (watchChanges: WatchChanges["value"], context: PluginContext): WatchGroups => {
+/** `room`: for the rows of lists. */
+export const createWatchGroups = (
+  watchChanges: WatchChanges["value"],
+  context: PluginContext,
+  room: Room,
+): WatchGroups => {
   const basesOf = createBases(context);
   const groups = new Map<string, Group>();
   const joined = new Map<Cohort, Group>();
@@ -42,7 +48,7 @@ export const createWatchGroups = (watchChanges: WatchChanges["value"], context: 
     const cohorts = new Set<Cohort>();
     const failing = new Set<Entry>();
     const anyRow = new Map([...bases.tables].map((table) => [table, new Set<Cohort>()]));
-    const index = createChangeIndex<Entry>(bases.named, () => listener());
+    const index = createChangeIndex<Entry>(bases.named, () => listener(), room);
 
     const touch = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<Entry>): void => {
       let skipped = group.count;
@@ -152,6 +158,7 @@ export const createWatchGroups = (watchChanges: WatchChanges["value"], context: 
       for (const entry of cohort.entries.values()) removeFrom(group, entry);
       if (group.cohorts.size > 0) return;
       groups.delete(group.bases.key);
+      group.index.forget();
       unwatch(group);
     },
     prepare: (cohort, entries) =>

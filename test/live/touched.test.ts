@@ -355,6 +355,32 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect((await later.after("delete from usual where id in (2, 11)")).reruns).toBe(2);
   });
 
+  test("G-SUB-12 G-SUB-16 the rows of lists count, and are not kept where there is no room for them", async () => {
+    await open.api.sql("truncate usual; insert into usual select * from note");
+    const { after, context } = await from(lists("usual", TEN));
+    const bytes = (): number => context.counters.get("live-query-bytes");
+    const without = bytes();
+    await after("update usual set tag = 'counted' where id = 19");
+    expect(bytes()).toBeGreaterThanOrEqual(without + 1000);
+    const with10 = bytes();
+    await after("insert into usual (id, chat_id) select i, 3 from generate_series(100, 149) i");
+    expect(bytes()).toBeGreaterThanOrEqual(with10 + 5000);
+    await after("delete from usual where id >= 100");
+    expect(bytes()).toBe(with10);
+    const full = await openWatched({ busName: "touched-full", maxLiveQueryBytes: 36_000 });
+    const crowded = await watching(full, lists("usual", TEN));
+    expect((await crowded.after("update usual set tag = 'first' where id = 19")).reruns).toBe(10);
+    expect(
+      (await crowded.after("insert into usual (id, chat_id) select i, 3 from generate_series(100, 149) i")).answered,
+    ).toEqual(["3"]);
+    expect((await crowded.after("update usual set tag = 'second' where id = 19")).reruns).toBe(10);
+    expect(full.context.counters.get("live-query-bytes")).toBeLessThanOrEqual(36_000);
+    await crowded.socket.close();
+    await until(() => full.context.counters.get("live-subscribers") === 1);
+    expect(full.context.counters.get("live-query-bytes")).toBeLessThan(4000);
+    await crowded.api.sql("delete from usual where id >= 100");
+  });
+
   test("G-SUB-16 by several columns, a part of the key among them, and where only some rows are known", async () => {
     await open.api.sql("truncate cell; insert into cell select i % 3, i, i % 2 from generate_series(1, 30) i");
     const of = (a: number, n: number): Live => [
