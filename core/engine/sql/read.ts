@@ -6,6 +6,7 @@ import { compileAggregateCall } from "./aggregate.ts";
 import { compileCallSource } from "./call.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
+import { compileOrder } from "./order.ts";
 import { compilePredicate } from "./predicate.ts";
 import { buildObject } from "./json.ts";
 import type { RelatedRows } from "./related.ts";
@@ -42,7 +43,11 @@ const openLevel = (compiler: Compiler, source: ReadFrom, place: ReadOptions): Le
     // the relation's own name if possible, so that database messages name the relation
     const from =
       row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
-    return { from, scope: { row, relation, isRecord: false, root: undefined, embeds: noEmbeds }, on: undefined };
+    return {
+      from,
+      scope: { row, relation, isRecord: false, isStored: true, root: undefined, embeds: noEmbeds },
+      on: undefined,
+    };
   }
   if ("call" in source) return { ...compileCallSource(compiler, source.call), on: undefined };
   const relation = relationOf(compiler.model, source.written);
@@ -260,13 +265,6 @@ const limitOf = (compiler: Compiler, read: Read): Sql => {
   const limit = compileValue(compiler, { type: "bigint", ...read.limit });
   // least() passes over NULL, which is what an absent limit is bound as
   return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${integer(cap)})`;
-};
-
-const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: Sql): Sql => {
-  const by = known ?? compileExpression(compiler, term.by, scope).sql;
-  const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
-  const nulls = term.nulls === undefined ? empty : term.nulls === "first" ? sql` nulls first` : sql` nulls last`;
-  return sql`${by}${direction}${nulls}`;
 };
 
 /** What the count of a read counts: its root rows, or the groups it asks for, without limit and order. @rule R-CNT-1

@@ -23,7 +23,14 @@ export const relatedRows = (compiler: Compiler, parent: Scope, id: string): Rela
   const relationship = findRelationship(parent, id);
   const target = lookUp(compiler, relationship.target);
   const row = compiler.alias(relationship.target.name);
-  const scope: Scope = { row, relation: target, isRecord: false, root: parent.root ?? parent, embeds: noEmbeds };
+  const scope: Scope = {
+    row,
+    relation: target,
+    isRecord: false,
+    ...(relationship.routine === undefined ? { isStored: true } : {}),
+    root: parent.root ?? parent,
+    embeds: noEmbeds,
+  };
   if (relationship.routine !== undefined) {
     compiler.seen.isOpenEnded = true;
     return {

@@ -39,6 +39,8 @@ export interface Scope {
   readonly routine?: Routine;
   /** The row is a record that must be cast to the relation's row type before functions of the row take it. */
   readonly isRecord: boolean;
+  /** The rows are those that the relation has, not what a function returns in its name. */
+  readonly isStored?: true;
   /** The scope of the outermost predicate. */
   readonly root: Scope | undefined;
   /** Reads embedded at this level, by embed id: for null tests and related orders. */

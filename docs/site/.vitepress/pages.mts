@@ -103,6 +103,7 @@ const sections: readonly Section[] = [
       "reference/graphql",
       "reference/live-queries",
       "reference/plugins",
+      "reference/statements",
       "reference/observability",
       "reference/extensions",
       "reference/plus",
