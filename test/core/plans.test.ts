@@ -8,6 +8,18 @@ import { capabilities, forGraphql, startApi, type RequestParts } from "../suppor
 
 const ROWS = 50_000;
 
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Loops"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+const tablesOf = (node: PlanNode): readonly string[] =>
+  nodesOf(node).flatMap((one) => (one["Relation Name"] === undefined ? [] : [one["Relation Name"]]));
+
 describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   if (!capabilities.realServer) return;
   const sent = lastStatement();
@@ -25,6 +37,15 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       await connection.query("set jit = off");
       const { rows } = await connection.query(`explain (costs off) ${sent.text()}`);
       return rows.map((row) => row["QUERY PLAN"]).join("\n");
+    } finally {
+      await connection.end();
+    }
+  };
+  const analyzed = async (): Promise<PlanNode> => {
+    const connection = await api.database.connect();
+    try {
+      const { rows } = await connection.query(`explain (analyze, timing off, format json) ${sent.text()}`);
+      return rows[0]["QUERY PLAN"][0].Plan;
     } finally {
       await connection.end();
     }
@@ -72,6 +93,66 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(await ids("/holes?select=id&order=n.nullsfirst,id")).toEqual([2, 1, 3]);
       expect(await ids("/holes?select=id&order=d.desc.nullslast")).toEqual([2, 1, 3]);
       expect(await ids("/seen?select=id&order=other.nullsfirst")).toEqual([3, 1, 2]);
+    });
+  });
+
+  describe("X-PLN-2 the page is found before what stands beside its rows", () => {
+    /** Some node that cuts reads the table of the page alone, and each other table is read for `rows` rows at most. */
+    const findsPageFirst = (plan: PlanNode, table: string, rows: number): void => {
+      const cuts = nodesOf(plan).filter((node) => ["Limit", "Unique"].includes(node["Node Type"]));
+      expect(cuts.map((node) => [...new Set(tablesOf(node))])).toContainEqual([table]);
+      for (const node of nodesOf(plan))
+        if (node["Relation Name"] !== undefined && node["Relation Name"] !== table)
+          expect(node["Actual Loops"], JSON.stringify(plan, undefined, 1)).toBeLessThanOrEqual(rows);
+    };
+
+    test.each([
+      ["an embed of one", "/purchase?select=id,customer(name)&order=total.desc,id&limit=20"],
+      ["and with an offset", "/purchase?select=id,customer(name)&order=total.desc,id&limit=20&offset=100"],
+      ["an offset with an index", "/purchase?select=id,customer(name)&order=id&limit=20&offset=100"],
+      ["an embed of many", "/purchase?select=id,item(qty)&order=total.desc,id&limit=20"],
+      ["with columns of *", "/purchase?select=*,item(qty)&order=total.desc,id&limit=20&offset=7"],
+      ["a spread of one", "/purchase?select=id,...customer(name)&order=total.desc,id&limit=20"],
+      ["a spread of many", "/purchase?select=id,...item(qty)&order=total.desc,id&limit=20"],
+    ])("REST: %s", async (_, path) => {
+      const answer = await api.get(path);
+      expect(answer.json()).toHaveLength(20);
+      findsPageFirst(await analyzed(), "purchase", 20);
+    });
+
+    test("GraphQL: distinct_on", async () => {
+      const query =
+        "{ purchase(distinct_on: status, order_by: [{status: asc}, {total: desc}, {id: asc}]) { id customer { name } } }";
+      expect((await api.gql(query)).data.purchase).toHaveLength(3);
+      findsPageFirst(await analyzed(), "purchase", 3);
+    });
+
+    test("the answers are those of one level", async () => {
+      const both = async (path: string): Promise<void> => {
+        const page = (await api.get(`${path}&limit=20&offset=30`)).json();
+        const all = (await api.get(path)).json();
+        expect(page).toEqual(all.slice(30, 50));
+      };
+      await both(
+        "/purchase?select=*,customer(name,country(name)),item(*)&item.order=product_id&id=lt.200&order=total.desc,id",
+      );
+      await both(
+        "/purchase?select=total,...customer(name,...country(land:name)),...item(qty)&item.order=product_id&id=lt.200&order=total,id",
+      );
+      await both("/purchase?select=id,...customer!inner(name)&customer.country_id=eq.8&order=id&id=lt.20000");
+      await both("/purchase?select=id,item!inner(qty)&item.qty=eq.2&order=total,id&id=lt.500");
+      await both("/customer?select=id,label,purchase()&purchase=is.null&order=id.desc");
+      await both("/customer?select=*,label,purchase(id)&purchase=not.is.null&purchase.order=id&order=id.desc");
+    });
+
+    test("a role needs no right on columns that the answer does not have", async () => {
+      await api.sql(
+        "revoke select on customer from sea_anon; grant select (id, name, country_id) on customer to sea_anon",
+      );
+      const answer = await api.get("/customer?select=name,country(name)&order=name&limit=2&offset=1");
+      await api.sql("grant select on customer to sea_anon");
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.json()).toHaveLength(2);
     });
   });
 });

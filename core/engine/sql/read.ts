@@ -1,12 +1,13 @@
 /** The rows of one level: `select … from … where … group by … order by … limit …`. */
 import type { Registry } from "../../plugin.ts";
 import { relationOf, type Relation } from "../model/model.ts";
-import type { Embed, Expression, OrderBy, Output, Predicate, Read, ReadFrom } from "../plan/plan.ts";
+import type { Embed, Expression, Output, Read, ReadFrom } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { compileCallSource } from "./call.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { compileOrder } from "./order.ts";
+import { ordersByEmbed, pageOf, testsEmbed } from "./page.ts";
 import { compilePredicate } from "./predicate.ts";
 import { buildObject } from "./json.ts";
 import type { RelatedRows } from "./related.ts";
@@ -90,22 +91,6 @@ const isGrouped = ({ embeds }: Registry, outputs: readonly Output[]): boolean =>
   return outputs.some(groups);
 };
 
-const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
-  orderBy !== undefined && orderBy.some(({ by }) => embedOf(by) === id);
-
-/** The embed that a term of an order looks into. */
-const embedOf = (by: Expression): string | undefined => {
-  if (by.kind === "ordering") return embedOf(by.of);
-  return by.kind === "embedded" ? by.embed : undefined;
-};
-
-const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
-  if (predicate === undefined) return false;
-  if (predicate.kind === "and" || predicate.kind === "or") return predicate.of.some((part) => testsEmbed(part, id));
-  if (predicate.kind === "not") return testsEmbed(predicate.of, id);
-  return predicate.kind === "embedded" && predicate.embed === id;
-};
-
 /** The value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
 const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql => {
   if (expression.kind === "cast")
@@ -134,9 +119,11 @@ export const compileRows = (
   place: ReadOptions = {},
   isExistence = false,
 ): CompiledRows => {
+  const grouped = !isExistence && (read.groupBy !== undefined || isGrouped(compiler.registry, read.output));
+  const twoLevels = isExistence || grouped ? undefined : compilePage(compiler, read, place);
+  if (twoLevels !== undefined) return twoLevels;
   const level = openLevel(compiler, read.from, place);
   const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
-  const grouped = !isExistence && (read.groupBy !== undefined || isGrouped(compiler.registry, outputs));
   const embeds = new Map<string, EmbeddedRead>();
   const scope: Scope = { ...level.scope, root: place.root, embeds };
   const joins: Sql[] = [];
@@ -247,6 +234,27 @@ export const compileRows = (
     for (const column of compiled.columns)
       items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
   }
+};
+
+/** The rows of the page as a subquery, and what stands beside them around it. */
+const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): CompiledRows | undefined => {
+  if (!("relation" in read.from)) return undefined;
+  const relation = relationOf(compiler.model, read.from.relation);
+  // as the first level would show them, they are not what relationships compare
+  if (relation === undefined || hasRepresentation(compiler, relation)) return undefined;
+  const isNested = place.related !== undefined || place.from !== undefined;
+  const page = pageOf(compiler.registry, relation, read, isNested);
+  if (page === undefined) return undefined;
+  const rows = compileRows(compiler, page.rows, place);
+  const row = compiler.alias(relation.name);
+  return compileRows(compiler, page.beside, {
+    root: place.root,
+    isCompared: place.isCompared,
+    from: {
+      from: sql`(${rows.sql}) as ${ident(row)}`,
+      scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
+    },
+  });
 };
 
 /** `limit` and `offset`. */
