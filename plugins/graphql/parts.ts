@@ -20,6 +20,7 @@ import type {
   GraphQLOutputType,
 } from "graphql";
 import type {
+  Assignment,
   BoundValue,
   Column,
   Expression,
@@ -28,6 +29,7 @@ import type {
   Pieces,
   OperatorSpec,
   OrderingSpec,
+  Predicate,
   Delete,
   Insert,
   Output,
@@ -38,7 +40,9 @@ import type {
   ResolvedOptions,
   Routine,
   RoutineParameter,
+  SequenceStep,
   Session,
+  StepRequirement,
   Update,
   UpdateOperatorSpec,
   QualifiedName,
@@ -163,6 +167,10 @@ export type GqlPart =
   | { readonly kind: "predicate"; readonly fn: string; readonly value: GqlValueType; readonly columns: "any" | 1 | 2 }
   // writes
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
+  /** An argument of updates, and a field of `T_updates`, of a plugin's own. @rule X-GQL-10 */
+  | { readonly kind: "further"; readonly writes: (input: GqlInput, writing: GqlWriting) => GqlFurther | undefined }
+  /** In inputs of a plugin's own (`input`): read by the plugin. */
+  | { readonly kind: "own"; readonly name: string }
   /** column of an update operator's input; `value`: of the operand */
   | {
       readonly kind: "update-column";
@@ -273,6 +281,55 @@ export interface GqlSelected {
   readonly selection: readonly GqlSelected[];
 }
 
+// --- further writes of updates -------------------------------------------------------------------------------------
+
+/** A value given in the document or by a variable. What is looked at decides the plan. */
+export interface GqlInput {
+  /** Its place in the request, for errors. */
+  readonly path: string;
+  readonly isNull: boolean;
+  /** Of an input object, in name order. Each counts as a value that is inserted (G-LIM-4). */
+  fields(): readonly GqlInputField[];
+  /** Of a list; a single value is a list of one. */
+  items(): readonly GqlInput[];
+  /** Of a Boolean. */
+  isTrue(): boolean;
+}
+
+export interface GqlInputField extends GqlInput {
+  readonly name: string;
+  readonly part: GqlPart | undefined;
+}
+
+/** What further writes are made with. */
+export interface GqlWriting {
+  readonly schema: RoleSchema;
+  /** The table that is updated. */
+  readonly relation: Relation;
+  /** Adds a step; its number. */
+  step(step: SequenceStep): number;
+  /** What a condition (`build.boolExp`) says; undefined: every row. */
+  where(input: GqlInput): Predicate | undefined;
+  /** A value of that type, bound. Null is refused. */
+  value(input: GqlInput, type: GqlValueType): ValueRef;
+  /** Inserts the rows of `build.relatedInsert`, and what is nested in them. `parent`: the step whose row they belong to;
+   *  absent: they come first. The step of the row, of those that come first. */
+  insert(input: GqlInput, along: Relationship, parent?: number): number | undefined;
+  /** An update of its own, of those rows: an item of `build.updates`, or update operators; with the arguments of
+   *  plugins' own in it. */
+  update(input: GqlInput, relation: Relation, among: Predicate): number;
+}
+
+/** What an argument adds to an update. Its steps so far come before the update. */
+export interface GqlFurther {
+  /** Columns of the updated rows; where two decide one, the later wins. */
+  readonly assignments?: readonly Assignment[];
+  /** What the updated rows must be. */
+  readonly requires?: readonly Omit<StepRequirement, "step">[];
+  /** Adds the steps behind the update, which is that step. */
+  after?(step: number): void;
+}
+
 /** Key of `extensions` that holds parts and scopes. */
 export const GQL_EXTENSION = "relapi";
 
@@ -296,6 +353,8 @@ export type GqlScope =
   | "record"
   /** of a plugin's own, for conditions and orders: its fields are `expression` and `members` */
   | "terms"
+  /** of a plugin's own, for arguments that it reads itself: any fields */
+  | "input"
   | "aggregate"
   | "aggregate_fields"
   | "aggregate_columns"
@@ -424,6 +483,12 @@ export interface GqlBuild {
   orderDirection(): GraphQLEnumType | undefined;
   /** `where`, `order_by`, `limit`, `offset` and `distinct_on`, as root fields of the table have them. */
   listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
+  /** Inputs of writes, as the dialect has them: a condition, an item of `update_T_many`, the rows of a nested insert, and
+   *  the update operators as fields. @rule X-GQL-10 */
+  boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
+  updates(table: GqlTable): GraphQLInputObjectType | undefined;
+  relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
+  updateOperators(table: GqlTable): GqlFields;
   /** Name of a root field. */
   rootName(...words: readonly (string | GqlNamePart)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */

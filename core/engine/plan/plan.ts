@@ -1,7 +1,7 @@
 /** What both surfaces say, in one form. Plain JSON, frozen; bound values are not in it: a plan names them by index
  *  (`ValueRef`) and travels with them as a `PlannedRequest`, so that equal plans share one statement whatever the
  *  values. */
-import type { QualifiedName } from "../model/model.ts";
+import type { ColumnPair, QualifiedName } from "../model/model.ts";
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -125,7 +125,10 @@ export type Predicate =
   /** null filter on an embed of the same read (R-EMB-15). `embed`: its `id` */
   | { readonly kind: "embedded"; readonly embed: string; readonly isNull: boolean }
   /** some row of another relation (G-FIL-9) */
-  | { readonly kind: "exists"; readonly from: QualifiedName; readonly where?: Predicate };
+  | { readonly kind: "exists"; readonly from: QualifiedName; readonly where?: Predicate }
+  /** some row that an earlier step of the same `Sequence` left has the same values: own column, column of that row
+   *  (X-SEQ-1) */
+  | { readonly kind: "written"; readonly step: number; readonly columns: readonly ColumnPair[] };
 
 /** A left side, an operator and its operand. */
 export interface Comparison {
@@ -203,8 +206,9 @@ export type EmbedSource =
 export type ReadFrom =
   | { readonly relation: QualifiedName }
   | { readonly call: RoutineCall }
-  /** rows written by the write this read belongs to, or by steps of its sequence. They have the relation's row type. */
-  | { readonly written: QualifiedName; readonly steps?: readonly number[] };
+  /** rows written by the write this read belongs to, or by steps of its sequence. They have the relation's row type.
+   *  `isCurrent`: as they are when they are read, found again by the primary key where there is one (X-SEQ-4) */
+  | { readonly written: QualifiedName; readonly steps?: readonly number[]; readonly isCurrent?: true };
 
 /** The rows of one level, and what is returned from them. */
 export interface Read {
@@ -314,6 +318,8 @@ export interface Update extends Write {
   /** One of both: from a JSON payload (first object), or column by column. */
   readonly payload?: Extract<WriteRows, { readonly payload: ValueRef }>;
   readonly assignments?: readonly Assignment[];
+  /** In a sequence: with nothing to set, the rows are found and locked, for later steps (X-SEQ-2). */
+  readonly locks?: true;
 }
 
 /** Deletes the rows that match. */
@@ -366,17 +372,28 @@ export interface Refusal {
   readonly message: string;
   readonly path: string;
   /** Steps without whose rows it would not have been reached. */
-  readonly requires: NonNullable<SequenceStep["requires"]>;
+  readonly requires: readonly StepRequirement[];
 }
 
 /** One write of a sequence. */
 export interface SequenceStep {
-  readonly write: Insert | Update | Delete;
+  /** A read has no outputs: whole rows are found for later steps (X-SEQ-2). */
+  readonly write: Insert | Update | Delete | Read;
   /** Its place in the request, for database errors. */
   readonly path?: string;
-  /** The step needs a row of that earlier step; without one the request fails with this text at that place (G-NST-6).
-   *  */
-  readonly requires?: readonly { readonly step: number; readonly message: string; readonly path: string }[];
+  readonly requires?: readonly StepRequirement[];
+  /** It writes the rows of that earlier step again: they count once (X-SEQ-4). */
+  readonly again?: number;
+}
+
+/** A step needs a row of an earlier step, or of itself; without one the request fails with this text at that place
+ *  (G-NST-6). */
+export interface StepRequirement {
+  readonly step: number;
+  /** Instead: the step must not have more rows than that (X-SEQ-3). */
+  readonly atMost?: number;
+  readonly message: string;
+  readonly path: string;
 }
 
 /** What the one row of a statement contains. Part of the cache key. */

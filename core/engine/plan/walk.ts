@@ -103,11 +103,15 @@ const mapAny = (plan: Plan, walk: Walk): Plan => {
       return mapBundle(plan, walk);
     case "sequence":
       return changed(plan, {
-        steps: mapList(plan.steps, (step): SequenceStep => changed(step, { write: mapWrite(step.write, walk) })),
+        steps: mapList(plan.steps, (step): SequenceStep => changed(step, { write: mapStep(step.write, walk) })),
         result: mapRead(plan.result, walk),
       });
   }
 };
+
+/** What a step finds is no list that limits are for. */
+const mapStep = (write: SequenceStep["write"], walk: Walk): SequenceStep["write"] =>
+  write.kind === "read" ? mapRead(write, walk, { isOne: true }) : mapWrite(write, walk);
 
 const mapCall = (plan: Call, walk: Walk): Call =>
   changed(plan, {
@@ -294,6 +298,7 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
         where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.from, walk), walk)),
       });
     case "embedded":
+    case "written":
       return predicate;
   }
 };

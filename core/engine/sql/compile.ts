@@ -1,8 +1,21 @@
 /** Compiles a plan to statements. */
 import type { CoreHooks } from "../../hooks.ts";
-import { relationOf, type Model } from "../model/model.ts";
+import { relationOf, type Model, type QualifiedName } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
-import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Sequence, Update, ValueRef } from "../plan/plan.ts";
+import type {
+  Bundle,
+  Call,
+  Delete,
+  Envelope,
+  Insert,
+  Plan,
+  Read,
+  Sequence,
+  SequenceStep,
+  StepRequirement,
+  Update,
+  ValueRef,
+} from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileCall, compileCallSource } from "./call.ts";
@@ -16,7 +29,7 @@ import {
   type EnvelopeColumn,
 } from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
-import { empty, ident, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
+import { empty, ident, integer, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
 import { buildObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
@@ -335,22 +348,42 @@ const relationOfCall = (compiler: Compiler, read: Read) => {
   return returns === undefined ? undefined : relationOf(compiler.model, returns);
 };
 
-const targetOfWrite = (write: Insert | Update | Delete) =>
-  write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
+/** Rows that are only found, or that another step writes again, are not counted. @rule X-SEQ-4 */
+const uncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
+  new Set(
+    steps.flatMap(({ write, again }, i) => [
+      ...(again === undefined ? [] : [again]),
+      ...(write.kind === "read" || (write.kind === "update" && write.locks === true && isWithoutChange(write))
+        ? [i]
+        : []),
+    ]),
+  );
+
+const isWithoutChange = ({ assignments, payload }: Update): boolean =>
+  (assignments ?? []).length === 0 && (payload?.columns ?? []).length === 0;
+
+/** By step, how many rows it may have at most. */
+const limitsOf = ({ steps }: Sequence): ReadonlyMap<number, ReadonlySet<number>> => {
+  const limits = new Map<number, Set<number>>();
+  for (const { step, atMost } of steps.flatMap(({ requires = [] }) => requires))
+    if (atMost !== undefined) limits.set(step, (limits.get(step) ?? new Set()).add(atMost));
+  return limits;
+};
 
 /** One statement per step, each storing its rows in a transaction setting for later steps; then the result. All are
  *  sent at once. @rule G-NST-2 G-INS-5 */
 const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   const statements: ProgramStatement[] = [];
   const checks: ProgramCheck[] = [];
-  const relations: { readonly schema: string; readonly name: string }[] = [];
+  const relations: QualifiedName[] = [];
+  const limits = limitsOf(sequence);
   sequence.steps.forEach((step, i) => {
     // aliases need to be unique only within a statement
     const own = createCompiler(compiler);
     stepRelations.set(own, relations);
     const write = compileWrite(own, step.write, {
-      isWholeRow: true,
-      requires: (step.requires ?? []).map((required) => required.step),
+      isStep: true,
+      requires: (step.requires ?? []).map((required) => required.step).filter((required) => required !== i),
     });
     const row = ident(own.alias("_s"));
     const rows = sql`(select coalesce(array_agg((${row}.*)::${qualified(write.relation)})::text, '{}') from ${write.name} as ${row})`;
@@ -358,13 +391,18 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
       { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${stepSetting(i)}, ${rows}, true) is not null` },
       { name: `count_${i}`, sql: sql`(select count(*) from ${write.name} as _c)` },
     ];
+    for (const most of limits.get(i) ?? [])
+      columns.push({
+        name: mostColumn(i, most),
+        sql: sql`(select count(*) <= ${integer(most)} from ${write.name} as _c)`,
+      });
     if (write.check !== undefined) {
       columns.push({ name: `check_${i}`, sql: write.check });
       checks.push({ statement: i, column: `check_${i}`, kind: "permission", message: "", path: step.path ?? "$" });
     }
     checks.push(...(step.requires ?? []).map(requiredRow));
     statements.push({ ...statementOf(sql`with ${write.cte} select ${selectOf(columns)}`, columns), path: step.path });
-    relations.push(targetOfWrite(step.write));
+    relations.push({ schema: write.relation.schema, name: write.relation.name });
     for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
     if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
   });
@@ -379,7 +417,13 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
     });
   const body =
     refusal === undefined
-      ? answerOf(compiler, sequence.result, sequence.one === true, {}, countOfSteps(relations))
+      ? answerOf(
+          compiler,
+          sequence.result,
+          sequence.one === true,
+          {},
+          countOfSteps(relations, uncountedSteps(sequence.steps)),
+        )
       : sql`null`;
   statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
   // in the order in which the statements are reached
@@ -391,12 +435,12 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   );
 };
 
-const requiredRow = ({
-  step,
+const mostColumn = (step: number, most: number): string => `most_${most}_${step}`;
+
+const requiredRow = ({ step, atMost, message, path }: StepRequirement): ProgramCheck => ({
+  statement: step,
+  column: atMost === undefined ? `count_${step}` : mostColumn(step, atMost),
+  kind: "step",
   message,
   path,
-}: {
-  readonly step: number;
-  readonly message: string;
-  readonly path: string;
-}): ProgramCheck => ({ statement: step, column: `count_${step}`, kind: "step", message, path });
+});

@@ -58,6 +58,7 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
         expression(condition.operand.expression);
     } else if (condition.kind === "related") relationship(condition.relationship);
     else if (condition.kind === "computed-rows") isWholeRow = true;
+    else if (condition.kind === "written") for (const [own] of condition.columns) names.add(own);
   };
   const output = (one: Output): void => {
     if (one.kind === "all") isWholeRow = true;

@@ -5,7 +5,7 @@ import { compileExpression } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { relatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
-import { compileValue } from "./value.ts";
+import { compileValue, isAmongRows } from "./value.ts";
 
 /** A condition on the current row, in parentheses where precedence requires them. */
 export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {
@@ -62,6 +62,8 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       // the row's existence is tested, not its columns, so that a row of nulls counts as present (R-EMB-15)
       return predicate.isNull ? sql`not exists (${embed.rows()})` : sql`exists (${embed.rows()})`;
     }
+    case "written":
+      return isAmongRows(compiler, predicate.step, predicate.columns, scope.row);
   }
 };
 

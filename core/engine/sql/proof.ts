@@ -232,6 +232,7 @@ export const isProvenPlan = (
         return target !== undefined && predicate(given.where, under(target, row));
       }
       case "embedded":
+      case "written":
         return true;
       default:
         return false;
@@ -353,7 +354,10 @@ export const isProvenPlan = (
       case "delete":
         return write(given);
       case "sequence":
-        return given.steps.every((step) => write(step.write)) && read(given.result);
+        return (
+          given.steps.every((step) => (step.write.kind === "read" ? read(step.write) : write(step.write))) &&
+          read(given.result)
+        );
       default:
         return false;
     }

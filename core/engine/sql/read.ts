@@ -12,7 +12,7 @@ import { compilePredicate } from "./predicate.ts";
 import { buildObject } from "./json.ts";
 import type { RelatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
-import { compileValue, rowsOfSteps, typeName } from "./value.ts";
+import { compileValue, currentRowsOfSteps, rowsOfSteps, typeName } from "./value.ts";
 
 /** Where the rows come from, if the read itself does not determine it. */
 export interface ReadOptions {
@@ -54,8 +54,13 @@ const openLevel = (compiler: Compiler, source: ReadFrom, place: ReadOptions): Le
   const relation = relationOf(compiler.model, source.written);
   const row = compiler.alias(source.written.name);
   if (source.steps !== undefined) {
+    const key = source.isCurrent === true ? (relation?.primaryKey ?? []) : [];
+    const rows =
+      key.length === 0
+        ? rowsOfSteps(source.steps, source.written)
+        : currentRowsOfSteps(source.steps, source.written, key);
     return {
-      from: sql`${rowsOfSteps(source.steps, source.written)} as ${ident(row)}`,
+      from: sql`${rows} as ${ident(row)}`,
       scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
       on: undefined,
     };

@@ -1,4 +1,4 @@
-import { nameKey, type QualifiedName } from "../model/model.ts";
+import { nameKey, type ColumnPair, type QualifiedName } from "../model/model.ts";
 import type { ValueRef } from "../plan/plan.ts";
 import { catalogText, ident, join, literal, slot, sql, type Sql } from "./fragment.ts";
 import { badPlan, qualified, type Compiler } from "./scope.ts";
@@ -26,10 +26,17 @@ export const rowsOfSteps = (steps: readonly number[], relation: QualifiedName): 
   return sql`(select _w.* from ${leftBy(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
 };
 
-/** How many rows all steps wrote. `relations`: of each step. */
-export const countOfSteps = (relations: readonly QualifiedName[]): Sql => {
+/** The same as they are now. `key`: of the relation. @rule X-SEQ-4 */
+export const currentRowsOfSteps = (steps: readonly number[], relation: QualifiedName, key: readonly string[]): Sql => {
+  const same = key.map((column) => sql`_r.${ident(column)} = _k.${ident(column)}`);
+  return sql`(select _r.* from ${rowsOfSteps(steps, relation)} as _k join ${qualified(relation)} as _r on ${join(same, " and ")})`;
+};
+
+/** How many rows the steps wrote that count. `relations`: of each step. */
+export const countOfSteps = (relations: readonly QualifiedName[], uncounted: ReadonlySet<number>): Sql => {
   const byRelation = new Map<string, number[]>();
   relations.forEach((relation, step) => {
+    if (uncounted.has(step)) return;
     const steps = byRelation.get(nameKey(relation));
     if (steps === undefined) byRelation.set(nameKey(relation), [step]);
     else steps.push(step);
@@ -41,14 +48,24 @@ export const countOfSteps = (relations: readonly QualifiedName[]): Sql => {
       ? sql`cardinality(${stepRows(first, relation)})`
       : sql`(select sum(cardinality(_l.rows)) from ${leftBy(steps, relation)})`;
   });
-  return sql`(${join(counts, " + ")})`;
+  return counts.length === 0 ? sql`0` : sql`(${join(counts, " + ")})`;
+};
+
+const earlierRows = (compiler: Compiler, step: number, use: string): Sql => {
+  const relation = stepRelations.get(compiler)?.[step];
+  if (relation === undefined) throw badPlan(`step ${step} must come before the step that ${use} it`);
+  return stepRows(step, relation);
 };
 
 /** Condition: an earlier step wrote a row. */
-export const wroteRows = (compiler: Compiler, step: number): Sql => {
-  const relation = stepRelations.get(compiler)?.[step];
-  if (relation === undefined) throw badPlan(`step ${step} must come before the step that requires it`);
-  return sql`cardinality(${stepRows(step, relation)}) > 0`;
+export const wroteRows = (compiler: Compiler, step: number): Sql =>
+  sql`cardinality(${earlierRows(compiler, step, "requires")}) > 0`;
+
+/** Condition: an earlier step left a row with the same values. @rule X-SEQ-1 */
+export const isAmongRows = (compiler: Compiler, step: number, columns: readonly ColumnPair[], row: string): Sql => {
+  const left = compiler.alias("_w");
+  const same = columns.map(([own, written]) => sql`${ident(left, written)} = ${ident(row, own)}`);
+  return sql`exists (select 1 from pg_catalog.unnest(${earlierRows(compiler, step, "uses")}) as ${ident(left)} where ${join(same, " and ")})`;
 };
 
 const applied = (compiler: Compiler, fragment: Sql, name: string | undefined): Sql => {
@@ -66,9 +83,7 @@ export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
     return applied(compiler, slot({ session: ref.session, optional: ref.missing === "null" }, ref.type), ref.apply);
   }
   if ("constant" in ref) return applied(compiler, slot({ fixed: ref.constant }, ref.type), ref.apply);
-  const relation = stepRelations.get(compiler)?.[ref.step];
-  if (relation === undefined) throw badPlan(`step ${ref.step} must come before the step that uses it`);
-  return sql`((${stepRows(ref.step, relation)})[1]).${ident(ref.column)}`;
+  return sql`((${earlierRows(compiler, ref.step, "uses")})[1]).${ident(ref.column)}`;
 };
 
 /** Relations written by the steps of the sequence a compiler works on, in order. */

@@ -1,6 +1,6 @@
 /** Data-modifying statements: each is a CTE whose rows the statement reads. */
 import { columnOf, type Relation } from "../model/model.ts";
-import type { Cell, Delete, Insert, Predicate, Update, ValueRef, WriteRows } from "../plan/plan.ts";
+import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef, WriteRows } from "../plan/plan.ts";
 import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
 import { refuseTargetColumn } from "./names.ts";
 import { neededColumns } from "./needs.ts";
@@ -20,7 +20,8 @@ export interface CompiledWrite {
 export interface WriteUse {
   /** Columns wanted beside those of `returning`. */
   readonly columns?: readonly string[];
-  readonly isWholeRow?: boolean;
+  /** Of a sequence: later ones use whole rows. */
+  readonly isStep?: boolean;
   readonly countInserted?: boolean;
   /** Steps whose rows an insert builds on: without them it writes nothing, and the following check reports why
    *  (G-NST-6). */
@@ -124,7 +125,7 @@ const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: Wr
   const needed = plan.returning === undefined ? [] : neededColumns(relation, plan.returning);
   if (
     needed === undefined ||
-    use.isWholeRow === true ||
+    use.isStep === true ||
     plan.check !== undefined ||
     (plan.kind === "insert" && plan.onConflict?.check !== undefined)
   )
@@ -287,6 +288,20 @@ const whereOf = (compiler: Compiler, relation: Relation, where: Predicate | unde
   return sql` where ${compilePredicate(compiler, where, targetScope(relation, false))}`;
 };
 
+/** Rows that are found for later steps. @rule X-SEQ-2 */
+const compileFound = (
+  compiler: Compiler,
+  relation: Relation,
+  name: Sql,
+  where: Predicate | undefined,
+  lock = empty,
+): CompiledWrite => ({
+  cte: sql`${name} as (select ${ident(relation.name)}.* from ${qualified(relation)}${whereOf(compiler, relation, where)}${lock})`,
+  name,
+  relation,
+  check: undefined,
+});
+
 /** @rule R-SQL-13 R-UPD-1 G-UPD-1a */
 const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.relation);
@@ -318,6 +333,10 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
       sql`${ident(assignment.column)} = ${operator.compile(ident(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`,
     );
   }
+  if (assignments.length === 0 && plan.locks === true && use.isStep === true) {
+    const found = compileFound(compiler, relation, name, plan.where, catalogText(" for no key update"));
+    return plan.check === undefined ? found : { ...found, check: compileCheck(compiler, relation, name, plan.check) };
+  }
   const cte =
     assignments.length === 0
       ? // nothing to set: no row is touched, and no right is needed (R-UPD-2)
@@ -345,7 +364,15 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   };
 };
 
-export const compileWrite = (compiler: Compiler, plan: Insert | Update | Delete, use: WriteUse): CompiledWrite => {
+const compileFind = (compiler: Compiler, plan: Read): CompiledWrite => {
+  const relation = "relation" in plan.from ? lookUp(compiler, plan.from.relation) : undefined;
+  if (relation === undefined) throw badPlan("a step that reads finds rows of a relation");
+  compiler.alias(relation.name);
+  return compileFound(compiler, relation, ident(compiler.alias("_written")), plan.where);
+};
+
+export const compileWrite = (compiler: Compiler, plan: SequenceStep["write"], use: WriteUse): CompiledWrite => {
+  if (plan.kind === "read") return compileFind(compiler, plan);
   if (plan.kind === "insert") return compileInsert(compiler, plan, use);
   return plan.kind === "update" ? compileUpdate(compiler, plan, use) : compileDelete(compiler, plan, use);
 };

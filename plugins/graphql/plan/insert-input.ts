@@ -52,11 +52,11 @@ export const readRows = (planner: Planner, input: Input, place: InputPosition, p
   );
 
 /** @rule G-LIM-4 */
-const checkValues = ({ budget, schema: { options } }: Planner, count: number): void => {
+export const checkValues = ({ budget, schema: { options } }: Planner, count: number): void => {
   if (count > budget.insertValues) throw tooMany(options, "maxInsertValues", "values to insert");
 };
 
-const countValue = (planner: Planner): void => {
+export const countValue = (planner: Planner): void => {
   checkValues(planner, 1);
   planner.budget.insertValues--;
 };
@@ -76,7 +76,7 @@ export const readRow = (planner: Planner, input: Input, place: InputPosition, pa
       const { relationship, target } = part;
       const isBefore =
         relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
-      const found = readRelated(planner, given, relationship.isToOne);
+      const found = readRelated(planner, { ...given, place: positionOf(given.field) }, relationship.isToOne);
       if (found.rows.length > 0) related.push({ name: given.field.name, relationship, target, isBefore, ...found });
     }
   });
@@ -100,20 +100,20 @@ const readCell = (
   };
 };
 
-const readRelated = (
+export const readRelated = (
   planner: Planner,
-  { field, input, path }: FieldInput,
+  { place, input, path }: { readonly place: InputPosition; readonly input: Input; readonly path: string },
   isToOne: boolean,
 ): Pick<InputRelated, "rows" | "conflict"> => {
   let rows: readonly InputRow[] = [];
   let conflict: OnConflict | undefined;
-  readObject(planner, input, positionOf(field), path, ({ field: inner, input: value, path: at }) => {
+  readObject(planner, input, place, path, ({ field: inner, input: value, path: at }) => {
     const part = gqlPart(inner);
     if (part?.kind !== "argument") return;
-    const place = positionOf(inner);
-    if (part.name === "on_conflict") conflict = planConflict(planner, value, place, at);
-    else if (isToOne) rows = [readRow(planner, value, place, at)];
-    else rows = readRows(planner, value, place, at);
+    const own = positionOf(inner);
+    if (part.name === "on_conflict") conflict = planConflict(planner, value, own, at);
+    else if (isToOne) rows = [readRow(planner, value, own, at)];
+    else rows = readRows(planner, value, own, at);
   });
   return { rows, conflict };
 };

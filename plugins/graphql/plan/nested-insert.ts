@@ -7,28 +7,30 @@ import {
   type Refusal,
   type Relation,
   type SequenceStep,
+  type StepRequirement,
 } from "../../../core/index.ts";
 import { atKey, atIndex } from "../coerce/paths.ts";
 import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText } from "./insert-rows.ts";
 import { bind, columnRef, type Planner } from "./planner.ts";
+import { nameOf } from "./where.ts";
 import { sequenceStep, type Answer, type StepTemplate } from "./writes.ts";
 
 /** An earlier row whose key a row takes over. */
 interface Parent {
   readonly relation: Relation;
   readonly step: number;
-  /** The place of the row in the request, for G-NST-6. */
-  readonly path: string;
+  /** That it is there. @rule G-NST-6 */
+  readonly requires: readonly StepRequirement[];
 }
 
-type Requirement = NonNullable<SequenceStep["requires"]>[number];
+type FoundRelated = Omit<InputRelated, "name" | "isBefore">;
 
-interface Build {
+export interface Build {
   readonly planner: Planner;
   readonly steps: SequenceStep[];
   /** Per level that has been reached and whose own step is still to come. */
-  readonly pending: (readonly Requirement[])[];
+  readonly pending: (readonly StepRequirement[])[];
 }
 
 /** Ends the planning of a field: nothing after it is reached. Never leaves this file. @rule G-NST-11 */
@@ -54,15 +56,25 @@ export const planNestedInsert = (
   path: string,
 ): StepTemplate => {
   const build: Build = { planner, steps: [], pending: [] };
-  const target = { schema: relation.schema, name: relation.name };
+  const { made: rootSteps, refusal } = orRefused(() =>
+    rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, atIndex(path, i))),
+  );
+  return sequenceStep(planner, nameOf(relation), build.steps, rootSteps ?? [], answer, path, refusal);
+};
+
+/** What it makes, or why it ends before. @rule G-NST-11 */
+export const orRefused = <Made>(make: () => Made): { readonly made?: Made; readonly refusal?: Refusal } => {
   try {
-    const rootSteps = rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, atIndex(path, i)));
-    return sequenceStep(planner, target, build.steps, rootSteps, answer, path);
+    return { made: make() };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    return sequenceStep(planner, target, build.steps, [], answer, path, error.refusal);
+    return { refusal: error.refusal };
   }
 };
+
+/** The one row that comes before those it belongs to. Returns its step. `path`: of the row. */
+export const insertFirst = (build: Build, { target, rows, conflict }: FoundRelated, path: string): number =>
+  insertRow(build, target, rows[0] as InputRow, conflict, [], undefined, path); // to-one data is one row
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
@@ -76,7 +88,7 @@ const insertRow = (
   parent: Parent | undefined,
   path: string,
 ): number => {
-  const requires: Requirement[] = parent === undefined ? [] : [needsRow(parent)];
+  const requires: StepRequirement[] = [...(parent?.requires ?? [])];
   build.pending.push(requires);
   const before = row.related.filter((related) => related.isBefore);
   refuseDetermined(build, relation, row, determined, path);
@@ -84,15 +96,7 @@ const insertRow = (
   const cells = new Map<string, Cell>();
   for (const related of before) {
     const at = atKey(path, related.name);
-    const step = insertRow(
-      build,
-      related.target,
-      related.rows[0] as InputRow,
-      related.conflict,
-      [],
-      undefined,
-      `${at}.data`,
-    ); // to-one data is one row
+    const step = insertFirst(build, related, `${at}.data`);
     // if two parents share a column, the later value wins, and the foreign keys check that it fits both (G-NST-12)
     for (const [own, other] of related.relationship.columns) cells.set(own, stepCell(own, step, related.target, other));
     const message = `cannot proceed to insert object relation "${related.name}" since insert to table "${related.target.name}" affects zero rows`;
@@ -111,24 +115,24 @@ const insertRow = (
       path,
       ...(requires.length > 0 && { requires }),
     }) - 1;
-  insertAfter(build, row, { relation, step: own, path });
+  insertAfter(build, row, { relation, step: own, requires: [needsRow(relation, own, path)] }, path);
   return own;
 };
 
 /** Array relationships first, then object relationships whose columns are on the other side. */
-const insertAfter = (build: Build, row: InputRow, parent: Parent): void => {
+const insertAfter = (build: Build, row: InputRow, parent: Parent, path: string): void => {
   const after = row.related.filter((related) => !related.isBefore);
   for (const related of [
     ...after.filter((one) => !one.relationship.isToOne),
     ...after.filter((one) => one.relationship.isToOne),
   ]) {
-    insertRelated(build, related, parent);
+    insertRelated(build, related, parent, `${atKey(path, related.name)}.data`);
   }
 };
 
-const insertRelated = (build: Build, related: InputRelated, parent: Parent): void => {
+/** `path`: of the rows. */
+export const insertRelated = (build: Build, related: FoundRelated, parent: Parent, path: string): void => {
   const { target, rows, conflict } = related;
-  const path = `${atKey(parent.path, related.name)}.data`;
   const determined = related.relationship.columns.map(([own, other]) =>
     stepCell(other, parent.step, parent.relation, own),
   );
@@ -136,7 +140,7 @@ const insertRelated = (build: Build, related: InputRelated, parent: Parent): voi
     rows.forEach((row, i) => insertRow(build, target, row, conflict, determined, parent, atIndex(path, i)));
     return;
   }
-  const requires = [needsRow(parent)];
+  const { requires } = parent;
   build.pending.push(requires);
   rows.forEach((row, i) => refuseDetermined(build, target, row, determined, atIndex(path, i)));
   build.pending.pop();
@@ -148,7 +152,7 @@ const insertRelated = (build: Build, related: InputRelated, parent: Parent): voi
       : { make: (variables) => rowsText(rows, variables) },
   );
   const write = { ...insertOf(target, payloadRows(target, rows, { param }, "array"), conflict), set: determined };
-  build.steps.push({ write, path, requires });
+  build.steps.push({ write, path, ...(requires.length > 0 && { requires }) });
 };
 
 const stepCell = (column: string, step: number, relation: Relation, from: string): Cell => ({
@@ -157,10 +161,10 @@ const stepCell = (column: string, step: number, relation: Relation, from: string
 });
 
 /** @rule G-NST-6 */
-const needsRow = (parent: Parent): Requirement => ({
-  step: parent.step,
-  message: `cannot proceed to insert array relations since insert to table "${parent.relation.name}" affects zero rows`,
-  path: parent.path,
+const needsRow = ({ name }: Relation, step: number, path: string): StepRequirement => ({
+  step,
+  message: `cannot proceed to insert array relations since insert to table "${name}" affects zero rows`,
+  path,
 });
 
 /** @rule G-NST-4 */

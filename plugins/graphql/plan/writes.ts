@@ -89,11 +89,13 @@ export const sequenceStep = (
   answer: Answer,
   path: string,
   refusal?: Refusal,
+  isCurrent?: true,
 ): StepTemplate => {
+  const read = readWritten(target, answer, rootSteps);
   const plan: Sequence = {
     kind: "sequence",
     steps,
-    result: readWritten(target, answer, rootSteps),
+    result: isCurrent ? { ...read, from: { ...read.from, isCurrent } } : read,
     ...(answer.isOne ? { one: true } : {}),
     ...(refusal && { refusal }),
   };

@@ -28,11 +28,12 @@ import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { onceFor } from "./once.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
-import { listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
+import { boolExp, listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
+import { operatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
 import {
   GQL_EXTENSION,
   withPart,
@@ -260,6 +261,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     rowType: (table) => rowType(build, table),
     mutationResponse: (table) => mutationResponse(build, table),
     listArguments: (table) => listArguments(build, table),
+    boolExp: (table) => boolExp(build, table),
+    updates: (table) => updatesInput(build, table),
+    relatedInsert: (table, isToOne) => relatedInsert(build, table, isToOne),
+    updateOperators: (table) => Object.fromEntries(operatorFields(build, table)),
     aggregateFields: (table) =>
       build.rights(table).select?.mayAggregate === true ? aggregateFieldsType(build, table) : undefined,
     aggregateFunctions: () => aggregateFunctionsOf(build),

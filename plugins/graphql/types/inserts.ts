@@ -18,16 +18,9 @@ import {
 } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
+import { insertInput, relatedInsert } from "./write-inputs.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlTable, GqlTableRights } from "../served.ts";
-
-const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  build.inputObject({
-    name: build.typeName(table.word, "insert_input"),
-    scope: "insert_input",
-    relation: table.relation,
-    description: `input type for inserting data into table ${quoted(table)}`,
-  });
 
 /** Constraints that have legal names; views have none. */
 const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isEnumValueName(name));
@@ -100,16 +93,6 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
     }),
   );
 
-/** @rule G-INP-12 G-INP-13 */
-const relationshipInput = (build: GqlBuild, table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined =>
-  build.inputObject({
-    name: build.typeName(table.word, isToOne ? "obj_rel_insert_input" : "arr_rel_insert_input"),
-    scope: "rel_insert_input",
-    relation: table.relation,
-    fn: isToOne ? "object" : "array",
-    description: `input type for inserting ${isToOne ? "object" : "array"} relation for remote table ${quoted(table)}`,
-  });
-
 const inputFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = tableAt(context);
@@ -127,7 +110,7 @@ const inputFields = (context: GqlFieldContext): GqlFields => {
       const target = build.table(each.target);
       const type =
         target && build.rights(target).insert !== undefined
-          ? relationshipInput(build, target, each.relationship.isToOne)
+          ? relatedInsert(build, target, each.relationship.isToOne)
           : undefined;
       return type && ([each.name, { config: { type }, toPlan: relationshipPart(each) }] as const);
     }),

@@ -8,44 +8,12 @@ import { once } from "./once.ts";
 import { boolExp, keyPart, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
+import { operatorFields, takes, updatesInput } from "./write-inputs.ts";
 import { withPart, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlTable } from "../served.ts";
 
 const WHERE = "filter the rows which have to be updated";
-
-const takes = (operator: UpdateOperatorSpec, { value }: RoleColumn): boolean =>
-  operator.types.includes("any") || (value.enumTable === undefined && operator.types.includes(value.type.name));
-
-/** `_delete_key` to `T_delete_key_input`. */
-const operatorInput = (
-  build: GqlBuild,
-  table: GqlTable,
-  operator: UpdateOperatorSpec,
-): GraphQLInputObjectType | undefined =>
-  build.inputObject({
-    name: build.typeName(table.word, `${operator.graphql.replace(/^_/, "")}_input`),
-    scope: "update_input",
-    relation: table.relation,
-    fn: operator.name,
-    description: operator.inputDescription.replace("$table", quoted(table)),
-    isOptional: true,
-  });
-
-/** One per update operator that has columns here. */
-const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
-  const { updatable } = roleTableOf(build, table);
-  return build.schema.registry.updateOperators.flatMap((operator) => {
-    const type = updatable.some((each) => takes(operator, each)) ? operatorInput(build, table, operator) : undefined;
-    if (type === undefined) return [];
-    return [
-      [
-        build.fieldName(operator.graphql),
-        { config: { type, description: operator.description }, toPlan: { kind: "update-operator", operator } },
-      ] as const,
-    ];
-  });
-};
 
 const operandValue = (
   build: GqlBuild,
@@ -176,9 +144,6 @@ const keyFields = (context: GqlFieldContext): GqlFields => {
     ]),
   );
 };
-
-const updatesInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  build.inputObject({ name: build.typeName(table.word, "updates"), scope: "updates", relation: table.relation });
 
 const updatesFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;

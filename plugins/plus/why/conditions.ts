@@ -109,6 +109,8 @@ export const conditionText = (predicate: Predicate, given: Given): string => {
       return `some row of ${predicate.from.schema}.${predicate.from.name}${within(predicate.where, given)}`;
     case "embedded":
       return `${predicate.embed} is ${predicate.isNull ? "" : "not "}null`;
+    case "written":
+      return `it belongs to a row of step ${predicate.step + 1}`;
   }
 };
 

@@ -1,0 +1,134 @@
+/** Updates with arguments of plugins' own: writes before and after them, in one sequence. @rule X-GQL-10 */
+import { relationOf, type Assignment, type Predicate, type Relation, type Update } from "../../../core/index.ts";
+import { gqlPart, type GqlInput, type GqlInputField, type GqlWriting } from "../parts.ts";
+import { checkValues, countValue, readRelated } from "./insert-input.ts";
+import { isNull, itemPosition, open, positionOf, readBoolean, readList, readObject } from "./input.ts";
+import { insertFirst, insertRelated, orRefused, type Build } from "./nested-insert.ts";
+import { bindColumn, type Planner } from "./planner.ts";
+import { noParts, refuseDoubled, takePart, updateOf, type Given, type UpdateParts } from "./update-parts.ts";
+import { allOf, nameOf, narrowed, planWhere } from "./where.ts";
+import { sequenceStep, writeStep, type Answer, type StepTemplate } from "./writes.ts";
+
+/** `path`: of the arguments. */
+export const planFurther = (
+  planner: Planner,
+  relation: Relation,
+  parts: UpdateParts,
+  path: string,
+): ((answer: Answer) => StepTemplate) => {
+  const build: Build = { planner, steps: [], pending: [] };
+  const { made: root, refusal } = orRefused(() => addUpdate(build, relation, parts, undefined, path, "$"));
+  const [only, ...more] = build.steps;
+  if (only?.write.kind === "update" && only.write.locks !== true && more.length === 0) {
+    const { write } = only;
+    return (answer) => writeStep(planner, write, answer, "$");
+  }
+  const rootSteps = root === undefined ? [] : [root];
+  return (answer) => sequenceStep(planner, nameOf(relation), build.steps, rootSteps, answer, "$", refusal, true);
+};
+
+/** Its step. `place`: of the update, for errors of the database. */
+const addUpdate = (
+  build: Build,
+  relation: Relation,
+  parts: UpdateParts,
+  among: Predicate | undefined,
+  path: string,
+  place: string,
+): number => {
+  const { planner, steps } = build;
+  const own = updateOf(planner, relation, parts, path);
+  const writing = writingOf(build, relation);
+  const further = parts.further.flatMap(({ part, ...given }) => part.writes(inputOf(planner, given), writing) ?? []);
+  const decided = new Map<string, Assignment>();
+  for (const { assignments = [] } of further) for (const each of assignments) decided.set(each.column, each);
+  const assignments = [...(own.assignments ?? []), ...decided.values()];
+  refuseDoubled(planner, relation, assignments, path);
+  const conditions = [among, own.where].filter((one) => one !== undefined);
+  const write: Update = {
+    kind: "update",
+    relation: own.relation,
+    ...(conditions.length > 0 && { where: allOf(conditions) }),
+    assignments,
+    ...(further.length > 0 && { locks: true }),
+  };
+  const step = steps.length;
+  const requires = further.flatMap((one) => one.requires ?? []).map((one) => ({ step, ...one }));
+  steps.push({ write, path: place, ...(requires.length > 0 && { requires }) });
+  for (const { after } of further) after?.(step);
+  return step;
+};
+
+const writingOf = (build: Build, relation: Relation): GqlWriting => {
+  const { planner, steps } = build;
+  return {
+    schema: planner.schema,
+    relation,
+    step: (step) => steps.push(step) - 1,
+    where: (given) => {
+      const { input, place, path } = givenOf(given);
+      return narrowed(planWhere(planner, input, place, path));
+    },
+    value: (given, type) => {
+      const { input, place, path } = givenOf(given);
+      return bindColumn(planner, input, place, { ...type, isNullable: false }, path);
+    },
+    insert: (given, along, parent) => {
+      const target = relationOf(planner.schema.model, along.target);
+      if (target === undefined) throw new TypeError("a relationship leads to a relation of the model");
+      const found = { relationship: along, target, ...readRelated(planner, givenOf(given), along.isToOne) };
+      if (found.rows.length === 0) return undefined;
+      const at = `${given.path}.data`;
+      if (parent === undefined) return insertFirst(build, found, at);
+      insertRelated(build, found, { relation, step: parent, requires: [] }, at);
+      return undefined;
+    },
+    update: (given, target, among) => {
+      const { input, place, path } = givenOf(given);
+      const parts = noParts();
+      countValue(planner);
+      readObject(planner, input, place, path, (field) => {
+        countValue(planner);
+        takePart(planner, parts, gqlPart(field.field), field.input, positionOf(field.field), field.path);
+      });
+      return addUpdate(build, target, parts, among, path, path);
+    },
+  };
+};
+
+/** What plugins do not see. */
+interface Held extends GqlInputField {
+  readonly given: Given;
+}
+
+const givenOf = (input: GqlInput): Given => (input as Held).given; // inputOf makes all of them
+
+/** `name`: of a field. */
+const inputOf = (planner: Planner, given: Given, name = "", part?: GqlInputField["part"]): GqlInputField => {
+  const { input, place, path } = given;
+  const held: Held = {
+    given,
+    name,
+    part,
+    path,
+    get isNull() {
+      return isNull(open(planner, input, place, path));
+    },
+    fields: () => {
+      const fields: GqlInputField[] = [];
+      countValue(planner);
+      readObject(planner, input, place, path, (each) => {
+        countValue(planner);
+        const of: Given = { input: each.input, place: positionOf(each.field), path: each.path };
+        fields.push(inputOf(planner, of, each.field.name, gqlPart(each.field)));
+      });
+      return fields;
+    },
+    items: () =>
+      readList(planner, input, place, path, (count) => checkValues(planner, count)).map((item) =>
+        inputOf(planner, { ...item, place: itemPosition(place) }),
+      ),
+    isTrue: () => readBoolean(planner, input, place, path),
+  };
+  return held;
+};

@@ -1,0 +1,119 @@
+/** What an update is made of: from arguments, or from an element of `updates`. @rule G-UPD-1a … G-UPD-5 */
+import {
+  type Assignment,
+  type Column,
+  type Predicate,
+  type Relation,
+  type Update,
+  type ValueRef,
+} from "../../../core/index.ts";
+import { validationFailed } from "../errors.ts";
+import { gqlPart, type GqlPart } from "../parts.ts";
+import { bindList } from "./comparison.ts";
+import { positionOf, readObject, type FieldInput, type Input, type InputPosition } from "./input.ts";
+import { bindColumn, type Planner } from "./planner.ts";
+import { allOf, nameOf, narrowed, planWhere } from "./where.ts";
+
+/** A value, and where it stands. */
+export interface Given {
+  readonly input: Input;
+  readonly place: InputPosition;
+  readonly path: string;
+}
+
+/** An argument of a plugin's own. */
+export interface FurtherArgument extends Given {
+  readonly part: Extract<GqlPart, { readonly kind: "further" }>;
+}
+
+export interface UpdateParts {
+  readonly assignments: { readonly column: Column; readonly operator: string; readonly operand: ValueRef }[];
+  readonly further: FurtherArgument[];
+  where: Predicate | undefined;
+}
+
+export const noParts = (): UpdateParts => ({ assignments: [], further: [], where: undefined });
+
+export const takePart = (
+  planner: Planner,
+  parts: UpdateParts,
+  part: GqlPart | undefined,
+  input: Input,
+  place: InputPosition,
+  path: string,
+): void => {
+  if (part?.kind === "update-operator") {
+    const { operator } = part;
+    readObject(planner, input, place, path, (given) => {
+      const operand = planOperand(planner, given, operator.refusesNull === true);
+      if (operand !== undefined) parts.assignments.push({ ...operand, operator: operator.name });
+    });
+  } else if (part?.kind === "argument" && part.name === "where") {
+    parts.where = narrowed(planWhere(planner, input, place, path));
+  } else if (part?.kind === "argument" && part.name === "pk_columns") {
+    parts.where = planKeyObject(planner, input, place, path);
+  } else if (part?.kind === "further") {
+    parts.further.push({ part, input, place, path });
+  }
+};
+
+/** @rule G-UPD-5 */
+const planOperand = (
+  planner: Planner,
+  { field, input, path }: FieldInput,
+  refusesNull: boolean,
+): { readonly column: Column; readonly operand: ValueRef } | undefined => {
+  const part = gqlPart(field);
+  if (part?.kind !== "update-column") return undefined;
+  const place = positionOf(field);
+  // an operand that is itself a list (keys of a path), not a column's array
+  if (refusesNull && part.value.element !== undefined) {
+    return {
+      column: part.column,
+      operand: bindList(planner, input, place, { ...part.value.element, isNullable: false }, path),
+    };
+  }
+  const value = refusesNull ? { ...part.value, isNullable: false } : part.value;
+  return { column: part.column, operand: bindColumn(planner, input, place, value, path) };
+};
+
+const planKeyObject = (planner: Planner, input: Input, place: InputPosition, path: string): Predicate => {
+  const parts: Predicate[] = [];
+  readObject(planner, input, place, path, (given) => {
+    const part = gqlPart(given.field);
+    if (part?.kind !== "column") return;
+    const operand = bindColumn(
+      planner,
+      given.input,
+      positionOf(given.field),
+      { ...part.value, isNullable: false },
+      given.path,
+    );
+    parts.push({ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand });
+  });
+  return allOf(parts);
+};
+
+export const updateOf = (planner: Planner, relation: Relation, parts: UpdateParts, path: string): Update => {
+  const assignments = parts.assignments.map(({ column, operator, operand }): Assignment => ({
+    column: column.name,
+    operator,
+    operand,
+  }));
+  refuseDoubled(planner, relation, assignments, path);
+  return { kind: "update", relation: nameOf(relation), ...(parts.where && { where: parts.where }), assignments };
+};
+
+/** @rule G-UPD-4 */
+export const refuseDoubled = (
+  planner: Planner,
+  relation: Relation,
+  assignments: readonly Assignment[],
+  path: string,
+): void => {
+  const isDoubled = ({ name }: Column): boolean => assignments.filter(({ column }) => column === name).length > 1;
+  const names = relation.columns
+    .filter(isDoubled)
+    .map((column) => `'${planner.schema.columnName(relation, column.name)}'`);
+  if (names.length > 0) throw validationFailed(`Column found in multiple operators: [${names.join(", ")}].`, path);
+};

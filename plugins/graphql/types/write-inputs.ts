@@ -1,0 +1,61 @@
+/** Input types of writes that several families of fields lead to. @rule G-INP-11 … G-INP-22 */
+import type { GraphQLInputObjectType } from "graphql";
+import type { UpdateOperatorSpec } from "../../../core/index.ts";
+import type { GqlBuild, GqlField } from "../parts.ts";
+import type { GqlTable } from "../served.ts";
+import { roleTableOf, type RoleColumn } from "./role-table.ts";
+import { quoted } from "./shapes.ts";
+
+export const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  build.inputObject({
+    name: build.typeName(table.word, "insert_input"),
+    scope: "insert_input",
+    relation: table.relation,
+    description: `input type for inserting data into table ${quoted(table)}`,
+  });
+
+/** @rule G-INP-12 G-INP-13 */
+export const relatedInsert = (build: GqlBuild, table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined =>
+  build.inputObject({
+    name: build.typeName(table.word, isToOne ? "obj_rel_insert_input" : "arr_rel_insert_input"),
+    scope: "rel_insert_input",
+    relation: table.relation,
+    fn: isToOne ? "object" : "array",
+    description: `input type for inserting ${isToOne ? "object" : "array"} relation for remote table ${quoted(table)}`,
+  });
+
+export const takes = (operator: UpdateOperatorSpec, { value }: RoleColumn): boolean =>
+  operator.types.includes("any") || (value.enumTable === undefined && operator.types.includes(value.type.name));
+
+/** `_delete_key` to `T_delete_key_input`. */
+const operatorInput = (
+  build: GqlBuild,
+  table: GqlTable,
+  operator: UpdateOperatorSpec,
+): GraphQLInputObjectType | undefined =>
+  build.inputObject({
+    name: build.typeName(table.word, `${operator.graphql.replace(/^_/, "")}_input`),
+    scope: "update_input",
+    relation: table.relation,
+    fn: operator.name,
+    description: operator.inputDescription.replace("$table", quoted(table)),
+    isOptional: true,
+  });
+
+/** One per update operator that has columns here. */
+export const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
+  const { updatable } = roleTableOf(build, table);
+  return build.schema.registry.updateOperators.flatMap((operator) => {
+    const type = updatable.some((each) => takes(operator, each)) ? operatorInput(build, table, operator) : undefined;
+    if (type === undefined) return [];
+    return [
+      [
+        build.fieldName(operator.graphql),
+        { config: { type, description: operator.description }, toPlan: { kind: "update-operator", operator } },
+      ] as const,
+    ];
+  });
+};
+
+export const updatesInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  build.inputObject({ name: build.typeName(table.word, "updates"), scope: "updates", relation: table.relation });
