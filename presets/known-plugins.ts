@@ -70,6 +70,7 @@ export const knownPlugins: readonly string[] = [
   "nats-bus",
   "nearest",
   "nest-embeds",
+  "nested-writes",
   "notify-bus",
   "notify-changes",
   "openapi",

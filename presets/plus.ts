@@ -8,6 +8,7 @@ import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { restBatch } from "../plugins/plus/rest-batch/index.ts";
+import { nestedWrites } from "../plugins/plus/nested-writes/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
 import { whyEmpty } from "../plugins/plus/why/index.ts";
@@ -28,6 +29,7 @@ const features: readonly Plugin[] = [
   mcp,
   nativeQueries,
   nearest,
+  nestedWrites,
   relay,
   rowHistory,
   softDelete,

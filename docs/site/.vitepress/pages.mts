@@ -62,6 +62,7 @@ const sections: readonly Section[] = [
       "guides/pages-by-cursor",
       "guides/rest-batch",
       "guides/group-by",
+      "guides/nested-writes",
       "guides/soft-delete",
       "guides/row-history",
       "guides/relay",

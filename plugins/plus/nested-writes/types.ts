@@ -1,0 +1,171 @@
+/** The input types: `_related` of updates, and what is in it. @rule P-NST-1 P-NST-2 P-NST-5 */
+import {
+  GraphQLBoolean,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+} from "graphql";
+import type {
+  GqlBuild,
+  GqlField,
+  GqlFieldContext,
+  GqlFields,
+  GqlPart,
+  GqlRelationshipField,
+  GqlTable,
+} from "../../graphql/api.ts";
+import { keysOf, operationsOf, wayOf } from "./ways.ts";
+import { planRelated } from "./writes.ts";
+
+const NAME = "_related";
+const ABOUT = "writes to related rows, in the same transaction";
+
+/** Which of the plugin's types it is: `fn` of the type; those along a relationship have its name behind it. */
+const RELATED = "related";
+const ALONG = "along:";
+const ONE = "one";
+const KEY = "key";
+
+const list = (type: GraphQLInputType): GraphQLInputType => new GraphQLList(new GraphQLNonNull(type));
+
+const inputOf = ({ build, table, fn }: { build: GqlBuild; table: GqlTable; fn: string }, name: string) =>
+  build.inputObject({ name, scope: "input", relation: table.relation, fn });
+
+/** The relationships along which the role may write. */
+const waysOf = (build: GqlBuild, table: GqlTable): readonly GqlRelationshipField[] =>
+  table.relationships.filter((field) => {
+    const target = build.table(field.target);
+    const way = wayOf(table.relation, field);
+    return (
+      target !== undefined && way !== undefined && Object.values(operationsOf(build, table, target, way)).includes(true)
+    );
+  });
+
+const relatedInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  waysOf(build, table).length === 0
+    ? undefined
+    : inputOf({ build, table, fn: RELATED }, build.typeName(table.word, "related_input"));
+
+const alongInput = (build: GqlBuild, table: GqlTable, { name }: GqlRelationshipField) =>
+  inputOf(
+    { build, table, fn: ALONG + name },
+    build.typeName(table.word, "rel", { text: name, isCustom: true }, "update_input"),
+  );
+
+/** Of the one row of a relationship: as items of `updates`, without a condition. */
+const oneInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  Object.keys(build.updateOperators(table)).length === 0 && waysOf(build, table).length === 0
+    ? undefined
+    : inputOf({ build, table, fn: ONE }, build.typeName(table.word, "obj_rel_update_input"));
+
+const keyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  inputOf({ build, table, fn: KEY }, build.typeName(table.word, "key_columns_input"));
+
+const further = (build: GqlBuild, table: GqlTable): GqlPart => ({
+  kind: "further",
+  writes: (input, writing) => planRelated(build, table, input, writing),
+});
+
+const named = (
+  entries: readonly (readonly [name: string, type: GraphQLInputType | undefined | false, toPlan: GqlPart])[],
+): GqlFields =>
+  Object.fromEntries(
+    entries.flatMap(([name, type, toPlan]) =>
+      type === undefined || type === false ? [] : [[name, { config: { type }, toPlan }] as const],
+    ),
+  );
+
+const relatedFields = (build: GqlBuild, table: GqlTable): GqlFields =>
+  named(
+    waysOf(build, table).map((field) => {
+      const { relationship, target } = field;
+      return [field.name, alongInput(build, table, field), { kind: "relationship", relationship, target }] as const;
+    }),
+  );
+
+const own = (name: string): GqlPart => ({ kind: "own", name });
+
+/** @rule P-NST-2 */
+const alongFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields => {
+  const field = table.relationships.find((each) => each.name === name);
+  const target = field && build.table(field.target);
+  const way = field && wayOf(table.relation, field);
+  if (target === undefined || way === undefined) return {};
+  const may = operationsOf(build, table, target, way);
+  const { isToOne } = way.field.relationship;
+  const key = may.connect ? keyInput(build, target) : undefined;
+  const where = isToOne ? GraphQLBoolean : build.boolExp(target);
+  const updated = may.update ? (isToOne ? oneInput(build, target) : build.updates(target)) : undefined;
+  return named([
+    ["insert", may.insert && build.relatedInsert(target, isToOne), own("insert")],
+    ["update", isToOne ? updated : updated && list(updated), own("update")],
+    ["delete", may.delete && where, own("delete")],
+    ["connect", isToOne ? key : key && list(key), own("connect")],
+    ["disconnect", may.disconnect && where, own("disconnect")],
+  ]);
+};
+
+const keyFields = (build: GqlBuild, table: GqlTable): GqlFields => {
+  const names = new Set(keysOf(build, table).flat());
+  return named(
+    table.columns.map((each) => {
+      const { column, name } = each;
+      const value = names.has(column.name) ? build.columnValue(each) : undefined;
+      const part: GqlPart =
+        value === undefined ? own(name) : { kind: "column", column, relation: table.relation, value };
+      return [name, value && build.valueInput(value), part] as const;
+    }),
+  );
+};
+
+/** A field `_related` beside the operators. */
+const withField = (build: GqlBuild, table: GqlTable, fields: GqlFields): GqlFields => {
+  const type = relatedInput(build, table);
+  return type === undefined
+    ? fields
+    : { [NAME]: { config: { type, description: ABOUT }, toPlan: further(build, table) }, ...fields };
+};
+
+/** The same as an argument, made when it is first needed. */
+const withArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }: GqlField): GqlField => {
+  let args: GraphQLFieldConfigArgumentMap | undefined;
+  return {
+    toPlan,
+    config: {
+      type: config.type,
+      description: config.description,
+      get args() {
+        if (args === undefined) {
+          const type = relatedInput(build, table);
+          const given = "args" in config ? config.args : undefined;
+          const extensions = { relapi: further(build, table) };
+          args = { ...given, ...(type && { [NAME]: { type, description: ABOUT, extensions } }) };
+        }
+        return args;
+      },
+    } as GqlField["config"], // a field of an object stays one
+  };
+};
+
+export const withRelated = (fields: GqlFields, { scope, relation, fn, build }: GqlFieldContext): GqlFields => {
+  if (scope === "mutation_root")
+    return Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => {
+        const { toPlan } = field;
+        const table =
+          toPlan.kind === "update" || toPlan.kind === "update-by-pk" ? build.table(toPlan.relation) : undefined;
+        return [name, table === undefined ? field : withArgument(build, table, field)];
+      }),
+    );
+  const table = relation && build.table(relation);
+  if (table === undefined) return fields;
+  // a role that may not update has no such fields
+  if (scope === "updates") return Object.keys(fields).length === 0 ? fields : withField(build, table, fields);
+  if (scope !== "input" || fn === undefined) return fields;
+  if (fn === RELATED) return { ...fields, ...relatedFields(build, table) };
+  if (fn === ONE) return { ...fields, ...withField(build, table, build.updateOperators(table)) };
+  if (fn === KEY) return { ...fields, ...keyFields(build, table) };
+  return fn.startsWith(ALONG) ? { ...fields, ...alongFields(build, table, fn.slice(ALONG.length)) } : fields;
+};

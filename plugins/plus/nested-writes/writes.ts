@@ -1,0 +1,255 @@
+/** What `_related` asks for, as steps around the update. @rule P-NST-2 P-NST-3 P-NST-4 P-NST-6 P-NST-7 */
+import {
+  columnOf,
+  nameKey,
+  RelApiError,
+  type Assignment,
+  type ColumnPair,
+  type Predicate,
+  type QualifiedName,
+  type Relation,
+  type StepRequirement,
+} from "../../../core/index.ts";
+import type { GqlBuild, GqlFurther, GqlInput, GqlInputField, GqlTable, GqlWriting } from "../../graphql/api.ts";
+import { keysOf, wayOf, type Way } from "./ways.ts";
+
+/** What is asked for along one relationship. */
+interface Asked {
+  readonly way: Way;
+  readonly table: GqlTable;
+  readonly of: Readonly<Partial<Record<string, GqlInput>>>;
+}
+
+const refuse = (message: string, path: string): never => {
+  throw new RelApiError({ code: "validation-failed", status: 400, message, path });
+};
+
+const nameOf = ({ schema, name }: Relation): QualifiedName => ({ schema, name });
+
+/** `object relation "artist"`, as nested inserts call it. */
+const called = ({ field: { name, relationship } }: Way): string =>
+  `${relationship.isToOne ? "object" : "array"} relation "${name}"`;
+
+const asked = (build: GqlBuild, table: GqlTable, input: GqlInput): readonly Asked[] =>
+  input.fields().flatMap((field): readonly Asked[] => {
+    const found = table.relationships.find(({ name }) => name === field.name);
+    const way = found && wayOf(table.relation, found);
+    const target = found && build.table(found.target);
+    if (way === undefined || target === undefined || field.isNull) return [];
+    const of: Record<string, GqlInput> = {};
+    for (const each of field.fields()) if (!isNothing(each, way)) of[each.name] = each;
+    refuseContradictions(way, of, field.path);
+    return Object.keys(of).length === 0 ? [] : [{ way, table: target, of }];
+  });
+
+/** Nothing is asked for by null, by an empty list, and by `false`. @rule P-NST-7 */
+const isNothing = (input: GqlInputField, { field }: Way): boolean => {
+  if (input.isNull) return true;
+  const { isToOne } = field.relationship;
+  if (input.name === "delete" || input.name === "disconnect") return isToOne && !input.isTrue();
+  return !isToOne && (input.name === "update" || input.name === "connect") && input.items().length === 0;
+};
+
+/** One row cannot be told apart from another that takes its place. @rule P-NST-7 */
+const refuseContradictions = (way: Way, of: Asked["of"], path: string): void => {
+  if (!way.field.relationship.isToOne) return;
+  const [first, second] = ["insert", "connect", "update"].filter((name) => of[name] !== undefined);
+  const both = (one: string, other: string): never =>
+    refuse(`cannot ${one} and ${other} ${called(way)} at the same time`, path);
+  if (first !== undefined && second !== undefined) both(first, second);
+  if (of["delete"] !== undefined && of["disconnect"] !== undefined) both("delete", "disconnect");
+  for (const name of ["delete", "disconnect"])
+    if (of["update"] !== undefined && of[name] !== undefined) both("update", name);
+};
+
+// --- rows of the table itself ---------------------------------------------------------------------------------------
+
+const set = (column: string, operand: Assignment["operand"]): Assignment => ({ column, operator: "set", operand });
+
+const cleared = (relation: Relation, columns: readonly string[]): readonly Assignment[] =>
+  columns.map((column) => set(column, { constant: null, type: columnOf(relation, column)?.sqlType ?? "text" }));
+
+/** The key of a row that a step leaves. */
+const taken = (columns: readonly ColumnPair[], step: number, from: Relation): readonly Assignment[] =>
+  columns.map(([own, other]) => set(own, { step, column: other, type: columnOf(from, other)?.sqlType ?? "text" }));
+
+const reversed = (columns: readonly ColumnPair[]): readonly ColumnPair[] =>
+  columns.map(([own, other]) => [other, own] as const);
+
+const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate => {
+  const given = parts.filter((part) => part !== undefined);
+  return given.length === 1 ? (given[0] as Predicate) : { kind: "and", of: given };
+};
+
+/** Columns of one key, with their values. @rule P-NST-6 */
+const keyOf = (build: GqlBuild, { table }: Asked, input: GqlInput, writing: GqlWriting): Predicate => {
+  const given = input.fields().flatMap((field) => (field.part?.kind === "column" ? [{ field, part: field.part }] : []));
+  const names = given.map(({ part }) => part.column.name);
+  const keys = keysOf(build, table);
+  if (!keys.some((key) => key.length === names.length && key.every((name) => names.includes(name)))) {
+    const shown = keys.map((key) =>
+      key.map((name) => `"${writing.schema.columnName(table.relation, name)}"`).join(", "),
+    );
+    refuse(`expected the columns of one key: ${shown.join("; or ")}`, input.path);
+  }
+  return allOf(
+    ...given.map(({ field, part }): Predicate => ({
+      kind: "compare",
+      left: { kind: "column", name: part.column.name },
+      operator: "eq",
+      operand: writing.value(field, part.value),
+    })),
+  );
+};
+
+const isThere = (step: number, { way, table }: Asked, path: string): StepRequirement => ({
+  step,
+  message: `cannot proceed to connect ${called(way)} since table "${table.relation.name}" has no such row`,
+  path,
+});
+
+// --- in front of the update -----------------------------------------------------------------------------------------
+
+/** The row that the updated ones lead to from then on. @rule P-NST-3 P-NST-6 */
+const newTarget = (build: GqlBuild, one: Asked, writing: GqlWriting): readonly Assignment[] => {
+  const { way, table, of } = one;
+  const { relation } = table;
+  if (of["insert"] !== undefined) {
+    const step = writing.insert(of["insert"], way.field.relationship);
+    return step === undefined ? [] : taken(way.columns, step, relation);
+  }
+  const key = of["connect"];
+  if (key === undefined) return of["disconnect"] === undefined ? [] : cleared(writing.relation, way.nullable);
+  const where = keyOf(build, one, key, writing);
+  const requires: StepRequirement[] = [];
+  const step = writing.step({
+    write: { kind: "read", from: { relation: nameOf(relation) }, shape: "rows", output: [], where },
+    path: key.path,
+    requires,
+  });
+  requires.push(isThere(step, one, key.path));
+  return taken(way.columns, step, relation);
+};
+
+/** @rule P-NST-4 */
+const needed = ({ way, of }: Asked, { relation: { name } }: GqlWriting): readonly Omit<StepRequirement, "step">[] =>
+  (["insert", "connect"] as const).flatMap((verb) => {
+    const input = of[verb];
+    if (input === undefined) return [];
+    const cannot = `cannot proceed to ${verb} ${called(way)} since update of table "${name}" affects`;
+    const none = { message: `${cannot} zero rows`, path: input.path };
+    // rows that hold the key belong to one row
+    return way.isOwn ? [none] : [none, { atMost: 1, message: `${cannot} more than one row`, path: input.path }];
+  });
+
+// --- behind it ------------------------------------------------------------------------------------------------------
+
+/** Those that refer to another come behind it. */
+const referredFirst = (all: readonly Asked[]): readonly Asked[] => {
+  const ordered: Asked[] = [];
+  const seen = new Set<Asked>();
+  const visit = (one: Asked): void => {
+    if (seen.has(one)) return;
+    seen.add(one);
+    const targets = new Set(one.table.relation.foreignKeys.map((key) => nameKey(key.target)));
+    for (const other of all) if (targets.has(nameKey(other.table.relation))) visit(other);
+    ordered.push(one);
+  };
+  all.forEach(visit);
+  return ordered;
+};
+
+/** Rows that refer to others go first and come last; what frees a unique value comes before what takes one.
+ *  @rule P-NST-3 */
+const writeBehind = (
+  build: GqlBuild,
+  all: readonly Asked[],
+  replaced: ReadonlyMap<Asked, readonly Assignment[]>,
+  writing: GqlWriting,
+  step: number,
+  path: string,
+): void => {
+  const { relation } = writing;
+  const own = all.filter(({ way }) => way.isOwn);
+  const others = referredFirst(all.filter(({ way }) => !way.isOwn));
+  const related = ({ way }: Asked): Predicate => ({ kind: "written", step, columns: reversed(way.columns) });
+  const narrowed = (one: Asked, condition: GqlInput): Predicate =>
+    allOf(related(one), one.way.field.relationship.isToOne ? undefined : writing.where(condition));
+  const remove = (one: Asked): void => {
+    const condition = one.of["delete"];
+    if (condition === undefined) return;
+    const from = nameOf(one.table.relation);
+    writing.step({ write: { kind: "delete", from, where: narrowed(one, condition) }, path: condition.path });
+  };
+  const updateRows = (one: Asked): void => {
+    const given = one.of["update"];
+    const items = given === undefined ? [] : one.way.field.relationship.isToOne ? [given] : given.items();
+    for (const item of items) writing.update(item, one.table.relation, related(one));
+  };
+
+  if (replaced.size > 0) {
+    const again = [...replaced.values()].flat();
+    const columns = relation.primaryKey.map((name) => [name, name] as const);
+    const assignments = [...new Map(again.map((each) => [each.column, each])).values()];
+    const where: Predicate = { kind: "written", step, columns };
+    writing.step({ write: { kind: "update", relation: nameOf(relation), where, assignments }, path, again: step });
+  }
+  [...others].reverse().forEach(remove);
+  own.forEach(remove);
+  own.forEach(updateRows);
+  for (const one of others) {
+    const condition = one.of["disconnect"];
+    if (condition === undefined) continue;
+    const target = one.table.relation;
+    const assignments = cleared(target, one.way.nullable);
+    const where = narrowed(one, condition);
+    writing.step({ write: { kind: "update", relation: nameOf(target), where, assignments }, path: condition.path });
+  }
+  others.forEach(updateRows);
+  for (const one of others) {
+    const given = one.of["connect"];
+    const keys = given === undefined ? [] : one.way.field.relationship.isToOne ? [given] : given.items();
+    for (const key of keys) connect(build, one, key, writing, step);
+  }
+  for (const { way, of } of others)
+    if (of["insert"] !== undefined) writing.insert(of["insert"], way.field.relationship, step);
+};
+
+const connect = (build: GqlBuild, one: Asked, key: GqlInput, writing: GqlWriting, parent: number): void => {
+  const { relation } = one.table;
+  const where = keyOf(build, one, key, writing);
+  const assignments = taken(reversed(one.way.columns), parent, writing.relation);
+  const requires: StepRequirement[] = [];
+  const write = { kind: "update", relation: nameOf(relation), where, assignments } as const;
+  requires.push(isThere(writing.step({ write, path: key.path, requires }), one, key.path));
+};
+
+/** Undefined: nothing is asked for. */
+export const planRelated = (
+  build: GqlBuild,
+  table: GqlTable,
+  input: GqlInput,
+  writing: GqlWriting,
+): GqlFurther | undefined => {
+  const all = input.isNull ? [] : asked(build, table, input);
+  if (all.length === 0) return undefined;
+  const assignments: Assignment[] = [];
+  const replaced = new Map<Asked, readonly Assignment[]>();
+  for (const one of all) {
+    const { way, of } = one;
+    if (!way.isOwn) continue;
+    const next = newTarget(build, one, writing);
+    if (of["delete"] === undefined) assignments.push(...next);
+    else {
+      // the rows still have to lead to what is deleted, so that it is found
+      if (next.length === 0 && way.nullable.length === 0)
+        refuse(`cannot delete ${called(way)}: "${way.held.join(", ")}" cannot be null`, of["delete"].path);
+      replaced.set(one, next.length > 0 ? next : cleared(table.relation, way.nullable));
+    }
+  }
+  return {
+    assignments,
+    requires: all.flatMap((one) => needed(one, writing)),
+    after: (step) => writeBehind(build, all, replaced, writing, step, input.path),
+  };
+};
