@@ -88,6 +88,7 @@ export {
 export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement } from "./engine/sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./engine/sql/compile.ts";
+export type { ValueTaker } from "./engine/database/value-taker.ts";
 export type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 export type { ReplicationConnection } from "./engine/database/replication.ts";
 export { fillSlots } from "./engine/database/transaction.ts";

@@ -7,6 +7,7 @@ import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
+import type { ValueTaker } from "./engine/database/value-taker.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
@@ -247,9 +248,28 @@ export interface Execution {
   readonly skipPreRequest?: boolean;
   /** The request that it is run for. */
   readonly exchange?: OpenExchange;
+  /** Takes a long body while it arrives. */
+  readonly longBody?: LongBody;
   /** Put behind each statement of the programs as a comment, which must not end itself. Another text is another
    *  statement: nothing with a comment is prepared. */
   readonly comment?: string;
+}
+
+/** Who takes the body of the one row of a transaction that only reads, in place of a row that has it. */
+export interface LongBody {
+  /** A shorter one comes with its row. */
+  readonly aboveBytes: number;
+  /** Called once at most, before the body arrives, and not where a column behind it has a value. `row`: without the
+   *  body; if it is taken, `execute` returns that row at once, and the transaction ends when the body has been read.
+   *  Undefined: it is held like any other. */
+  take(row: ResultRow, body: ArrivingBody): ValueTaker | undefined;
+}
+
+export interface ArrivingBody {
+  readonly bytes: number;
+  readonly execution: Execution;
+  /** After `write` has returned false. */
+  resume(): void;
 }
 
 /** A transaction that has ended. Times are those of `performance.now()`. */

@@ -261,6 +261,10 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbHoistedTxSettings?: NonNullable<RelApiOptions["dbHoistedTxSettings"]> | undefined;
   /** REST reads carry an `ETag`; `If-None-Match` and `If-Match` count (R-ETG). Default: `false`. */
   readonly etags?: NonNullable<RelApiOptions["etags"]> | undefined;
+  /** The body of a REST read that is longer goes to the client while it arrives from the database, which waits for the client (R-STR). Default: `1048576`. */
+  readonly streamAboveBytes?: NonNullable<RelApiOptions["streamAboveBytes"]> | undefined;
+  /** How long a client may keep the database waiting for it to read such a body; then what is left is read and held, and the connection is free. Default: `60` (seconds). */
+  readonly streamPatience?: NonNullable<RelApiOptions["streamPatience"]> | undefined;
   /** The OpenAPI document says that a token is needed. Default: `false`. */
   readonly openapiSecurityActive?: NonNullable<RelApiOptions["openapiSecurityActive"]> | undefined;
   /** Address of the API in the OpenAPI document, as clients of a proxy see it. */

@@ -67,6 +67,8 @@ export interface Answer {
   /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). If it
    *  returns a promise, the request counts as running until that settles. */
   readonly stream?: (response: ServerResponse) => Promise<void> | void;
+  /** Length of what the stream writes; absent: it is not known. */
+  readonly streamBytes?: number;
 }
 
 /** How a request ended. */

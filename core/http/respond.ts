@@ -26,8 +26,9 @@ export const writeAnswer = (
   if (!hasHeader(headers, "server")) flat.push("Server", SERVER);
   for (const [name, value] of extra) if (!hasHeader(headers, name.toLowerCase())) flat.push(name, value);
   const hasNoBody = request.method === "HEAD" || status === 204 || status === 304 || status < 200;
-  const bytes = body === undefined ? 0 : typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
-  if (!hasNoBody && answer.stream === undefined) flat.push("Content-Length", String(bytes));
+  const bytes = body === undefined ? (answer.streamBytes ?? 0) : Buffer.byteLength(body);
+  if (!hasNoBody && (answer.stream === undefined || answer.streamBytes !== undefined))
+    flat.push("Content-Length", String(bytes));
   const statusText = answer.statusText ?? STATUS_CODES[status] ?? "Unknown";
   writeHead(response, status, statusText, flat);
   if (!hasNoBody && answer.stream !== undefined) {

@@ -101,6 +101,13 @@ const METRICS: readonly Metric[] = [
     "unread-closed",
     "Connections closed because nobody read the answer, or too much was waiting",
   ),
+  plain("relapi_streams_total", "counter", "streams", "Answers sent while they arrived from the database"),
+  plain(
+    "relapi_streams_waiting",
+    "gauge",
+    "streams-waiting",
+    "Those that keep a connection until their client has read",
+  ),
   plain(
     "relapi_bodies_refused_total",
     "counter",

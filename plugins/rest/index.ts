@@ -25,6 +25,8 @@ import type {
   RestPreferences,
   RestPreferencesService,
   RestTarget,
+  StreamedAnswers,
+  StreamedAnswersService,
   SuggestionsService,
 } from "./api.ts";
 import {
@@ -60,6 +62,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
   const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
   const { routeOf, methodsOf } = createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() });
+  let streamed: readonly [StreamedAnswers | undefined] | undefined;
   const rest: Rest = {
     context,
     hooks,
@@ -70,6 +73,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     readParameters,
     suggestions: () => context.service<SuggestionsService>("suggestions"),
     hints: () => (context.options.compatMode ? undefined : context.service<HintsService>("rest-hints")),
+    streamed: () => (streamed ??= [context.service<StreamedAnswersService>("streamed-answers")])[0],
     routeOf,
     methodsOf,
     wayOf: createWays(context, routeOf),

@@ -24,6 +24,7 @@ import type {
   ReadRaised,
   RestRoute,
   RestTarget,
+  StreamedAnswers,
   Suggestions,
 } from "./api.ts";
 
@@ -188,6 +189,8 @@ export interface Rest {
   suggestions(): Suggestions | undefined;
   /** More of them, where errors need not be the dialect's to the byte. */
   hints(): Hints | undefined;
+  /** What takes long bodies, if a plugin does. */
+  streamed(): StreamedAnswers | undefined;
   /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. Cached per model. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
   /** Of the route, for descriptions: looked at once and not kept. */

@@ -7,6 +7,7 @@ import {
   type Found,
   type Headers,
   type Json,
+  type LongBody,
   type PluginContext,
   type Program,
   type Relation,
@@ -66,7 +67,8 @@ export const runPlanned = async <Made extends PlannedRequest>(
   request.exchange.planned = made.plan;
   request.exchange.mark("plan");
   const running = run(made);
-  const execution = executionOf(request, program, running);
+  const longBody = media.isBinary ? undefined : request.rest.streamed();
+  const execution = executionOf(request, program, running, longBody);
   const rows = await (running.before === undefined ? context.execute(execution) : executeChecked(context, execution));
   const row = rows[rows.length - 1] ?? {};
   request.exchange.mark("transaction");
@@ -75,7 +77,8 @@ export const runPlanned = async <Made extends PlannedRequest>(
     made.envelope.wrapper === undefined
       ? outcome(made, row)
       : { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` }; // lines (R-MED-7)
-  return buildAnswer(request, parts, { row, headers: running.headers, applied, legacyNames });
+  const answer = buildAnswer(request, parts, { row, headers: running.headers, applied, legacyNames });
+  return row.body === null && longBody !== undefined ? longBody.withBody(row, answer) : answer;
 };
 
 const SERIALIZATION_FAILURE = "40001";
@@ -94,7 +97,7 @@ const onOneSnapshot = (isolation: string | undefined): string =>
   isolation === "serializable" ? isolation : "repeatable read";
 
 /** A program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
-export const executionOf = (request: RestRequest, program: Program, run: Run): Execution => {
+export const executionOf = (request: RestRequest, program: Program, run: Run, longBody?: LongBody): Execution => {
   const { exchange, schema } = request;
   const { before } = run;
   const isolation = run.isolation ?? isolationOf(request);
@@ -124,6 +127,7 @@ export const executionOf = (request: RestRequest, program: Program, run: Run): E
             run.check?.(rows);
           },
     mayUseReplica: run.mayUseReplica,
+    longBody,
   };
 };
 

@@ -141,6 +141,8 @@ describe("answers of the database", () => {
 });
 
 describe("answers that nobody reads", () => {
+  /** Such that wait in the process, not in the database. */
+  const held: StartOptions = { streamPatience: 1, dbPool: 1 };
   const ask = (api: TestApi): Raw => open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\n\r\n");
   const paused = (api: TestApi): Raw => {
     const raw = ask(api);
@@ -197,7 +199,7 @@ describe("answers that nobody reads", () => {
     "R-BND-2 when too much waits those go that have not moved for longest, the newest stays",
     { timeout: 60_000 },
     async () => {
-      const api = await start({ maxUnreadBytes: 20_000_000 });
+      const api = await start({ maxUnreadBytes: 20_000_000, ...held });
       const sockets: Raw[] = [];
       for (let i = 0; i < 4; i++) {
         sockets.push(paused(api));

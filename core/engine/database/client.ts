@@ -6,6 +6,7 @@ import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import type { Connection, ConnectionKind, Target } from "./connection.ts";
 import type { ScriptResult } from "./script-result.ts";
+import type { LongRow, LongValue, RowReader } from "./value-taker.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { backendOf, type Backend } from "./sharing.ts";
 import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
@@ -95,9 +96,13 @@ export const wrap = (
     },
   };
   const cleaner = createCleaner(traits, async (text) => lastRows(await client.query(text)));
-  const send = (plan: WirePlan, cleaning: Cleaning | undefined): Promise<WireResult> =>
+  const send = (plan: WirePlan, cleaning?: Cleaning, long?: LongValue): Promise<WireResult> =>
     new Promise((resolve) => {
-      if (watch !== undefined) watch.limit = maxResultBytes;
+      if (watch !== undefined) {
+        watch.limit = maxResultBytes;
+        watch.long = long;
+        watch.done = 0;
+      }
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
     });
@@ -106,8 +111,10 @@ export const wrap = (
     backend: backendOf(undefined, "session"),
     planOwner: undefined,
     // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
-    run: (plan, cleaning) =>
-      cleaner.cleaned === undefined ? send(plan, cleaning) : cleaner.cleaned.then(() => send(plan, cleaning)),
+    run: (plan, cleaning, long) =>
+      cleaner.cleaned === undefined
+        ? send(plan, cleaning, long)
+        : cleaner.cleaned.then(() => send(plan, cleaning, long)),
     cleaner,
     query: async <Row>(text: string, values: readonly unknown[]) => {
       // of core itself: the catalog may be of any size, and notifications go on for ever
@@ -133,7 +140,8 @@ export const wrap = (
       endListeners.push(listener);
     },
     isEnded: false,
-    isAwaiting: () => client.readyForQuery === false,
+    // a server that waits for us is not silent
+    isAwaiting: () => client.readyForQuery === false && !client.connection.stream.isPaused(),
     heardBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,
     get processId() {
       return client.processID;
@@ -203,6 +211,10 @@ const sendCancel = (client: Client): Promise<void> =>
 interface Watch {
   /** From now on: bytes that messages up to the next ReadyForQuery may have together. */
   limit: number;
+  /** Undefined: no row is looked at. */
+  long: LongValue | undefined;
+  /** Statements that have ended, counted where a long value is looked out for. */
+  done: number;
 }
 
 /** Of a single message, whatever it belongs to. A text of twice the length still fits into a string of JavaScript, half
@@ -211,19 +223,29 @@ const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
 const HEADER_BYTES = 5;
 const READY_FOR_QUERY = 0x5a;
+const DATA_ROW = 0x44;
+/** CommandComplete, EmptyQueryResponse. */
+const ENDS: readonly (number | undefined)[] = [0x43, 0x49];
 
 /** Reads the server's messages before pg does. Each message starts with its length, so one that is too long is never
- *  assembled. Call it after pg has added its listeners to the stream and before the first byte arrives. What pg throws while
- *  reading ends the connection instead of the process, since nothing else could catch it. `refused`: called for each
- *  result that was too large. */
+ *  assembled, and a long value goes where it is wanted. Call it after pg has added its listeners to the stream and before
+ *  the first byte arrives. What pg throws while reading ends the connection instead of the process, since nothing else
+ *  could catch it. `refused`: called for each result that was too large. */
 const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
   const readers = stream.listeners("data") as ((chunk: Buffer) => void)[]; // `on("data")` takes no others
-  const watch: Watch = { limit: MAX_MESSAGE_BYTES };
+  const watch: Watch = { limit: MAX_MESSAGE_BYTES, long: undefined, done: 0 };
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
   let bodyBytes = 0;
   let total = 0;
   let isOver = false;
+  let row: LongRow | undefined;
+
+  const pass = (bytes: Buffer): void => {
+    for (const read of readers) read(bytes);
+  };
+
+  const reader: RowReader = { pass, pause: () => stream.pause(), resume: () => stream.resume() };
 
   /** Whether the message may come. */
   const begin = (from: Buffer, at: number): boolean => {
@@ -231,27 +253,48 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
     total += bytes;
     bodyBytes = bytes - HEADER_BYTES;
     if (bytes > MAX_MESSAGE_BYTES || total > watch.limit) return false;
-    if (from[at] === READY_FOR_QUERY) total = 0;
+    if (from[at] === READY_FOR_QUERY) {
+      total = 0;
+      watch.long = undefined;
+    } else if (watch.long !== undefined) {
+      if (ENDS.includes(from[at])) watch.done++;
+      if (from[at] === DATA_ROW && bytes > watch.long.aboveBytes) row = watch.long.open(watch.done, bodyBytes, reader);
+    }
     return true;
   };
 
-  const isWithin = (chunk: Buffer): boolean => {
+  /** Whether all of it may come. Hands it on, but for headers that are not complete, and for long values. */
+  const take = (chunk: Buffer): boolean => {
     let at = 0;
+    let passed = 0;
     while (at < chunk.length) {
-      if (bodyBytes > 0) {
+      if (row !== undefined) {
+        at += row.take(chunk, at);
+        passed = at;
+        if (row.left === undefined) continue;
+        bodyBytes = row.left;
+        row = undefined;
+      } else if (bodyBytes > 0) {
         const skipped = Math.min(bodyBytes, chunk.length - at);
         bodyBytes -= skipped;
         at += skipped;
       } else if (headerBytes === 0 && chunk.length - at >= HEADER_BYTES) {
         if (!begin(chunk, at)) return false;
+        if (row !== undefined && at > passed) pass(chunk.subarray(passed, at));
         at += HEADER_BYTES;
+        if (row !== undefined) passed = at;
       } else {
+        if (headerBytes === 0 && at > passed) pass(chunk.subarray(passed, at));
         header[headerBytes++] = chunk[at++] as number; // at is within its length
+        passed = at;
         if (headerBytes < HEADER_BYTES) continue;
         headerBytes = 0;
         if (!begin(header, 0)) return false;
+        if (row === undefined) pass(Buffer.from(header));
       }
     }
+    if (passed === 0) pass(chunk);
+    else if (passed < chunk.length) pass(chunk.subarray(passed));
     return true;
   };
 
@@ -259,10 +302,7 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
   stream.on("data", (chunk: Buffer) => {
     if (isOver) return;
     try {
-      if (isWithin(chunk)) {
-        for (const read of readers) read(chunk);
-        return;
-      }
+      if (take(chunk)) return;
       refused();
       isOver = true;
       stream.destroy(resultTooLarge(Math.min(watch.limit, MAX_MESSAGE_BYTES)));
@@ -271,5 +311,6 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
       stream.destroy(error instanceof Error ? error : new Error(String(error)));
     }
   });
+  stream.on("close", () => row?.fail());
   return watch;
 };

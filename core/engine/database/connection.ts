@@ -1,6 +1,7 @@
 /** A connection to PostgreSQL: where it leads, and what it can do. */
 import type { Duplex } from "node:stream";
 import type { Cleaner, Cleaning } from "./cleaning.ts";
+import type { LongValue } from "./value-taker.ts";
 import type { PlanOwner, PreparedStatements } from "./prepared.ts";
 import type { Backend, PoolerMode } from "./sharing.ts";
 import type { ScriptResult } from "./script-result.ts";
@@ -18,8 +19,8 @@ export interface Connection {
    *  caller. Undefined: none have. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
   /** Sends one batch; send the next when its result has arrived. `cleaning`: sent after it, to remove what it leaves
-   *  behind. */
-  run(plan: WirePlan, cleaning?: Cleaning): Promise<WireResult>;
+   *  behind. `long`: a value that is not held. */
+  run(plan: WirePlan, cleaning?: Cleaning, long?: LongValue): Promise<WireResult>;
   /** Whose `cleaned` settles when the cleaning is done that was sent last. */
   readonly cleaner: Pick<Cleaner, "cleaned">;
   /** An ordinary query with values parsed by their types. */

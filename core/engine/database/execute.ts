@@ -11,6 +11,7 @@ import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
+import type { openLongBody as OpenLongBody } from "./long-value.ts";
 import { createLostRoles } from "./lost-roles.ts";
 import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./replicas.ts";
@@ -19,6 +20,7 @@ import { nextAttempt, type Attempts } from "./repeat.ts";
 import type { Switcher } from "./role-watch.ts";
 import { GUARD_STATE, plain } from "./statements.ts";
 import { createTransactions, type Sending, type Transaction } from "./transaction.ts";
+import type { LongValue } from "./value-taker.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
@@ -55,6 +57,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let prepares = dbPreparedStatements;
+  /** Loaded for the first who wants it. */
+  let openLongBody: typeof OpenLongBody | undefined;
 
   const chooseReplica = ({ notBefore }: Execution): Pool | undefined | Promise<Pool | undefined> => {
     if (replicas === undefined || replicas.isTried) return replicas?.choose(notBefore);
@@ -181,8 +185,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     return true;
   };
 
-  /** `heard`: made only where somebody hears of it. */
-  const execute = async (execution: Execution, heard?: Ran, earlier?: Attempts): Promise<readonly ResultRow[]> => {
+  /** `heard`: made only where somebody hears of it. `early`: called with rows whose body is still to come. */
+  const execute = async (
+    execution: Execution,
+    heard?: Ran,
+    early?: (rows: readonly ResultRow[]) => void,
+    earlier?: Attempts,
+  ): Promise<readonly ResultRow[]> => {
     let trustsNobody = false;
     let isOpening = true;
     let attempts: Attempts | undefined;
@@ -208,6 +217,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     if (parts.logStatement !== undefined)
       for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
     let isGone = false;
+    let isTaken = false;
+    const taken = (rows: readonly ResultRow[]): void => {
+      isTaken = true;
+      early?.(rows);
+    };
+    const { longBody } = execution;
+    if (longBody !== undefined) openLongBody ??= (await import("./long-value.ts")).openLongBody;
     let cancelling: Promise<void> | undefined;
     let running: Connection | undefined;
     const forget = execution.onGone?.(() => {
@@ -233,14 +249,19 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
             const { statements, owner, last, cleaning, sending } = transaction;
             if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
             const batch = planBatch(connection.prepared, statements, sending.prepares);
-            const result = await connection.run(batch, last.length === 0 ? cleaning : undefined);
+            const sent = transaction;
+            const long: LongValue | undefined = longBody && {
+              aboveBytes: longBody.aboveBytes,
+              open: (statement, bytes, reader) => openLongBody?.({ statement, bytes, reader }, execution, sent, taken),
+            };
+            const result = await connection.run(batch, last.length === 0 ? cleaning : undefined, long);
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
             isReusable = true;
             heard?.tell(ran, rows);
             return rows;
           } catch (error) {
-            if (isGone || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
+            if (isGone || isTaken || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
             const { switcher } = error;
             if (switcher === undefined && !mayRepeat(error, pool, connection, transaction.sending)) throw error;
             if (switcher !== undefined) {
@@ -279,7 +300,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
         isRead: execution.access === "read only",
         isUndone: isOfBatch && error.isUndone,
       };
-      attempts = (isOfBatch || isOpening) && !primary.isClosed ? nextAttempt(loss, earlier) : undefined;
+      const mayTryAgain = (isOfBatch || isOpening) && !isTaken && !primary.isClosed;
+      attempts = mayTryAgain ? nextAttempt(loss, earlier) : undefined;
       if (attempts === undefined)
         throw failed(
           isOfBatch ? withReason(fromStatement(error.result.error, error.path), execution, current) : error,
@@ -290,7 +312,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     }
     const { pauseMs } = attempts;
     if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    return execute(execution, heard, attempts);
+    return execute(execution, heard, early, attempts);
   };
 
   const failed = (error: unknown, heard: Ran | undefined): unknown => {
@@ -299,7 +321,11 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   };
 
   return {
-    execute: (execution) => execute(execution, ran.isHeard ? new Ran(execution) : undefined),
+    execute: (execution) => {
+      const heard = ran.isHeard ? new Ran(execution) : undefined;
+      if (execution.longBody === undefined) return execute(execution, heard);
+      return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));
+    },
     together: async (options, work) => {
       const { createTogether } = await import("./together.ts");
       return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran })(options, work);

@@ -101,6 +101,7 @@ const sections: readonly Section[] = [
       "reference/hosts",
       "reference/front-page",
       "reference/rest",
+      "reference/streamed-answers",
       "reference/graphql",
       "reference/live-queries",
       "reference/plugins",

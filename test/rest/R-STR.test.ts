@@ -1,0 +1,320 @@
+/** Long answers go to the client while they arrive from the database. */
+import { createServer, get as httpGet } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { createGunzip, createGzip } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { capabilities, startApi, type Answer } from "../support/api.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { pause, until } from "../support/live.ts";
+import { startMeasured, type Measured } from "../support/metrics.ts";
+import { bearer } from "../support/tokens.ts";
+
+const BIG = 60_000;
+const first = await startApi();
+const { database } = first;
+await first.sql(`
+  create schema flow;
+  grant usage on schema flow to sea_anon, sea_clerk;
+  create table flow.crate (id int primary key, label text, note text, owner text);
+  insert into flow.crate select i, 'crate "' || i || '", säck', case when i % 3 > 0 then repeat('é', 30) end,
+    case when i % 2 = 0 then 'sea_clerk' else 'sea_anon' end from generate_series(1, ${BIG}) i;
+  create table flow.part (id int primary key, crate_id int references flow.crate, name text);
+  create index on flow.part (crate_id);
+  insert into flow.part select i, i, 'part ' || i from generate_series(1, 1000) i;
+  grant select on flow.crate, flow.part to sea_anon, sea_clerk;
+  create table flow.owned as select * from flow.crate;
+  alter table flow.owned enable row level security;
+  create policy own on flow.owned for select using (owner = current_user);
+  grant select on flow.owned to sea_anon, sea_clerk;
+  create table flow.long as select 1 as id, repeat('x', 30000000) as t;
+  grant select on flow.long to sea_anon;
+  create view flow.broken as select id, 1 / (id - ${BIG}) as n from flow.crate;
+  grant select on flow.broken to sea_anon;
+  create function flow.crates(up_to int) returns setof flow.crate stable language sql as
+    'select * from flow.crate where id <= up_to';
+  create function flow.labels() returns setof text stable language sql as 'select label from flow.crate';
+  create function flow.told() returns setof flow.crate language plpgsql stable as $$ begin
+    perform set_config('response.headers', '[{"X-Told": "yes"}]', true);
+    perform set_config('response.status', '203', true);
+    return query select * from flow.crate; end $$;
+  create function flow.written() returns setof flow.crate language sql volatile as 'select * from flow.crate';
+`);
+
+/** Where streams are made: an embedded database answers at once. */
+const onServer = capabilities.realServer;
+const options = { on: database, dbSchemas: ["flow"], streamAboveBytes: 64 * 1024 };
+const api = await startMeasured(options);
+const held = await startApi({ ...options, parts: [without("streamed-answers")] });
+
+const streamCount = async (of: Measured): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
+
+/** All but the time. */
+const headersOf = ({ rawHeaders }: Answer): unknown => rawHeaders.filter(([name]) => name !== "Date");
+
+describe("the same answer", () => {
+  const csv = { accept: "text/csv" };
+  type Same = [what: string, path: string, headers: Readonly<Record<string, string>>, isStreamed?: boolean];
+  test.each<Same>([
+    ["JSON", "/crate", {}],
+    ["CSV", "/crate", csv],
+    ["nulls left out", "/crate", { accept: "application/vnd.pgrst.array+json;nulls=stripped" }],
+    ["a window", "/crate?limit=20000&offset=17&order=id", {}],
+    ["a range", "/crate", { "range-unit": "items", range: "5-30000" }],
+    ["an exact count", "/crate?limit=20000", { prefer: "count=exact" }],
+    ["an exact count of all", "/crate", { prefer: "count=exact" }],
+    ["a planned count, for which another statement runs", "/crate", { prefer: "count=planned" }, false],
+    ["embedded rows and an order", "/crate?select=label,part(name)&order=id.desc", {}],
+    ["filters", "/crate?label=like.*5*&id=gt.100", {}],
+    ["preferences that are applied", "/crate", { prefer: "handling=strict, timezone=Asia/Tokyo" }],
+    ["a named profile", "/crate", { "accept-profile": "flow" }],
+    ["one long value", "/long", {}],
+    ["one long value as an object", "/long", { accept: "application/vnd.pgrst.object+json" }],
+    ["a function's rows", "/rpc/crates?up_to=30000", {}],
+    ["a function's rows as CSV", "/rpc/crates?up_to=30000", csv],
+    ["a function's values", "/rpc/labels", {}],
+    ["headers and a status of SQL", "/rpc/told", {}, false],
+    ["a short one", "/crate?limit=3", {}, false],
+  ])("R-STR-1 R-STR-2 %s", async (...[, path, headers, isStreamed = true]: Same) => {
+    const before = await streamCount(api);
+    const streamed = await api.get(path, { headers });
+    expect(await streamCount(api)).toBe(before + (isStreamed && onServer ? 1 : 0));
+    const whole = await held.get(path, { headers });
+    expect(streamed.bytes.equals(whole.bytes)).toBe(true);
+    expect(streamed.status).toBe(whole.status);
+    expect(headersOf(streamed)).toEqual(headersOf(whole));
+    expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
+  });
+
+  test("R-STR-1 calls by POST, of volatile functions too", async () => {
+    for (const name of ["crates", "written"]) {
+      const parts = { body: name === "crates" ? { up_to: 40000 } : {} };
+      const [one, other] = [await api.post(`/rpc/${name}`, parts), await held.post(`/rpc/${name}`, parts)];
+      expect(one.bytes.equals(other.bytes)).toBe(true);
+      expect(headersOf(one)).toEqual(headersOf(other));
+    }
+  });
+
+  test("R-STR-1 HEAD has no body, and those headers", async () => {
+    const answer = await api.head("/crate");
+    expect(answer.bytes.length).toBe(0);
+    expect(headersOf(answer)).toEqual(headersOf(await held.head("/crate")));
+  });
+
+  test("R-STR-1 each caller gets its own rows", async () => {
+    const editor = bearer({ role: "sea_clerk" });
+    for (const headers of [{}, editor]) {
+      const [one, other] = [await api.get("/owned", { headers }), await held.get("/owned", { headers })];
+      expect(one.json()).toHaveLength(BIG / 2);
+      expect(one.bytes.equals(other.bytes)).toBe(true);
+    }
+    expect((await api.get("/owned?limit=1", { headers: editor })).json()[0].owner).toBe("sea_clerk");
+  });
+
+  test("R-STR-1 an error in the last row is answered like any other", async () => {
+    const [one, other] = [await api.get("/broken?order=id"), await held.get("/broken?order=id")];
+    expect(one.status).toBe(400);
+    expect(one.json()).toEqual(other.json());
+    expect(one.json().code).toBe("22012");
+  });
+
+  test("R-STR-6 with ETags there is a tag, and the body is held", async () => {
+    const tagged = await startMeasured({ ...options, etags: true });
+    const answer = await tagged.get("/crate");
+    expect(answer.headers["etag"]).toMatch(/^"/);
+    expect(await streamCount(tagged)).toBe(0);
+  });
+
+  test("R-STR-6 the application gets all of it at once", async () => {
+    const { body } = await api.relApi.rest({ path: "/crate", session: { role: "sea_anon" } });
+    expect(Buffer.from(body as string).equals((await held.get("/crate")).bytes)).toBe(true);
+  });
+
+  test("R-STR-2 middleware that compresses gets it in pieces", async () => {
+    // as `compression` does it: what is written goes through a stream of its own
+    const server = createServer((request, response) => {
+      const gzip = createGzip();
+      const { write, end, writeHead } = response;
+      gzip.on("data", (chunk: Buffer) => void (write.call(response, chunk, "utf8") || gzip.pause()));
+      response.on("drain", () => gzip.resume());
+      gzip.on("end", () => void Reflect.apply(end, response, []));
+      gzip.on("drain", () => response.emit("drain"));
+      Object.assign(response, {
+        writeHead: (...head: Parameters<typeof writeHead>) => {
+          response.removeHeader("Content-Length");
+          response.setHeader("Content-Encoding", "gzip");
+          return writeHead.apply(response, head);
+        },
+        write: (chunk: Buffer) => gzip.write(chunk),
+        end: (chunk?: Buffer) => gzip.end(chunk),
+      });
+      api.relApi(request, response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const text = await new Promise<Buffer>((resolve, reject) => {
+      httpGet({ port, host: "127.0.0.1", path: "/crate", agent: false }, (incoming) => {
+        expect(incoming.headers["content-encoding"]).toBe("gzip");
+        expect(incoming.headers["content-length"]).toBeUndefined();
+        const chunks: Buffer[] = [];
+        incoming
+          .pipe(createGunzip())
+          .on("data", (chunk: Buffer) => chunks.push(chunk))
+          .on("end", () => resolve(Buffer.concat(chunks)))
+          .on("error", reject);
+      }).on("error", reject);
+    });
+    server.close();
+    expect(text.equals((await held.get("/crate")).bytes)).toBe(true);
+  });
+});
+
+interface Client {
+  readonly socket: Socket;
+  received(): number;
+  readonly closed: Promise<void>;
+}
+
+/** Asks, and reads nothing until it is told to. */
+const ask = (port: number, path: string): Client => {
+  let bytes = 0;
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  socket.on("data", (chunk) => (bytes += chunk.length)).on("error", () => undefined);
+  socket.pause();
+  atFileEnd(async () => void socket.destroy());
+  return { socket, received: () => bytes, closed: new Promise((resolve) => socket.on("close", () => resolve())) };
+};
+
+const LONG_BYTES = 30_000_000;
+
+const are = async (of: Measured, name: string, wanted: (value: number) => boolean): Promise<void> => {
+  for (const endMs = Date.now() + 15_000; ;) {
+    const value = (await of.metrics())[name] ?? Number.NaN;
+    if (wanted(value)) return;
+    if (Date.now() > endMs) throw new Error(`${name} is ${value}`);
+    await pause(30);
+  }
+};
+
+describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
+  test("R-STR-3 a client that reads nothing costs little, and gets everything when it reads", async () => {
+    await api.get("/long");
+    const before = process.memoryUsage();
+    const clients = [ask(api.port, "/long"), ask(api.port, "/long"), ask(api.port, "/long")];
+    await are(api, "relapi_streams_waiting", (count) => count === 3);
+    await pause(500);
+    const after = process.memoryUsage();
+    expect(after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed).toBeLessThan(30_000_000);
+    expect((await api.metrics())["relapi_unread_bytes"]).toBeLessThan(5_000_000);
+    expect((await api.get("/crate?limit=1")).status).toBe(200);
+    for (const { socket } of clients) socket.resume();
+    for (const { received } of clients) await until(() => received() > LONG_BYTES, 10_000);
+    await are(api, "relapi_streams_waiting", (count) => count === 0);
+    await are(api, "relapi_db_pool_in_use", (count) => count === 0);
+  });
+
+  test("R-STR-3 one that reads slowly gets everything", async () => {
+    const { socket, received } = ask(api.port, "/long");
+    for (let wanted = 3_000_000; wanted < LONG_BYTES; wanted += 3_000_000) {
+      socket.resume();
+      await until(() => received() >= wanted, 10_000);
+      socket.pause();
+      await pause(50);
+    }
+    socket.resume();
+    await until(() => received() > LONG_BYTES, 10_000);
+  });
+
+  test("R-STR-3 further requests on its connection are answered in turn", async () => {
+    const { socket, received } = ask(api.port, "/long");
+    socket.write("GET /crate?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    let end = "";
+    socket.on("data", (chunk) => (end = chunk.toString("latin1").slice(-200)));
+    socket.resume();
+    await until(() => received() > LONG_BYTES && end.includes('"id":1'), 10_000);
+  });
+
+  test("R-STR-5 when a client leaves, its connection is free and clean", async () => {
+    const small = await startMeasured({ ...options, dbPool: 2 });
+    for (let i = 0; i < 3; i++) {
+      const { socket } = ask(small.port, "/long");
+      await are(small, "relapi_streams_waiting", (count) => count === 1);
+      socket.destroy();
+      await are(small, "relapi_streams_waiting", (count) => count === 0);
+      await are(small, "relapi_db_pool_in_use", (count) => count === 0);
+      for (const answer of await Promise.all([small.get("/crate?limit=1"), small.get("/crate?limit=1")]))
+        expect(answer.json()).toHaveLength(1);
+    }
+    expect(
+      await small.sql(
+        "select count(*)::int as n from pg_stat_activity where state = 'active' and query like '%flow%long%' and pid <> pg_backend_pid()",
+      ),
+    ).toEqual([{ n: 0 }]);
+  });
+
+  test("R-STR-5 a connection to the database that is lost breaks the answer", async () => {
+    const { socket, received, closed } = ask(api.port, "/long");
+    await are(api, "relapi_streams_waiting", (count) => count === 1);
+    await api.sql(
+      'select pg_terminate_backend(pid) from pg_stat_activity where query like \'%"flow"."long"%\' and pid <> pg_backend_pid()',
+    );
+    socket.resume();
+    await closed;
+    expect(received()).toBeLessThan(LONG_BYTES);
+    expect((await api.get("/crate?limit=1")).status).toBe(200);
+    await are(api, "relapi_streams_waiting", (count) => count === 0);
+  });
+
+  test("R-STR-4 half of the connections may wait, other answers are held", async () => {
+    const small = await startMeasured({ ...options, dbPool: 2 });
+    const clients = [ask(small.port, "/long"), ask(small.port, "/long"), ask(small.port, "/long")];
+    await are(small, "relapi_streams_waiting", (count) => count === 1);
+    await are(small, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES);
+    expect((await small.get("/crate?limit=1")).status).toBe(200);
+    for (const { socket, received } of clients) {
+      socket.resume();
+      await until(() => received() > LONG_BYTES, 10_000);
+    }
+  });
+
+  test("R-STR-4 after STREAM_PATIENCE the remainder is held, and the connection is free", async () => {
+    const patient = await startMeasured({ ...options, streamPatience: 1 });
+    const { socket, received } = ask(patient.port, "/long");
+    await are(patient, "relapi_streams_waiting", (count) => count === 1);
+    await are(patient, "relapi_db_pool_in_use", (count) => count === 0);
+    await are(patient, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 2);
+    socket.resume();
+    await until(() => received() > LONG_BYTES, 10_000);
+  });
+
+  test("R-STR-4 a client that takes nothing for UNREAD_TIMEOUT is cut off", async () => {
+    const strict = await startMeasured({ ...options, unreadTimeout: 1 });
+    const { socket, received, closed } = ask(strict.port, "/long");
+    await are(strict, "relapi_unread_closed_total", (count) => count === 1);
+    await are(strict, "relapi_db_pool_in_use", (count) => count === 0);
+    socket.resume();
+    await closed;
+    expect(received()).toBeLessThan(LONG_BYTES);
+  });
+
+  test("R-STR-4 a statement_timeout counts until the body begins, not while the client reads", async () => {
+    const timed = await startMeasured({ ...options, anonStatementTimeout: 2 });
+    const { socket, received } = ask(timed.port, "/long");
+    await are(timed, "relapi_streams_waiting", (count) => count === 1);
+    await pause(2500);
+    socket.resume();
+    await until(() => received() > LONG_BYTES, 10_000);
+    await are(timed, "relapi_db_pool_in_use", (count) => count === 0);
+    expect((await timed.get("/crate?limit=1")).status).toBe(200);
+  });
+
+  test("R-STR-4 a server that is closed waits for it", async () => {
+    const closing = await startApi(options);
+    const { socket, received } = ask(closing.port, "/long");
+    socket.resume();
+    await until(() => received() > 0);
+    await closing.relApi.close();
+    await until(() => received() > LONG_BYTES, 10_000);
+  });
+});
