@@ -12,8 +12,7 @@ import type { AddressInfo } from "node:net";
 import { loadavg } from "node:os";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import pg from "pg";
-import { compose, definePlugin, relApi, type Execution } from "../../core/index.ts";
-import { fillSlots } from "../../core/engine/database/transaction.ts";
+import { compose, definePlugin, relApi, type Execution, type ProgramStatement } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { bearer, jwtSecret, adminSecret } from "../support/tokens.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
@@ -122,6 +121,14 @@ const fillDatabase = async (server: Parameters<typeof openFreshDatabase>[0]): Pr
   return url;
 };
 
+type Slot = ProgramStatement["slots"][number];
+
+const filled = (slot: Slot, values: Execution["programs"][number]["values"], { session }: Execution): string | null => {
+  if ("session" in slot) return session.variables[slot.session] ?? null;
+  const value = "param" in slot ? values[slot.param] : "fixed" in slot ? slot.fixed : undefined;
+  return typeof value === "string" ? value : null;
+};
+
 /** The last statement of tables that has gone to the database. */
 const taker = () => {
   const taken: { statements: Prepared[]; role: string | undefined; claims: string } = {
@@ -137,9 +144,7 @@ const taker = () => {
           taken.statements = execution.programs.flatMap(({ program, values }) =>
             program.statements.map(({ text, slots }) => ({
               text,
-              values: fillSlots(slots, values, execution.session).map((value) =>
-                value === null ? null : String(value),
-              ),
+              values: slots.map((slot) => filled(slot, values, execution)),
             })),
           );
           taken.role = execution.session.databaseRole;

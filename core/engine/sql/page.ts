@@ -1,5 +1,6 @@
 /** Reads in two levels: the rows of the page first, then what stands beside them. In one level PostgreSQL computes
- *  embeds for rows that `offset` and `distinct on` leave out, joins spreads before it sorts, and sorts in one process. */
+ *  embeds and objects for rows that `offset` and `distinct on` leave out, joins flat embeds before it sorts, and sorts in
+ *  one process. */
 import type { Registry } from "../../plugin.ts";
 import { relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
@@ -38,10 +39,9 @@ const isFlat = ({ embeds }: Registry, { mode }: Embed): boolean =>
   embeds.some((spec) => spec.mode === mode && spec.isFlat === true);
 
 /** It has one row for each row of the parent, whatever is in the tables. */
-const keepsRows = (relation: Relation, { via, mode }: Embed): boolean => {
+const keepsRows = (relation: Relation, { via }: Embed): boolean => {
   const relationship = "relationship" in via ? relationshipOf(relation, via.relationship) : undefined;
-  if (relationship === undefined || relationship.isManual === true || relationship.routine !== undefined) return false;
-  return mode === "spread" || !relationship.isToOne;
+  return relationship !== undefined && relationship.isManual !== true && relationship.routine === undefined;
 };
 
 /** Conditions on embeds hold in the first level. */
@@ -60,16 +60,17 @@ export const pageOf = (
   read: Read,
   isNested: boolean,
 ): Page | undefined => {
-  const { output, orderBy = [], limit, offset, cap, distinctOn = [], ...rest } = read;
+  const { output, orderBy = [], limit, offset, cap, distinctOn = [], ...others } = read;
   const leavesOut = offset !== undefined || distinctOn.length > 0;
   const isSorted = orderBy.length > 0 && (limit !== undefined || cap !== undefined);
   if (relation === undefined || !("relation" in read.from) || (!leavesOut && !isSorted)) return undefined;
   const embeds = embedsOf(output).filter(({ isHidden }) => isHidden !== true);
   const joined = embeds.filter((embed) => isFlat(registry, embed));
-  if (embeds.length === 0 || (isNested && !leavesOut && joined.length === 0)) return undefined;
+  const isPlain = embeds.length === 0 && !output.some(({ kind }) => kind === "object");
+  if (isPlain || (isNested && !leavesOut && joined.length === 0)) return undefined;
   if (!joined.every((embed) => keepsRows(relation, embed)) || orderBy.some(({ by }) => embedOf(by) !== undefined))
     return undefined;
-  const { where: _where, ...unfiltered } = rest;
+  const { where: _where, ...unfiltered } = others;
   const beside: Read = {
     ...unfiltered,
     output: withoutConditions(output),
