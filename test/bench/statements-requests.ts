@@ -424,6 +424,17 @@ export const CASES: readonly StatementCase[] = [
     values: ["7", "50"],
   },
   {
+    name: "aggregate with rows, order without an index",
+    graphql:
+      "{ purchase_aggregate(order_by: [{total: desc}, {id: asc}], limit: 50) { aggregate { count } nodes { id total customer { name } } } }",
+    hand: graphql({
+      purchase_aggregate: `(select json_build_object('aggregate', json_build_object('count', count(*)), 'nodes', coalesce(json_agg(json_build_object('id', id,
+        'total', total, 'customer', (select json_build_object('name', c.name) from customer c where c.id = customer_id))), '[]'))
+        from (select id, total, customer_id from purchase order by total desc, id limit $1) p)`,
+    }),
+    values: ["50"],
+  },
+  {
     name: "groups",
     path: "/purchase?select=status,total.sum(),count()&order=status",
     hand: rest("select status, sum(total), count(*) from purchase group by status order by status"),

@@ -155,4 +155,89 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(answer.json()).toHaveLength(2);
     });
   });
+
+  describe("X-PLN-3 objects of rows need no subquery for each row", () => {
+    const subPlans = (plan: PlanNode): number =>
+      nodesOf(plan).filter((node) => node["Node Type"] === "Result" && (node["Actual Loops"] ?? 0) > 1).length;
+
+    test("nodes of an aggregate, with a limit", async () => {
+      const { data } = await api.gql(
+        "{ purchase_aggregate(order_by: [{total: desc}, {id: asc}], limit: 30) { aggregate { count } nodes { id total customer { id } } } }",
+      );
+      expect(data.purchase_aggregate.aggregate.count).toBe(30);
+      const totals = data.purchase_aggregate.nodes.map(({ total }: { total: number }) => total);
+      expect(totals).toEqual([...totals].sort((a, b) => b - a));
+      const plan = await analyzed();
+      expect(subPlans(plan)).toBe(0);
+      for (const node of nodesOf(plan)) if (node["Relation Name"] === "customer") expect(node["Actual Loops"]).toBe(30);
+    });
+
+    test("rows that a write returns", async () => {
+      const { data } = await api.gql(
+        "mutation { delete_item(where: {product_id: {_lt: 10}}) { returning { purchase_id qty } } }",
+      );
+      expect(Object.keys(data.delete_item.returning[0])).toEqual(["purchase_id", "qty"]);
+      expect(sent.text()).not.toMatch(/select row_to_json\(_o\.\*\) from \(select "item_1"/);
+    });
+
+    test("groups are in a level of their own", async () => {
+      const { data } = await api.gql(
+        "{ purchase_group_by(by: [status], order_by: {status: asc}) { status __typename aggregate { count sum { total } } } }",
+      );
+      const [{ status, aggregate }] = data.purchase_group_by;
+      expect({ status, count: aggregate.count }).toEqual({ status: "open", count: 500 });
+      expect(sent.text()).toMatch(/group by 1, "purchase"\."status" order by "purchase"\."status" asc\) as "_g"/);
+    });
+  });
+
+  describe("X-PLN-4 rows of an insert are read at once", () => {
+    const insert = async (rows: string): Promise<readonly unknown[]> =>
+      (
+        await api.gql(
+          `mutation { insert_purchase(objects: [${rows}]) { returning { id note customer_id } } }`,
+          {},
+          { prefer: "tx=rollback" },
+        )
+      ).data.insert_purchase.returning;
+    const given = (id: number, more: string): string =>
+      `{id: ${id}, customer_id: 1, tenant_id: 1, status: "open", total: 1, placed_at: "2024-01-01T00:00:00Z"${more}}`;
+
+    test("all of them alike, nulls included", async () => {
+      expect(await insert(`${given(-1, ", note: null")}, ${given(-2, ', note: "x"')}`)).toEqual([
+        { id: -1, note: null, customer_id: 1 },
+        { id: -2, note: "x", customer_id: 1 },
+      ]);
+      expect(sent.text()).toContain("json_to_recordset");
+    });
+
+    test("one leaves out a column, which gets its default; by a variable too, with the same document", async () => {
+      await api.sql("alter table purchase alter column note set default 'none'");
+      await api.reload();
+      expect(await insert(`${given(-1, ', note: "x"')}, ${given(-2, "")}`)).toMatchObject([
+        { note: "x" },
+        { note: "none" },
+      ]);
+      const document =
+        "mutation ($rows: [purchase_insert_input!]!) { insert_purchase(objects: $rows) { returning { note } } }";
+      const notes = async (...given: readonly (string | null | undefined)[]): Promise<unknown> => {
+        const rows = given.map((note, i) => ({
+          id: -1 - i,
+          customer_id: 1,
+          tenant_id: 1,
+          status: "open",
+          total: 1,
+          placed_at: "2024-01-01T00:00:00Z",
+          ...(note === undefined ? {} : { note }),
+        }));
+        const { data } = await api.gql(document, { rows }, { prefer: "tx=rollback" });
+        return data.insert_purchase.returning.map((row: { note: string | null }) => row.note);
+      };
+      for (let round = 0; round < 2; round++) {
+        expect(await notes("a", null)).toEqual(["a", null]);
+        expect(await notes("a", undefined)).toEqual(["a", "none"]);
+        expect(await notes(undefined, "b")).toEqual(["none", "b"]);
+        expect(await notes("a", "b", "c")).toEqual(["a", "b", "c"]);
+      }
+    });
+  });
 });

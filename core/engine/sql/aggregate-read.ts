@@ -3,7 +3,8 @@ import type { Expression, Output, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { buildObject } from "./json.ts";
-import { compileRows, type ReadOptions } from "./read.ts";
+import type { ReadOptions } from "./level.ts";
+import { compileRows } from "./read.ts";
 import { badPlan, type Compiler } from "./scope.ts";
 import { typeName } from "./value.ts";
 

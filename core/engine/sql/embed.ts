@@ -7,7 +7,8 @@ import { routineArguments } from "./call.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
-import { compileRows, expandAll, type ReadOptions } from "./read.ts";
+import type { ReadOptions } from "./level.ts";
+import { compileRows, expandAll } from "./read.ts";
 import { findRelationship, relatedRows } from "./related.ts";
 import {
   noEmbeds,

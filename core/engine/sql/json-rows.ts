@@ -2,7 +2,8 @@
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf, buildObject, isLongName } from "./json.ts";
-import { compileRows, type ReadOptions } from "./read.ts";
+import type { ReadOptions } from "./level.ts";
+import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
 
 export interface JsonRows {

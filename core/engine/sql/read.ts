@@ -1,77 +1,18 @@
 /** The rows of one level: `select … from … where … group by … order by … limit …`. */
 import type { Registry } from "../../plugin.ts";
 import { relationOf, type Relation } from "../model/model.ts";
-import type { Embed, Expression, Output, Read, ReadFrom } from "../plan/plan.ts";
+import type { Embed, Expression, Output, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
-import { compileCallSource } from "./call.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
+import { openLevel, type ReadOptions } from "./level.ts";
 import { compileOrder } from "./order.ts";
 import { ordersByEmbed, pageOf, testsEmbed } from "./page.ts";
 import { compilePredicate } from "./predicate.ts";
-import { buildObject } from "./json.ts";
-import type { RelatedRows } from "./related.ts";
-import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
-import { compileValue, currentRowsOfSteps, rowsOfSteps, typeName } from "./value.ts";
-
-/** Where the rows come from, if the read itself does not determine it. */
-export interface ReadOptions {
-  /** Rows of the parent's relationship. */
-  readonly related?: RelatedRows;
-  /** Rows of a write: the name of its CTE. */
-  readonly written?: Sql;
-  /** For a nested level: the outermost scope of predicates. */
-  readonly root?: Scope;
-  /** A ready FROM item with its scope (computed rows). */
-  readonly from?: { readonly from: Sql; readonly scope: Scope };
-  /** A level above groups by these rows: JSON values in them need an equality. @rule R-AGG-2 */
-  readonly isCompared?: boolean;
-}
-
-interface Level {
-  readonly from: Sql;
-  readonly scope: Scope;
-  readonly on: Sql | undefined;
-}
-
-const openLevel = (compiler: Compiler, source: ReadFrom, place: ReadOptions): Level => {
-  if (place.related !== undefined)
-    return { from: place.related.from, scope: place.related.scope, on: place.related.on };
-  if (place.from !== undefined) return { ...place.from, on: undefined };
-  if ("relation" in source) {
-    const relation = lookUp(compiler, source.relation);
-    const row = compiler.alias(source.relation.name);
-    // the relation's own name if possible, so that database messages name the relation
-    const from =
-      row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
-    return {
-      from,
-      scope: { row, relation, isRecord: false, isStored: true, root: undefined, embeds: noEmbeds },
-      on: undefined,
-    };
-  }
-  if ("call" in source) return { ...compileCallSource(compiler, source.call), on: undefined };
-  const relation = relationOf(compiler.model, source.written);
-  const row = compiler.alias(source.written.name);
-  if (source.steps !== undefined) {
-    const key = source.isCurrent === true ? (relation?.primaryKey ?? []) : [];
-    const rows =
-      key.length === 0
-        ? rowsOfSteps(source.steps, source.written)
-        : currentRowsOfSteps(source.steps, source.written, key);
-    return {
-      from: sql`${rows} as ${ident(row)}`,
-      scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
-      on: undefined,
-    };
-  }
-  if (place.written === undefined) throw badPlan("a read of written rows without a write");
-  return {
-    from: sql`${place.written} as ${ident(row)}`,
-    scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
-    on: undefined,
-  };
-};
+import { flattenGroups, hasObjects } from "./groups.ts";
+import { buildObject, isLongName } from "./json.ts";
+import { noEmbeds, badPlan, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
+import { compileValue, typeName } from "./value.ts";
 
 interface Item {
   readonly as: string;
@@ -125,6 +66,7 @@ export const compileRows = (
   isExistence = false,
 ): CompiledRows => {
   const grouped = !isExistence && (read.groupBy !== undefined || isGrouped(compiler.registry, read.output));
+  if (grouped && hasObjects(read)) return compileGroups(compiler, read, place);
   const twoLevels = isExistence || grouped ? undefined : compilePage(compiler, read, place);
   if (twoLevels !== undefined) return twoLevels;
   const level = openLevel(compiler, read.from, place);
@@ -212,7 +154,7 @@ export const compileRows = (
         for (const one of output.of) addOutput(one, true);
         const members = items.splice(before);
         // no term of a group: json has no equality, and what it has in it is aggregated or grouped by
-        items.push({ as: output.as, sql: buildObject(members), isAggregate: true });
+        items.push({ as: output.as, sql: grouped ? buildObject(members) : besideRow(members), isAggregate: true });
         return;
       }
       case "embed":
@@ -221,6 +163,16 @@ export const compileRows = (
       default:
         throw badPlan(`output "${output.kind}" in a read of rows`);
     }
+  }
+
+  /** Where a subquery in the select list runs for each row, one in FROM becomes part of the level. @rule X-PLN-3 */
+  function besideRow(members: readonly Item[]): Sql {
+    if (members.length === 0 || members.some(({ as }) => isLongName(as))) return buildObject(members);
+    const row = ident(compiler.alias("_o"));
+    joins.push(
+      sql`cross join lateral (select ${join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`))}) as ${row}`,
+    );
+    return sql`row_to_json(${row}.*)`;
   }
 
   function addEmbed(embed: Embed): void {
@@ -239,6 +191,18 @@ export const compileRows = (
     for (const column of compiled.columns)
       items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
   }
+};
+
+const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): CompiledRows => {
+  const row = compiler.alias("_g");
+  const { groups, members } = flattenGroups(read, row);
+  const columns = join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`));
+  const names = members.map(({ as }) => as);
+  return {
+    sql: sql`select ${columns} from (${compileRows(compiler, groups, place).sql}) as ${ident(row)}`,
+    names,
+    keys: names,
+  };
 };
 
 /** The rows of the page as a subquery, and what stands beside them around it. */

@@ -12,7 +12,7 @@ export const insertOf = (relation: Relation, rows: WriteRows, conflict: OnConfli
   ...(conflict && { onConflict: conflict }),
 });
 
-/** Columns that any of the rows gives, in the order of the table's. */
+/** Columns that any of the rows gives, in the order of the table's. @rule X-PLN-4 */
 export const payloadRows = (
   relation: Relation,
   rows: readonly InputRow[],
@@ -26,7 +26,9 @@ export const payloadRows = (
     const apply = inputFunction(value);
     return [{ name: column.name, ...(apply && { apply }) }];
   });
-  return { payload, shape, columns, missing: "default" };
+  // where no row leaves one out, they need not be looked at one by one
+  const isComplete = rows.every((row) => row.cells.length === given.size);
+  return { payload, shape, columns, missing: isComplete ? "null" : "default" };
 };
 
 const cellText = (cell: InputCell, variables: VariableValues): string => {

@@ -8,7 +8,7 @@ import { hasNested, readRow, readRows, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner } from "./planner.ts";
-import { columnsOfRows, quickRows } from "./quick-rows.ts";
+import { quickRows, shapeOfRows } from "./quick-rows.ts";
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
@@ -54,13 +54,13 @@ const readAside = (
 ): readonly InputRow[] =>
   readRows({ ...planner, variables: unobserved(variables), sources: [], opened: [] }, input, place, path);
 
-/** Rows that a variable holds, without nested data: which columns they have makes the plan, not how many rows there
- *  are. */
+/** Rows that a variable holds, without nested data: which columns they have, and whether all have the same, makes the
+ *  plan, not how many rows there are. */
 const readPlainRows = (planner: Planner, given: GivenArgument): readonly InputRow[] | undefined => {
   const opened = open(planner, given.input, given.place, given.path);
   if (opened.kind !== "held") return undefined;
-  const columns = opened.held.described("columns", columnsOfRows(given.place.type));
-  return columns === null ? undefined : readAside(planner, given, planner.variables.bound);
+  const shape = opened.held.described("rows", shapeOfRows(given.place.type));
+  return shape === null ? undefined : readAside(planner, given, planner.variables.bound);
 };
 
 /** A list in a variable is read again each time, because the number of its rows varies; its cells do not decide the

@@ -74,20 +74,32 @@ export const quickRows = (type: GraphQLInputType): ((held: Json) => string | und
   };
 };
 
-/** Names of the columns that any of the rows gives, sorted; null: no row, nested data, or no list of objects. */
-export const columnsOfRows = (type: GraphQLInputType): ((held: Json) => readonly string[] | null) => {
+/** What of rows decides the plan. */
+export interface RowShape {
+  /** Columns that any of the rows gives, sorted. */
+  readonly columns: readonly string[];
+  /** Each of the rows gives all of them. */
+  readonly isComplete: boolean;
+}
+
+/** Null: no row, nested data, or no list of objects. */
+export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape | null) => {
   const row = getNamedType(type);
   return (held) => {
     if (!Array.isArray(held) || held.length === 0 || !isInputObjectType(row)) return null;
     const cells = quickType(row);
     const names = new Set<string>();
+    let fewest = Infinity;
     for (const one of held as readonly Json[]) {
       if (!isPlainObject(one)) return null;
+      let count = 0;
       for (const name of Object.keys(one)) {
         if (!cells.has(name)) return null;
         names.add(name);
+        count++;
       }
+      fewest = Math.min(fewest, count);
     }
-    return [...names].sort();
+    return { columns: [...names].sort(), isComplete: fewest === names.size };
   };
 };
