@@ -68,12 +68,17 @@ const further = (build: GqlBuild, table: GqlTable): GqlPart => ({
   writes: (input, writing) => planRelated(build, table, input, writing),
 });
 
-const named = (
-  entries: readonly (readonly [name: string, type: GraphQLInputType | undefined | false, toPlan: GqlPart])[],
-): GqlFields =>
+type Entry = readonly [
+  name: string,
+  type: GraphQLInputType | undefined | false,
+  toPlan: GqlPart,
+  description?: string | null,
+];
+
+const named = (entries: readonly Entry[]): GqlFields =>
   Object.fromEntries(
-    entries.flatMap(([name, type, toPlan]) =>
-      type === undefined || type === false ? [] : [[name, { config: { type }, toPlan }] as const],
+    entries.flatMap(([name, type, toPlan, description = null]) =>
+      type === undefined || type === false ? [] : [[name, { config: { type, description }, toPlan }] as const],
     ),
   );
 
@@ -85,7 +90,21 @@ const relatedFields = (build: GqlBuild, table: GqlTable): GqlFields =>
     }),
   );
 
-const own = (name: string): GqlPart => ({ kind: "own", name });
+const ABOUT_MANY = {
+  insert: "rows to be inserted, or upserted with on_conflict",
+  update: "updates of related rows, in order",
+  delete: "deletes the related rows that the condition holds for",
+  connect: "rows that belong here from then on, each by a primary or unique key",
+  disconnect: "sets the key of the related rows to null that the condition holds for",
+} as const;
+
+const ABOUT_ONE = {
+  insert: "the row to be inserted, or upserted with on_conflict",
+  update: "an update of the related row",
+  delete: "deletes the related row",
+  connect: "the row that belongs here from then on, by a primary or unique key",
+  disconnect: "sets the key that joins the rows to null",
+} as const;
 
 /** @rule P-NST-2 */
 const alongFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields => {
@@ -98,24 +117,29 @@ const alongFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields 
   const key = may.connect ? keyInput(build, target) : undefined;
   const where = isToOne ? GraphQLBoolean : build.boolExp(target);
   const updated = may.update ? (isToOne ? oneInput(build, target) : build.updates(target)) : undefined;
+  const operation = (verb: keyof typeof ABOUT_ONE, type: Entry[1]): Entry => [
+    verb,
+    type,
+    { kind: "own", name: verb },
+    (isToOne ? ABOUT_ONE : ABOUT_MANY)[verb],
+  ];
   return named([
-    ["insert", may.insert && build.relatedInsert(target, isToOne), own("insert")],
-    ["update", isToOne ? updated : updated && list(updated), own("update")],
-    ["delete", may.delete && where, own("delete")],
-    ["connect", isToOne ? key : key && list(key), own("connect")],
-    ["disconnect", may.disconnect && where, own("disconnect")],
+    operation("insert", may.insert && build.relatedInsert(target, isToOne)),
+    operation("update", isToOne ? updated : updated && list(updated)),
+    operation("delete", may.delete && where),
+    operation("connect", isToOne ? key : key && list(key)),
+    operation("disconnect", may.disconnect && where),
   ]);
 };
 
 const keyFields = (build: GqlBuild, table: GqlTable): GqlFields => {
   const names = new Set(keysOf(build, table).flat());
   return named(
-    table.columns.map((each) => {
-      const { column, name } = each;
+    table.columns.flatMap((each): readonly Entry[] => {
+      const { column, name, comment } = each;
       const value = names.has(column.name) ? build.columnValue(each) : undefined;
-      const part: GqlPart =
-        value === undefined ? own(name) : { kind: "column", column, relation: table.relation, value };
-      return [name, value && build.valueInput(value), part] as const;
+      if (value === undefined) return [];
+      return [[name, build.valueInput(value), { kind: "column", column, relation: table.relation, value }, comment]];
     }),
   );
 };
