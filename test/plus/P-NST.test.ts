@@ -521,8 +521,12 @@ describe("what asks for nothing, and what contradicts itself", () => {
 
 const metadata = documentOf([
   table("nest.country", {
-    select_permissions: permissions({ editor: { columns: "*", filter: { code: { _neq: "NO" } } } }),
+    select_permissions: permissions({
+      editor: { columns: "*", filter: { code: { _neq: "NO" } } },
+      starter: { columns: "*", filter: {} },
+    }),
     update_permissions: permissions({ editor: { columns: ["name"], filter: {}, check: {} } }),
+    delete_permissions: permissions({ starter: { filter: {} } }),
     array_relationships: [
       {
         name: "writers",
@@ -542,10 +546,12 @@ const metadata = documentOf([
     select_permissions: permissions({
       editor: { columns: "*", filter: {} },
       clerk: { columns: ["id", "name"], filter: {} },
+      starter: { columns: "*", filter: {} },
     }),
     update_permissions: permissions({
       editor: { columns: ["name", "country_id"], filter: { id: { _lt: 3 } }, set: { changed: "7" }, check: {} },
       clerk: { columns: ["name"], filter: {}, check: {} },
+      starter: { columns: ["name", "country_id", "changed"], filter: { changed: { _eq: 0 } }, check: {} },
     }),
   }),
   table("nest.book", {
@@ -663,6 +669,25 @@ describe("permissions", async () => {
       ],
     });
   });
+
+  test("P-NST-5 X-SEQ-3 a row that leaves the permission halfway is not cut off from what is deleted", async () => {
+    const end = (more: string): Promise<any> =>
+      write(
+        `update_writer_by_pk(pk_columns: {id: 1}, _set: {penName: "x" ${more}}, _related: {home: {delete: true}}) { country_id }`,
+        {},
+        as("starter"),
+        governed,
+      );
+    expect((await end(", changed: 1")).refused).toEqual({
+      message:
+        'cannot proceed to delete object relations since the first update of table "author" hides rows from the second',
+      extensions: { code: "not-supported", path: at },
+    });
+    expect(await rows("nest_author_by_pk(id: 1) { name country { id } }")).toEqual({
+      nest_author_by_pk: { name: "Ann", country: { id: 1 } },
+    });
+    expect(await end("")).toEqual({ country_id: null });
+  });
 });
 
 describe("rights of the database", async () => {
@@ -718,6 +743,17 @@ describe("rights of the database", async () => {
       ],
     });
     expect(await edit("{disconnect: {}}")).toEqual({ books: [] });
+  });
+
+  test("P-NST-5 rows of which the role may not select all columns are not written with others", async () => {
+    await database.query(
+      "revoke select on nest.book from music_editor; grant select (id, title, author_id, place) on nest.book to music_editor",
+    );
+    expect((await edit("{delete: {}}")).refused.extensions.code).toBe("permission-error");
+    await database.query("grant select on nest.book to music_editor");
+    expect(await rows("nest_book_aggregate { aggregate { count } }")).toEqual({
+      nest_book_aggregate: { aggregate: { count: 4 } },
+    });
   });
 
   test("P-NST-5 and so do their checks", async () => {
@@ -850,6 +886,44 @@ describe("limits", () => {
 });
 
 describe("beside other plugins", () => {
+  test("P-NST-1 names follow the convention", async () => {
+    const convention = documentOf(
+      [table("nest.author"), table("nest.book")],
+      {},
+      {
+        customization: { naming_convention: "graphql-default" },
+      },
+    );
+    const cased = await startApi({ ...settings, metadata: convention });
+    expect((await schemaOf(cased)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty("_related"); // it tracks no relationship
+    const named = await startApi({
+      ...settings,
+      metadata: documentOf(
+        [table("nest.author"), table("nest.book", { object_relationships: [object("wroteIt", "author_id")] })],
+        {},
+        { customization: { naming_convention: "graphql-default" } },
+      ),
+    });
+    expect((await schemaOf(named)).args("mutation_root", "updateNestBookByPk")).toMatchObject({
+      _related: "NestBookRelatedInput",
+    });
+    expect(
+      await write(
+        'updateNestBookByPk(pkColumns: {id: 1}, _related: {wroteIt: {update: {_set: {name: "N"}}}}) { wroteIt { name } }',
+        {},
+        {},
+        named,
+      ),
+    ).toEqual({ wroteIt: { name: "N" } });
+  });
+
+  test("P-NST-1 the Relay schema has it too", async () => {
+    const query =
+      "mutation { update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { name } }";
+    const answer = await api.post("/v1beta1/relay", { headers: asAdmin(), body: { query } });
+    expect(answer.json()).toEqual({ data: { update_nest_author_by_pk: { name: "Ann" } } });
+  });
+
   test("P-NST-9 rows that are deleted softly stay, and are not there", async () => {
     await database.query("alter table nest.note add column deleted_at timestamptz");
     const soft = await startApi({ ...settings, softDeleteColumn: "deleted_at" });

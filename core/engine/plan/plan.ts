@@ -392,6 +392,8 @@ export interface StepRequirement {
   readonly step: number;
   /** Instead: the step must not have more rows than that (X-SEQ-3). */
   readonly atMost?: number;
+  /** Instead: it must have as many as that step before it (X-SEQ-3). */
+  readonly asManyAs?: number;
   readonly message: string;
   readonly path: string;
 }

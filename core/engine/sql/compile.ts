@@ -37,7 +37,7 @@ import { isProvenPlan } from "./proof.ts";
 import type { ReadOptions } from "./level.ts";
 import { compileCountRows, compileRows, windowOf } from "./read.ts";
 import { badPlan, qualified, type Compiler, type JsonStyle } from "./scope.ts";
-import { compileValue, countOfSteps, stepRelations, stepSetting } from "./value.ts";
+import { compileValue, countOfSteps, rowCountOf, stepRelations, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
 export interface CompileParts {
@@ -363,12 +363,16 @@ const uncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
 const isWithoutChange = ({ assignments, payload }: Update): boolean =>
   (assignments ?? []).length === 0 && (payload?.columns ?? []).length === 0;
 
-/** By step, how many rows it may have at most. */
-const limitsOf = ({ steps }: Sequence): ReadonlyMap<number, ReadonlySet<number>> => {
-  const limits = new Map<number, Set<number>>();
-  for (const { step, atMost } of steps.flatMap(({ requires = [] }) => requires))
-    if (atMost !== undefined) limits.set(step, (limits.get(step) ?? new Set()).add(atMost));
-  return limits;
+/** What others require of each step beside a row. @rule X-SEQ-3 */
+const countsAskedOf = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
+  const asked = new Map<number, StepRequirement[]>();
+  for (const one of steps.flatMap(({ requires = [] }) => requires)) {
+    if (one.atMost === undefined && one.asManyAs === undefined) continue;
+    const list = asked.get(one.step);
+    if (list === undefined) asked.set(one.step, [one]);
+    else if (list.every((other) => checkedColumn(other) !== checkedColumn(one))) list.push(one);
+  }
+  return asked;
 };
 
 /** One statement per step, each storing its rows in a transaction setting for later steps; then the result. All are
@@ -377,7 +381,7 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   const statements: ProgramStatement[] = [];
   const checks: ProgramCheck[] = [];
   const relations: QualifiedName[] = [];
-  const limits = limitsOf(sequence);
+  const asked = countsAskedOf(sequence);
   sequence.steps.forEach((step, i) => {
     // aliases need to be unique only within a statement
     const own = createCompiler(compiler);
@@ -392,11 +396,16 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
       { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${stepSetting(i)}, ${rows}, true) is not null` },
       { name: `count_${i}`, sql: sql`(select count(*) from ${write.name} as _c)` },
     ];
-    for (const most of limits.get(i) ?? [])
+    for (const one of asked.get(i) ?? []) {
+      const count = sql`(select count(*) from ${write.name} as _c)`;
       columns.push({
-        name: mostColumn(i, most),
-        sql: sql`(select count(*) <= ${integer(most)} from ${write.name} as _c)`,
+        name: checkedColumn(one),
+        sql:
+          one.asManyAs === undefined
+            ? sql`${count} <= ${integer(one.atMost ?? 0)}`
+            : sql`${count} = ${rowCountOf(own, one.asManyAs)}`,
       });
+    }
     if (write.check !== undefined) {
       columns.push({ name: `check_${i}`, sql: write.check });
       checks.push({ statement: i, column: `check_${i}`, kind: "permission", message: "", path: step.path ?? "$" });
@@ -436,12 +445,15 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   );
 };
 
-const mostColumn = (step: number, most: number): string => `most_${most}_${step}`;
+const checkedColumn = ({ step, atMost, asManyAs }: StepRequirement): string => {
+  if (asManyAs !== undefined) return `as_many_${asManyAs}_${step}`;
+  return atMost === undefined ? `count_${step}` : `at_most_${atMost}_${step}`;
+};
 
-const requiredRow = ({ step, atMost, message, path }: StepRequirement): ProgramCheck => ({
-  statement: step,
-  column: atMost === undefined ? `count_${step}` : mostColumn(step, atMost),
+const requiredRow = (required: StepRequirement): ProgramCheck => ({
+  statement: required.step,
+  column: checkedColumn(required),
   kind: "step",
-  message,
-  path,
+  message: required.message,
+  path: required.path,
 });

@@ -57,9 +57,12 @@ const earlierRows = (compiler: Compiler, step: number, use: string): Sql => {
   return stepRows(step, relation);
 };
 
+/** How many rows an earlier step left. */
+export const rowCountOf = (compiler: Compiler, step: number): Sql =>
+  sql`cardinality(${earlierRows(compiler, step, "counts")})`;
+
 /** Condition: an earlier step wrote a row. */
-export const wroteRows = (compiler: Compiler, step: number): Sql =>
-  sql`cardinality(${earlierRows(compiler, step, "requires")}) > 0`;
+export const wroteRows = (compiler: Compiler, step: number): Sql => sql`${rowCountOf(compiler, step)} > 0`;
 
 /** Condition: an earlier step left a row with the same values. @rule X-SEQ-1 */
 export const isAmongRows = (compiler: Compiler, step: number, columns: readonly ColumnPair[], row: string): Sql => {

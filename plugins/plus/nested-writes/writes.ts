@@ -192,7 +192,11 @@ const writeBehind = (
     const columns = relation.primaryKey.map((name) => [name, name] as const);
     const assignments = [...new Map(again.map((each) => [each.column, each])).values()];
     const where: Predicate = { kind: "written", step, columns };
-    writing.step({ write: { kind: "update", relation: nameOf(relation), where, assignments }, path, again: step });
+    const requires: StepRequirement[] = [];
+    const write = { kind: "update", relation: nameOf(relation), where, assignments } as const;
+    const repeated = writing.step({ write, path, requires, again: step });
+    const message = `cannot proceed to delete object relations since the first update of table "${relation.name}" hides rows from the second`;
+    requires.push({ step: repeated, asManyAs: step, message, path });
   }
   [...others].reverse().forEach(remove);
   own.forEach(remove);
