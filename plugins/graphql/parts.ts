@@ -306,8 +306,8 @@ export interface GqlWriting {
   readonly schema: RoleSchema;
   /** The table that is updated. */
   readonly relation: Relation;
-  /** Adds a step; its number. */
-  step(step: SequenceStep): number;
+  /** Adds a step; its number. `own`: the same, for what it requires of itself. */
+  step(make: (own: number) => SequenceStep): number;
   /** What a condition (`build.boolExp`) says; undefined: every row. */
   where(input: GqlInput): Predicate | undefined;
   /** A value of that type, bound. Null is refused. */

@@ -1,7 +1,7 @@
 /** Arguments of plugins' own that add writes to updates, and what sequences of writes can say. */
 import { GraphQLBoolean, GraphQLString } from "graphql";
 import { beforeEach, describe, expect, test } from "vitest";
-import { definePlugin, type SequenceStep } from "../../core/index.ts";
+import { definePlugin } from "../../core/index.ts";
 import type {
   GqlFieldContext,
   GqlFields,
@@ -45,7 +45,8 @@ const log =
           { column: "piece_id", value: { step, column: "id", type: "int" } },
           { column: "reason", value: writing.value(input, text) },
         ];
-        writing.step({ write: { kind: "insert", into: named("piece_log"), rows: { cells } }, path: input.path });
+        const write = { kind: "insert", into: named("piece_log"), rows: { cells } } as const;
+        writing.step(() => ({ write, path: input.path }));
       },
     };
   };
@@ -54,22 +55,25 @@ const log =
 const fromThird = (input: GqlInput, writing: GqlWriting): GqlFurther | undefined => {
   if (!input.isTrue()) return undefined;
   const third = { kind: "read", from: { relation: named("piece") }, shape: "rows", output: [] } as const;
-  const requires: SequenceStep["requires"] = [{ step: 0, message: "piece 3 is gone", path: input.path }];
-  const step = writing.step({ write: { ...third, where: eq("id", "3") }, path: input.path, requires });
+  const step = writing.step((own) => ({
+    write: { ...third, where: eq("id", "3") },
+    path: input.path,
+    requires: [{ step: own, message: "piece 3 is gone", path: input.path }],
+  }));
   const operand = { step, column: "name", type: "text" };
   return {
     assignments: [{ column: "name", operator: "set", operand }],
     after: (update) => {
-      writing.step({ write: { kind: "delete", from: named("piece"), where: eq("id", "3") } });
+      writing.step(() => ({ write: { kind: "delete", from: named("piece"), where: eq("id", "3") } }));
       const ofPieces = { kind: "written", step: update, columns: [["piece_id", "id"]] } as const;
       const assignments = [{ column: "name", operator: "set", operand }];
-      writing.step({ write: { kind: "update", relation: named("part"), where: ofPieces, assignments } });
+      writing.step(() => ({ write: { kind: "update", relation: named("part"), where: ofPieces, assignments } }));
       const same = { kind: "written", step: update, columns: [["id", "id"]] } as const;
       const shown = [{ column: "shown", operator: "set", operand: { constant: "true", type: "boolean" } }];
-      writing.step({
+      writing.step(() => ({
         write: { kind: "update", relation: named("piece"), where: same, assignments: shown },
         again: update,
-      });
+      }));
     },
   };
 };

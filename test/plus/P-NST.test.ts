@@ -886,6 +886,45 @@ describe("limits", () => {
 });
 
 describe("beside other plugins", () => {
+  test("P-NST-1 relationships that only the metadata has, of views too", async () => {
+    await database.query(`
+      create view nest.writers as select id, name, count(*) over () as among from nest.author;
+      create function nest.rename() returns trigger language plpgsql as $$ begin
+        update nest.author set name = new.name where id = old.id; return new; end $$;
+      create trigger rename instead of update on nest.writers for each row execute function nest.rename();
+    `);
+    const to = (name: string, own: string, other: string) => ({
+      manual_configuration: { remote_table: { schema: "nest", name }, column_mapping: { [own]: other } },
+    });
+    const manual = await startApi({
+      ...settings,
+      metadata: documentOf([
+        table("nest.writers", { array_relationships: [{ name: "works", using: to("book", "id", "author_id") }] }),
+        table("nest.book", { object_relationships: [{ name: "by", using: to("writers", "author_id", "id") }] }),
+      ]),
+    });
+    const one = (text: string): Promise<any> => write(text, {}, {}, manual);
+    expect(
+      await one(`update_nest_writers(where: {id: {_eq: 1}}, _related: {works: {
+        insert: {data: {title: "N"}}, delete: {place: {_eq: 2}}
+      }}) { affected_rows returning { name works(order_by: {id: asc}) { title } } }`),
+    ).toEqual({ affected_rows: 2, returning: [{ name: "Ann", works: [{ title: "A" }, { title: "N" }] }] });
+    expect(
+      await one(
+        'update_nest_book_by_pk(pk_columns: {id: 1}, _related: {by: {update: {_set: {name: "View"}}}}) { by { name } }',
+      ),
+    ).toEqual({ by: { name: "View" } });
+    await database.query("drop view nest.writers; drop function nest.rename");
+  });
+
+  test("P-NST-9 why it is empty is told of each write", async () => {
+    const asked = await startApi({ ...settings, explainEmpty: "admin" });
+    const query = "mutation { update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id } }";
+    const answer = await asked.post("/v1/graphql", { headers: { ...asAdmin(), "x-relapi-why": "1" }, body: { query } });
+    expect(answer.json()).toEqual({ data: { update_nest_author_by_pk: { id: 1 } } });
+    expect(answer.headers["x-relapi-why"]).toContain('"not counted: a condition needs the row around it"');
+  });
+
   test("P-NST-1 names follow the convention", async () => {
     const convention = documentOf(
       [table("nest.author"), table("nest.book")],

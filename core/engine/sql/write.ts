@@ -334,7 +334,9 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     );
   }
   if (assignments.length === 0 && plan.locks === true && use.isStep === true) {
-    const found = compileFound(compiler, relation, name, plan.where, catalogText(" for no key update"));
+    // not every view takes a lock
+    const lock = relation.kind === "view" ? empty : catalogText(" for no key update");
+    const found = compileFound(compiler, relation, name, plan.where, lock);
     return plan.check === undefined ? found : { ...found, check: compileCheck(compiler, relation, name, plan.check) };
   }
   const cte =

@@ -64,7 +64,7 @@ const writingOf = (build: Build, relation: Relation): GqlWriting => {
   return {
     schema: planner.schema,
     relation,
-    step: (step) => steps.push(step) - 1,
+    step: (make) => steps.push(make(steps.length)) - 1,
     where: (given) => {
       const { input, place, path } = givenOf(given);
       return narrowed(planWhere(planner, input, place, path));

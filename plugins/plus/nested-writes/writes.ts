@@ -121,13 +121,11 @@ const newTarget = (build: GqlBuild, one: Asked, writing: GqlWriting): readonly A
   const key = of["connect"];
   if (key === undefined) return of["disconnect"] === undefined ? [] : cleared(writing.relation, way.nullable);
   const where = keyOf(build, one, key, writing);
-  const requires: StepRequirement[] = [];
-  const step = writing.step({
+  const step = writing.step((own) => ({
     write: { kind: "read", from: { relation: nameOf(relation) }, shape: "rows", output: [], where },
     path: key.path,
-    requires,
-  });
-  requires.push(isThere(step, one, key.path));
+    requires: [isThere(own, one, key.path)],
+  }));
   return taken(way.columns, step, relation);
 };
 
@@ -179,7 +177,8 @@ const writeBehind = (
     const condition = one.of["delete"];
     if (condition === undefined) return;
     const from = nameOf(one.table.relation);
-    writing.step({ write: { kind: "delete", from, where: narrowed(one, condition) }, path: condition.path });
+    const where = narrowed(one, condition);
+    writing.step(() => ({ write: { kind: "delete", from, where }, path: condition.path }));
   };
   const updateRows = (one: Asked): void => {
     const given = one.of["update"];
@@ -192,11 +191,13 @@ const writeBehind = (
     const columns = relation.primaryKey.map((name) => [name, name] as const);
     const assignments = [...new Map(again.map((each) => [each.column, each])).values()];
     const where: Predicate = { kind: "written", step, columns };
-    const requires: StepRequirement[] = [];
-    const write = { kind: "update", relation: nameOf(relation), where, assignments } as const;
-    const repeated = writing.step({ write, path, requires, again: step });
     const message = `cannot proceed to delete object relations since the first update of table "${relation.name}" hides rows from the second`;
-    requires.push({ step: repeated, asManyAs: step, message, path });
+    writing.step((repeated) => ({
+      write: { kind: "update", relation: nameOf(relation), where, assignments },
+      path,
+      requires: [{ step: repeated, asManyAs: step, message, path }],
+      again: step,
+    }));
   }
   [...others].reverse().forEach(remove);
   own.forEach(remove);
@@ -207,7 +208,10 @@ const writeBehind = (
     const target = one.table.relation;
     const assignments = cleared(target, one.way.nullable);
     const where = narrowed(one, condition);
-    writing.step({ write: { kind: "update", relation: nameOf(target), where, assignments }, path: condition.path });
+    writing.step(() => ({
+      write: { kind: "update", relation: nameOf(target), where, assignments },
+      path: condition.path,
+    }));
   }
   others.forEach(updateRows);
   for (const one of others) {
@@ -223,9 +227,11 @@ const connect = (build: GqlBuild, one: Asked, key: GqlInput, writing: GqlWriting
   const { relation } = one.table;
   const where = keyOf(build, one, key, writing);
   const assignments = taken(reversed(one.way.columns), parent, writing.relation);
-  const requires: StepRequirement[] = [];
-  const write = { kind: "update", relation: nameOf(relation), where, assignments } as const;
-  requires.push(isThere(writing.step({ write, path: key.path, requires }), one, key.path));
+  writing.step((own) => ({
+    write: { kind: "update", relation: nameOf(relation), where, assignments },
+    path: key.path,
+    requires: [isThere(own, one, key.path)],
+  }));
 };
 
 /** Undefined: nothing is asked for. */
