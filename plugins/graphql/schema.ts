@@ -74,6 +74,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
   const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const prepared = new WeakMap<Model, Prepared>();
   const inUse = new Map<string, WeakRef<PreparableSchema>>();
+  let isUsed = false;
 
   const namesOf = function* (model: Model): Pieces<ModelNames> {
     const { defaultNamingConvention, disablePostgresArrays } = context.options;
@@ -107,7 +108,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
       const roots = schema.deref()?.usedRoots() ?? [];
       return roots.length === 0 ? [] : [{ key, roots }];
     });
-    if (used.length === 0) return;
+    if (!isUsed) return;
     const made = await inPieces(namesOf(model));
     const schemas: Prepared["schemas"] = new Map();
     for (const { key, roots } of used) {
@@ -120,7 +121,10 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
   });
 
   /** Nothing but the model and settings that come into force with it goes into them. */
-  const namesFor = onceFor((model: Model): ModelNames => prepared.get(model) ?? atOnce(namesOf(model)));
+  const namesFor = onceFor((model: Model): ModelNames => {
+    isUsed = true;
+    return prepared.get(model) ?? atOnce(namesOf(model));
+  });
 
   return context.caches.create({
     name: kept("graphql schemas"),

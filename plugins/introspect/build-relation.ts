@@ -8,8 +8,8 @@ export interface RelationParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
   readonly traitsOf: (type: number) => DomainTraits;
   readonly types: ReadonlyMap<number, PgType>;
-  /** All rows by oid, for the targets of keys. */
-  readonly rows: ReadonlyMap<number, RelationRow>;
+  /** All by oid, for the targets of keys. */
+  readonly rows: { get(oid: number): NamedRow | undefined };
   /** Key of a view, by attribute numbers. */
   readonly viewKeyOf: (row: RelationRow) => readonly number[];
   /** Column of a table that a view's column is. */
@@ -97,10 +97,17 @@ const buildColumn = (column: ColumnRow, row: RelationRow, parts: RelationParts):
   };
 };
 
-const namesByRow = new WeakMap<RelationRow, ReadonlyMap<number, string>>();
+/** What has columns with names. */
+export interface NamedRow {
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: readonly (readonly [position: number, name: string, ...rest: readonly unknown[]])[] | null;
+}
+
+const namesByRow = new WeakMap<NamedRow, ReadonlyMap<number, string>>();
 
 /** Column names by attribute number. */
-export const columnNames = (row: RelationRow): ReadonlyMap<number, string> => {
+export const columnNames = (row: NamedRow): ReadonlyMap<number, string> => {
   let names = namesByRow.get(row);
   if (names === undefined) {
     names = new Map((row.columns ?? []).map(([position, name]) => [position, name]));

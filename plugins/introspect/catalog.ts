@@ -6,6 +6,7 @@ import {
   nameKey,
   type IntrospectContext,
   type Model,
+  type PgType,
   type Pieces,
   type QualifiedName,
   type Relation,
@@ -13,6 +14,7 @@ import {
 } from "../../core/index.ts";
 import { buildRelation, buildRowType, columnNames, primaryKeyOf } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
+import { loadSurroundings, loadVersions, rereadOf } from "./changes.ts";
 import { loadRelations, type RelationRow, type Wanted } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
@@ -45,19 +47,72 @@ const wantedOf = (model: Model): Wanted => {
   return { relations: wanted?.relations ?? [], routines: wanted?.routines ?? [] };
 };
 
+/** What a load leaves to the next. All of it is immutable. */
+export interface CatalogRead {
+  readonly surroundings: string;
+  readonly versions: ReadonlyMap<number, string>;
+  /** By oid, as they were built. */
+  readonly relations: ReadonlyMap<number, Relation>;
+  readonly types: Model["types"];
+}
+
+/** The rows to build from, and what stays of an earlier load. */
+interface Rows {
+  readonly rows: readonly RelationRow[];
+  /** Oids in the order of the model; undefined: that of the rows. */
+  readonly order?: readonly number[];
+  readonly kept: ReadonlyMap<number, Relation>;
+  readonly versions?: ReadonlyMap<number, string>;
+  readonly surroundings?: string;
+}
+
+const NOTHING_KEPT: ReadonlyMap<number, Relation> = new Map();
+
+/** Reads the relations that have changed since `before`, or all. @rule R-SC-14 */
+const readRows = async (context: IntrospectContext, wanted: Wanted, before: CatalogRead | "none"): Promise<Rows> => {
+  const surroundings = await loadSurroundings(context);
+  const found = await loadVersions(context, wanted);
+  const versions = new Map(found.map(({ oid, version }) => [oid, version]));
+  const order = found.map(({ oid }) => oid);
+  if (before === "none" || before.surroundings !== surroundings)
+    return { rows: await loadRelations(context, wanted), kept: NOTHING_KEPT, versions, surroundings };
+  const changed = order.filter((oid) => before.versions.get(oid) !== versions.get(oid));
+  for (const oid of before.versions.keys()) if (!versions.has(oid)) changed.push(oid);
+  const rows = await loadRelations(context, wanted, rereadOf(changed));
+  const reread = new Set(rows.map(({ oid }) => oid));
+  const kept = new Map<number, Relation>();
+  for (const oid of order) {
+    const relation = reread.has(oid) ? undefined : before.relations.get(oid);
+    if (relation !== undefined) kept.set(oid, relation);
+  }
+  return { rows, order, kept, versions, surroundings };
+};
+
 /** Five queries, whatever the number of relations. @rule R-SC-1 */
-export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
+export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> =>
+  (await readCatalog(model, context)).model;
+
+/** `before`: what the load before left; "none": it is not needed now, but by the next. */
+export const readCatalog = async (
+  model: Model,
+  context: IntrospectContext,
+  before?: CatalogRead | "none",
+): Promise<{ readonly model: Model; readonly read: CatalogRead | undefined }> => {
   const wanted = wantedOf(model);
   const server = await loadServer(context, wanted);
-  const relationRows = await loadRelations(context, wanted);
+  const {
+    rows: relationRows,
+    order,
+    kept,
+    versions,
+    surroundings,
+  } = before === undefined
+    ? ({ rows: await loadRelations(context, wanted), kept: NOTHING_KEPT } as Rows)
+    : await readRows(context, wanted, before);
   const routineRows = await loadRoutines(context, wanted);
-  const rowTypes = await inPieces(
-    eachOf(
-      relationRows.filter((row) => !row.isPartition),
-      buildRowType,
-    ),
-  );
-  const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, routineRows), rowTypes);
+  const typesBefore = before === undefined || before === "none" ? undefined : before.types;
+  const rowTypes = await inPieces(rowTypesOf(relationRows, kept, typesBefore));
+  const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, kept, routineRows), rowTypes);
   const roles = await loadRoles(context, server.serverVersion);
 
   const readAcl = createAclReader();
@@ -72,15 +127,24 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     const origin = origins.get(view.oid)?.get(position);
     return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
   };
+  const named = namedRows(byOid, kept);
+  const built = new Map<number, Relation>();
   const relations = await inPieces(
     (function* (): Pieces<Map<string, Relation>> {
-      const built = new Map<string, Relation>();
-      for (const row of relationRows) {
-        if (!row.isPartition)
-          built.set(nameKey(row), buildRelation(row, { readAcl, traitsOf, types, rows: byOid, viewKeyOf, originOf }));
+      const byName = new Map<string, Relation>();
+      for (const oid of order ?? byOid.keys()) {
         yield;
+        const row = byOid.get(oid);
+        if (row?.isPartition === true) continue;
+        const relation =
+          row === undefined
+            ? kept.get(oid)
+            : buildRelation(row, { readAcl, traitsOf, types, rows: named, viewKeyOf, originOf });
+        if (relation === undefined) throw new Error(`relation ${oid} was neither read nor known`);
+        byName.set(nameKey(relation), relation);
+        if (versions !== undefined) built.set(oid, relation);
       }
-      return built;
+      return byName;
     })(),
   );
   const routines = await inPieces(eachOf(routineRows, (row) => buildRoutine(row, { readAcl, types })));
@@ -90,7 +154,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     if (!known.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
   }
   const part: CatalogPart = { columnOrigins: nameOrigins(origins, byOid) };
-  return {
+  const loaded: Model = {
     ...model,
     schemas: context.schemas,
     schemaComments: new Map(
@@ -110,7 +174,50 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     serverVersion: server.serverVersion,
     parts: { ...model.parts, [NAME]: part },
   };
+  return {
+    model: loaded,
+    read:
+      versions === undefined || surroundings === undefined
+        ? undefined
+        : { surroundings, versions, relations: built, types },
+  };
 };
+
+/** Row types in the order of the rows; those that stay are as they were, since what they were made of is. */
+const rowTypesOf = function* (
+  rows: readonly RelationRow[],
+  kept: ReadonlyMap<number, Relation>,
+  before: Model["types"] | undefined,
+): Pieces<readonly PgType[]> {
+  const made: PgType[] = [];
+  for (const row of rows) {
+    if (!row.isPartition) made.push(buildRowType(row));
+    yield;
+  }
+  for (const { rowType } of kept.values()) {
+    const known = before?.get(rowType);
+    if (known !== undefined) made.push(known);
+    yield;
+  }
+  return made;
+};
+
+/** Whose names foreign keys need: of what was read, and of what stays. */
+const namedRows = (
+  rows: ReadonlyMap<number, RelationRow>,
+  kept: ReadonlyMap<number, Relation>,
+): Parameters<typeof buildRelation>[1]["rows"] => ({
+  get: (oid) => {
+    const relation = rows.has(oid) ? undefined : kept.get(oid);
+    return relation === undefined
+      ? rows.get(oid)
+      : {
+          schema: relation.schema,
+          name: relation.name,
+          columns: relation.columns.map(({ position, name }) => [position, name] as const),
+        };
+  },
+});
 
 const eachOf = function* <From, To>(list: readonly From[], make: (from: From) => To): Pieces<readonly To[]> {
   const made: To[] = [];
@@ -121,8 +228,13 @@ const eachOf = function* <From, To>(list: readonly From[], make: (from: From) =>
   return made;
 };
 
-const typesIn = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {
+const typesIn = function* (
+  relations: readonly RelationRow[],
+  kept: ReadonlyMap<number, Relation>,
+  routines: readonly RoutineRow[],
+): Generator<number> {
   for (const { columns } of relations) for (const [, , type] of columns ?? []) yield type;
+  for (const { columns } of kept.values()) for (const { type } of columns) yield type;
   for (const { types, resultType } of routines) {
     yield* types;
     yield resultType;
@@ -174,6 +286,14 @@ const groupRoutines = (routines: readonly Routine[]): ReadonlyMap<string, readon
 export const catalogIntrospection = definePlugin({
   name: NAME,
   apply: (hooks) => {
-    hooks.introspect.tapPromise(NAME, loadCatalog);
+    let isFirst = true;
+    let before: CatalogRead | undefined;
+    hooks.introspect.tapPromise(NAME, async (model, context) => {
+      // who starts does not wait for what only reloads need
+      const { model: loaded, read } = await readCatalog(model, context, isFirst ? undefined : (before ?? "none"));
+      isFirst = false;
+      before = read;
+      return loaded;
+    });
   },
 });

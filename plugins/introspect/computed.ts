@@ -69,6 +69,7 @@ export const computedRelationships = definePlugin({
   apply: (hooks) => {
     hooks.introspect.tap("computed-relationships", (model) => {
       const bySource = deriveComputedRelationships(model);
+      if (bySource.size === 0) return model;
       const relations = new Map(model.relations);
       for (const [key, computed] of bySource) {
         const relation = relations.get(key);

@@ -7,6 +7,7 @@ import {
   type IntrospectContext,
   type QualifiedName,
   type RelationKind,
+  type Sql,
 } from "../../core/index.ts";
 
 /** Bits of `pg_relation_is_updatable`. */
@@ -153,13 +154,12 @@ remote (oid) as (
   join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote.oid
 )`;
 
-/** Loads the relations of the exposed schemas, and of hidden ones those that a view reads, a foreign key of an exposed
- *  one leads to or comes from, or a routine names by row type. Partitions come only as what a view reads. @rule
- *  R-PATH-4 R-SC-1 R-SC-2 R-REL-2 R-REL-4 R-OPT-3 R-OPT-4 */
-export const loadRelations = (context: IntrospectContext, wanted: Wanted): Promise<readonly RelationRow[]> => {
+/** `with …`: `own`, the relations of the exposed schemas, and `chosen`, with those of hidden ones that a view reads, a
+ *  foreign key of an exposed one leads to or comes from, or a routine names by row type. Partitions come only as what a
+ *  view reads. @rule R-PATH-4 R-REL-2 R-REL-4 */
+export const withChosen = (context: IntrospectContext, wanted: Wanted): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
-  return context.query<RelationRow>(sql`
-with recursive ${CODE},
+  return sql`with recursive ${CODE},
 ${schemasNamed("exposed", context.schemas)},
 ${schemasNamed("searched", searched)},
 own as materialized (
@@ -220,7 +220,28 @@ chosen (oid) as (
         join pg_catalog.pg_namespace schema on schema.nspname = name.parts ->> 0
       )
     )
-)
+)`;
+};
+
+/** Which of the chosen. */
+export const isLoaded = sql`relation.relkind in ('r', 'v', 'm', 'f', 'p')
+  and (relation.oid in (select own.oid from own) or schema.nspname <> 'information_schema' and schema.nspname !~ '^pg_')`;
+
+/** What `Relation.plain` comes from. */
+export const PLAIN = sql`case
+    when relation.relkind not in ('r', 'p') or relation.relrowsecurity or relation.oid in (select remote.oid from remote) then null
+    when relation.oid in (select coded.oid from coded) then 'read'
+    else 'write'
+  end`;
+
+/** Loads the chosen relations. `reread`: a query for oids; only those. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
+export const loadRelations = (
+  context: IntrospectContext,
+  wanted: Wanted,
+  reread?: Sql,
+): Promise<readonly RelationRow[]> =>
+  context.query<RelationRow>(sql`
+${withChosen(context, wanted)}
 select relation.oid,
   schema.nspname::text as schema,
   relation.relname::text as name,
@@ -237,11 +258,7 @@ select relation.oid,
   pg_catalog.pg_get_userbyid(relation.relowner)::text as owner,
   pg_catalog.to_json(coalesce(relation.relacl, pg_catalog.acldefault('r', relation.relowner))::text[]) as acl,
   relation.relrowsecurity as "hasRowSecurity",
-  case
-    when relation.relkind not in ('r', 'p') or relation.relrowsecurity or relation.oid in (select remote.oid from remote) then null
-    when relation.oid in (select coded.oid from coded) then 'read'
-    else 'write'
-  end as plain,
+  ${PLAIN} as plain,
   bits.writable,
   bits.has_trigger as "hasTrigger",
   (
@@ -329,7 +346,10 @@ cross join lateral (
     ) as has_trigger
   offset 0
 ) bits
-where relation.relkind in ('r', 'v', 'm', 'f', 'p')
-  and (relation.oid in (select own.oid from own) or schema.nspname <> 'information_schema' and schema.nspname !~ '^pg_')
+where ${isLoaded}${
+    reread === undefined
+      ? sql``
+      : sql`
+  and relation.oid in (${reread})`
+  }
 order by schema.nspname, relation.relname`);
-};

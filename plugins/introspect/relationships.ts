@@ -251,11 +251,23 @@ export const relationships = definePlugin({
   apply: (hooks) => {
     hooks.introspect.tapPromise("relationships", async (model) => {
       const bySource = await inPieces(derivedRelationships(model.relations, columnOriginsOf(model), model.schemas));
-      const relations = new Map<string, Relation>();
-      for (const [key, relation] of model.relations) {
-        relations.set(key, { ...relation, relationships: [...relation.relationships, ...(bySource.get(key) ?? [])] });
-      }
-      return { ...model, relations };
+      return { ...model, relations: await inPieces(related(model.relations, bySource)) };
     });
   },
 });
+
+const related = function* (
+  relations: ReadonlyMap<string, Relation>,
+  bySource: ReadonlyMap<string, readonly Relationship[]>,
+): Pieces<ReadonlyMap<string, Relation>> {
+  const made = new Map<string, Relation>();
+  for (const [key, relation] of relations) {
+    const found = bySource.get(key);
+    made.set(
+      key,
+      found === undefined ? relation : { ...relation, relationships: [...relation.relationships, ...found] },
+    );
+    yield;
+  }
+  return made;
+};

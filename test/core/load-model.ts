@@ -37,13 +37,20 @@ export interface Loaded {
 
 const PLUGINS: readonly Plugin[] = [catalogIntrospection, relationships, computedRelationships];
 
-/** One read-only transaction, empty search path. */
-export const load = async ({
-  schemas = ["sea", "land"],
-  extraSearchPath = ["public"],
-  as,
-  parts = {},
-}: LoadSettings = {}): Promise<Loaded> => {
+/** As a process that starts. */
+export const load = (settings?: LoadSettings): Promise<Loaded> => createLoad()(settings);
+
+/** A process: what it loads later may build on what it loaded before. One read-only transaction, empty search path. */
+export const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
+  const { hooks } = guardHooks(createHooks());
+  for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never); // these taps use nothing of the plugin context
+  return (settings = {}) => loadWith(hooks, settings);
+};
+
+const loadWith = async (
+  hooks: ReturnType<typeof guardHooks>["hooks"],
+  { schemas = ["sea", "land"], extraSearchPath = ["public"], as, parts = {} }: LoadSettings,
+): Promise<Loaded> => {
   const client = await (await testDatabase()).connect();
   const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name; // quoted
   const warnings: string[] = [];
@@ -60,8 +67,6 @@ export const load = async ({
       return (await client.query(text, values)).rows as readonly Row[];
     },
   };
-  const { hooks } = guardHooks(createHooks());
-  for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never); // these taps use nothing of the plugin context
   try {
     await client.query("begin isolation level repeatable read read only; set local search_path = ''");
     if (as !== undefined) await client.query(`set session authorization ${as}`);
