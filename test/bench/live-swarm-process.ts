@@ -15,6 +15,7 @@ interface Client {
 
 const MASKED = 0x80;
 const TEXT_FRAME = 0x81;
+const CLOSE_FRAME = 0x88;
 const MASK = [0x37, 0xfa, 0x21, 0x3d] as const;
 
 /** A text message of a client. */
@@ -33,6 +34,7 @@ const ERROR = Buffer.from('"errors"');
 const HEAD_END = Buffer.from("\r\n\r\n");
 const ZERO = 48;
 const READ_BYTES = 64 * 1024;
+const RETURN_MS = 200;
 /** Connections that are being made at a time. */
 const AT_ONCE = 200;
 
@@ -83,6 +85,7 @@ const read = (client: Client, chunk: Buffer): void => {
     const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2)); // prettier-ignore
     if (bytes.length < start + length) break;
     if (bytes[at] === TEXT_FRAME) take(client, bytes, start, start + length);
+    else if (bytes[at] === CLOSE_FRAME) client.socket.end();
     at = start + length;
   }
   client.rest = at === bytes.length ? undefined : Buffer.from(bytes.subarray(at));
@@ -115,8 +118,13 @@ const open = (port: number, localAddress: string, id: number): void => {
   });
   const client: Client = { socket, id, n: -1, isOpen: false, rest: undefined };
   clients.push(client);
-  socket.on("error", (error) => fault(error.message));
-  socket.on("close", () => client.isOpen && fault("closed"));
+  // a machine that is busy may let the server give up waiting: clients come back
+  socket.on("error", () => undefined);
+  socket.on("close", () => {
+    if (client.isOpen) return fault("closed");
+    clients.splice(clients.indexOf(client), 1);
+    setTimeout(open, RETURN_MS, port, localAddress, id);
+  });
   socket.write(
     `GET /v1/graphql/ws HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\nOrigin: http://127.0.0.1\r\nUser-Agent: bench\r\n\r\n`,
   );
