@@ -270,6 +270,8 @@ export interface ArrivingBody {
   readonly execution: Execution;
   /** After `write` has returned false. */
   resume(): void;
+  /** Nobody wants what is still to come. */
+  drop(): void;
 }
 
 /** A transaction that has ended. Times are those of `performance.now()`. */

@@ -23,10 +23,11 @@ interface OpenParts {
   /** The database may be kept waiting; call it once the client has got everything, or gone. Undefined: it may not. */
   readonly release: (() => void) | undefined;
   readonly resume: () => void;
+  readonly drop: () => void;
 }
 
 /** @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
-const openBody = ({ context, response, bytes, release, resume }: OpenParts): OpenBody => {
+const openBody = ({ context, response, bytes, release, resume, drop }: OpenParts): OpenBody => {
   let mayWait = release !== undefined;
   /** What has arrived before the headers are out. */
   const early: Buffer[] = [];
@@ -34,26 +35,26 @@ const openBody = ({ context, response, bytes, release, resume }: OpenParts): Ope
   let isComplete = false;
   let isOver = false;
   let settle = (): void => undefined;
-  const hurry = (): void => {
-    if (!mayWait) return;
+  const stopWaiting = (): void => {
+    if (mayWait) release?.();
     mayWait = false;
     clearTimeout(patience);
-    release?.();
-    goOn();
   };
   /** The connection may be somebody else's once all of it has come. */
   const goOn = (): void => {
     if (!isComplete) resume();
   };
-  const patience = setTimeout(hurry, context.options.streamPatience * SECOND_MS);
+  const patience = setTimeout(() => {
+    stopWaiting();
+    goOn();
+  }, context.options.streamPatience * SECOND_MS);
   patience.unref();
-  /** What still arrives is nobody's: it is read, so that the connection is free again. */
   const over = (): void => {
     if (isOver) return;
     isOver = true;
     early.length = 0;
-    hurry();
-    clearTimeout(patience);
+    stopWaiting();
+    if (!isComplete) drop();
     settle();
   };
   response.once("close", over);
@@ -73,7 +74,7 @@ const openBody = ({ context, response, bytes, release, resume }: OpenParts): Ope
       },
       end: () => {
         isComplete = true;
-        if (!isOver) hurry();
+        stopWaiting();
         if (isStarted) response.end();
       },
       // a client must not take it for complete
@@ -114,7 +115,7 @@ export const streamedAnswers = definePlugin({
     context.counters.watch("streams-waiting", () => waiting);
     context.offer<StreamedAnswersService>("streamed-answers", {
       aboveBytes: context.options.streamAboveBytes,
-      take: (row, { bytes, execution, resume }) => {
+      take: (row, { bytes, execution, resume, drop }) => {
         const { exchange } = execution;
         // a tag is of the whole body; an embedded database has sent all of it
         const isHeld =
@@ -123,7 +124,7 @@ export const streamedAnswers = definePlugin({
           context.options.database !== undefined ||
           context.service<EtagsService>("rest-etags") !== undefined;
         if (isHeld) return undefined;
-        const body = openBody({ context, response: exchange.response, bytes, release: admit(), resume });
+        const body = openBody({ context, response: exchange.response, bytes, release: admit(), resume, drop });
         bodies.set(row, body);
         context.counters.add("streams");
         return body.taker;

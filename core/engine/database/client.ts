@@ -245,7 +245,12 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
     for (const read of readers) read(bytes);
   };
 
-  const reader: RowReader = { pass, pause: () => stream.pause(), resume: () => stream.resume() };
+  const reader: RowReader = {
+    pass,
+    pause: () => stream.pause(),
+    resume: () => stream.resume(),
+    kill: (error) => stream.destroy(error),
+  };
 
   /** Whether the message may come. */
   const begin = (from: Buffer, at: number): boolean => {

@@ -1,5 +1,6 @@
 /** A value too long to be held: its bytes go to whoever takes them while they arrive, and the row comes without it. Read
  *  here, before pg would put the whole message together. */
+import { requestCancelled } from "../../kernel/errors.ts";
 import type { Execution, ResultRow } from "../../plugin.ts";
 import type { Transaction } from "./transaction.ts";
 import type { LongRow, RowReader, ValueTaker } from "./value-taker.ts";
@@ -46,7 +47,12 @@ const findStart = (row: Buffer, column: number): Start | null | undefined => {
   return undefined;
 };
 
-type Take = (before: WireRow, bytes: number, resume: () => void) => ValueTaker | undefined;
+type Take = (before: WireRow, bytes: number, drop: () => void) => ValueTaker | undefined;
+
+/** More than this takes longer to read than another connection to open. */
+const MAX_DROPPED_BYTES = 4 * 1024 * 1024;
+
+const NOBODY: ValueTaker = { write: () => true, end: () => undefined, fail: () => undefined };
 
 /** Columns behind the value must be empty: who takes it acts before they arrive. Their lengths tell, since the message's is
  *  known. */
@@ -65,7 +71,7 @@ const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveByte
       const found = findStart(start, column);
       if (found === undefined && start.length < Math.min(bodyBytes, MAX_BEFORE_BYTES)) return piece.length;
       if (found !== undefined && found !== null && isLong(found)) {
-        taker = take(found.before, found.bytes, reader.resume);
+        taker = take(found.before, found.bytes, drop);
         if (taker !== undefined) {
           const first = start.subarray(found.at);
           start = Buffer.from(start.subarray(0, found.at - LENGTH_BYTES));
@@ -81,6 +87,12 @@ const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveByte
       return piece.length;
     },
     fail: () => taker?.fail(),
+  };
+  /** PostgreSQL cannot be interrupted while it sends a row. */
+  const drop = (): void => {
+    taker = NOBODY;
+    if (valueLeft > MAX_DROPPED_BYTES) reader.kill(requestCancelled());
+    else reader.resume();
   };
   const isLong = ({ at, bytes, behind }: Start): boolean =>
     bytes > aboveBytes && at + bytes + behind * LENGTH_BYTES === bodyBytes;
@@ -124,9 +136,9 @@ export const openLongBody = (
   let main = offset;
   for (let i = 0; i <= main; i++) if (guards.has(i)) main++;
   if (statement !== main) return undefined;
-  return openRow(bytes, reader, column, longBody.aboveBytes, (before, valueBytes, resume) => {
+  return openRow(bytes, reader, column, longBody.aboveBytes, (before, valueBytes, drop) => {
     const row: ResultRow = Object.fromEntries(columns.map((name, i) => [name, before[i] ?? null]));
-    const taker = longBody.take(row, { bytes: valueBytes, resume, execution });
+    const taker = longBody.take(row, { bytes: valueBytes, execution, resume: reader.resume, drop });
     if (taker !== undefined) taken([row]);
     return taker;
   });

@@ -24,6 +24,7 @@ export interface RowReader {
   pass(bytes: Buffer): void;
   pause(): void;
   resume(): void;
+  kill(error: Error): void;
 }
 
 /** A row that is arriving. */
