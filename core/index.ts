@@ -80,10 +80,13 @@ export {
   empty,
   catalogText,
   toStatement,
+  boundOf,
   type Sql,
   type Statement,
   type Slot,
   type BoundValue,
+  type SentValue,
+  type TextBytes,
 } from "./engine/sql/fragment.ts";
 export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement } from "./engine/sql/program.ts";

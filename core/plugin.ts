@@ -18,7 +18,7 @@ import type { Setting } from "./kernel/define-setting.ts";
 import type { Signal } from "./kernel/signals.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import type { AnyToken, Token } from "./kernel/token.ts";
-import type { BoundValue, Sql } from "./engine/sql/fragment.ts";
+import type { SentValue, Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program } from "./engine/sql/program.ts";
 
@@ -231,7 +231,7 @@ export interface Execution {
   /** Run in this order. `path`: the place in the request for errors of statements that have no path of their own. */
   readonly programs: readonly {
     readonly program: Program;
-    readonly values: readonly BoundValue[];
+    readonly values: readonly SentValue[];
     readonly path?: string;
   }[];
   readonly end: "commit" | "rollback";

@@ -32,6 +32,9 @@ export interface BodyLimits {
 type Decode = () => Transform;
 
 const CHUNK_BYTES = 64 * 1024;
+/** A larger body is put together while it arrives, so that it is not there twice. */
+const LARGE_BYTES = 256 * 1024;
+const SHARE_OF_ANNOUNCED = 8;
 
 const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["gzip", () => createGunzip({ chunkSize: CHUNK_BYTES })],
@@ -89,19 +92,31 @@ const receive = (
   return new Promise((resolve, reject) => {
     const decoder = decode?.();
     const source: Readable = decoder ?? request;
-    const chunks: Buffer[] = [];
+    const announced = decode === undefined && transfer === undefined ? Number(length) : 0;
+    let chunks: Buffer[] = [];
     let bytes = 0;
+    /** All of a large body. */
+    let whole: Buffer | undefined;
     const end = (): void => {
       // the listeners go with the request: taking them off costs more than leaving them
       if (decoder === undefined) isThere?.();
       else leave();
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
+      resolve(whole ?? (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
+    };
+    /** For all that was announced, once a part of it is there: announcing costs nothing. */
+    const makeRoom = (): void => {
+      whole = Buffer.allocUnsafeSlow(announced);
+      let at = 0;
+      for (const chunk of chunks) at += chunk.copy(whole, at);
+      chunks = [];
     };
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > maxBytes) return refuse(tooLarge());
       if (!held.grow(chunk.length)) return refuse(tooMany());
+      if (whole !== undefined) return void chunk.copy(whole, bytes - chunk.length);
       chunks.push(chunk);
+      if (bytes > LARGE_BYTES && bytes > announced / SHARE_OF_ANNOUNCED && bytes < announced) makeRoom();
     };
     const refuse = (error: RelApiError): void => {
       leave();

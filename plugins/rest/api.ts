@@ -18,6 +18,7 @@ import type {
   RouteTarget,
   Routine,
   Session,
+  TextBytes,
   Token,
 } from "../../core/index.ts";
 
@@ -59,7 +60,8 @@ export interface MediaType {
 
 /** Rows of a body as one JSON text. */
 export interface Payload {
-  readonly text: string;
+  /** Bytes are sent to the database without being copied. */
+  readonly text: string | TextBytes;
   readonly shape: "object" | "array";
   /** Sorted. Empty when the body was not inspected. */
   readonly keys: readonly string[];
@@ -114,7 +116,7 @@ export interface Hints {
   /** Where the text is no JSON: `line 1, column 8: …`. Undefined: it is JSON. */
   jsonFault(text: string): string | undefined;
   /** The database was the first to read the body and says what is wrong with it; where is added. */
-  withPosition(error: unknown, text: string): unknown;
+  withPosition(error: unknown, text: string | TextBytes): unknown;
   /** The error, with a hint if it has none. */
   explain(
     error: RelApiError,

@@ -1,6 +1,6 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
 import { isUtf8 } from "node:buffer";
-import { bodyTooLarge, definePlugin, type Limits, type ResolvedOptions } from "../../core/index.ts";
+import { bodyTooLarge, definePlugin, type Limits, type ResolvedOptions, type TextBytes } from "../../core/index.ts";
 import type { ReadBody } from "./api.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
 
@@ -149,13 +149,15 @@ const createRows = (names: readonly string[], maxBytes: number) => {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
   /** Of two columns with one name the later counts, where a line has it. */
   const again = names.map((name, i) => names.indexOf(name, i + 1));
-  const pieces: string[] = [];
-  let piece = "";
+  const pieces: Buffer[] = [];
+  let piece = "[";
+  let isFirst = true;
   let bytes = 0;
   const flush = (): void => {
-    bytes += Buffer.byteLength(piece);
+    const encoded = Buffer.from(piece);
+    bytes += encoded.length;
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
-    pieces.push(piece);
+    pieces.push(encoded);
     piece = "";
   };
   return {
@@ -167,12 +169,14 @@ const createRows = (names: readonly string[], maxBytes: number) => {
         const field = fields[i]!; // i is within its length
         row += `${row === "" ? "" : ","}${keys[i]}${field === "NULL" ? "null" : JSON.stringify(field)}`;
       }
-      piece += `${pieces.length === 0 && piece === "" ? "" : ","}{${row}}`;
+      piece += `${isFirst ? "" : ","}{${row}}`;
+      isFirst = false;
       if (piece.length > PIECE_LENGTH) flush();
     },
-    end: (): string => {
+    end: (): TextBytes => {
+      piece += "]";
       flush();
-      return `[${pieces.join("")}]`;
+      return { utf8: pieces };
     },
   };
 };
@@ -188,7 +192,7 @@ const countNames = (names: readonly string[]): readonly number[] => {
 export const readCsv = (
   bytes: Buffer,
   limits: BodyLimits,
-): { readonly text: string; readonly keys: readonly string[]; readonly isEmpty: boolean } => {
+): { readonly text: TextBytes; readonly keys: readonly string[]; readonly isEmpty: boolean } => {
   const { fields: names, next: start, isEnded } = readLine(bytes, 0);
   if (!isEnded) return notEnough();
   if (names.length > limits.maxColumns) throw tooManyColumns(limits);

@@ -1,6 +1,7 @@
 /** `"hint": "Pages are made by limit and offset: limit=20&offset=20"`: what may have been meant, in the fields of errors
  *  that PostgREST leaves empty. @rule R-HNT-1 … R-HNT-6 */
 import {
+  boundOf,
   columnOf,
   definePlugin,
   isRelApiError,
@@ -169,7 +170,7 @@ const whereIn = (text: string): string | undefined => {
 const createHints = (context: PluginContext): Hints => ({
   jsonFault: whereIn,
   withPosition: (error, text) => {
-    const details = isRelApiError(error) && error.code === INVALID_TEXT ? whereIn(text) : undefined;
+    const details = isRelApiError(error) && error.code === INVALID_TEXT ? whereIn(boundOf(text) as string) : undefined;
     return isRelApiError(error) && details !== undefined
       ? new RelApiError({ ...error, message: error.message, details })
       : error;

@@ -3,12 +3,12 @@ import {
   definePlugin,
   type Answer,
   type Ask,
-  type BoundValue,
   type Cache,
   type CacheSpec,
   type Execution,
   type ResultRow,
   type Routine,
+  type SentValue,
 } from "../../core/index.ts";
 import type { AnswerParts } from "./answer/headers.ts";
 import { answerRows } from "./answer/rows.ts";
@@ -64,7 +64,7 @@ const valuesOf = (
   { range }: RestRequest,
   { values, body, hasWindow }: PlannedCall,
   input: CallInput,
-): readonly BoundValue[] => [
+): readonly SentValue[] => [
   ...(body === undefined ? values : [bodyValue(input, body), ...values.slice(1)]),
   ...(hasWindow ? windowValues(range) : []),
 ];

@@ -12,6 +12,7 @@ import {
   type Program,
   type Relation,
   type ResultRow,
+  type SentValue,
   type Token,
 } from "../../core/index.ts";
 import { buildAnswer, type AnswerParts } from "./answer/headers.ts";
@@ -40,7 +41,7 @@ export type EtagsService = Token<"rest-etags", Etags>;
 /** What one request adds to what its plan says. */
 export interface Run {
   readonly access: Execution["access"];
-  readonly values: readonly BoundValue[];
+  readonly values: readonly SentValue[];
   /** In place of the role's own. */
   readonly isolation?: string;
   /** Beside those that every request has. */

@@ -1,22 +1,30 @@
 /** The server of the memory benchmark in a process of its own, with a small heap: `node memory-server.js <database url>
- *  <connections>`; prints its port to its parent and answers each message with what it holds. */
+ *  <connections> [<bytes of a body>]`, without the plugins of BENCH_WITHOUT; prints its port to its parent and answers each message with what it holds. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { relApi } from "../../core/index.ts";
+import { compose, relApi, without } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { MEMORY_SECRET } from "../support/memory-data.ts";
 
-const [, , databaseUrl, connections] = process.argv;
-if (databaseUrl === undefined) throw new Error("usage: memory-server.js <database url> <connections>");
+const [, , databaseUrl, connections, maxBodyBytes] = process.argv;
+if (databaseUrl === undefined)
+  throw new Error("usage: memory-server.js <database url> <connections> [<bytes of a body>]");
 
 const api = relApi(
-  fullCompat({
-    databaseUrl,
-    anonRole: "bench_anon",
-    logLevel: "error",
-    dbPool: Number(connections ?? 4),
-    jwtSecret: MEMORY_SECRET,
-  }),
+  compose(
+    fullCompat({
+      databaseUrl,
+      anonRole: "bench_anon",
+      logLevel: "error",
+      dbPool: Number(connections ?? 4),
+      jwtSecret: MEMORY_SECRET,
+      ...(maxBodyBytes === undefined ? {} : { maxBodyBytes: Number(maxBodyBytes) }),
+    }),
+    ...(process.env["BENCH_WITHOUT"] ?? "")
+      .split(",")
+      .filter((name) => name !== "")
+      .map(without),
+  ),
 );
 await api.ready;
 const server = createServer(api);

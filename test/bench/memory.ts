@@ -1,10 +1,22 @@
 /** `npm run bench:memory`: what small requests make a server and its backends keep and hold, and whether that stays
  *  below the limits here; exits with 1 where it does not. Needs a PostgreSQL 14 or later: TEST_DATABASE_URL
  *  (superuser), or the server programs of one on this machine. BENCH_LOADS=batch,roles takes those whose name has one
- *  of the words. */
+ *  of the words; BENCH_JSON=file writes the figures of the sizes there. Then, on Linux: what large bodies and answers
+ *  cost, by their size. BENCH_WITHOUT=streamed-answers leaves a plugin out. */
+import { writeFileSync } from "node:fs";
+import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { MEMORY_SQL } from "../support/memory-data.ts";
 import { cellsOf, excesses, HEADINGS, limitsFor, LOADS, measure, type Limits } from "../support/memory-loads.ts";
+import {
+  canMeasureSizes,
+  measureSize,
+  SIZE_HEADINGS,
+  SIZE_SCENES,
+  sizeCells,
+  SIZES_SQL,
+  type SizeFigures,
+} from "./memory-sizes.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const LIMITS: Limits = { heapMegabytes: 300, peakMegabytes: 1000, backendMegabytes: 100 };
@@ -12,12 +24,16 @@ const SCALE = Number(process.env["BENCH_SCALE"] ?? 1);
 const MAX_SECONDS = Number(process.env["BENCH_SECONDS"] ?? 300);
 const WORDS = (process.env["BENCH_LOADS"] ?? "").split(",");
 
+const JSON_FILE = process.env["BENCH_JSON"] ?? "";
+const PROGRAM = fileURLToPath(new URL("./memory-server.js", import.meta.url));
+
 const row = (cells: readonly string[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
 
 const server = await startServer();
 try {
   const { url, client } = await openFreshDatabase(server, "relapi_memory");
   await client.query(MEMORY_SQL);
+  await client.query(SIZES_SQL);
   await client.end();
   process.stdout.write(
     `limits: ${LIMITS.heapMegabytes} MB of heap and buffers after a collection, ${LIMITS.peakMegabytes} MB at the most, ${LIMITS.backendMegabytes} MB of one backend\n`,
@@ -26,16 +42,27 @@ try {
   row(HEADINGS.map(() => "---"));
   for (const load of LOADS.filter(({ name }) => WORDS.some((word) => name.includes(word)))) {
     const limits = limitsFor(load, LIMITS);
-    const figures = await measure(
-      load,
-      fileURLToPath(new URL("./memory-server.js", import.meta.url)),
-      url,
-      SCALE,
-      MAX_SECONDS,
-    );
+    const figures = await measure(load, PROGRAM, url, SCALE, MAX_SECONDS);
     row(cellsOf(figures, limits));
     if (excesses(figures, limits).length > 0) process.exitCode = 1;
   }
+  const sizes: SizeFigures[] = [];
+  for (const scene of SIZE_SCENES.filter(({ name }) => canMeasureSizes && WORDS.some((word) => name.includes(word)))) {
+    if (sizes.length === 0) {
+      process.stdout.write("\n");
+      row(SIZE_HEADINGS);
+      row(SIZE_HEADINGS.map(() => "---"));
+    }
+    const figures = await measureSize(scene, PROGRAM, url);
+    sizes.push(figures);
+    row(sizeCells(figures));
+    if (figures.grownMegabytes > figures.limitMegabytes) process.exitCode = 1;
+  }
+  if (JSON_FILE !== "")
+    writeFileSync(
+      JSON_FILE,
+      `${JSON.stringify({ sizes, at: new Date(), node: process.version, load: loadavg() }, null, 2)}\n`,
+    );
 } finally {
   await server.stop();
 }

@@ -1,5 +1,5 @@
 /** The statement that an api has sent last, with its values in it, to be explained. */
-import { definePlugin, type Plugin, type ProgramStatement, type BoundValue } from "../../core/index.ts";
+import { boundOf, definePlugin, type Plugin, type ProgramStatement, type BoundValue } from "../../core/index.ts";
 
 const literal = (value: BoundValue): string =>
   value === null ? "null" : `'${(typeof value === "string" ? value : "?").replaceAll("'", "''")}'`;
@@ -20,7 +20,7 @@ export const lastStatement = (): { readonly plugin: Plugin; readonly text: () =>
         execute: (next) => (execution) => {
           const { program, values } = execution.programs[execution.programs.length - 1] ?? {};
           const statement = program?.statements[program.main];
-          if (statement !== undefined) text = written(statement, values ?? []);
+          if (statement !== undefined) text = written(statement, (values ?? []).map(boundOf));
           return next(execution);
         },
       }),

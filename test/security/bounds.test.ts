@@ -25,6 +25,8 @@ await first.sql(`
   grant select on edge.long to sea_anon;
   create table edge.word (t text, u text);
   grant select, insert on edge.word to sea_anon;
+  create function edge.words(rows json) returns setof edge.word language sql stable as
+    'select * from json_populate_recordset(null::edge.word, rows)';
   create function edge.size(t text) returns int language sql immutable as 'select length(t)';
 `);
 
@@ -138,6 +140,58 @@ describe("answers of the database", () => {
       expect(await api.gql("{ edge_huge { id } }")).toEqual({ data: { edge_huge: [{ id: 1 }] } });
     },
   );
+});
+
+describe("large bodies", () => {
+  const words = Array.from({ length: 30_000 }, (_, i) => ({
+    t: `säck "${i}",\n${"é".repeat(i % 40)}`,
+    u: i % 7 ? `${i}` : null,
+  }));
+  const quoted = (text: string | null): string => (text === null ? "NULL" : `"${text.replaceAll('"', '""')}"`);
+  const csv = `t,u\n${words.map(({ t, u }) => `${quoted(t)},${quoted(u)}`).join("\n")}`;
+  const sent: readonly (readonly [what: string, path: string, type: string, body: string])[] = [
+    ["JSON", "/word", "application/json", JSON.stringify(words)],
+    ["JSON with columns", "/word?columns=t,u", "application/json", `\r\n ${JSON.stringify(words)}`],
+    ["CSV", "/word", "text/csv", csv],
+    ["a call's JSON", "/rpc/words", "application/json", JSON.stringify({ rows: words })],
+  ];
+
+  test.each(sent)("R-BND-8 all of it arrives: %s", async (_what, path, type, body) => {
+    const api = await start({ dbTxEnd: "rollback" });
+    const { status, text } = await api.post(
+      path.includes("rpc") ? path : `${path}${path.includes("?") ? "&" : "?"}select=t,u`,
+      {
+        headers: { "content-type": type, prefer: "return=representation" },
+        body,
+      },
+    );
+    expect(status).toBeLessThan(300);
+    expect(JSON.parse(text)).toEqual(words);
+  });
+
+  test("R-BND-8 compressed, in pieces, and one after the other on one connection", async () => {
+    const api = await start({ dbTxEnd: "rollback", dbPool: 1 });
+    const headers = { "content-type": "application/json", prefer: "return=representation" };
+    const body = JSON.stringify(words);
+    for (const [more, bytes] of [
+      [{ "content-encoding": "gzip" }, gzipSync(body)],
+      [{}, body],
+      [{ "content-length": null, "transfer-encoding": "chunked" }, body],
+    ] as const) {
+      const answer = await api.post("/word?select=t,u", { headers: { ...headers, ...more }, body: bytes });
+      expect(answer.json()).toEqual(words);
+      expect((await api.post("/word", { headers, body: { t: "small" } })).json()).toEqual([{ t: "small", u: null }]);
+    }
+  });
+
+  test("R-BND-8 what the database says of it is answered", async () => {
+    const api = await start({ dbTxEnd: "rollback" });
+    const body = `${JSON.stringify(words).slice(0, -1)}, {"t": nope}]`;
+    const headers = { "content-type": "application/json" };
+    expect((await api.post("/word?columns=t,u", { headers, body })).json()).toMatchObject({ code: "22P02" });
+    expect((await api.post("/word", { headers, body })).json()).toMatchObject({ code: "PGRST102" });
+    expect((await api.get("/word?limit=1")).status).toBe(200);
+  });
 });
 
 describe("answers that nobody reads", () => {

@@ -7,7 +7,7 @@ import type { Session } from "../../kernel/session.ts";
 import type { Execution, SessionSpec } from "../../plugin.ts";
 import type { Current } from "../current.ts";
 import type { Model } from "../model/model.ts";
-import type { BoundValue, Slot } from "../sql/fragment.ts";
+import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { Cleaning } from "./cleaning.ts";
 import type { PlanOwner } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
@@ -188,16 +188,16 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-const NO_VALUES: readonly BoundValue[] = [];
+const NO_VALUES: readonly SentValue[] = [];
 
 /** The values of a statement's parameters. @throws RelApiError `missing-session-variable` @rule G-FIL-7 */
 export const fillSlots = (
   slots: readonly Slot[],
-  values: readonly BoundValue[],
+  values: readonly SentValue[],
   session: Session,
-): readonly BoundValue[] => {
+): readonly SentValue[] => {
   if (slots.length === 0) return NO_VALUES;
-  const filled: BoundValue[] = [];
+  const filled: SentValue[] = [];
   for (const source of slots) {
     if ("param" in source) filled.push(values[source.param] ?? null);
     else if ("fixed" in source) filled.push(source.fixed);

@@ -1,12 +1,12 @@
 /** Several statements in one write, up to one ReadyForQuery: what pg calls a query, built for our transactions. No
  *  Describe is sent, since the columns are known, and values come back as the text PostgreSQL wrote. */
-import type { BoundValue } from "../sql/fragment.ts";
+import type { SentValue, TextBytes } from "../sql/fragment.ts";
 
 export interface WireStatement {
   readonly text: string;
   /** Prepared under this name; "" unnamed. */
   readonly name: string;
-  readonly values: readonly BoundValue[];
+  readonly values: readonly SentValue[];
   /** Rows of one column joined by line feeds; else the first row counts. */
   readonly isMultiRow?: boolean;
 }
@@ -30,7 +30,12 @@ export type WireResult =
 
 /** The part of pg's Connection that a batch needs. */
 interface WireConnection {
-  readonly stream: { readonly writable: boolean; write(bytes: Uint8Array): unknown };
+  readonly stream: {
+    readonly writable: boolean;
+    write(bytes: Uint8Array): unknown;
+    cork(): void;
+    uncork(): void;
+  };
   sendCopyFail(message: string): void;
 }
 
@@ -42,6 +47,16 @@ let end = 0;
 
 /** Short strings count as their longest possible encoding; long ones are measured. */
 const bytesOfText = (text: string): number => (text.length < 8192 ? text.length * 3 : Buffer.byteLength(text));
+
+const bytesOfPieces = ({ utf8 }: TextBytes): number => utf8.reduce((bytes, piece) => bytes + piece.byteLength, 0);
+
+/** A longer text is written by itself, between what comes before and after it. */
+const MAX_COPIED_BYTES = 64 * 1024;
+
+const isAside = (text: TextBytes): boolean => bytesOfPieces(text) > MAX_COPIED_BYTES;
+
+/** Texts that are not copied, and where they belong. */
+let aside: { readonly at: number; readonly text: TextBytes }[] = [];
 
 /** All messages of a statement, without its strings. */
 const BYTES_PER_STATEMENT = 64;
@@ -58,7 +73,8 @@ const bytesOfBatch = ({ statements, parses, closes }: WirePlan): number => {
     if (parses[i] === true) bytes += bytesOfText(text);
     for (const value of values)
       if (typeof value === "string") bytes += bytesOfText(value);
-      else if (value !== null) bytes += value.byteLength;
+      else if (value !== null && !("utf8" in value)) bytes += value.byteLength;
+      else if (value !== null && !isAside(value)) bytes += bytesOfPieces(value);
   }
   return bytes;
 };
@@ -117,17 +133,18 @@ const open = (type: number): number => {
   return end - 4;
 };
 
-const putBind = (name: string, values: readonly BoundValue[]): void => {
+const putBind = (name: string, values: readonly SentValue[]): void => {
   const at = open(BIND);
   scratch[end++] = 0; // the unnamed portal
   putName(name);
   const count = values.length;
   if (count > MAX_VALUES) throw new RangeError(`${count} values are more than a statement takes`);
   let hasBytes = false;
-  for (let i = 0; i < count; i++) if (typeof values[i] === "object" && values[i] !== null) hasBytes = true;
+  let asideBytes = 0;
+  for (let i = 0; i < count; i++) if (values[i] instanceof Uint8Array) hasBytes = true;
   if (hasBytes) {
     putInt16(count);
-    for (const value of values) putInt16(typeof value === "object" && value !== null ? 1 : 0);
+    for (const value of values) putInt16(value instanceof Uint8Array ? 1 : 0);
   } else putInt16(0);
   putInt16(count);
   for (const value of values) {
@@ -138,14 +155,26 @@ const putBind = (name: string, values: readonly BoundValue[]): void => {
       continue;
     }
     if (typeof value === "string") putText(value);
-    else {
+    else if ("utf8" in value) {
+      if (isAside(value)) {
+        const bytes = bytesOfPieces(value);
+        aside.push({ at: end, text: value });
+        asideBytes += bytes;
+        putInt32(bytes, lengthAt);
+        continue;
+      }
+      for (const piece of value.utf8) {
+        scratch.set(piece, end);
+        end += piece.byteLength;
+      }
+    } else {
       scratch.set(value, end);
       end += value.byteLength;
     }
     putInt32(end - lengthAt - 4, lengthAt);
   }
   putInt16(0); // results as text
-  putInt32(end - at, at);
+  putInt32(end - at + asideBytes, at);
 };
 
 const putBatch = ({ statements, parses, closes }: WirePlan): void => {
@@ -172,16 +201,36 @@ const putBatch = ({ statements, parses, closes }: WirePlan): void => {
   end += SYNC.length;
 };
 
-const encodeBatches = (batch: WirePlan, following?: WirePlan): Uint8Array => {
+/** In pieces, where there are long texts. */
+const encodeBatches = (batch: WirePlan, following?: WirePlan): Uint8Array | readonly Uint8Array[] => {
   const most = bytesOfBatch(batch) + (following === undefined ? 0 : bytesOfBatch(following));
   if (most > scratch.length) scratch = Buffer.allocUnsafe(most);
   end = 0;
+  if (aside.length > 0) aside = []; // a batch before could not be encoded
   putBatch(batch);
   if (following !== undefined) putBatch(following);
   const bytes = Buffer.allocUnsafe(end);
   scratch.copy(bytes, 0, 0, end);
   if (scratch.length > MAX_KEPT_SCRATCH) scratch = Buffer.allocUnsafe(MIN_SCRATCH);
-  return bytes;
+  return aside.length === 0 ? bytes : withAside(bytes);
+};
+
+const withAside = (bytes: Buffer): readonly Uint8Array[] => {
+  const pieces: Uint8Array[] = [];
+  let from = 0;
+  for (const { at, text } of aside) {
+    pieces.push(bytes.subarray(from, at), ...text.utf8);
+    from = at;
+  }
+  pieces.push(bytes.subarray(from));
+  aside = [];
+  return pieces;
+};
+
+const writeTogether = (stream: WireConnection["stream"], pieces: readonly Uint8Array[]): void => {
+  stream.cork();
+  for (const piece of pieces) stream.write(piece);
+  stream.uncork();
 };
 
 /** Passed to `pg.Client.query`, which calls the `handle…` methods with the server's messages. A class, since pg wants
@@ -213,7 +262,9 @@ export class WireBatch {
     if (!connection.stream.writable) return new Error("Connection terminated");
     this.isSent = true;
     const { follower } = this;
-    connection.stream.write(encodeBatches(this.plan, follower?.send()));
+    const bytes = encodeBatches(this.plan, follower?.send());
+    if (bytes instanceof Uint8Array) connection.stream.write(bytes);
+    else writeTogether(connection.stream, bytes);
     if (follower !== undefined) this.enqueue?.(follower);
     return null;
   }

@@ -6,6 +6,14 @@ import { tooManyValues } from "../../kernel/errors.ts";
 /** What goes to the server for one parameter. Strings are sent without a declared type. */
 export type BoundValue = string | null | Uint8Array;
 
+/** The same, where it may be the text of a large body. */
+export type SentValue = BoundValue | TextBytes;
+
+/** A text that is there as UTF-8, in one piece or several: they are sent as they are, and not copied. */
+export interface TextBytes {
+  readonly utf8: readonly Uint8Array[];
+}
+
 /** Where a parameter's value comes from when the statement is run. */
 export type Slot =
   /** index into the values that came with the plan */
@@ -16,6 +24,10 @@ export type Slot =
   | { readonly sessionJson: readonly string[] }
   /** part of the plan itself, the same for every run */
   | { readonly fixed: BoundValue };
+
+/** As who reads values wants them. */
+export const boundOf = (sent: SentValue): BoundValue =>
+  sent !== null && typeof sent === "object" && "utf8" in sent ? Buffer.concat(sent.utf8).toString("utf8") : sent;
 
 type Chunk = string | { readonly slot: Slot };
 

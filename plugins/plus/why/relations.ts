@@ -1,4 +1,5 @@
 /** What a transaction that has run says of the rows that it read: one report for each place of its plans. */
+import { boundOf } from "../../../core/index.ts";
 import type {
   Execution,
   Model,
@@ -76,7 +77,7 @@ export const relationsOf = async (
           {
             model,
             execution,
-            values: ran.values,
+            values: ran.values.map(boundOf),
             counts,
             tellsAll,
             countRows: countRows(looking, execution, ran),

@@ -6,6 +6,7 @@ import {
   relationOf,
   routinesOf,
   type BoundValue,
+  type SentValue,
   type Call,
   type Read,
   type Routine,
@@ -137,13 +138,13 @@ const namedCall = (planning: Planning, routine: Routine, { names }: CallShape, v
 };
 
 /** What the body is bound as. */
-export const bodyValue = (input: CallInput, body: PlannedCall["body"]): BoundValue => {
+export const bodyValue = (input: CallInput, body: PlannedCall["body"]): SentValue => {
   // the database refuses bytes that are not text
   const { shape, payload, isEmpty } = input;
   if (input.body !== undefined)
     return (shape.kind === "raw" && shape.type === "bytea") || !isUtf8(input.body)
       ? input.body
-      : input.body.toString("utf8");
+      : { utf8: [input.body] };
   if (payload === undefined) return null;
   return body === "argument" && isEmpty === true ? "" : payload.text;
 };

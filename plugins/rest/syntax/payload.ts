@@ -39,22 +39,24 @@ const readJson = ({ hints, context: { options: limits } }: Rest, body: Buffer, h
   if (scan === "invalid") throw jsonError(hints()?.jsonFault(body.toString("utf8")));
   if (scan === "mismatch") throw keysError();
   if (scan.isEmpty) return NO_ROWS;
-  return { text: body.toString("utf8"), ...scan, isUninspected: false };
+  return { text: { utf8: [body] }, ...scan, isUninspected: false };
 };
 
 /** The first character after spaces distinguishes objects from the rest; the database reports all other errors in the
  *  text. */
 const uninspected = (body: Buffer): Payload => {
-  const text = body.toString("utf8");
+  const first = body.find((byte) => !SPACES.has(byte));
   return {
-    text,
-    shape: /^[ \t\r\n]*\{/.test(text) ? "object" : "array",
+    text: { utf8: [body] },
+    shape: first === OPEN_BRACE ? "object" : "array",
     keys: [],
     isEmpty: false,
     isUninspected: true,
   };
 };
 
+const OPEN_BRACE = 0x7b;
+const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a]);
 const PLUS = 0x2b;
 const BLANK = 0x20;
 

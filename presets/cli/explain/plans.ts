@@ -1,5 +1,12 @@
 /** The execution plan of each statement of a request, by EXPLAIN with the values of the request. */
-import { fillSlots, isRelApiError, type Execution, type Program, type ProgramStatement } from "../../../core/index.ts";
+import {
+  boundOf,
+  fillSlots,
+  isRelApiError,
+  type Execution,
+  type Program,
+  type ProgramStatement,
+} from "../../../core/index.ts";
 import type { Recording } from "./recording.ts";
 
 export interface ExplainedStatement {
@@ -48,7 +55,7 @@ export const explainStatements = async (
   return execution.programs.flatMap(({ program, values }, i) =>
     program.statements.map((statement, at) => ({
       sql: statement.text,
-      values: fillSlots(statement.slots, values, execution.session).map(textOfValue),
+      values: fillSlots(statement.slots, values, execution.session).map((sent) => textOfValue(boundOf(sent))),
       plan: planOf(i, at),
     })),
   );

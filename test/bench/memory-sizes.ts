@@ -1,0 +1,209 @@
+/** What large bodies and answers cost a server beyond what it has when it is idle: the most that its process had while one
+ *  was under way, by the size of what was sent. A server process of its own for each scene. */
+import { fork } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
+import { sendRequest } from "../support/http.ts";
+
+const MEGABYTE = 1024 * 1024;
+const ROWS = 100_000;
+
+/** Rows of `memory_row`: about 84 bytes of JSON each. */
+export const SIZES_SQL = `
+create table memory_row (id int, name text, note text);
+create table memory_million as select i as id, 'name ' || i as name, repeat('n', 40) as note from generate_series(1, 1000000) i;
+create table memory_text (id int primary key, body text not null);
+insert into memory_text select mb, repeat('0123456789abcdef', mb * 65536) from unnest('{1,10,50}'::int[]) mb;
+grant select on memory_million, memory_text to bench_anon;
+grant select, insert, delete on memory_row to bench_anon;
+create function note_size(body text) returns int language sql immutable as 'select length(body)';
+analyze`;
+
+interface SceneContext {
+  readonly port: number;
+  readonly agent: Agent;
+  /** The most that the process has had since it was idle. */
+  readonly grown: () => number;
+}
+
+export interface SizeScene {
+  readonly name: string;
+  /** In megabytes, of growth; by the size of what was sent. */
+  readonly limit: (megabytes: number) => number;
+  /** Megabytes that were sent. */
+  readonly run: (context: SceneContext) => Promise<number>;
+}
+
+const post = async (
+  { port, agent }: SceneContext,
+  path: string,
+  type: string,
+  body: string | Buffer,
+): Promise<number> => {
+  const headers = { "content-type": type, prefer: "return=minimal" };
+  const { status, text } = await sendRequest({ port, agent }, "POST", path, { headers, body });
+  if (status >= 300) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`);
+  return Buffer.byteLength(body) / MEGABYTE;
+};
+
+/** Reads all of it, and keeps nothing. */
+const read = ({ port, agent }: SceneContext, path: string, headers = {}, body?: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const method = body === undefined ? "GET" : "POST";
+    const outgoing = request({ port, agent, host: "127.0.0.1", path, method, headers }, (incoming) => {
+      let bytes = 0;
+      if (incoming.statusCode !== 200) reject(new Error(`${path}: ${incoming.statusCode}`));
+      incoming.on("data", (chunk: Buffer) => (bytes += chunk.length));
+      incoming.on("end", () => resolve(bytes / MEGABYTE)).on("error", reject);
+    });
+    outgoing.on("error", reject).end(body);
+  });
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Asks, reads nothing for some seconds, and leaves. */
+const stall = async ({ port }: SceneContext, accept: string): Promise<number> => {
+  const socket = connect(port, "127.0.0.1");
+  socket.pause();
+  socket.write(`GET /api/memory_million HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\n\r\n`);
+  await pause(6000);
+  socket.destroy();
+  await pause(500);
+  return 0;
+};
+
+const rows = (count: number, one: (at: number) => string, separator: string): string =>
+  Array.from({ length: count }, (_, at) => one(at)).join(separator);
+const json = (count: number): string =>
+  `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(40)}"}`, ",")}]`;
+const csv = (count: number): string =>
+  `id,name,note\n${rows(count, (at) => `${at},name ${at},${"n".repeat(40)}`, "\n")}`;
+const JSON_ROWS_PER_MEGABYTE = 12_500;
+const CSV_ROWS_PER_MEGABYTE = 16_500;
+
+const twice = (megabytes: number): number => 2 * megabytes + FLOOR_MEGABYTES;
+/** What any request may cost: buffers of the sockets, and garbage that is not collected yet. */
+const FLOOR_MEGABYTES = 20;
+
+const SIZES = [1, 10, 50];
+
+export const SIZE_SCENES: readonly SizeScene[] = [
+  ...SIZES.flatMap((megabytes): readonly SizeScene[] => [
+    {
+      name: `an answer of ${megabytes} MB, REST`,
+      limit: twice,
+      run: (context) => read(context, `/api/memory_text?id=eq.${megabytes}`),
+    },
+    {
+      name: `an answer of ${megabytes} MB, GraphQL`,
+      limit: twice,
+      run: (context) =>
+        read(
+          context,
+          "/v1/graphql",
+          { "content-type": "application/json" },
+          JSON.stringify({ query: `{ memory_text(where: {id: {_eq: ${megabytes}}}) { body } }` }),
+        ),
+    },
+    {
+      name: `a body of ${megabytes} MB, JSON`,
+      limit: twice,
+      run: (context) => post(context, "/api/memory_row", "application/json", json(megabytes * JSON_ROWS_PER_MEGABYTE)),
+    },
+    {
+      name: `a body of ${megabytes} MB, CSV`,
+      limit: (size) => 2 * twice(size),
+      run: (context) => post(context, "/api/memory_row", "text/csv", csv(megabytes * CSV_ROWS_PER_MEGABYTE)),
+    },
+  ]),
+  ...(["application/json", "text/csv"] as const).map((type): SizeScene => ({
+    name: `${ROWS} rows inserted, ${type}`,
+    limit: (megabytes) => megabytes + 25,
+    run: (context) => post(context, "/api/memory_row", type, type === "text/csv" ? csv(ROWS) : json(ROWS)),
+  })),
+  ...(["application/json", "text/csv"] as const).map((type): SizeScene => ({
+    name: `a million rows that nobody reads, ${type}`,
+    limit: () => 30,
+    run: (context) => stall(context, type),
+  })),
+  ...(["application/json", "text/csv"] as const).map((type): SizeScene => ({
+    name: `a million rows that are read, ${type}`,
+    limit: () => 60,
+    run: (context) => read(context, "/api/memory_million", { accept: type }),
+  })),
+];
+
+export interface SizeFigures {
+  readonly name: string;
+  readonly sentMegabytes: number;
+  readonly idleMegabytes: number;
+  readonly grownMegabytes: number;
+  readonly limitMegabytes: number;
+  readonly seconds: number;
+}
+
+const statusOf = (pid: number, name: string): number =>
+  (Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024) /
+  MEGABYTE;
+
+/** Linux alone says what a process has had since it was last asked. */
+export const canMeasureSizes = process.platform === "linux";
+
+export const measureSize = async (scene: SizeScene, program: string, databaseUrl: string): Promise<SizeFigures> => {
+  const child = fork(program, [databaseUrl, "4", String(256 * MEGABYTE)], {
+    execArgv: ["--expose-gc"],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const message = <Message>(): Promise<Message> =>
+    new Promise((resolve, reject) => {
+      child.once("message", (told) => resolve(told as Message));
+      child.once("exit", () => reject(new Error(`the server ended: ${scene.name}`)));
+    });
+  const agent = new Agent({ keepAlive: true });
+  try {
+    const { port } = await message<{ readonly port: number }>();
+    const pid = child.pid as number; // it has started
+    const started: SceneContext = { port, agent, grown: () => 0 };
+    for (let i = 0; i < 20; i++) {
+      await read(started, "/api/memory_million?limit=5");
+      await read(started, "/api/memory_million?limit=5", { accept: "text/csv" });
+      await post(started, "/api/memory_row", "application/json", json(5));
+      await post(started, "/api/memory_row", "text/csv", csv(5));
+    }
+    const collected = message();
+    child.send("collect");
+    await collected;
+    await pause(300);
+    const idleMegabytes = statusOf(pid, "VmRSS");
+    writeFileSync(`/proc/${pid}/clear_refs`, "5"); // VmHWM begins anew
+    const grown = (): number => statusOf(pid, "VmHWM") - idleMegabytes;
+    const startedAtMs = performance.now();
+    const sentMegabytes = await scene.run({ port, agent, grown });
+    const seconds = (performance.now() - startedAtMs) / 1000;
+    await pause(100);
+    return {
+      name: scene.name,
+      sentMegabytes,
+      idleMegabytes,
+      grownMegabytes: grown(),
+      limitMegabytes: scene.limit(sentMegabytes),
+      seconds,
+    };
+  } finally {
+    agent.destroy();
+    child.kill();
+  }
+};
+
+export const SIZE_HEADINGS: readonly string[] = ["Scene", "MB sent", "idle MB", "grown MB", "limit", "s", ""];
+
+export const sizeCells = (figures: SizeFigures): readonly string[] => [
+  figures.name,
+  figures.sentMegabytes.toFixed(1),
+  figures.idleMegabytes.toFixed(0),
+  figures.grownMegabytes.toFixed(1),
+  figures.limitMegabytes.toFixed(0),
+  figures.seconds.toFixed(1),
+  figures.grownMegabytes > figures.limitMegabytes ? "too much" : "",
+];
