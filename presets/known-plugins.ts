@@ -68,6 +68,7 @@ export const knownPlugins: readonly string[] = [
   "multipart",
   "native-queries",
   "nats-bus",
+  "ndjson",
   "nearest",
   "nest-embeds",
   "nested-writes",

@@ -5,6 +5,7 @@ import { graphqlGroupBy, restHaving } from "../plugins/plus/group-by/index.ts";
 import { configApi, graphqlExplain, metadataApi, runSql } from "../plugins/plus/hasura/index.ts";
 import { mcp } from "../plugins/plus/mcp/index.ts";
 import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
+import { ndjson } from "../plugins/plus/ndjson/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { restBatch } from "../plugins/plus/rest-batch/index.ts";
@@ -28,6 +29,7 @@ const features: readonly Plugin[] = [
   runSql,
   mcp,
   nativeQueries,
+  ndjson,
   nearest,
   nestedWrites,
   relay,
