@@ -4,6 +4,7 @@ import { nameKey, relationOf, relationshipOf, type Relation } from "../model/mod
 import type { Embed, Output } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { routineArguments } from "./call.ts";
+import { existsOf } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
@@ -47,9 +48,12 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     "relationship" in via &&
     findRelationship(parent, via.relationship).isManual !== true &&
     findRelationship(parent, via.relationship).routine === undefined;
-  const rows = (): Sql => compileRows(compiler, embed.read, place(), true).sql;
+  const { limit, offset, cap } = embed.read;
+  const isCut = limit !== undefined || offset !== undefined || cap !== undefined;
+  const exists = (scope: Scope): Sql =>
+    existsOf(scope, (level) => compileRows(compiler, embed.read, { ...place(), level }, true).sql, isCut);
   if (!use.isOutput && !use.needsJoin)
-    return { join: undefined, columns: [], row: undefined, keys: [], isInnerJoined: false, rows };
+    return { join: undefined, columns: [], row: undefined, keys: [], isInnerJoined: false, exists };
   let keys: readonly string[] | undefined;
   const context: EmbedContext = {
     model: compiler.model,
@@ -83,7 +87,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     row: answer.row,
     keys: keys ?? answer.columns.map((column) => column.as),
     isInnerJoined: answer.isInnerJoined === true,
-    rows,
+    exists,
   };
 };
 

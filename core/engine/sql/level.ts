@@ -2,6 +2,7 @@
 import { relationOf } from "../model/model.ts";
 import type { ReadFrom } from "../plan/plan.ts";
 import { compileCallSource } from "./call.ts";
+import type { PlannerLevel } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import type { RelatedRows } from "./related.ts";
 import { badPlan, lookUp, noEmbeds, qualified, type Compiler, type Scope } from "./scope.ts";
@@ -17,6 +18,8 @@ export interface ReadOptions {
   readonly root?: Scope;
   /** A ready FROM item with its scope (computed rows). */
   readonly from?: { readonly from: Sql; readonly scope: Scope };
+  /** Of the condition that the rows are looked at for. */
+  readonly level?: PlannerLevel;
   /** A level above groups by these rows: JSON values in them need an equality. @rule R-AGG-2 */
   readonly isCompared?: boolean;
 }

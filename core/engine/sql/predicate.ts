@@ -1,6 +1,7 @@
 import type { FilterContext } from "../../hooks.ts";
 import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
 import { routineArguments } from "./call.ts";
+import { existsOf } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { relatedRows } from "./related.ts";
@@ -14,18 +15,23 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     case "or": {
       const [first] = predicate.of;
       if (first === undefined) return predicate.kind === "and" ? sql`true` : sql`false`;
-      const within = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
+      const within: Scope = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
       if (predicate.of.length === 1) return compilePredicate(compiler, first, within);
+      if (predicate.kind === "or") {
+        // each is planned by itself
+        const parts = predicate.of.map((part) => compilePredicate(compiler, part, apart(within)));
+        return sql`(${join(parts, " or ")})`;
+      }
       const parts = predicate.of.map((part) => compilePredicate(compiler, part, within));
-      return sql`(${join(parts, predicate.kind === "and" ? " and " : " or ")})`;
+      return sql`(${join(parts, " and ")})`;
     }
     case "not":
-      return sql`not (${compilePredicate(compiler, predicate.of, scope)})`;
+      return sql`not (${compilePredicate(compiler, predicate.of, isExistence(predicate.of) ? scope : apart(scope))})`;
     case "compare":
       return compileComparison(compiler, predicate, scope);
     case "related": {
       const rows = relatedRows(compiler, scope, predicate.relationship);
-      return exists(rows.from, rows.on, compiler, predicate.where, rows.scope);
+      return exists(scope, rows.from, rows.on, compiler, predicate.where, rows.scope);
     }
     case "computed-rows": {
       const row = compiler.alias(predicate.target.name);
@@ -38,6 +44,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       };
       compiler.seen.isOpenEnded = true;
       return exists(
+        scope,
         sql`${qualified(predicate.routine)}(${routineArguments(compiler, predicate.arguments ?? [], rowValue(scope))}) as ${ident(row)}`,
         undefined,
         compiler,
@@ -54,32 +61,46 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
         root: scope.root ?? scope,
         embeds: noEmbeds,
       };
-      return exists(sql`${qualified(predicate.from)} as ${ident(row)}`, undefined, compiler, predicate.where, inner);
+      return exists(
+        scope,
+        sql`${qualified(predicate.from)} as ${ident(row)}`,
+        undefined,
+        compiler,
+        predicate.where,
+        inner,
+      );
     }
     case "embedded": {
       const embed = scope.embeds.get(predicate.embed);
       if (embed === undefined) throw badPlan(`no embed "${predicate.embed}"`);
       // the row's existence is tested, not its columns, so that a row of nulls counts as present (R-EMB-15)
-      return predicate.isNull ? sql`not exists (${embed.rows()})` : sql`exists (${embed.rows()})`;
+      return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);
     }
     case "written":
       return isAmongRows(compiler, predicate.step, predicate.columns, scope.row);
   }
 };
 
+const apart = (scope: Scope): Scope => (scope.isApart === true ? scope : { ...scope, isApart: true });
+
+const isExistence = ({ kind }: Predicate): boolean =>
+  kind === "related" || kind === "computed-rows" || kind === "exists" || kind === "embedded";
+
 const exists = (
+  place: Scope,
   from: Sql,
   on: Sql | undefined,
   compiler: Compiler,
   where: Predicate | undefined,
   scope: Scope,
-): Sql => {
-  const conditions = on === undefined ? [] : [on];
-  if (where !== undefined) conditions.push(compilePredicate(compiler, where, scope));
-  return conditions.length === 0
-    ? sql`exists (select 1 from ${from})`
-    : sql`exists (select 1 from ${from} where ${join(conditions, " and ")})`;
-};
+): Sql =>
+  existsOf(place, (level) => {
+    const conditions = on === undefined ? [] : [on];
+    if (where !== undefined) conditions.push(compilePredicate(compiler, where, { ...scope, level }));
+    return conditions.length === 0
+      ? sql`select 1 from ${from}`
+      : sql`select 1 from ${from} where ${join(conditions, " and ")}`;
+  });
 
 /** Right side of a comparison. */
 const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql => {

@@ -3,6 +3,7 @@ import type { Registry } from "../../plugin.ts";
 import { relationOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, Output, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
+import { newLevel } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { openLevel, type ReadOptions } from "./level.ts";
@@ -72,7 +73,7 @@ export const compileRows = (
   const level = openLevel(compiler, read.from, place);
   const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
   const embeds = new Map<string, EmbeddedRead>();
-  const scope: Scope = { ...level.scope, root: place.root, embeds };
+  const scope: Scope = { ...level.scope, root: place.root, embeds, level: place.level ?? newLevel() };
   const joins: Sql[] = [];
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
@@ -184,9 +185,9 @@ export const compileRows = (
       isOutput: !isExistence && embed.isHidden !== true,
     });
     if (compiled.join !== undefined) joins.push(compiled.join);
-    if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(sql`exists (${compiled.rows()})`);
+    if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(compiled.exists(scope));
     if (isTested || needsJoin || compiled.row !== undefined)
-      embeds.set(embed.id, { rows: compiled.rows, row: compiled.row, keys: compiled.keys, read: embed.read });
+      embeds.set(embed.id, { exists: compiled.exists, row: compiled.row, keys: compiled.keys, read: embed.read });
     if (isExistence || embed.isHidden === true) return;
     for (const column of compiled.columns)
       items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });

@@ -1,5 +1,6 @@
 /** From a row to the rows of a relationship. */
 import { relationshipOf, type Relationship } from "../model/model.ts";
+import { newLevel } from "./exists.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 
@@ -28,6 +29,7 @@ export const relatedRows = (compiler: Compiler, parent: Scope, id: string): Rela
     relation: target,
     isRecord: false,
     ...(relationship.routine === undefined ? { isStored: true } : {}),
+    level: newLevel(),
     root: parent.root ?? parent,
     embeds: noEmbeds,
   };

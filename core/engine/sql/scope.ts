@@ -4,6 +4,7 @@ import { relationOf, type Model, type QualifiedName, type Relation, type Routine
 import type { Visibility } from "../model/visibility.ts";
 import type { Embed, Predicate, Read } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
+import type { PlannerLevel } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 
 /** How JSON is printed: `spaced` is what json_agg prints (R-FMT-1), `compact` has no spaces (G-HTTP-13). */
@@ -41,6 +42,10 @@ export interface Scope {
   readonly isRecord: boolean;
   /** The rows are those that the relation has, not what a function returns in its name. */
   readonly isStored?: true;
+  /** What its conditions are planned with. */
+  readonly level?: PlannerLevel;
+  /** Below an `or`. */
+  readonly isApart?: true;
   /** The scope of the outermost predicate. */
   readonly root: Scope | undefined;
   /** Reads embedded at this level, by embed id: for null tests and related orders. */
@@ -48,8 +53,8 @@ export interface Scope {
 }
 
 export interface EmbeddedRead {
-  /** `select … from (rows)`: the rows of the embed as a subquery, for EXISTS. */
-  readonly rows: () => Sql;
+  /** `exists (rows of the embed)`. */
+  readonly exists: (scope: Scope) => Sql;
   /** Alias of the lateral join, where the level has one. */
   readonly row: Sql | undefined;
   /** Keys that the row offers. */
@@ -65,8 +70,8 @@ export interface CompiledEmbed {
   readonly keys: readonly string[];
   /** The join drops parents without rows by itself. */
   readonly isInnerJoined: boolean;
-  /** `select 1 …` over the embedded rows, for EXISTS. */
-  readonly rows: () => Sql;
+  /** There are embedded rows. */
+  readonly exists: (scope: Scope) => Sql;
 }
 
 export interface EmbedUse {

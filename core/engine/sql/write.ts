@@ -1,6 +1,7 @@
 /** Data-modifying statements: each is a CTE whose rows the statement reads. */
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef, WriteRows } from "../plan/plan.ts";
+import { newLevel } from "./exists.ts";
 import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
 import { refuseTargetColumn } from "./names.ts";
 import { neededColumns } from "./needs.ts";
@@ -117,6 +118,7 @@ const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
   row: relation.name,
   relation,
   isRecord,
+  level: newLevel(),
   root: undefined,
   embeds: noEmbeds,
 });
@@ -273,7 +275,7 @@ const compileCheck = (
   updated?: { readonly check: Predicate | undefined },
 ): Sql => {
   const row = compiler.alias(relation.name);
-  const scope: Scope = { row, relation, isRecord: true, root: undefined, embeds: noEmbeds };
+  const scope: Scope = { row, relation, isRecord: true, level: newLevel(), root: undefined, embeds: noEmbeds };
   const holds = (predicate: Predicate | undefined): Sql =>
     predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
   const each =
