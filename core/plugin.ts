@@ -42,6 +42,9 @@ export interface OperatorSpec extends BuiltIn {
   readonly isQuantifiable?: boolean;
   /** May take an option: the language of a text search. */
   readonly hasOption?: boolean;
+  /** Which rows there are depends so much on the operand that a plan for any operand may be far worse: statements with
+   *  it are planned each time. @rule X-PLN-6 */
+  readonly plansEachTime?: boolean;
   /** A domain's text representation is put around the operand (R-REP-3). */
   readonly takesRepresentation?: boolean;
   /** For whoever reads the schema. */

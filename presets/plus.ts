@@ -7,9 +7,9 @@ import { mcp } from "../plugins/plus/mcp/index.ts";
 import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
 import { ndjson } from "../plugins/plus/ndjson/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
+import { nestedWrites } from "../plugins/plus/nested-writes/index.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { restBatch } from "../plugins/plus/rest-batch/index.ts";
-import { nestedWrites } from "../plugins/plus/nested-writes/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";
 import { whyEmpty } from "../plugins/plus/why/index.ts";
@@ -20,7 +20,6 @@ import type { PresetOptions } from "./options.ts";
  *  what is large when it is first asked. */
 const features: readonly Plugin[] = [
   cursorPages,
-  restBatch,
   graphqlGroupBy,
   restHaving,
   configApi,
@@ -33,6 +32,7 @@ const features: readonly Plugin[] = [
   nearest,
   nestedWrites,
   relay,
+  restBatch,
   rowHistory,
   softDelete,
   whyEmpty,

@@ -8,6 +8,7 @@ const search = (name: string, query: string): OperatorSpec => ({
   types: ["any"],
   operand: "scalar",
   hasOption: true,
+  plansEachTime: true,
   builtIn: ["@@"],
   compile: (column, operand, context) => {
     const language = context.option === undefined ? sql`` : sql`${context.option}::regconfig, `;

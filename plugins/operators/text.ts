@@ -23,6 +23,7 @@ const text = (name: string, symbol: string, description: string, more: Partial<O
     operand: "scalar",
     description,
     builtIn: [WORDS[symbol] ?? symbol],
+    plansEachTime: true,
     compile: (column, operand) => sql`${column}${operator}${operand}`,
     ...more,
   };

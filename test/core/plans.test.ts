@@ -307,4 +307,30 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(ids(answer.json())).toEqual(ids(plain.json()));
     });
   });
+
+  const one = await startApi({ ...forGraphql({ dbPool: 1 }), on: api.database });
+  await api.sql(`create function public.generic_plans(words text) returns int language sql volatile as $$
+    select coalesce(sum(generic_plans), 0)::int from pg_prepared_statements
+      where position(words in statement) > 0 and position('generic' in statement) = 0 $$`);
+  await one.reload();
+
+  describe("X-PLN-6 what is found by its value alone is planned with it", () => {
+    /** How often the one connection has run a plan without values, of statements with these words. */
+    const genericPlans = async (words: string): Promise<number> =>
+      (await one.post("/rpc/generic_plans", { body: { words } })).json();
+    test.each([
+      ["a value in JSON", "profile->>plan=eq.basic", "profile->>city=eq.City 77", '("customer"."profile"->>'],
+      ["a pattern", "name=like.*1*", "name=like.Customer c4ca*", '"customer"."name" like'],
+      ["full text", "bio=fts(simple).word1:*", "bio=fts(simple).word77", "to_tsvector"],
+    ])("%s", async (_, many, few, words) => {
+      for (let i = 0; i < 9; i++) expect((await one.get(`/customer?select=id&${many}`)).status).toBe(200);
+      for (let i = 0; i < 3; i++) expect((await one.get(`/customer?select=id&${few}`)).status).toBe(200);
+      expect(await genericPlans(words)).toBe(0);
+    });
+
+    test("others are left to PostgreSQL", async () => {
+      for (let i = 0; i < 12; i++) await one.get(`/customer?select=id,email&id=eq.${i}`);
+      expect(await genericPlans('"customer"."id" = $1')).toBeGreaterThan(0);
+    });
+  });
 });

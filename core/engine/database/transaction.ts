@@ -74,6 +74,7 @@ interface FrameSource {
   readonly sharing: Sharing | undefined;
   readonly runsUserCode: boolean;
   readonly isWithin: boolean;
+  readonly plansEachTime: boolean;
 }
 
 /** What is around the programs. */
@@ -104,6 +105,7 @@ const LOOKS_FIRST = ofFrame("looksFirst");
 const SHARING = ofFrame("sharing");
 const RUNS_USER_CODE = ofFrame("runsUserCode");
 const IS_WITHIN = ofFrame("isWithin");
+const PLANS_EACH_TIME = ofFrame("plansEachTime");
 
 const aboutSettings = questionsAbout(({ settings }: FrameSource) => settings);
 const settingNames: Question<FrameSource, string>[] = [];
@@ -143,6 +145,7 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
   const ofRole = role === undefined ? NO_SETTINGS : (model?.roles.get(role)?.settings ?? NO_SETTINGS);
   const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(nameOfSetting(i)));
   const ofApp = Object.entries(options.appSettings);
+  const plansEachTime = ask(PLANS_EACH_TIME);
   const path = searchPath(
     [ask(SCHEMA), ...options.dbExtraSearchPath],
     ask(KEEPS_LOGIN_PATH) === true ? model?.loginPath : undefined,
@@ -150,6 +153,7 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
   const settingsText = compileSettings([
     ...(setsReadOnly ? ["transaction_read_only"] : []),
     ...(sharing?.setsJit === true ? ["jit"] : []),
+    ...(plansEachTime ? ["plan_cache_mode"] : []),
     "search_path",
     ...ofCaller.map(([name]) => name),
     ...ofRole.map(([name]) => name),
@@ -168,6 +172,7 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
     first: [
       ...(setsReadOnly ? ["on"] : []),
       ...(sharing?.setsJit === true ? ["off"] : []),
+      ...(plansEachTime ? ["force_custom_plan"] : []),
       path,
       ...ofCaller.map(([, value]) => value),
       ...ofRole.map(([, value]) => value),
@@ -255,7 +260,11 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       let ofSession = ofSessions.get(session);
       if (ofSession === undefined) ofSessions.set(session, (ofSession = buildSessionSettings(session, sessions)));
       let looksFirst = execution.check !== undefined;
-      for (const { program } of programs) if (program.checks.length > 0) looksFirst = true;
+      let plansEachTime = false;
+      for (const { program } of programs) {
+        if (program.checks.length > 0) looksFirst = true;
+        if (program.plansEachTime === true) plansEachTime = true;
+      }
       const { dbPreRequest } = options;
       const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
       const { prepares, sharing } = sending;
@@ -281,6 +290,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
             programs.map(({ program }) => program),
             preRequest,
           ),
+        plansEachTime,
       });
       const script = scripts.take({
         frame,

@@ -97,6 +97,7 @@ const finish = (
   checks,
   relations: compiler.seen.relations,
   isOpenEnded: compiler.seen.isOpenEnded,
+  ...(compiler.seen.plansEachTime === true ? { plansEachTime: true } : {}),
 });
 
 const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
@@ -415,6 +416,7 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
     relations.push({ schema: write.relation.schema, name: write.relation.name });
     for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
     if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
+    if (own.seen.plansEachTime === true) compiler.seen.plansEachTime = true;
   });
   const { refusal } = sequence;
   if (refusal !== undefined)

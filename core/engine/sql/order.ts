@@ -2,11 +2,13 @@
 import type { OrderBy } from "../plan/plan.ts";
 import { compileExpression, type Compiled } from "./expression.ts";
 import { empty, sql, type Sql } from "./fragment.ts";
+import { hasPath } from "./predicate.ts";
 import type { Compiler, Scope } from "./scope.ts";
 
 /** `known`: the value, where the level has it under a name. */
 export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: Sql): Sql => {
   const by = compileExpression(compiler, term.by, scope);
+  if (hasPath(term.by)) compiler.seen.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
     term.nulls === undefined || (known === undefined && isNeverNull(compiler, by, scope))

@@ -1,5 +1,5 @@
 import type { FilterContext } from "../../hooks.ts";
-import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
+import type { Comparison, Expression, Operand, Predicate, ValueRef } from "../plan/plan.ts";
 import { routineArguments } from "./call.ts";
 import { existsOf } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
@@ -111,9 +111,15 @@ const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql
   return compileValue(compiler, operand);
 };
 
+/** Its keys are bound: an index on the expression is found only where they are known. @rule X-PLN-6 */
+export const hasPath = (expression: Expression): boolean =>
+  (expression.kind === "column" || expression.kind === "computed") && expression.path !== undefined;
+
 const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Scope): Sql => {
   const left = compileExpression(compiler, comparison.left, scope);
   const { operand } = comparison;
+  const spec = compiler.registry.operators.find((one) => one.name === comparison.operator);
+  if (spec?.plansEachTime === true || hasPath(comparison.left)) compiler.seen.plansEachTime = true;
   const compileField = (name: string): Sql | undefined => {
     const field = operand !== undefined && "fields" in operand ? operand.fields[name] : undefined;
     return field === undefined ? undefined : compileOperand(compiler, field, scope);

@@ -39,6 +39,8 @@ export interface Program {
   readonly relations: ReadonlySet<string>;
   /** It calls functions, so that the relations are not all. */
   readonly isOpenEnded: boolean;
+  /** A plan that PostgreSQL has made without the values may be far worse than one for them. */
+  readonly plansEachTime?: true;
   /** It runs no user code; and if it only reads, its result is the same for all callers with the same database role,
    *  except for the values in its slots. Absent: unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;

@@ -19,8 +19,8 @@ export interface Compiler {
   readonly showsStored?: boolean;
   /** What the caller may see, only for hints in errors: compiled programs are shared. Absent: no hints. */
   readonly sight?: () => Visibility;
-  /** Relations and functions seen so far. */
-  readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean };
+  /** Relations and functions seen so far, and what is told of the program. */
+  readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean; plansEachTime?: true };
   /** A row alias that is unique in the statement. The first request for a name gets the name itself, so that database
    *  messages name the relation as the request does. */
   alias(name: string): string;
