@@ -44,6 +44,7 @@ let opened = (_client: Client): void => undefined;
 let answered = (_client: Client): void => undefined;
 let faults = 0;
 let lastFault = "";
+let returns = 0;
 
 const fault = (what: string): void => {
   faults++;
@@ -108,7 +109,10 @@ const open = (port: number, localAddress: string, id: number): void => {
         else {
           head += chunk.toString("latin1");
           if (!head.includes(HEAD_END.toString())) return true;
-          if (!head.startsWith("HTTP/1.1 101")) fault(head.split("\r\n", 1)[0] ?? "");
+          if (!head.startsWith("HTTP/1.1 101")) {
+            socket.destroy();
+            return false;
+          }
           isUpgraded = true;
           socket.write(INIT);
         }
@@ -122,6 +126,7 @@ const open = (port: number, localAddress: string, id: number): void => {
   socket.on("error", () => undefined);
   socket.on("close", () => {
     if (client.isOpen) return fault("closed");
+    returns++;
     clients.splice(clients.indexOf(client), 1);
     setTimeout(open, RETURN_MS, port, localAddress, id);
   });
@@ -231,6 +236,6 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
 
 process.on("message", (order: Order) => {
   const run = orders[order.do] as (order: Order) => Promise<Partial<Report>>; // the one of its name
-  void run(order).then((report) => process.send?.({ count: 0, ...report, faults, lastFault }));
+  void run(order).then((report) => process.send?.({ count: 0, ...report, faults, lastFault, returns }));
 });
 process.on("disconnect", () => process.exit(0));

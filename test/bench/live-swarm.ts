@@ -42,6 +42,8 @@ export interface Report {
   /** Errors, and connections that were lost, so far. */
   readonly faults: number;
   readonly lastFault: string;
+  /** How often a connection was refused or given up, and made again. */
+  readonly returns: number;
 }
 
 /** Descriptors of a process are limited, and ports of an address. */
@@ -50,8 +52,8 @@ const MOST_OF_ONE = 15_500;
 const PATIENCE_MS = 100_000;
 
 export interface Swarm {
-  /** @throws Error if not all are connected in time. Returns how long it took. */
-  open(isShared?: boolean, subscribing?: boolean): Promise<number>;
+  /** @throws Error if not all are connected in time. */
+  open(isShared?: boolean, subscribing?: boolean): Promise<{ readonly tookMs: number; readonly returns: number }>;
   /** All at once; how long it took each to have its first answer. */
   subscribe(): Promise<readonly number[]>;
   /** Those whose answers have `n` after `change`: how long after `change` has said that it starts. */
@@ -106,7 +108,7 @@ export const createSwarm = (port: number, count: number, query: string): Swarm =
       }));
       const found = reports.reduce((sum, one) => sum + one.count, 0);
       if (found < count) throw new Error(`${found} of ${count} subscribers are connected`);
-      return nowMs() - startedAtMs;
+      return { tookMs: nowMs() - startedAtMs, returns: reports.reduce((sum, one) => sum + one.returns, 0) };
     },
     subscribe: async () => {
       const startedAtMs = nowMs();
