@@ -1,11 +1,12 @@
 /** Which live queries a changed row concerns: a look-up for each list of columns that they have conditions on, however
- *  many live queries there are. @rule G-SUB-14 G-SUB-15 */
+ *  many live queries there are. @rule G-SUB-14 G-SUB-15 G-SUB-18 */
 import type { Cell, ChangedRows, LiveQuery, RowChange } from "./api.ts";
 import type { RowKey, TableFacts } from "./base-tables.ts";
-import type { Kind } from "./comparable.ts";
+import { commonText, type Kind } from "./comparable.ts";
 import type { Conditions } from "./conditions.ts";
-import { keyOfCells, wantedOf, type Wanted } from "./keys.ts";
+import { cellAt, keyOfCells, wantedOf, type Wanted } from "./keys.ts";
 import { createMembers, type LookUp, type Members, type Room } from "./members.ts";
+import { orderedOf, RangeIndex, type Range } from "./ranges.ts";
 
 /** Where an item stands, so that it can be taken out: shapes with their keys, and tables of which any row concerns
  *  it. */
@@ -18,6 +19,8 @@ interface Shape<Item> {
   readonly byKey: Map<string, Item | Set<Item>>;
   /** Where the log leaves some of the columns out of old rows. */
   readonly members: Members | undefined;
+  /** Where the keys are of ranges of the one column. */
+  readonly ranges: RangeIndex | undefined;
 }
 
 interface TableIndex<Item> {
@@ -59,14 +62,18 @@ export const createChangeIndex = <Item extends object>(
   };
 
   const shapeOf = (table: string, { shapes, facts }: TableIndex<Item>, wanted: Wanted): Shape<Item> => {
-    const key = JSON.stringify(wanted.columns);
+    const { range } = wanted;
+    const key = JSON.stringify([range !== undefined, ...wanted.columns]);
     let shape = shapes.get(key);
     if (shape === undefined) {
       const { identity, rowKey, witness } = facts;
       const isTold = wanted.columns.every((name) => identity?.has(name) !== false);
       const members =
-        isTold || rowKey === undefined ? undefined : createMembers(rowKey, wanted.columns, wanted.kinds, room);
-      shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map(), members }));
+        isTold || rowKey === undefined || range !== undefined
+          ? undefined
+          : createMembers(rowKey, wanted.columns, wanted.kinds, room);
+      const ranges = range && new RangeIndex(wanted.kinds[0] as Kind); // it has one column
+      shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map(), members, ranges }));
       const known = columns.get(table) ?? [];
       const more = witness === undefined ? members && rowKey?.columns : [witness];
       const all = [...new Set([...known, ...wanted.columns, ...(more ?? [])])];
@@ -78,20 +85,22 @@ export const createChangeIndex = <Item extends object>(
     return shape;
   };
 
-  const mark = (shape: Shape<Item>, key: string, item: Item): void => {
+  const mark = (shape: Shape<Item>, key: string, item: Item, range: Range | undefined): void => {
     const known = shape.byKey.get(key);
     if (known === undefined) {
       shape.byKey.set(key, item);
       shape.members?.add(key);
+      if (range !== undefined) shape.ranges?.add(key, range);
     } else if (known instanceof Set) known.add(item);
     else if (known !== item) shape.byKey.set(key, new Set([known, item]));
   };
 
-  const unmark = ({ byKey, members }: Shape<Item>, key: string, item: Item): void => {
+  const unmark = ({ byKey, members, ranges }: Shape<Item>, key: string, item: Item): void => {
     const known = byKey.get(key);
     if (known instanceof Set) known.delete(item);
     if (known !== item && !(known instanceof Set && known.size === 0)) return;
     byKey.delete(key);
+    ranges?.remove(key);
     members?.remove(key, (other) => byKey.has(other), byKey.size);
   };
 
@@ -112,7 +121,7 @@ export const createChangeIndex = <Item extends object>(
           if (one === undefined || one.keys.length === 0) continue;
           const shape = shapeOf(table, index, one);
           for (const key of one.keys) {
-            mark(shape, key, item);
+            mark(shape, key, item, one.range);
             marks.push(shape, key);
           }
         }
@@ -136,8 +145,11 @@ export const createChangeIndex = <Item extends object>(
       const witnessAt = facts.witness === undefined ? -1 : changed.columns.indexOf(facts.witness);
       const rows = changed.rows.map((row) => versionsOf(row, facts, keyAt, witnessAt));
       const rowKeyAt = facts.rowKey === undefined ? [] : positionsOf(changed.columns, facts.rowKey.columns);
-      for (const shape of index.shapes.values())
-        findInShape(shape, rows, positionsOf(changed.columns, shape.columns), facts.rowKey, rowKeyAt, into);
+      for (const shape of index.shapes.values()) {
+        const at = positionsOf(changed.columns, shape.columns);
+        if (shape.ranges !== undefined) findInRanges(shape, shape.ranges, rows, at, into);
+        else findInShape(shape, rows, at, facts.rowKey, rowKeyAt, into);
+      }
     },
     forget: (table) => {
       for (const [name, { shapes }] of indexes) {
@@ -197,20 +209,44 @@ const versionsOf = (
   return { was, is: after };
 };
 
+const addOf = <Item extends object>({ byKey }: Shape<Item>, key: string, into: Set<Item>): void => {
+  const found = byKey.get(key);
+  if (found instanceof Set) for (const item of found) into.add(item);
+  else if (found !== undefined) into.add(found);
+};
+
+const findInRanges = <Item extends object>(
+  shape: Shape<Item>,
+  ranges: RangeIndex,
+  rows: readonly Versions[],
+  positions: readonly number[],
+  into: Set<Item>,
+): void => {
+  const [kind] = shape.kinds as readonly [Kind]; // there is one column
+  for (const { was, is } of rows)
+    for (const cells of [was, is]) {
+      const cell = cells && cellAt(cells, positions[0]);
+      if (cell === null) continue;
+      const text = cell === 0 ? undefined : commonText(kind, cell);
+      if (text === undefined) {
+        for (const key of shape.byKey.keys()) addOf(shape, key, into);
+        return;
+      }
+      ranges.find(orderedOf(kind, text), (key) => addOf(shape, key, into));
+    }
+};
+
 const findInShape = <Item extends object>(
-  { kinds, byKey, members }: Shape<Item>,
+  shape: Shape<Item>,
   rows: readonly Versions[],
   positions: readonly number[],
   rowKey: RowKey | undefined,
   rowKeyAt: readonly number[],
   into: Set<Item>,
 ): void => {
+  const { kinds, byKey, members } = shape;
   let areAll = false;
-  const touch = (key: string): void => {
-    const found = byKey.get(key);
-    if (found instanceof Set) for (const item of found) into.add(item);
-    else if (found !== undefined) into.add(found);
-  };
+  const touch = (key: string): void => addOf(shape, key, into);
   const touchAll = (): void => {
     if (areAll) return;
     areAll = true;

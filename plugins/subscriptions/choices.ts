@@ -6,12 +6,27 @@ import type { Kind } from "./comparable.ts";
 export type Term =
   { readonly slot: Slot; readonly isList: boolean } | { readonly text: string } | { readonly isNull: true };
 
-/** The values of each of these columns are among those of its terms. */
-export type Condition = ReadonlyMap<string, ColumnTerms>;
+/** What the values of each of these columns are like. */
+export type Condition = ReadonlyMap<string, ColumnTest>;
 
+export type ColumnTest = ColumnTerms | ColumnBounds;
+
+/** They are among those of the terms. */
 export interface ColumnTerms {
   readonly kind: Kind;
   readonly terms: readonly Term[];
+}
+
+/** They keep within all of these. */
+export interface ColumnBounds {
+  readonly kind: Kind;
+  readonly bounds: readonly Bound[];
+}
+
+export interface Bound {
+  readonly isLower: boolean;
+  readonly isIncluded: boolean;
+  readonly term: Term;
 }
 
 /** Any of these. With an empty condition among them every row will do, so there is no other then. */
@@ -32,12 +47,12 @@ export const either = (parts: readonly Choice[]): Choice => {
   const others: Condition[] = [];
   for (const condition of all) {
     const [only, ...more] = condition;
-    if (only === undefined || more.length > 0) {
+    if (only === undefined || more.length > 0 || "bounds" in only[1]) {
       others.push(condition);
       continue;
     }
-    const known = single.get(only[0]);
-    single.set(only[0], known === undefined ? only[1] : { ...known, terms: [...known.terms, ...only[1].terms] });
+    const [name, { kind, terms }] = only;
+    single.set(name, { kind, terms: [...(single.get(name)?.terms ?? []), ...terms] });
   }
   const found = [...others, ...[...single].map((one): Condition => new Map([one]))];
   return found.length > MAX_CHOICES ? ANY : found;
@@ -47,7 +62,18 @@ export const both = (a: Choice, b: Choice): Choice => {
   if (isAny(a)) return b;
   if (isAny(b)) return a;
   if (a.length * b.length > MAX_CHOICES) return a.length <= b.length ? a : b;
-  return a.flatMap((one) => b.map((other): Condition => new Map([...other, ...one])));
+  return a.flatMap((one) => b.map((other) => joined(one, other)));
+};
+
+const joined = (one: Condition, other: Condition): Condition => {
+  const found = new Map(other);
+  for (const [name, test] of one) {
+    const known = found.get(name);
+    if (known === undefined || !("bounds" in known)) found.set(name, "bounds" in test && known ? known : test);
+    else if ("bounds" in test) found.set(name, { kind: test.kind, bounds: [...known.bounds, ...test.bounds] });
+    else found.set(name, test);
+  }
+  return found;
 };
 
 export const allOf = (parts: readonly Choice[]): Choice => parts.reduce(both, ANY);

@@ -150,7 +150,8 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
     if (only?.program.plan === undefined || programs.length > 1) return undefined;
     let found = conditions.get(only.program);
     if (found === undefined) {
-      found = (areOwn(COMPARED_BY) ? conditionsOf(only.program.plan, context.model()) : undefined) ?? null;
+      const { plan } = only.program;
+      found = (areOwn(COMPARED_BY) ? conditionsOf(plan, context.model(), areOwn(RANGED_BY)) : undefined) ?? null;
       conditions.set(only.program, found);
     }
     return found ?? undefined;
@@ -270,6 +271,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
 
 /** The operators of conditions. */
 const COMPARED_BY = ["eq", "in", "is"] as const;
+const RANGED_BY = ["gt", "gte", "lt", "lte"] as const;
 
 /** As measured, with a small document. */
 const BYTES_PER_SUBSCRIPTION = 3000;
