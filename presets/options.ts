@@ -271,8 +271,6 @@ export interface PresetOptions extends RelApiOptions {
   readonly openapiServerProxyUri?: NonNullable<RelApiOptions["openapiServerProxyUri"]> | undefined;
   /** Execution plans by `Accept`. Default: `false`. */
   readonly dbPlanEnabled?: NonNullable<RelApiOptions["dbPlanEnabled"]> | undefined;
-  /** Requests of one REST batch (P-BAT-6). Default: `50`. */
-  readonly maxBatchRequests?: NonNullable<RelApiOptions["maxBatchRequests"]> | undefined;
   /** `/v2/query` runs SQL of administrators as the login role: whoever has the admin secret then has the database. Default: `false`. */
   readonly runSql?: NonNullable<RelApiOptions["runSql"]> | undefined;
   /** Tools of the Model Context Protocol that write, and calls of volatile functions, as far as the caller's role may. Default: `false`. */
@@ -285,6 +283,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly mcpTimeout?: NonNullable<RelApiOptions["mcpTimeout"]> | undefined;
   /** Pages of these origins may use the Model Context Protocol, `http://localhost:6274`; a request of any other page is refused, also where its name leads to this server. Default: `[]`. */
   readonly mcpAllowedOrigins?: NonNullable<RelApiOptions["mcpAllowedOrigins"]> | undefined;
+  /** Requests of one REST batch (P-BAT-6). Default: `50`. */
+  readonly maxBatchRequests?: NonNullable<RelApiOptions["maxBatchRequests"]> | undefined;
   /** A time that DELETE sets instead of deleting, in tables that have such a column, and that hides the row (P-DEL-1). Unset: rows are deleted. */
   readonly softDeleteColumn?: NonNullable<RelApiOptions["softDeleteColumn"]> | undefined;
   /** Who may ask by `X-Relapi-Why` which conditions took rows away: `admin` callers with the admin secret, whatever role they act as; `roles` all callers but anonymous ones too, about the rows that their role sees (P-WHY-1). Default: `"off"`. */
