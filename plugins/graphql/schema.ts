@@ -75,6 +75,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
   const prepared = new WeakMap<Model, Prepared>();
   const inUse = new Map<string, WeakRef<PreparableSchema>>();
   let isUsed = false;
+  let isClosed = false;
 
   const namesOf = function* (model: Model): Pieces<ModelNames> {
     const { defaultNamingConvention, disablePostgresArrays } = context.options;
@@ -120,10 +121,36 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
     prepared.set(model, { ...made, schemas });
   });
 
+  /** Of the model in force, on their way. Whoever needs them before goes on from there, at once. */
+  const underWay = new WeakMap<Model, Pieces<ModelNames>>();
+  const startNames = async (model: Model): Promise<void> => {
+    const names = namesOf(model);
+    const whileOpen = function* (): Pieces<void> {
+      while (!isClosed) {
+        const { done, value } = names.next();
+        if (done === true) {
+          if (value !== undefined) prepared.set(model, { ...value, schemas: new Map() });
+          return;
+        }
+        yield;
+      }
+    };
+    underWay.set(model, names);
+    await inPieces(whileOpen());
+  };
+  if (variant === undefined)
+    context.onModel((model) => {
+      // the request that needs them fails, and says why
+      if (!prepared.has(model)) startNames(model).catch(() => underWay.delete(model));
+    });
+  context.onClose(() => {
+    isClosed = true;
+  });
+
   /** Nothing but the model and settings that come into force with it goes into them. */
   const namesFor = onceFor((model: Model): ModelNames => {
     isUsed = true;
-    return prepared.get(model) ?? atOnce(namesOf(model));
+    return prepared.get(model) ?? atOnce(underWay.get(model) ?? namesOf(model));
   });
 
   return context.caches.create({

@@ -6,6 +6,8 @@ import { characterLength, type DomainTraits } from "./types.ts";
 
 export interface RelationParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
+  /** Equal texts as one: names and types of columns repeat from table to table. */
+  readonly share: (text: string) => string;
   readonly traitsOf: (type: number) => DomainTraits;
   readonly types: ReadonlyMap<number, PgType>;
   /** All by oid, for the targets of keys. */
@@ -22,15 +24,15 @@ export const buildRelation = (row: RelationRow, parts: RelationParts): Relation 
   const columns = (row.columns ?? []).map((column) => buildColumn(column, row, parts));
   const names = columnNames(row);
   const nameAll = (positions: readonly number[]): readonly string[] =>
-    positions.map((position) => names.get(position) ?? "");
+    positions.map((position) => parts.share(names.get(position) ?? ""));
   const primary = row.kind === "view" || row.kind === "materialized" ? parts.viewKeyOf(row) : primaryKeyOf(row);
   return {
-    schema: row.schema,
+    schema: parts.share(row.schema),
     name: row.name,
     oid: row.oid,
     kind: row.kind,
     rowType: row.rowType,
-    owner: row.owner,
+    owner: parts.share(row.owner),
     acl: parts.readAcl(row.acl, "relation"),
     comment: row.comments?.[0],
     columns,
@@ -46,7 +48,7 @@ export const buildRelation = (row: RelationRow, parts: RelationParts): Relation 
         {
           name,
           columns: nameAll(positions),
-          target: { schema: other.schema, name: other.name },
+          target: { schema: parts.share(other.schema), name: other.name },
           targetColumns: (targetPositions ?? []).map((position) => otherNames.get(position) ?? ""),
         },
       ];
@@ -80,13 +82,14 @@ const buildColumn = (column: ColumnRow, row: RelationRow, parts: RelationParts):
       ? parts.originOf(row, position)
       : undefined;
   const baseDefault = origin && ownDefault(origin, parts);
+  const own = ownDefault(column, parts);
   return {
-    name,
+    name: parts.share(name),
     position,
     type,
-    sqlType,
+    sqlType: parts.share(sqlType),
     notNull: notNull || (traits?.notNull ?? false),
-    default: ownDefault(column, parts),
+    default: own === undefined ? undefined : parts.share(own),
     ...(baseDefault === undefined ? {} : { baseDefault }),
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,
@@ -106,6 +109,16 @@ export interface NamedRow {
 
 const namesByRow = new WeakMap<NamedRow, ReadonlyMap<number, string>>();
 
+/** One text for all that are equal. */
+export const createShare = (): ((text: string) => string) => {
+  const known = new Map<string, string>();
+  return (text) => {
+    const found = known.get(text);
+    if (found === undefined) known.set(text, text);
+    return found ?? text;
+  };
+};
+
 /** Column names by attribute number. */
 export const columnNames = (row: NamedRow): ReadonlyMap<number, string> => {
   let names = namesByRow.get(row);
@@ -121,13 +134,13 @@ export const primaryKeyOf = (row: RelationRow): readonly number[] =>
   row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
 
 /** The row type, whose attributes are the columns. */
-export const buildRowType = (row: RelationRow): PgType => ({
+export const buildRowType = (row: RelationRow, share: (text: string) => string): PgType => ({
   oid: row.rowType,
-  schema: row.schema,
+  schema: share(row.schema),
   name: row.name,
   sqlName: row.rowSqlName,
   kind: "composite",
   category: "C",
-  attributes: (row.columns ?? []).map(([, name, type]) => ({ name, type })),
-  relation: { schema: row.schema, name: row.name },
+  attributes: (row.columns ?? []).map(([, name, type]) => ({ name: share(name), type })),
+  relation: { schema: share(row.schema), name: row.name },
 });

@@ -12,9 +12,9 @@ import {
   type Relation,
   type Routine,
 } from "../../core/index.ts";
-import { buildRelation, buildRowType, columnNames, primaryKeyOf } from "./build-relation.ts";
+import { buildRelation, buildRowType, columnNames, createShare, primaryKeyOf } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
-import { loadSurroundings, loadVersions, rereadOf } from "./changes.ts";
+import type { CatalogRead, Rows } from "./changes.ts";
 import { loadRelations, type RelationRow, type Wanted } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
@@ -47,46 +47,10 @@ const wantedOf = (model: Model): Wanted => {
   return { relations: wanted?.relations ?? [], routines: wanted?.routines ?? [] };
 };
 
-/** What a load leaves to the next. All of it is immutable. */
-export interface CatalogRead {
-  readonly surroundings: string;
-  readonly versions: ReadonlyMap<number, string>;
-  /** By oid, as they were built. */
-  readonly relations: ReadonlyMap<number, Relation>;
-  readonly types: Model["types"];
-}
-
-/** The rows to build from, and what stays of an earlier load. */
-interface Rows {
-  readonly rows: readonly RelationRow[];
-  /** Oids in the order of the model; undefined: that of the rows. */
-  readonly order?: readonly number[];
-  readonly kept: ReadonlyMap<number, Relation>;
-  readonly versions?: ReadonlyMap<number, string>;
-  readonly surroundings?: string;
-}
-
-const NOTHING_KEPT: ReadonlyMap<number, Relation> = new Map();
-
-/** Reads the relations that have changed since `before`, or all. @rule R-SC-14 */
-const readRows = async (context: IntrospectContext, wanted: Wanted, before: CatalogRead | "none"): Promise<Rows> => {
-  const surroundings = await loadSurroundings(context);
-  const found = await loadVersions(context, wanted);
-  const versions = new Map(found.map(({ oid, version }) => [oid, version]));
-  const order = found.map(({ oid }) => oid);
-  if (before === "none" || before.surroundings !== surroundings)
-    return { rows: await loadRelations(context, wanted), kept: NOTHING_KEPT, versions, surroundings };
-  const changed = order.filter((oid) => before.versions.get(oid) !== versions.get(oid));
-  for (const oid of before.versions.keys()) if (!versions.has(oid)) changed.push(oid);
-  const rows = await loadRelations(context, wanted, rereadOf(changed));
-  const reread = new Set(rows.map(({ oid }) => oid));
-  const kept = new Map<number, Relation>();
-  for (const oid of order) {
-    const relation = reread.has(oid) ? undefined : before.relations.get(oid);
-    if (relation !== undefined) kept.set(oid, relation);
-  }
-  return { rows, order, kept, versions, surroundings };
-};
+const readAll = async (context: IntrospectContext, wanted: Wanted): Promise<Rows> => ({
+  rows: await loadRelations(context, wanted),
+  kept: new Map(),
+});
 
 /** Five queries, whatever the number of relations. @rule R-SC-1 */
 export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> =>
@@ -107,11 +71,12 @@ export const readCatalog = async (
     versions,
     surroundings,
   } = before === undefined
-    ? ({ rows: await loadRelations(context, wanted), kept: NOTHING_KEPT } as Rows)
-    : await readRows(context, wanted, before);
+    ? await readAll(context, wanted)
+    : await (await import("./changes.ts")).readRows(context, wanted, before);
   const routineRows = await loadRoutines(context, wanted);
+  const share = createShare();
   const typesBefore = before === undefined || before === "none" ? undefined : before.types;
-  const rowTypes = await inPieces(rowTypesOf(relationRows, kept, typesBefore));
+  const rowTypes = await inPieces(rowTypesOf(relationRows, kept, typesBefore, share));
   const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, kept, routineRows), rowTypes);
   const roles = await loadRoles(context, server.serverVersion);
 
@@ -139,7 +104,7 @@ export const readCatalog = async (
         const relation =
           row === undefined
             ? kept.get(oid)
-            : buildRelation(row, { readAcl, traitsOf, types, rows: named, viewKeyOf, originOf });
+            : buildRelation(row, { readAcl, share, traitsOf, types, rows: named, viewKeyOf, originOf });
         if (relation === undefined) throw new Error(`relation ${oid} was neither read nor known`);
         byName.set(nameKey(relation), relation);
         if (versions !== undefined) built.set(oid, relation);
@@ -188,10 +153,11 @@ const rowTypesOf = function* (
   rows: readonly RelationRow[],
   kept: ReadonlyMap<number, Relation>,
   before: Model["types"] | undefined,
+  share: ReturnType<typeof createShare>,
 ): Pieces<readonly PgType[]> {
   const made: PgType[] = [];
   for (const row of rows) {
-    if (!row.isPartition) made.push(buildRowType(row));
+    if (!row.isPartition) made.push(buildRowType(row, share));
     yield;
   }
   for (const { rowType } of kept.values()) {

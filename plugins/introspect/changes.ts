@@ -6,8 +6,27 @@
  *  - something that is no relation is written, that its rows name: a schema, a role, a type; or the settings that texts are
  *    printed by are others, or the server is (`loadSurroundings`): then everything is read.
  *  Functions, types and roles of the model are read each time. @rule R-SC-14 */
-import { sql, value, type IntrospectContext, type Sql } from "../../core/index.ts";
-import { isLoaded, PLAIN, withChosen, type Wanted } from "./relations.ts";
+import { sql, value, type IntrospectContext, type Model, type Relation, type Sql } from "../../core/index.ts";
+import { isLoaded, loadRelations, PLAIN, withChosen, type RelationRow, type Wanted } from "./relations.ts";
+
+/** What a load leaves to the next. All of it is immutable. */
+export interface CatalogRead {
+  readonly surroundings: string;
+  readonly versions: ReadonlyMap<number, string>;
+  /** By oid, as they were built. */
+  readonly relations: ReadonlyMap<number, Relation>;
+  readonly types: Model["types"];
+}
+
+/** The rows to build from, and what stays of an earlier load. */
+export interface Rows {
+  readonly rows: readonly RelationRow[];
+  /** Oids in the order of the model; undefined: that of the rows. */
+  readonly order?: readonly number[];
+  readonly kept: ReadonlyMap<number, Relation>;
+  readonly versions?: ReadonlyMap<number, string>;
+  readonly surroundings?: string;
+}
 
 const hashed = (columns: Sql, from: Sql): Sql =>
   sql`select pg_catalog.sum(pg_catalog.hash_record_extended(row(${columns}), 0)) from ${from}`;
@@ -48,19 +67,19 @@ select pg_catalog.concat_ws(' ', pg_catalog.pg_postmaster_start_time(), pg_catal
 )) as surroundings`;
 
 /** Equal only where nothing has changed that relations name. */
-export const loadSurroundings = async (context: IntrospectContext): Promise<string> => {
+const loadSurroundings = async (context: IntrospectContext): Promise<string> => {
   const [row] = await context.query<{ readonly surroundings: string }>(SURROUNDINGS);
   return row?.surroundings ?? "";
 };
 
-export interface VersionRow {
+interface VersionRow {
   readonly oid: number;
   readonly version: string;
 }
 
 /** Of all that are loaded, in the order that they are loaded in. An expression that names anything beside the columns of
  *  its own table counts with its text, since that follows names. */
-export const loadVersions = (context: IntrospectContext, wanted: Wanted): Promise<readonly VersionRow[]> =>
+const loadVersions = (context: IntrospectContext, wanted: Wanted): Promise<readonly VersionRow[]> =>
   context.query<VersionRow>(sql`
 ${withChosen(context, wanted)},
 naming as materialized (
@@ -126,7 +145,7 @@ order by schema.nspname, relation.relname`);
 
 /** Oids to read again, as a part of the query for relations. `changed`: added and written ones, and those that are no
  *  longer loaded. */
-export const rereadOf = (changed: readonly number[]): Sql => {
+const rereadOf = (changed: readonly number[]): Sql => {
   const given = sql`select item.text::pg_catalog.oid from pg_catalog.json_array_elements_text(${value(JSON.stringify(changed), "json")}) item (text)`;
   return sql`
     ${given}
@@ -152,4 +171,30 @@ export const rereadOf = (changed: readonly number[]): Sql => {
       and dependency.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
     cross join lateral (values (view.oid), (dependency.refobjid)) shown (oid)
     where shown.oid is not null`;
+};
+
+const NOTHING_KEPT: ReadonlyMap<number, Relation> = new Map();
+
+/** Reads the relations that have changed since `before`, or all. @rule R-SC-14 */
+export const readRows = async (
+  context: IntrospectContext,
+  wanted: Wanted,
+  before: CatalogRead | "none",
+): Promise<Rows> => {
+  const surroundings = await loadSurroundings(context);
+  const found = await loadVersions(context, wanted);
+  const versions = new Map(found.map(({ oid, version }) => [oid, version]));
+  const order = found.map(({ oid }) => oid);
+  if (before === "none" || before.surroundings !== surroundings)
+    return { rows: await loadRelations(context, wanted), kept: NOTHING_KEPT, versions, surroundings };
+  const changed = order.filter((oid) => before.versions.get(oid) !== versions.get(oid));
+  for (const oid of before.versions.keys()) if (!versions.has(oid)) changed.push(oid);
+  const rows = await loadRelations(context, wanted, rereadOf(changed));
+  const reread = new Set(rows.map(({ oid }) => oid));
+  const kept = new Map<number, Relation>();
+  for (const oid of order) {
+    const relation = reread.has(oid) ? undefined : before.relations.get(oid);
+    if (relation !== undefined) kept.set(oid, relation);
+  }
+  return { rows, order, kept, versions, surroundings };
 };

@@ -214,7 +214,14 @@ const throughJunction = (junction: Relation, near: Link, far: Link): Relationshi
   };
 };
 
-const nameOf = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
+const names = new WeakMap<Relation, QualifiedName>();
+
+/** One object for all relationships of the relation. */
+const nameOf = (relation: Relation): QualifiedName => {
+  let name = names.get(relation);
+  if (name === undefined) names.set(relation, (name = { schema: relation.schema, name: relation.name }));
+  return name;
+};
 
 /** The name, with its schema where that is not the schema of `from`. */
 const label = (name: QualifiedName, from: QualifiedName): string =>
