@@ -109,6 +109,7 @@ const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: st
   const prefer = exchange.header("prefer")?.replace(/\bcount=\w+\s*,?/g, "");
   return Object.create(exchange, {
     method: { value: "GET" },
+    needsBody: { value: true },
     query: { value: queryOf(pairs) },
     header: {
       value: (name: string) => {
