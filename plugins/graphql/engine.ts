@@ -120,7 +120,11 @@ export const createEngine = (
     assemble,
     complete: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, undefined)),
-    run: async (operation, session, { settings, onGone, exchange, end = "commit", access = operation.access } = {}) => {
+    run: async (
+      operation,
+      session,
+      { settings, onGone, exchange, longBody, end = "commit", access = operation.access } = {},
+    ) => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
       const written = operation.isIntrospecting ? { outputs: await write(operation.outputs) } : operation;
       if (operation.steps.length === 0) {
@@ -131,6 +135,10 @@ export const createEngine = (
       const programs: Execution["programs"][number][] = [];
       for (const { planned, values, path } of operation.steps)
         programs.push({ program: context.prepare(planned, session, "graphql"), values, path });
+      const { outputs, loads, steps } = operation;
+      // of the one step, and all of `data`
+      const isWholeBody =
+        steps.length === 1 && loads.length === 0 && outputs.length === 1 && "bundle" in (outputs[0] as GqlOutput);
       const inEffect = limits;
       const seconds = inEffect?.secondsOf(session);
       const execution: Execution = {
@@ -144,6 +152,7 @@ export const createEngine = (
         onGone,
         exchange,
         mayUseReplica: isReadOnly,
+        longBody: isWholeBody ? longBody : undefined,
       };
       const rows = await (inEffect === undefined || seconds === undefined
         ? context.execute(execution)

@@ -10,6 +10,7 @@ import {
   type Exchange,
   type Execution,
   type Headers,
+  type LongBody,
   type PluginContext,
   type ResolvedOptions,
   type RelApiError as CoreError,
@@ -69,7 +70,7 @@ const requestId = (exchange: AnyExchange): readonly [string, string] => [
   exchange.requestId ?? (exchange.header("x-request-id") || randomUUID()),
 ];
 
-export const json = (exchange: AnyExchange, status: number, body: string, more: Headers = []): Answer => ({
+export const json = (exchange: AnyExchange, status: number, body: string | Uint8Array, more: Headers = []): Answer => ({
   status,
   headers: [["Content-Type", "application/json; charset=utf-8"], requestId(exchange), ...more],
   body,
@@ -78,13 +79,13 @@ export const json = (exchange: AnyExchange, status: number, body: string, more: 
 /** @rule G-HTTP-10 */
 export const compressed = (exchange: AnyExchange, answer: Answer): Answer | Promise<Answer> => {
   const { body } = answer;
-  if (typeof body !== "string" || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange.header("accept-encoding")))
+  if (body === undefined || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange.header("accept-encoding")))
     return answer;
   return zipped(answer, body);
 };
 
-const zipped = async (answer: Answer, body: string): Promise<Answer> => {
-  const bytes = Buffer.from(body);
+const zipped = async (answer: Answer, body: string | Uint8Array): Promise<Answer> => {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
   if (bytes.length < MIN_GZIP_BYTES) return { ...answer, body: bytes };
   const small =
     bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAside(bytes, { level: 1 });
@@ -119,6 +120,45 @@ export const subscriptionOverHttp = (): RelApiError =>
     path: "$",
   });
 
+/** From here on `data` is put together as bytes, which a text would be two copies of. */
+const LONG_BYTES = 1024 * 1024;
+const BEFORE = Buffer.from('{"data":');
+const AFTER = Buffer.from("}");
+
+/** Whole answers of requests whose `data` is long, by their exchange; undefined: it was lost on its way.
+ *  @rule R-STR-7 */
+const createCollected = (): { readonly answers: WeakMap<object, Promise<Buffer | undefined>>; longBody: LongBody } => {
+  const answers = new WeakMap<object, Promise<Buffer | undefined>>();
+  return {
+    answers,
+    longBody: {
+      aboveBytes: LONG_BYTES,
+      take: (_row, { bytes, execution: { exchange } }) => {
+        if (exchange === undefined) return undefined;
+        const whole = Buffer.allocUnsafeSlow(BEFORE.length + bytes + AFTER.length);
+        let at = BEFORE.copy(whole);
+        AFTER.copy(whole, at + bytes);
+        const { promise, settle } = settled<Buffer | undefined>();
+        answers.set(exchange, promise);
+        return {
+          write: (chunk) => {
+            at += chunk.copy(whole, at);
+            return true;
+          },
+          end: () => settle(whole),
+          fail: () => settle(undefined), // after its end nothing changes
+        };
+      },
+    },
+  };
+};
+
+const settled = <Value>(): { readonly promise: Promise<Value>; readonly settle: (value: Value) => void } => {
+  let settle: (value: Value) => void = () => undefined;
+  const promise = new Promise<Value>((resolve) => (settle = resolve));
+  return { promise, settle };
+};
+
 /** A request as it was read, on its way through the handler. */
 interface Posted {
   readonly exchange: Exchange;
@@ -131,6 +171,8 @@ export const statusFor = (exchange: AnyExchange, { status, keepsStatus }: Encode
   exchange.path === OLD_PATH || keepsStatus ? status : 200;
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
+  const { answers, longBody } = createCollected();
+
   const answer = async (
     exchange: Exchange,
     request: GqlRequest,
@@ -143,8 +185,18 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
       exchange.mark("plan");
-      const data = await engine.run(operation, exchange.session, runOptionsOf(exchange, context));
+      const options = runOptionsOf(exchange, context);
+      // those of a batch are put together as text
+      let data = await engine.run(
+        operation,
+        exchange.session,
+        sender === exchange ? { ...options, longBody } : options,
+      );
+      const long = answers.get(exchange);
+      const bytes = long && (await long);
       exchange.mark("transaction");
+      if (bytes !== undefined) return ["", OK]; // the handler takes text alone
+      if (long !== undefined) data = await engine.run(operation, exchange.session, options);
       return [`{"data":${data}}`, OK];
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
@@ -194,7 +246,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       raw: { exchange, request: body.single },
       context: undefined,
     });
-    return compressed(exchange, json(exchange, status, text ?? ""));
+    const bytes = text === "" ? await answers.get(exchange) : undefined;
+    return compressed(exchange, json(exchange, status, bytes ?? text ?? ""));
   };
 
   const health = async (): Promise<Answer> => {

@@ -1,14 +1,14 @@
 /** Long answers go to the client while they arrive from the database. */
 import { createServer, get as httpGet } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
-import { createGunzip, createGzip } from "node:zlib";
+import { createGunzip, createGzip, gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { capabilities, startApi, type Answer } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { pause, until } from "../support/live.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";
-import { bearer } from "../support/tokens.ts";
+import { adminSecret, bearer } from "../support/tokens.ts";
 
 const BIG = 60_000;
 const first = await startApi();
@@ -319,5 +319,37 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
     await until(() => received() > 0);
     await closing.relApi.close();
     await until(() => received() > LONG_BYTES, 10_000);
+  });
+});
+
+describe("GraphQL", () => {
+  const admin = { "x-session-admin-secret": adminSecret };
+  const query = "{ flow_crate(order_by: {id: asc}) { id label note } flow_part(limit: 1) { id } }";
+  const rowsOf = async (): Promise<unknown> =>
+    (await held.get("/crate?select=id,label,note&order=id")).json() as unknown;
+
+  test("R-STR-7 a long answer arrives whole, plain, compressed, and in a batch", async () => {
+    const plain = await api.post("/v1/graphql", { body: { query }, headers: admin });
+    expect(plain.status).toBe(200);
+    expect(plain.headers["content-length"]).toBe(String(plain.bytes.length));
+    expect(plain.headers["content-type"]).toBe("application/json; charset=utf-8");
+    const { data } = plain.json();
+    expect(data).toEqual({ flow_crate: await rowsOf(), flow_part: [{ id: 1 }] });
+    const zipped = await api.post("/v1/graphql", { body: { query }, headers: { ...admin, "accept-encoding": "gzip" } });
+    expect(zipped.headers["content-encoding"]).toBe("gzip");
+    expect(gunzipSync(zipped.bytes).equals(plain.bytes)).toBe(true);
+    const batch = await api.post("/v1/graphql", { body: [{ query }, { query }], headers: admin });
+    expect(batch.json()).toEqual([{ data }, { data }]);
+    const aliased =
+      "{ a: flow_crate(limit: 30000) { id label } b: __typename c: flow_crate(limit: 30000) { id label } }";
+    const parts = (await api.post("/v1/graphql", { body: { query: aliased }, headers: admin })).json().data;
+    expect([parts.a.length, parts.b, parts.c.length]).toEqual([30_000, "query_root", 30_000]);
+  });
+
+  test("R-STR-7 errors are answered as before", async () => {
+    const failing = "{ flow_broken(order_by: {id: asc}) { id n } }";
+    const answer = await api.post("/v1/graphql", { body: { query: failing }, headers: admin });
+    expect(answer.status).toBe(200);
+    expect(answer.json().errors[0].extensions.code).toBe("data-exception");
   });
 });
