@@ -2,9 +2,7 @@
  *  from the row's number, so that two machines have the same rows. */
 
 /** Another text makes another database. */
-export const statementsSchema = (rows: number): string => {
-  const million = rows;
-  return `
+export const statementsSchema = (million: number): string => `
 create table country (id int primary key, name text not null, region text not null);
 insert into country select i, 'Country ' || i, 'Region ' || i % 10 from generate_series(1, 200) i;
 
@@ -64,7 +62,6 @@ vacuum analyze;
 grant usage on schema public to bench_anon, bench_tenant;
 grant select, insert, update, delete on all tables in schema public to bench_anon, bench_tenant;
 `;
-};
 
 /** Roles of metadata: a seller sees the tenant's own. */
 export const METADATA = {
