@@ -180,12 +180,17 @@ const listenError = (error: NodeJS.ErrnoException, { port }: ServerSettings): Er
   return error;
 };
 
+/** Connections that wait to be accepted, if the system allows so many: those of clients that all come back at once. Others
+ *  try again a second later, then three. */
+const BACKLOG = 4096;
+
 const listen = (server: Server, settings: ServerSettings, options: RelApiOptions): Promise<void> =>
   new Promise((resolve, reject) => {
     const { unixSocket, port } = settings;
     server.once("error", (error) => reject(unixSocket === undefined ? listenError(error, settings) : error));
     if (unixSocket === undefined) {
-      server.listen(port, settings.host ?? (options.database === undefined ? "0.0.0.0" : "127.0.0.1"), resolve);
+      const host = settings.host ?? (options.database === undefined ? "0.0.0.0" : "127.0.0.1");
+      server.listen({ port, host, backlog: BACKLOG }, resolve);
       return;
     }
     // the file of a process that ended without cleaning up is in the way; anything but a socket is not ours to remove

@@ -243,7 +243,8 @@ const workers: Scene = {
         LOG_LEVEL: "warn",
       },
     });
-    place.atEnd(() => child.kill("SIGTERM"));
+    // its workers end with it
+    place.atEnd(() => child.kill("SIGKILL"));
     await new Promise<void>((resolve, reject) => {
       let text = "";
       child.stdout.on("data", (chunk) => (text += String(chunk)).includes("Try:") && resolve());
