@@ -59,6 +59,7 @@ export const WITH_TOKENS: readonly Contestant[] = [
 
 export interface Running {
   readonly contestant: Contestant;
+  readonly port: number;
   measure(seconds: number): Promise<Measured>;
   stop(): void;
 }
@@ -98,6 +99,7 @@ export const startContestant = async (
   const headers = token === undefined ? undefined : { authorization: `Bearer ${token.bearer}` };
   return {
     contestant,
+    port,
     measure: async (seconds) => {
       const before = cpuMicroseconds(pid);
       const { perSecond, p99, count } = await load({
