@@ -308,29 +308,42 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
+  /** How often the one connection has run a plan without values, of statements with these words. */
+  const genericPlans = async (words: string): Promise<number> =>
+    (await one.post("/rpc/generic_plans", { body: { words } })).json();
   const one = await startApi({ ...forGraphql({ dbPool: 1 }), on: api.database });
   await api.sql(`create function public.generic_plans(words text) returns int language sql volatile as $$
     select coalesce(sum(generic_plans), 0)::int from pg_prepared_statements
-      where position(words in statement) > 0 and position('generic' in statement) = 0 $$`);
+      where position(words in statement) > 0 and position('generic' in statement) = 0 $$;
+    create function public.plan_mode(customer) returns text language sql stable as $$ select current_setting('plan_cache_mode') $$`);
   await one.reload();
 
   describe("X-PLN-6 what is found by its value alone is planned with it", () => {
-    /** How often the one connection has run a plan without values, of statements with these words. */
-    const genericPlans = async (words: string): Promise<number> =>
-      (await one.post("/rpc/generic_plans", { body: { words } })).json();
-    test.each([
-      ["a value in JSON", "profile->>plan=eq.basic", "profile->>city=eq.City 77", '("customer"."profile"->>'],
-      ["a pattern", "name=like.*1*", "name=like.Customer c4ca*", '"customer"."name" like'],
-      ["full text", "bio=fts(simple).word1:*", "bio=fts(simple).word77", "to_tsvector"],
-    ])("%s", async (_, many, few, words) => {
-      for (let i = 0; i < 9; i++) expect((await one.get(`/customer?select=id&${many}`)).status).toBe(200);
-      for (let i = 0; i < 3; i++) expect((await one.get(`/customer?select=id&${few}`)).status).toBe(200);
-      expect(await genericPlans(words)).toBe(0);
+    test("a value in JSON: one plan for many rows does not become that for few", async () => {
+      for (let i = 0; i < 9; i++)
+        expect((await one.get("/customer?select=id&profile->>plan=eq.basic")).status).toBe(200);
+      for (let i = 0; i < 3; i++)
+        expect((await one.get("/customer?select=id&profile->>city=eq.City 77")).status).toBe(200);
+      expect(await genericPlans('("customer"."profile"->>')).toBe(0);
     });
 
-    test("others are left to PostgreSQL", async () => {
-      for (let i = 0; i < 12; i++) await one.get(`/customer?select=id,email&id=eq.${i}`);
+    test.each([
+      ["a pattern", "name=like.Customer c4*"],
+      ["a regular expression", "name=match.^Customer c4"],
+      ["full text", "bio=fts(simple).word77"],
+      ["a value in JSON", "profile->>plan=eq.gold"],
+      ["an order by one", "order=profile->>city"],
+      ["under or", "or=(id.eq.1,not.and(name.ilike.*c4*,id.gt.4))"],
+    ])("%s", async (_, query) => {
+      const { text } = await one.get(`/customer?select=mode:plan_mode&${query}&limit=1`);
+      expect(JSON.parse(text)).toEqual([{ mode: "force_custom_plan" }]);
+    });
+
+    test("others are left to PostgreSQL, on the same connection", async () => {
+      for (let i = 1; i < 13; i++)
+        expect((await one.get(`/customer?select=id,email&id=eq.${i}`)).json()).toHaveLength(1);
       expect(await genericPlans('"customer"."id" = $1')).toBeGreaterThan(0);
+      expect((await one.get("/customer?select=mode:plan_mode&id=eq.1")).json()).toEqual([{ mode: "auto" }]);
     });
   });
 });
