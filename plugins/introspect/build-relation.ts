@@ -60,6 +60,7 @@ export const buildRelation = (row: RelationRow, parts: RelationParts): Relation 
     },
     hasRowSecurity: row.hasRowSecurity,
     ...(row.plain !== null && { plain: row.plain }),
+    ...(row.mayHideNulls && { mayHideNulls: true }),
     relationships: [],
   };
 };

@@ -7,7 +7,7 @@
  *    printed by are others, or the server is (`loadSurroundings`): then everything is read.
  *  Functions, types and roles of the model are read each time. @rule R-SC-14 */
 import { sql, value, type IntrospectContext, type Model, type Relation, type Sql } from "../../core/index.ts";
-import { isLoaded, loadRelations, PLAIN, withChosen, type RelationRow, type Wanted } from "./relations.ts";
+import { HIDES_NULLS, isLoaded, loadRelations, PLAIN, withChosen, type RelationRow, type Wanted } from "./relations.ts";
 
 /** What a load leaves to the next. All of it is immutable. */
 export interface CatalogRead {
@@ -135,7 +135,7 @@ versions as materialized (
   from parts
   group by parts.oid
 )
-select relation.oid, pg_catalog.concat_ws(' ', versions.hash, ${PLAIN}) as version
+select relation.oid, pg_catalog.concat_ws(' ', versions.hash, ${PLAIN}, ${HIDES_NULLS}) as version
 from chosen
 join pg_catalog.pg_class relation on relation.oid = chosen.oid
 join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace

@@ -50,6 +50,7 @@ export interface RelationRow {
   readonly hasRowSecurity: boolean;
   /** Other than views. */
   readonly plain: "read" | "write" | null;
+  readonly mayHideNulls: boolean;
   readonly writable: number;
   /** A view written by INSTEAD OF triggers. */
   readonly hasTrigger: boolean;
@@ -234,6 +235,9 @@ export const PLAIN = sql`case
     else 'write'
   end`;
 
+/** What `Relation.mayHideNulls` comes from. */
+export const HIDES_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
+
 /** Loads the chosen relations. `reread`: a query for oids; only those. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
 export const loadRelations = (
   context: IntrospectContext,
@@ -259,6 +263,7 @@ select relation.oid,
   pg_catalog.to_json(coalesce(relation.relacl, pg_catalog.acldefault('r', relation.relowner))::text[]) as acl,
   relation.relrowsecurity as "hasRowSecurity",
   ${PLAIN} as plain,
+  ${HIDES_NULLS} as "mayHideNulls",
   bits.writable,
   bits.has_trigger as "hasTrigger",
   (

@@ -94,6 +94,19 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(await ids("/holes?select=id&order=d.desc.nullslast")).toEqual([2, 1, 3]);
       expect(await ids("/seen?select=id&order=other.nullsfirst")).toEqual([3, 1, 2]);
     });
+
+    test("so do those of tables whose children have dropped the constraint", async () => {
+      await api.sql(`
+        create table public.parent (id int primary key, n int not null);
+        create table public.child () inherits (public.parent);
+        alter table public.child alter column n drop not null;
+        insert into public.parent values (1, 1);
+        insert into public.child values (2, null), (3, 3);
+        grant select on public.parent to sea_anon`);
+      await api.reload();
+      const answer = await api.get("/parent?select=id&order=n.desc.nullslast");
+      expect(answer.json().map(({ id }: { id: number }) => id)).toEqual([3, 1, 2]);
+    });
   });
 
   describe("X-PLN-2 the page is found before what stands beside its rows", () => {

@@ -108,6 +108,9 @@ export interface Relation extends QualifiedName {
    *  does writing it (triggers, rules, defaults, checks, indexes, including those of children and of tables that its
    *  keys cascade to). Absent: they may. @rule R-TX-10 */
   readonly plain?: "read" | "write";
+  /** Its columns may hold nulls though they are NOT NULL: of child tables, which may have dropped the constraint, or of
+   *  foreign ones, which do not check it. @rule X-PLN-1 */
+  readonly mayHideNulls?: true;
   /** All relationships whose source this relation is, R-REL order not guaranteed. */
   readonly relationships: readonly Relationship[];
 }

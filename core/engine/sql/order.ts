@@ -20,9 +20,10 @@ export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, kn
 };
 
 /** The place of nulls would keep PostgreSQL from using an index whose nulls are elsewhere, though the column has none. A
- *  domain's NOT NULL does not hold everywhere, nor does one of a foreign table. @rule X-PLN-1 */
+ *  domain's NOT NULL does not hold everywhere, nor does one of a foreign or a child table. @rule X-PLN-1 */
 const isNeverNull = ({ model }: Compiler, { declared }: Compiled, { relation, isStored }: Scope): boolean =>
   isStored === true &&
   declared?.notNull === true &&
   (relation?.kind === "table" || relation?.kind === "partitioned") &&
+  relation.mayHideNulls !== true &&
   model.types.get(declared.type)?.kind !== "domain";
