@@ -77,9 +77,19 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
   let isUsed = false;
   let isClosed = false;
 
+  /** Of models whose names nobody has asked for yet. */
+  const warnings = new WeakMap<Model, string[]>();
+  const warnOf =
+    (model: Model) =>
+    (message: string): void => {
+      const held = warnings.get(model);
+      if (held === undefined) context.logger.warn(message);
+      else held.push(message);
+    };
+
   const namesOf = function* (model: Model): Pieces<ModelNames> {
     const { defaultNamingConvention, disablePostgresArrays } = context.options;
-    const source = yield* createCatalog(model, defaultNamingConvention, (message) => context.logger.warn(message));
+    const source = yield* createCatalog(model, defaultNamingConvention, warnOf(model));
     return { source, values: createValues(model, disablePostgresArrays) };
   };
 
@@ -136,6 +146,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
       }
     };
     underWay.set(model, names);
+    warnings.set(model, []);
     await inPieces(whileOpen());
   };
   if (variant === undefined)
@@ -150,7 +161,11 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
   /** Nothing but the model and settings that come into force with it goes into them. */
   const namesFor = onceFor((model: Model): ModelNames => {
     isUsed = true;
-    return prepared.get(model) ?? atOnce(underWay.get(model) ?? namesOf(model));
+    const names = prepared.get(model) ?? atOnce(underWay.get(model) ?? namesOf(model));
+    const held = warnings.get(model) ?? [];
+    warnings.delete(model);
+    for (const message of held) context.logger.warn(message);
+    return names;
   });
 
   return context.caches.create({
