@@ -105,7 +105,12 @@ const endOf = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit
 };
 
 /** What a request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
-export const runOptionsOf = (exchange: Exchange, { options, requestSettings }: PluginContext): GqlRunOptions => ({
+export const runOptionsOf = (
+  exchange: Exchange,
+  { options, requestSettings }: PluginContext,
+  longBody?: LongBody,
+): GqlRunOptions => ({
+  longBody,
   settings: requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onGone(listener),
@@ -185,18 +190,17 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
       exchange.mark("plan");
-      const options = runOptionsOf(exchange, context);
       // those of a batch are put together as text
-      let data = await engine.run(
-        operation,
-        exchange.session,
-        sender === exchange ? { ...options, longBody } : options,
-      );
-      const long = answers.get(exchange);
-      const bytes = long && (await long);
+      const options = runOptionsOf(exchange, context, sender === exchange ? longBody : undefined);
+      let data = await engine.run(operation, exchange.session, options);
+      const long = data === "{}" ? answers.get(exchange) : undefined;
+      if (long !== undefined) {
+        if ((await long) !== undefined)
+          data = ""; // the handler takes text alone
+        else data = await engine.run(operation, exchange.session, runOptionsOf(exchange, context));
+      }
       exchange.mark("transaction");
-      if (bytes !== undefined) return ["", OK]; // the handler takes text alone
-      if (long !== undefined) data = await engine.run(operation, exchange.session, options);
+      if (data === "") return ["", OK];
       return [`{"data":${data}}`, OK];
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);

@@ -152,7 +152,7 @@ export interface GqlEngine {
 /** Options of one run of an operation. */
 export interface GqlRunOptions extends Pick<Execution, "exchange"> {
   /** Takes a body that is all of `data`, which is `{}` then. */
-  readonly longBody?: Execution["longBody"];
+  readonly longBody?: Execution["longBody"] | undefined;
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
   /** Of writes; commit unless given. @rule G-TX-6 */
