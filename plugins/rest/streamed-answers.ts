@@ -120,7 +120,7 @@ export const streamedAnswers = definePlugin({
         // a tag is of the whole body; an embedded database has sent all of it
         const isHeld =
           exchange === undefined ||
-            exchange.needsBody === true ||
+          exchange.needsBody === true ||
           exchange.response.socket === null || // a call of the application or of a plugin, or nobody is there any more
           context.options.database !== undefined ||
           context.service<EtagsService>("rest-etags") !== undefined;

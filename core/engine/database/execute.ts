@@ -15,11 +15,11 @@ import type { openLongBody as OpenLongBody } from "./long-value.ts";
 import { createLostRoles } from "./lost-roles.ts";
 import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./replicas.ts";
-import { mergeRows, pathOf, Ran, runChecks, withReason } from "./results.ts";
+import { pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
 import type { Switcher } from "./role-watch.ts";
 import { GUARD_STATE, plain } from "./statements.ts";
-import { createTransactions, type Sending, type Transaction } from "./transaction.ts";
+import { createTransactions, mergeRows, type Sending, type Transaction } from "./transaction.ts";
 import type { LongValue } from "./value-taker.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 

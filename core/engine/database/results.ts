@@ -3,7 +3,7 @@ import { permissionCheckFailed, stepRefused, RelApiError, stepWroteNothing } fro
 import type { Signal } from "../../kernel/signals.ts";
 import type { Execution, RanTransaction, ResultRow } from "../../plugin.ts";
 import type { Current } from "../current.ts";
-import type { Program, ProgramCheck, ProgramStatement } from "../sql/program.ts";
+import type { Program, ProgramCheck } from "../sql/program.ts";
 import type { WireRow } from "./wire.ts";
 
 /** Settings that the caller has by its role may be why. */
@@ -30,32 +30,6 @@ export const pathOf = (execution: Execution, index: number): string | undefined 
     at -= program.statements.length;
   }
   return undefined;
-};
-
-// --- rows -----------------------------------------------------------------------------------------------------------
-
-export const mergeRows = (
-  execution: Execution,
-  rows: readonly (WireRow | undefined)[],
-  offset: number,
-): readonly ResultRow[] => {
-  let at = offset;
-  const found: ResultRow[] = [];
-  for (const { program } of execution.programs) {
-    const { statements, main } = program;
-    const merged: Record<string, string | null> = {};
-    for (let turn = 1; turn <= statements.length; turn++) {
-      // the main one's columns win: it comes last
-      const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
-      const { columns } = statements[i] as ProgramStatement; // i is within its length
-      const row = rows[at + i];
-      if (row !== undefined)
-        for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null; // column is within its length
-    }
-    at += statements.length;
-    found.push(merged);
-  }
-  return found;
 };
 
 /** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6

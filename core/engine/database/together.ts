@@ -8,10 +8,10 @@ import { fromStatement, isFatal } from "./pg-errors.ts";
 import type { createLostRoles } from "./lost-roles.ts";
 import type { Pool } from "./pool.ts";
 import { settle, type createBatchPlanner } from "./prepared.ts";
-import { mergeRows, pathOf, Ran, runChecks, withReason } from "./results.ts";
+import { pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./sharing.ts";
 import { beginText, plain, ROLLBACK } from "./statements.ts";
-import { COMMITTED, ROLLED_BACK, type Transactions } from "./transaction.ts";
+import { COMMITTED, mergeRows, ROLLED_BACK, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
 interface Parts {

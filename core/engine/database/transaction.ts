@@ -4,10 +4,11 @@ import { membersOf, questionsAbout, type Ask, type Cache, type Caches, type Ques
 import { missingSessionVariable } from "../../kernel/errors.ts";
 import type { ResolvedOptions } from "../../kernel/options.ts";
 import type { Session } from "../../kernel/session.ts";
-import type { Execution, SessionSpec } from "../../plugin.ts";
+import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Current } from "../current.ts";
 import type { Model } from "../model/model.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
+import type { ProgramStatement } from "../sql/program.ts";
 import type { Cleaning } from "./cleaning.ts";
 import type { PlanOwner } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
@@ -23,7 +24,7 @@ import {
   type DatabaseSetting,
 } from "./settings.ts";
 import { beginText, nameOfText, plain, ROLLBACK } from "./statements.ts";
-import type { WireStatement } from "./wire.ts";
+import type { WireStatement, WireRow } from "./wire.ts";
 
 /** A transaction, ready to be sent. */
 export interface Transaction {
@@ -340,4 +341,31 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       roles.remember(execution, switcher);
     },
   };
+};
+
+// --- rows -----------------------------------------------------------------------------------------------------------
+
+/** Of each program, the columns of its statements as one row. */
+export const mergeRows = (
+  execution: Execution,
+  rows: readonly (WireRow | undefined)[],
+  offset: number,
+): readonly ResultRow[] => {
+  let at = offset;
+  const found: ResultRow[] = [];
+  for (const { program } of execution.programs) {
+    const { statements, main } = program;
+    const merged: Record<string, string | null> = {};
+    for (let turn = 1; turn <= statements.length; turn++) {
+      // the main one's columns win: it comes last
+      const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
+      const { columns } = statements[i] as ProgramStatement; // i is within its length
+      const row = rows[at + i];
+      if (row !== undefined)
+        for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null; // column is within its length
+    }
+    at += statements.length;
+    found.push(merged);
+  }
+  return found;
 };
