@@ -6,6 +6,7 @@ import type { GqlEngine, GqlSender, ValidatedDocument } from "./operations.ts";
 import type { RoleSchema } from "./parts.ts";
 import type { GqlDirective } from "./directives.ts";
 
+export type * from "./part-kinds.ts";
 export type * from "./parts.ts";
 export type { GqlDirective } from "./directives.ts";
 export type * from "./served.ts";

@@ -49,53 +49,11 @@ import type {
   ValueRef,
 } from "../../core/index.ts";
 import type { Directives } from "./directives.ts";
+import type { GqlArgumentName, GqlRootKind, GqlScope } from "./part-kinds.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
 import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./served.ts";
 
 // --- parts --------------------------------------------------------------------------
-
-/** Arguments whose meaning does not depend on a column. */
-export type GqlArgumentName =
-  // lists
-  | "where"
-  | "order_by"
-  | "limit"
-  | "offset"
-  | "distinct_on"
-  | "having"
-  // writes
-  | "objects"
-  | "object"
-  | "on_conflict"
-  | "pk_columns"
-  | "updates"
-  | "data"
-  | "constraint"
-  | "update_columns"
-  // functions, json columns, count
-  | "args"
-  | "path"
-  | "columns"
-  | "distinct"
-  // aggregate predicates
-  | "arguments"
-  | "filter"
-  | "predicate"
-  | "X"
-  | "Y";
-
-/** Kinds of root fields of a table. */
-export type GqlRootKind =
-  | "list"
-  | "aggregate"
-  | "by-pk"
-  | "insert"
-  | "insert-one"
-  | "update"
-  | "update-by-pk"
-  | "update-many"
-  | "delete"
-  | "delete-by-pk";
 
 /** What a field, argument, input field or enum value stands for. Planners read parts and never names. */
 export type GqlPart =
@@ -342,43 +300,6 @@ export const gqlPart = (place: WithPart): GqlPart | undefined => place.extension
 export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });
 
 // --- types and the hook ---------------------------------------------------------------------------------------------
-
-/** Which family a type belongs to; `context.scope` of `buildGqlField`, and `extensions.relapi.scope` of the type. */
-export type GqlScope =
-  | "query_root"
-  | "mutation_root"
-  | "subscription_root"
-  | "row"
-  /** of a plugin's own: its fields are columns of the relation, and fields of plugins */
-  | "record"
-  /** of a plugin's own, for conditions and orders: its fields are `expression` and `members` */
-  | "terms"
-  /** of a plugin's own, for arguments that it reads itself: any fields */
-  | "input"
-  | "aggregate"
-  | "aggregate_fields"
-  | "aggregate_columns"
-  | "mutation_response"
-  | "bool_exp"
-  | "comparison_exp"
-  | "cast_exp"
-  | "operand"
-  | "aggregate_bool_exp"
-  | "predicate"
-  | "predicate_arguments"
-  | "order_by"
-  | "column_order_by"
-  | "ordering"
-  | "aggregate_order_by"
-  | "aggregate_order_by_columns"
-  | "insert_input"
-  | "rel_insert_input"
-  | "on_conflict"
-  | "update_input"
-  | "updates"
-  | "pk_columns"
-  | "function_args"
-  | "enum";
 
 /** What a GraphQL type was built for; stored in its `extensions`. */
 export interface GqlTypeFacts {

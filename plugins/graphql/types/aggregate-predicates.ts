@@ -8,7 +8,8 @@ import { onceFor } from "./once.ts";
 import { boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
-import type { GqlArgumentName, GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlArgumentName } from "../part-kinds.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlTable, GqlNamePart } from "../served.ts";
 
 interface PredicateFunction {

@@ -34,6 +34,7 @@ import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
 import { operatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
+import type { GqlScope } from "../part-kinds.ts";
 import {
   GQL_EXTENSION,
   withPart,
@@ -41,7 +42,6 @@ import {
   type GqlEnumSpec,
   type GqlFieldContext,
   type GqlFields,
-  type GqlScope,
   type GqlTypeSpec,
   type GqlVariant,
   type RoleSchema,

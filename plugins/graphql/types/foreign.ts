@@ -3,7 +3,8 @@
 import { isLeafType, getNamedType, isOutputType } from "graphql";
 import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
 import { isForeign, merge } from "./tap.ts";
-import type { GqlField, GqlFieldContext, GqlFields, GqlPart, GqlScope } from "../parts.ts";
+import type { GqlScope } from "../part-kinds.ts";
+import type { GqlField, GqlFieldContext, GqlFields, GqlPart } from "../parts.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
 const ALL_WAYS = ["output", "plan", "statement", "run", "load"] as const;

@@ -1,14 +1,8 @@
 /** How the families of fields tap `buildGqlField`. */
 import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
-import {
-  type GqlField,
-  type GqlFieldContext,
-  type GqlFields,
-  type GqlPart,
-  type GqlScope,
-  withPart,
-} from "../parts.ts";
+import type { GqlScope } from "../part-kinds.ts";
+import { type GqlField, type GqlFieldContext, type GqlFields, type GqlPart, withPart } from "../parts.ts";
 import type { GqlTable } from "../served.ts";
 
 /** Marks taps of the surface itself, which give no fields of plugins' own. */
