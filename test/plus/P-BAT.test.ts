@@ -235,6 +235,14 @@ describe("the transaction", () => {
     );
   });
 
+  test("P-BAT-2 a text stays a text, whatever it begins with", async () => {
+    const name = "\ue00012345678901234567890";
+    const answer = await batch([{ method: "POST", path: "/author?select=name", body: { name } }], {
+      prefer: "return=representation, tx=rollback",
+    });
+    expect(answer.json()[0].body).toEqual([{ name }]);
+  });
+
   test("P-BAT-5 Prefer of the batch is that of each request; tx=rollback of any keeps nothing", async () => {
     const answer = await batch(
       [

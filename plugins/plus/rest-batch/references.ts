@@ -1,4 +1,5 @@
 /** `$1.id`, `$album[0].title`: values of earlier answers, in the bodies and filters of later requests. */
+import { randomUUID } from "node:crypto";
 import { isRawNumber, numberText, rawNumber, type Json } from "../../../core/index.ts";
 
 /** Says which value is missing, or where none may stand. */
@@ -7,8 +8,8 @@ export class BadReference extends Error {}
 // strings, which are passed over, and numbers
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** A private-use character in front of a number's text. */
-const MARK = "\ue000";
+/** In front of a number's text. No client can know it, and write it in a text of its own. */
+const MARK = randomUUID();
 
 /** With every digit of its numbers. @throws SyntaxError */
 export const parseExactly = (text: string): Json => {
@@ -16,8 +17,8 @@ export const parseExactly = (text: string): Json => {
     token.startsWith('"') || String(Number(token)) === token ? token : JSON.stringify(MARK + token),
   );
   const revive = (_: string, value: unknown): unknown =>
-    typeof value === "string" && value.startsWith(MARK) && !Number.isNaN(Number(value.slice(1)))
-      ? rawNumber(value.slice(1))
+    typeof value === "string" && value.startsWith(MARK) && !Number.isNaN(Number(value.slice(MARK.length)))
+      ? rawNumber(value.slice(MARK.length))
       : value;
   return JSON.parse(marked, revive) as Json;
 };
