@@ -225,6 +225,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly persistedQueryBytes?: NonNullable<RelApiOptions["persistedQueryBytes"]> | undefined;
   /** Object relationships are nullable wherever the related row may be hidden from the role: G-REL-11. Default: `false`. */
   readonly nullableRelationships?: NonNullable<RelApiOptions["nullableRelationships"]> | undefined;
+  /** Time between two signs of life on a WebSocket (G-WS-3); longer, up to 20 s, while a process has so many sockets that it would send more than 2,000 a second (G-WS-22). Default: `5` (seconds). */
+  readonly websocketKeepalive?: NonNullable<RelApiOptions["websocketKeepalive"]> | undefined;
   /** WebSockets open at a time per process; further ones are refused with 503. Default: `100000`. */
   readonly maxSockets?: NonNullable<RelApiOptions["maxSockets"]> | undefined;
   /** Operations running at a time on one WebSocket; a further one is refused with an error message. Default: `1000`. */

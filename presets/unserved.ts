@@ -110,7 +110,6 @@ const HASURA: Readonly<Record<string, string>> = {
   USE_PREPARED_STATEMENTS: "set DB_PREPARED_STATEMENTS",
   WEBSOCKET_COMPRESSION: "compress in the proxy in front",
   WEBSOCKET_CONNECTION_INIT_TIMEOUT: "clients have 3 seconds: leave it out",
-  WEBSOCKET_KEEPALIVE: "sockets are asked for a sign of life every 5 seconds: leave it out",
   WS_READ_COOKIE: "cookies count for origins of CORS_ALLOWED_ORIGINS",
 };
 

@@ -37,6 +37,15 @@ export const pollSettings = [
 /** Of the protocols on WebSockets. */
 export const socketSettings = [
   defineOption({
+    name: "websocketKeepalive",
+    environment: ["WEBSOCKET_KEEPALIVE", "HASURA_GRAPHQL_WEBSOCKET_KEEPALIVE"],
+    kind: wholeNumber(1, 3600),
+    default: 5,
+    unit: "seconds",
+    description:
+      "time between two signs of life on a WebSocket (G-WS-3); longer, up to 20 s, while a process has so many sockets that it would send more than 2,000 a second (G-WS-22)",
+  }),
+  defineOption({
     name: "maxSockets",
     environment: ["MAX_SOCKETS"],
     kind: wholeNumber(1),

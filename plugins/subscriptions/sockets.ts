@@ -66,7 +66,7 @@ const forgetHeaders = (request: IncomingMessage): void => {
 
 const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   const protocols: SocketProtocol[] = [];
-  const heartbeat = createHeartbeat();
+  const heartbeat = createHeartbeat(context.options.websocketKeepalive * 1000);
   const credentialWatch = watchCredentials(context);
   const cors = createOriginPolicies(() => context.options.corsAllowedOrigins);
   const open = new Map<WebSocket, SocketConnection>();

@@ -417,6 +417,29 @@ describe("upgrade", () => {
 });
 
 describe("pressure", () => {
+  test("G-WS-3 G-WS-22 signs of life as often as is set, less often to thousands", async () => {
+    const busy = await startApi(forGraphql({ websocketKeepalive: 1 }));
+    const first = await initiated(busy);
+    const secondsBetweenPings = async (): Promise<number> => {
+      const isPing = (message: any): boolean => message.type === "ping";
+      let startedAtMs = performance.now();
+      const next = async (): Promise<number> => {
+        await first.next(isPing, 7000);
+        const lastMs = startedAtMs;
+        startedAtMs = performance.now();
+        return (startedAtMs - lastMs) / 1000;
+      };
+      while ((await next()) < 0.1); // those that have come meanwhile
+      return next();
+    };
+    expect(await secondsBetweenPings()).toBeLessThan(1.25);
+    const others = [];
+    while (others.length < 3000)
+      others.push(...(await Promise.all(Array.from({ length: 100 }, () => initiated(busy)))));
+    expect(await secondsBetweenPings()).toBeGreaterThan(1.35);
+    await busy.close();
+  }, 60_000);
+
   test("G-WS-4 more operations than the limit on one connection", async () => {
     const small = await startApi(forGraphql({ maxSocketOperations: 2 }));
     const socket = await initiated(small);
