@@ -118,6 +118,9 @@ export const createForwarding = (
       get request() {
         return target.request;
       },
+      get requestLater() {
+        return target.requestLater;
+      },
     },
     forwardTo: (next) => {
       target = next;

@@ -31,14 +31,14 @@ const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
 
 const MESSAGE = "message";
 
-const create = (level: LogLevel, target: DestinationStream, nowMs = Date.now): Pino => {
+const create = (level: LogLevel, target: DestinationStream): Pino => {
   const { pino } = load("pino") as typeof import("pino");
   const { err } = pino.stdSerializers;
   const timeOf = createClock();
   const options: LoggerOptions = {
     level,
     messageKey: MESSAGE,
-    timestamp: () => timeOf(nowMs()),
+    timestamp: () => timeOf(Date.now()),
     base: { pid: process.pid },
     formatters: { level: (label) => ({ level: label }) },
     serializers: { cause: err, error: err },
@@ -64,24 +64,23 @@ const createClock = (): ((ms: number) => string) => {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const NONE = (): Fields => ({});
+
 /** A line about a request, until it is made. */
 interface Noted {
-  readonly fields: Fields;
+  readonly fields: () => Fields;
   readonly message: string;
   readonly status: number;
   readonly atMs: number;
 }
 
-/** Called for a batch of requests, pino costs a tenth of what it costs once in each of them. */
-const createLines = (level: LogLevel): ((noted: Noted) => string) => {
-  let atMs = 0;
-  let text = "";
-  const requests = create(level, { write: (line) => void (text = line) }, () => atMs);
-  return (noted) => {
-    ({ atMs } = noted);
-    text = "";
-    requests[levelOf(noted.status)](noted.fields, noted.message);
-    return text;
+/** In the shape of pino's lines. Its look at each field takes twice as long as `JSON.stringify` of all of them. */
+const createLines = (): ((noted: Noted) => string) => {
+  const timeOf = createClock();
+  return ({ fields, message, status, atMs }) => {
+    const told = JSON.stringify(fields()).slice(1, -1);
+    const head = `{"level":"${levelOf(status)}"${timeOf(atMs)},"pid":${process.pid},`;
+    return `${head}${told}${told === "" ? "" : ","}"message":${JSON.stringify(message)}}\n`;
   };
 };
 
@@ -99,16 +98,16 @@ export const structuredLog = definePlugin({
     const messages = create(logLevel, {
       write: (line) => void stderr.write(prettify === undefined ? line : prettify(line)),
     });
-    // as informative as it was told to be: which requests are logged is not a matter of the line's level
-    const toLine = createLines(logLevel);
+    const toLine = createLines();
     const prettyRequest = isPretty ? loadPretty(stdout.isTTY) : undefined;
     const note = createLineWriter(
       prettyRequest === undefined ? toLine : (noted: Noted) => prettyRequest(toLine(noted)),
     );
     context.logTo({
       ...fieldsLogger(messages),
-      access: (line, status) => note({ fields: {}, message: line, status, atMs: Date.now() }),
-      request: (fields, status) => note({ fields, message: REQUEST, status, atMs: Date.now() }),
+      access: (line, status) => note({ fields: NONE, message: line, status, atMs: Date.now() }),
+      request: (fields, status) => note({ fields: () => fields, message: REQUEST, status, atMs: Date.now() }),
+      requestLater: (fields, status) => note({ fields, message: REQUEST, status, atMs: Date.now() }),
     });
   },
 });
