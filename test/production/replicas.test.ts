@@ -112,7 +112,7 @@ describe.skipIf(!isHere(hasPostgres))("replicas", () => {
     const startedAtMs = performance.now();
     const inside = await Promise.all([api.get("/rpc/place"), api.get("/rpc/place"), api.get("/crate?id=eq.1")]);
     expect(inside.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(performance.now() - startedAtMs).toBeLessThan(2500);
+    expect(performance.now() - startedAtMs).toBeLessThan(1700);
     expect((await placesOf(api)).slowestMs).toBeLessThan(500);
     network.heal();
     await eventually(() => answersAt(api, standbys[1]), 6000);

@@ -4,7 +4,7 @@ import type { Logger } from "../../kernel/options.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
 import type { Connection, Target } from "./connection.ts";
 import { openConnection } from "./open-connection.ts";
-import { refusalOf } from "./pg-errors.ts";
+import { isPgError, refusalOf } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
 
 export interface Replicas {
@@ -33,13 +33,15 @@ interface Replica {
   isUsable: boolean;
 }
 
-const PAUSE_MS = 400;
+const PAUSE_MS = 200;
 /** A login that is refused is refused the next moment too, and the server writes it down each time. */
 const REFUSED_PAUSE_MS = 5000;
+/** One that takes longer may be away: it is tried anew meanwhile. */
+const DOUBT_MS = 200;
 /** One that takes longer is slow. */
 const ANSWER_MS = 500;
-/** To reach one that did not answer; then what runs there is given up. */
-const REACH_MS = 1000;
+/** To reach one that did not answer; then what runs there is given up. With the pause and the doubt less than a second. */
+const REACH_MS = 500;
 /** The log has headers of pages, where the two ways to tell its end may differ. */
 const HEADER_BYTES = 40n;
 
@@ -58,19 +60,34 @@ const createWatch = (
   failed: (error: unknown, isAway: boolean) => void,
 ): { start(): void; close(): void } => {
   let connection: Connection | undefined;
+  let answers = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
+
+  /** Whether a server that is silent is away, or only slow. */
+  const reach = async (): Promise<void> => {
+    const before = answers;
+    try {
+      void (await openConnection(target, REACH_MS)).end();
+    } catch (error) {
+      const isThere = isRelApiError(error) && isPgError(error.cause);
+      if (!isClosed && answers === before && !isThere) failed(error, true);
+    }
+  };
 
   const ask = async (): Promise<void> => {
     let isAway = connection === undefined;
     let pauseMs = PAUSE_MS;
+    let doubt: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     try {
       connection ??= await openConnection(target, REACH_MS);
       isAway = false;
       const asked = connection;
+      doubt = setTimeout(() => void reach(), DOUBT_MS);
       limit = setTimeout(() => void asked.end(), ANSWER_MS);
       const [row] = await asked.query<{ position: string }>(POSITION, []);
+      answers++;
       reached(parsePosition(row?.position ?? "0/0"));
     } catch (error) {
       void connection?.end();
@@ -79,9 +96,9 @@ const createWatch = (
       if (isClosed) return;
       failed(error, isAway);
       if (refusalOf(error) !== undefined) pauseMs = REFUSED_PAUSE_MS;
-      // whether it is away or slow is known when it is tried anew
       if (wasOpen) return void ask();
     } finally {
+      clearTimeout(doubt);
       clearTimeout(limit);
     }
     if (isClosed) return void connection?.end();
