@@ -75,6 +75,8 @@ export interface IntrospectContext {
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Exposed schemas in configured order. */
   readonly schemas: readonly string[];
+  /** Those that plugins name beside them (`hiddenSchemas`). */
+  readonly hiddenSchemas: readonly string[];
   readonly extraSearchPath: readonly string[];
   readonly options: ResolvedOptions;
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;

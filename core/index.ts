@@ -54,7 +54,8 @@ export {
   writeJson,
 } from "./engine/values/exact-numbers.ts";
 export { parseJsonPath } from "./engine/values/json-path.ts";
-export { visitPlan, mapPlan } from "./engine/plan/walk.ts";
+export { visitPlan, mapPlan, type PlanScope, type PlanWay } from "./engine/plan/walk.ts";
+export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
 export { planKey, shortKey } from "./kernel/key.ts";
 export {
   createCaches,

@@ -190,6 +190,9 @@ export interface Plugin {
   readonly orderings?: readonly OrderingSpec[];
   readonly wrappers?: readonly WrapperSpec[];
   readonly resultColumns?: readonly ResultColumnSpec[];
+  /** Schemas whose relations the model has too, from the exposed ones: plans may read them, requests cannot name them.
+   *  @rule X-ROW-3 */
+  readonly hiddenSchemas?: (exposed: readonly string[]) => readonly string[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
@@ -217,6 +220,8 @@ export interface Registry {
   pluginOf(part: object): string;
   readonly wrappers: ReadonlyMap<string, WrapperSpec>;
   readonly resultColumns: readonly ResultColumnSpec[];
+  /** Those of all plugins; one that is exposed is none. */
+  hiddenSchemas(exposed: readonly string[]): readonly string[];
   has(plugin: string): boolean;
 }
 

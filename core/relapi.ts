@@ -112,7 +112,7 @@ export const relApi = (preset: Preset): RelApi => {
   const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
   const database = createDatabase(current, logger, caches, registry.sessions, signals, troubles);
-  const loader = createModelLoader({ config, current, hooks, database, logger, counters, troubles });
+  const loader = createModelLoader({ config, current, hooks, registry, database, logger, counters, troubles });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);

@@ -9,6 +9,7 @@ import type { CoreHooks } from "../hooks.ts";
 import { emptyModel, type Model } from "./model/model.ts";
 import type { CurrentOptions } from "./current-options.ts";
 import type { Current } from "./current.ts";
+import type { Registry } from "../plugin.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { Troubles } from "../kernel/troubles.ts";
 
@@ -17,6 +18,7 @@ export interface LoaderParts {
   readonly current: Current;
   readonly hooks: CoreHooks;
   readonly database: Database;
+  readonly registry: Registry;
   readonly logger: Logger;
   readonly counters: Counters;
   readonly troubles: Troubles;
@@ -46,7 +48,7 @@ const SECOND_MS = 1000;
 
 /** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
-  const { config, current, hooks, database, logger, counters, troubles } = parts;
+  const { config, current, hooks, registry, database, logger, counters, troubles } = parts;
   const preparing: ((model: Model) => void | Promise<void>)[] = [];
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
@@ -73,6 +75,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       const loaded = await hooks.introspect.promise(emptyModel(++version, options.dbSchemas), {
         query,
         schemas: options.dbSchemas,
+        hiddenSchemas: registry.hiddenSchemas(options.dbSchemas),
         extraSearchPath: options.dbExtraSearchPath,
         options,
         warn: (message, facts) => logger.warn(message, facts),

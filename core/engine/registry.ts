@@ -57,6 +57,8 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     resultColumns,
     isForClient: (sqlstate: string) => plugins.some(({ clientStates }) => clientStates?.test(sqlstate) === true),
     pluginOf: (part: object) => owners.get(part) ?? "core",
+    hiddenSchemas: (exposed: readonly string[]) =>
+      plugins.flatMap((plugin) => plugin.hiddenSchemas?.(exposed) ?? []).filter((name) => !exposed.includes(name)),
     has: (plugin: string) => names.has(plugin),
   });
   const nameOf = ({ name }: { readonly name: string }): string => name;

@@ -375,6 +375,15 @@ export interface GqlEnumSpec {
   }[];
 }
 
+/** How a field of rows differs from the table's own list. */
+export interface GqlRowsField {
+  readonly description: string;
+  /** Beside those of the list. */
+  readonly args?: Readonly<Record<string, GraphQLArgumentConfig>>;
+  /** The read, from that of the list. */
+  readonly change: (read: Read, context: GqlSelectionContext) => Read;
+}
+
 /** What fields are built from. Types are cached by name; undefined: the role has no such type, or its name is taken
  *  (G-NAM-3). */
 export interface GqlBuild {
@@ -404,6 +413,8 @@ export interface GqlBuild {
   orderDirection(): GraphQLEnumType | undefined;
   /** `where`, `order_by`, `limit`, `offset` and `distinct_on`, as root fields of the table have them. */
   listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
+  /** A field of the query root for rows of the table; undefined: the role may not read it. @rule X-GQL-11 */
+  rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
   /** Inputs of writes, as the dialect has them: a condition, an item of `update_T_many`, the rows of a nested insert, and
    *  the update operators as fields. @rule X-GQL-10 */
   boolExp(table: GqlTable): GraphQLInputObjectType | undefined;

@@ -42,9 +42,9 @@ export const columnOriginsOf = (model: Model): ColumnOrigins =>
 
 /** Relations and routines to load although their schema is not exposed. A plugin whose tap comes first (metadata) puts
  *  them into `Model.parts["catalog-wanted"]`. */
-const wantedOf = (model: Model): Wanted => {
-  const wanted = model.parts["catalog-wanted"] as Partial<Wanted> | undefined;
-  return { relations: wanted?.relations ?? [], routines: wanted?.routines ?? [] };
+const wantedOf = (model: Model, { hiddenSchemas }: IntrospectContext): Wanted => {
+  const { relations = [], routines = [] } = (model.parts["catalog-wanted"] ?? {}) as Partial<Wanted>;
+  return { relations, routines, schemas: hiddenSchemas };
 };
 
 const readAll = async (context: IntrospectContext, wanted: Wanted): Promise<Rows> => ({
@@ -62,7 +62,7 @@ export const readCatalog = async (
   context: IntrospectContext,
   before?: CatalogRead | "none",
 ): Promise<{ readonly model: Model; readonly read: CatalogRead | undefined }> => {
-  const wanted = wantedOf(model);
+  const wanted = wantedOf(model, context);
   const server = await loadServer(context, wanted);
   const {
     rows: relationRows,

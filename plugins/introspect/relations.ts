@@ -62,10 +62,12 @@ export interface RelationRow {
   readonly action: string | null;
 }
 
-/** Names to load whatever their schema is. */
+/** What to load though no exposed schema has it. */
 export interface Wanted {
   readonly relations: readonly QualifiedName[];
   readonly routines: readonly QualifiedName[];
+  /** All relations of these. */
+  readonly schemas: readonly string[];
 }
 
 /** `[[schema, name], …]` as a parameter. */
@@ -155,20 +157,21 @@ remote (oid) as (
   join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote.oid
 )`;
 
-/** `with …`: `own`, the relations of the exposed schemas, and `chosen`, with those of hidden ones that a view reads, a
+/** `with …`: `own`, the relations of the exposed and the wanted schemas, and `chosen`, with those of hidden ones that a view reads, a
  *  foreign key of an exposed one leads to or comes from, or a routine names by row type. Partitions come only as what a
  *  view reads. @rule R-PATH-4 R-REL-2 R-REL-4 */
 export const withChosen = (context: IntrospectContext, wanted: Wanted): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE},
 ${schemasNamed("exposed", context.schemas)},
+${schemasNamed("loaded", [...context.schemas, ...wanted.schemas])},
 ${schemasNamed("searched", searched)},
 own as materialized (
   select relation.oid
   from pg_catalog.pg_class relation
   where relation.relkind in ('r', 'v', 'm', 'f', 'p')
     and not relation.relispartition
-    and relation.relnamespace in (select exposed.oid from exposed)
+    and relation.relnamespace in (select loaded.oid from loaded)
   union
   select relation.oid
   from pg_catalog.json_array_elements(${pairs(wanted.relations)}) name (parts)

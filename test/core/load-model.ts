@@ -57,6 +57,7 @@ const loadWith = async (
   let queryCount = 0;
   const context: IntrospectContext = {
     schemas,
+    hiddenSchemas: [],
     extraSearchPath,
     options: resolveOptions({}, settingsOf({ plugins: PLUGINS })),
     warn: (message) => warnings.push(message),

@@ -229,6 +229,9 @@ export interface Read {
   /** Row limit (DB_MAX_ROWS, permission limits); the smaller of it and `limit` applies. In an aggregate read it applies
    *  only to `nodes`. */
   readonly cap?: number;
+  /** What a plugin says to its own tap of `transformPlan`, by its name: values that go with the read, and that nobody
+   *  else looks at. @rule X-ROW-2 */
+  readonly notes?: Readonly<Record<string, ValueRef>>;
 }
 
 /** How a function is called. */

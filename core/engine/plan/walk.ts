@@ -41,6 +41,15 @@ export interface PlanScope {
   readonly root: Relation | undefined;
   /** Of a read: it returns one row (by key, or along a to-one relationship), not a list. */
   readonly isOne?: boolean;
+  /** Of the read of an embed: how it comes to its rows. */
+  readonly way?: PlanWay;
+}
+
+/** From a row to rows of another relation: along a relationship, or by a function of the row. */
+export interface PlanWay {
+  readonly from: Relation;
+  /** Of a computed relationship too. */
+  readonly routine?: QualifiedName;
 }
 
 /** Each is called after the parts of its node have been mapped; its result replaces the node. */
@@ -130,7 +139,7 @@ const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
     }),
   });
 
-const mapRead = (read: Read, walk: Walk, { isOne = false }: Pick<PlanScope, "isOne"> = {}): Read => {
+const mapRead = (read: Read, walk: Walk, place: Pick<PlanScope, "isOne" | "way"> = {}): Read => {
   const relation = relationRead(read, walk.model);
   const scope: PlanScope = { relation, root: relation };
   const from = "call" in read.from ? changed(read.from, { call: mapRoutineCall(read.from.call, walk) }) : read.from;
@@ -146,8 +155,9 @@ const mapRead = (read: Read, walk: Walk, { isOne = false }: Pick<PlanScope, "isO
     having: maybe(read.having, (having) => mapPredicate(having, scope, walk)),
     limit: maybe(read.limit, (ref) => mapValue(ref, walk)),
     offset: maybe(read.offset, (ref) => mapValue(ref, walk)),
+    notes: maybe(read.notes, (notes) => mapRecord(notes, (ref) => mapValue(ref, walk))),
   });
-  return walk.mapper.read?.(next, { ...scope, isOne }) ?? next;
+  return walk.mapper.read?.(next, { ...scope, isOne: false, ...place }) ?? next;
 };
 
 /** The relation whose rows a read is about; rows of a function that returns a relation's type count as that relation's.
@@ -251,13 +261,13 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
 
 const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
   const { via } = embed;
-  const isOne =
-    "routine" in via
-      ? via.isToOne
-      : scope.relation !== undefined && relationshipOf(scope.relation, via.relationship)?.isToOne === true;
+  const along = "routine" in via ? via : scope.relation && relationshipOf(scope.relation, via.relationship);
   const next = changed(embed, {
     via: "routine" in via ? changed(via, { arguments: maybe(via.arguments, (list) => mapArguments(list, walk)) }) : via,
-    read: mapRead(embed.read, walk, { isOne }),
+    read: mapRead(embed.read, walk, {
+      isOne: along?.isToOne === true,
+      ...(scope.relation && { way: { from: scope.relation, ...(along?.routine && { routine: along.routine }) } }),
+    }),
   });
   return walk.mapper.embed?.(next, scope) ?? next;
 };

@@ -29,6 +29,7 @@ import { isLegalName } from "./names.ts";
 import { onceFor } from "./once.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
+import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
@@ -261,6 +262,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     rowType: (table) => rowType(build, table),
     mutationResponse: (table) => mutationResponse(build, table),
     listArguments: (table) => listArguments(build, table),
+    rowsField: (table, own) => rowsField(build, table, own),
     boolExp: (table) => boolExp(build, table),
     updates: (table) => updatesInput(build, table),
     relatedInsert: (table, isToOne) => relatedInsert(build, table, isToOne),

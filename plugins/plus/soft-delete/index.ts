@@ -1,17 +1,15 @@
 /** `DELETE /album?id=eq.1` with `softDeleteColumn: "deleted_at"`: the row stays, and nobody sees it any more. */
 import {
   columnOf,
+  compareColumn,
   definePlugin,
-  mapPlan,
   relationOf,
-  relationshipOf,
+  restrictRows,
   sql,
   Stage,
   type Delete,
   type Model,
   type Plan,
-  type Predicate,
-  type QualifiedName,
   type Relation,
   type Update,
 } from "../../../core/index.ts";
@@ -23,48 +21,14 @@ const TIMES: ReadonlySet<string> = new Set(["timestamptz", "timestamp", "date"])
 /** Its own, so that a statement that is prepared knows no time. */
 const NOW = "soft-delete-now";
 
-type Filtered = { readonly where?: Predicate };
-
 /** The plan with the rows hidden, and updates in place of deletes. */
 const softly = (plan: Plan, model: Model, column: string): Plan => {
-  const isThere: Predicate = {
-    kind: "compare",
-    left: { kind: "column", name: column },
-    operator: "is",
-    keyword: "null",
-  };
-  const isSoft = (relation: Relation | undefined): relation is Relation => {
+  const isThere = compareColumn(column, "is", { keyword: "null" });
+  const isSoft = (relation: Relation | undefined): boolean => {
     const found = relation && columnOf(relation, column);
     return found !== undefined && TIMES.has(model.types.get(found.type)?.name ?? "");
   };
-  const left = <Node extends Filtered>(node: Node, relation: Relation | undefined): Node =>
-    isSoft(relation)
-      ? { ...node, where: node.where === undefined ? isThere : { kind: "and", of: [isThere, node.where] } }
-      : node;
-  const named = (name: QualifiedName | undefined): Relation | undefined => name && relationOf(model, name);
-  const along = (relation: Relation | undefined, id: string): Relation | undefined =>
-    named(relation && relationshipOf(relation, id)?.target);
-
-  const hidden = mapPlan(plan, model, {
-    // what was just written is answered
-    read: (read, { relation }) => ("written" in read.from ? read : left(read, relation)),
-    predicate: (predicate, { relation }) => {
-      if (predicate.kind === "related") return left(predicate, along(relation, predicate.relationship));
-      if (predicate.kind === "exists") return left(predicate, named(predicate.from));
-      return predicate.kind === "computed-rows" ? left(predicate, named(predicate.target)) : predicate;
-    },
-    expression: (expression, { relation }) => {
-      if (expression.kind === "related" || expression.kind === "related-aggregate")
-        return left(expression, along(relation, expression.relationship));
-      return expression.kind === "computed-aggregate" ? left(expression, named(expression.target)) : expression;
-    },
-    insert: (insert, { relation }) =>
-      insert.onConflict === undefined || insert.onConflict.update.length === 0
-        ? insert
-        : { ...insert, onConflict: left(insert.onConflict, relation) },
-    update: (update, { relation }) => left(update, relation),
-    delete: (remove, { relation }) => left(remove, relation),
-  });
+  const hidden = restrictRows(plan, model, (relation) => (isSoft(relation) ? isThere : undefined));
 
   const marked = (remove: Delete): Update => ({
     kind: "update",
@@ -74,10 +38,12 @@ const softly = (plan: Plan, model: Model, column: string): Plan => {
     ...(remove.returning && { returning: remove.returning }),
     assignments: [{ column, operator: "set", operand: { constant: null, apply: NOW } }],
   });
-  if (hidden.kind === "delete") return isSoft(named(hidden.from)) ? marked(hidden) : hidden;
+  if (hidden.kind === "delete") return isSoft(relationOf(model, hidden.from)) ? marked(hidden) : hidden;
   if (hidden.kind !== "sequence") return hidden;
   const steps = hidden.steps.map((step) =>
-    step.write.kind === "delete" && isSoft(named(step.write.from)) ? { ...step, write: marked(step.write) } : step,
+    step.write.kind === "delete" && isSoft(relationOf(model, step.write.from))
+      ? { ...step, write: marked(step.write) }
+      : step,
   );
   return { ...hidden, steps };
 };

@@ -1,0 +1,40 @@
+/** Root fields of plugins' own that lead to rows of a table. */
+import { listArguments, rowType } from "./shapes.ts";
+import { requiredList } from "./wrap.ts";
+import type { GqlBuild, GqlField, GqlRowsField } from "../parts.ts";
+import type { GqlTable } from "../served.ts";
+
+/** @rule X-GQL-11 */
+export const rowsField = (
+  build: GqlBuild,
+  table: GqlTable,
+  { description, args, change }: GqlRowsField,
+): GqlField | undefined => {
+  const row = build.rights(table).select && rowType(build, table);
+  const { schema, name } = table.relation;
+  return (
+    row && {
+      config: {
+        type: requiredList(row),
+        get args() {
+          return { ...listArguments(build, table), ...args };
+        },
+        description,
+      },
+      toPlan: {
+        kind: "custom",
+        plan: (_, context) =>
+          change(
+            {
+              kind: "read",
+              from: { relation: { schema, name } },
+              shape: "rows",
+              output: context.rows(),
+              ...context.list(),
+            },
+            context,
+          ),
+      },
+    }
+  );
+};
