@@ -1,5 +1,5 @@
 /** The one-minute test of CONTRIBUTING.md: its counts are those of the code that the guides show and that the tests run. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
@@ -31,6 +31,14 @@ const rows = (read(".github/CONTRIBUTING.md").split("## The one-minute test")[1]
 /** The first TypeScript block of a guide, which other tests compare with the code they run. */
 const shownBy = (guide: string): readonly string[] =>
   (/```ts\n([\s\S]*?)```/.exec(read(guide))?.[1] ?? "").split("\n").filter((line) => line.trim() !== "");
+
+test.each(["row-history", "soft-delete"])("P-GEN-3 %s is an example of fewer than 150 lines", (plugin) => {
+  const folder = `plugins/plus/${plugin}`;
+  const files = readdirSync(at(folder), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  const lines = files.flatMap((name) => read(`${folder}/${name}`).trimEnd().split("\n"));
+  expect(lines.length).toBeGreaterThan(50);
+  expect(lines.length).toBeLessThan(150);
+});
 
 describe("the one-minute test", () => {
   test("lists what can be added", () => {

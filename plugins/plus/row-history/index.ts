@@ -1,50 +1,122 @@
 /** `GET /artist?select=name,album(title)` with `Prefer: as-of=2024-05-01`, and `{ artist_as_of(at: "2024-05-01") { name } }`:
  *  rows as they were, from the tables of `public_history`. */
-import { GraphQLList, GraphQLNonNull } from "graphql";
-import { definePlugin, literal, sql, Stage, type ValueRef } from "../../../core/index.ts";
-import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
-import { AS_OF, asOfMarks, marked, notKept } from "./as-of.ts";
-import { historyOf, withHistories } from "./histories.ts";
+import { GraphQLNonNull } from "graphql";
+import {
+  columnOf,
+  compareColumn,
+  definePlugin,
+  literal,
+  mapPlan,
+  nameKey,
+  relationOf,
+  RelApiError,
+  restrictRows,
+  sql,
+  Stage,
+  type Expression,
+  type Model,
+  type Output,
+  type PlanScope,
+  type Predicate,
+  type QualifiedName,
+  type Read,
+  type Relation,
+  type ValueRef,
+} from "../../../core/index.ts";
+import type { GqlFieldContext, GqlFields, GqlSelectionContext } from "../../graphql/api.ts";
+
+const AS_OF = "as-of";
+const NAME = "row-history";
+const SETTING = "relapi.as_of";
+const SUFFIX = "_history";
 
 // 2024-05-01, 2024-05-01T12:00Z, 2024-05-01T12:00:00.5+02:00
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
-const SETTING = "relapi.as_of";
-const OF_REQUEST: ValueRef = { constant: null, apply: "as-of-request" };
+/** @rule P-HIS-4 P-HIS-5 */
+const notKept = (what: string): RelApiError =>
+  new RelApiError({ code: "history-not-kept", status: 400, message: `${what} has no history`, path: "$" });
+
+const nameOf = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
+
+/** Where the history of the relation is kept; undefined: it has none. @rule P-HIS-1 */
+const historyOf = (model: Model, { schema, name }: QualifiedName): Relation | undefined => {
+  const history = relationOf(model, { schema: schema + SUFFIX, name });
+  const isKept = history && columnOf(history, "valid_from") && columnOf(history, "valid_to");
+  return isKept && !model.schemas.includes(history.schema) ? history : undefined;
+};
+
+/** Ways lead from history to history, and to rows of now where there is none. @rule P-HIS-3 */
+const withWays = (model: Model): Model => {
+  const relations = new Map(model.relations);
+  for (const relation of model.relations.values()) {
+    const history = historyOf(model, relation);
+    if (history === undefined) continue;
+    const relationships = relation.relationships
+      .filter(({ routine }) => routine === undefined)
+      // manual: nothing in the database promises that there is one version at a time
+      .map((way) => ({ ...way, source: history, target: historyOf(model, way.target) ?? way.target, isManual: true }));
+    relations.set(nameKey(history), { ...history, uniqueKeys: [], relationships });
+  }
+  return { ...model, relations };
+};
+
+/** @rule P-HIS-2 */
+const validAt = (operand: ValueRef): Predicate => {
+  const ends = [compareColumn("valid_to", "is", { keyword: "null" }), compareColumn("valid_to", "gt", { operand })];
+  return { kind: "and", of: [compareColumn("valid_from", "lte", { operand }), { kind: "or", of: ends }] };
+};
+
+/** The read of the histories of what it reads. @throws RelApiError @rule P-HIS-3 P-HIS-4 */
+const asItWas = (read: Read, model: Model, at: ValueRef): Read => {
+  const valid = restrictRows(read, model, (relation, way) => {
+    const [isKept, wasKept] = [relation, way?.from].map((one) => one && historyOf(model, one) !== undefined);
+    if (way?.routine && (isKept || wasKept)) throw notKept(`the function ${way.routine.name}`);
+    if (isKept && wasKept === false) throw notKept(way?.from.name ?? "");
+    return isKept ? validAt(at) : undefined;
+  });
+  const noFunction = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
+    if ("routine" in node && relation && historyOf(model, relation)) throw notKept(`the function ${node.routine.name}`);
+    return node;
+  };
+  return mapPlan(valid, model, {
+    read: (one, { relation }) => {
+      const history = relation && historyOf(model, relation);
+      if (relation === undefined || history === undefined) return one;
+      const kept = relation.columns.filter(({ name }) => columnOf(history, name) !== undefined);
+      const all = kept.map(({ name }): Output => ({ kind: "value", as: name, value: { kind: "column", name } }));
+      const output = one.output.flatMap((each) => (each.kind === "all" ? all : [each]));
+      return { ...one, from: { relation: nameOf(history) }, output };
+    },
+    predicate: (one, scope) =>
+      one.kind === "exists" ? { ...one, from: nameOf(historyOf(model, one.from) ?? one.from) } : noFunction(one, scope),
+    expression: noFunction,
+  });
+};
 
 /** `artist_as_of(at: "2024-05-01", where: …, order_by: …)`. @rule P-HIS-6 */
 const fieldsAsOf = (fields: GqlFields, { scope, build, model }: GqlFieldContext): GqlFields => {
   const time = build.valueType("timestamptz");
   if (scope !== "query_root" || time === undefined) return fields;
-  const added: Record<string, GqlField> = {};
-  for (const table of build.source.tables) {
-    const { relation } = table;
-    const row = historyOf(model, relation) && build.rights(table).select && build.rowType(table);
-    if (row === undefined) continue;
-    added[build.rootName(table.word, "as_of")] = {
-      config: {
-        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row))),
-        args: { ...build.listArguments(table), at: { type: new GraphQLNonNull(build.valueInput(time)) } },
-        description: `rows of the table "${relation.name}" as they were`,
-      },
-      toPlan: {
-        kind: "custom",
-        plan: (_, { argument, rows, list }) => {
-          const from = { relation: { schema: relation.schema, name: relation.name } };
-          const at = argument("at", "timestamptz") ?? { constant: null };
-          return marked({ kind: "read", from, shape: "rows", output: rows(), ...list() }, at);
-        },
-      },
+  const args = { at: { type: new GraphQLNonNull(build.valueInput(time)) } };
+  const added = build.source.tables.flatMap((table) => {
+    const description = `rows of the table "${table.relation.name}" as they were`;
+    const change = (read: Read, { argument }: GqlSelectionContext): Read => {
+      const at = argument("at", "timestamptz");
+      return at === undefined ? read : { ...read, notes: { [AS_OF]: at } };
     };
-  }
-  return { ...fields, ...added };
+    const field = historyOf(model, table.relation) && build.rowsField(table, { description, args, change });
+    return field === undefined ? [] : [[build.rootName(table.word, "as_of"), field] as const];
+  });
+  return { ...fields, ...Object.fromEntries(added) };
 };
 
 /** Reads as of a time, on both surfaces. @rule P-HIS-1 … P-HIS-6 */
 export const rowHistory = definePlugin({
-  name: "row-history",
+  name: NAME,
   requires: ["comparison-operators"],
   stage: Stage.late, // permissions of the table hold, and are added before
+  hiddenSchemas: (exposed) => exposed.map((schema) => schema + SUFFIX),
   functions: [
     { name: "as-of-request", compile: () => sql`pg_catalog.current_setting(${literal(SETTING)})::timestamptz` },
   ],
@@ -56,13 +128,21 @@ export const rowHistory = definePlugin({
       plan: (plan, _time, { model }) => {
         if (plan.kind !== "read" || !("relation" in plan.from)) throw notKept("a write or a call");
         if (historyOf(model, plan.from.relation) === undefined) throw notKept(plan.from.relation.name);
-        return marked(plan, OF_REQUEST);
+        return { ...plan, notes: { ...plan.notes, [AS_OF]: { constant: null, apply: "as-of-request" } } };
       },
     },
   ],
   apply: (hooks) => {
-    hooks.introspect.tapPromise("row-history", withHistories);
-    hooks.transformPlan.tap({ name: "row-history", keepsRows: true }, (plan, { model }) => asOfMarks(plan, model));
-    hooks.buildGqlField.tap("row-history", fieldsAsOf);
+    hooks.introspect.tapPromise(NAME, async (model, { schemas, warn }) => {
+      const exposed = schemas.map((schema) => schema + SUFFIX).filter((schema) => schemas.includes(schema));
+      for (const schema of exposed) warn(`no history is read from ${schema}: it is exposed`);
+      return withWays(model);
+    });
+    hooks.transformPlan.tap({ name: NAME, keepsRows: true }, (plan, { model }) =>
+      mapPlan(plan, model, {
+        read: (read) => (read.notes?.[AS_OF] === undefined ? read : asItWas(read, model, read.notes[AS_OF])),
+      }),
+    );
+    hooks.buildGqlField.tap(NAME, fieldsAsOf);
   },
 });
