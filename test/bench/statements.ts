@@ -12,7 +12,7 @@ import type { AddressInfo } from "node:net";
 import { loadavg } from "node:os";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import pg from "pg";
-import { compose, definePlugin, relApi, type Execution, type ProgramStatement } from "../../core/index.ts";
+import { boundOf, compose, definePlugin, relApi, type Execution, type ProgramStatement } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { bearer, jwtSecret, adminSecret } from "../support/tokens.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
@@ -94,7 +94,8 @@ type Slot = ProgramStatement["slots"][number];
 const filled = (slot: Slot, values: Execution["programs"][number]["values"], { session }: Execution): string | null => {
   if ("session" in slot) return session.variables[slot.session] ?? null;
   const value = "param" in slot ? values[slot.param] : "fixed" in slot ? slot.fixed : undefined;
-  return typeof value === "string" ? value : null;
+  const bound = boundOf(value ?? null);
+  return typeof bound === "string" ? bound : null;
 };
 
 /** The last statement of tables that has gone to the database. */
