@@ -2,7 +2,7 @@
 import type { Expression, Output, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
-import { buildObject } from "./json.ts";
+import { joinObject } from "./json.ts";
 import type { ReadOptions } from "./level.ts";
 import { compileRows } from "./read.ts";
 import { badPlan, type Compiler } from "./scope.ts";
@@ -22,6 +22,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
   const perRow: Output[] = [];
   const perRowNames = new Map<string, string>();
   const overRows: { readonly as: string; readonly sql: Sql }[] = [];
+  const objects: Sql[] = [];
   let isNumbered = false;
   // the input of a distinct aggregate may be sorted for it, and other aggregates would see it in that order
   const isSorted = hasDistinct(read.output);
@@ -56,7 +57,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
         return overAll(output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`);
       }
       case "object":
-        return buildObject(membersOf(output.of));
+        return joinObject(compiler, objects, membersOf(output.of));
       case "nodes": {
         const as = `n${perRow.length}`;
         perRow.push({ kind: "object", as, of: output.of });
@@ -77,11 +78,13 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
   const membersOf = (outputs: readonly Output[]) =>
     outputs.map((output) => ({ as: output.kind === "all" ? "" : output.as, sql: memberOf(output) }));
 
-  const object = buildObject(membersOf(read.output));
-  if (overRows.length === 0) return sql`(select ${object})`;
+  const object = joinObject(compiler, objects, membersOf(read.output));
+  const select = (from: Sql): Sql =>
+    sql`(${join([sql`select ${object} from (${from}) as ${ident(outer)}`, ...objects], " ")})`;
+  if (overRows.length === 0) return select(sql`select`);
   const rows = compileRows(compiler, { ...read, shape: "rows", output: perRow, cap: undefined }, place).sql;
   // numbered above the sorted rows: a window in the same level would number them before they are sorted
   const numbered = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
   const aggregates = join(overRows.map((one) => sql`${one.sql} as ${ident(one.as)}`));
-  return sql`(select ${object} from (select ${aggregates} from (${numbered}) as ${ident(inner)}) as ${ident(outer)})`;
+  return select(sql`select ${aggregates} from (${numbered}) as ${ident(inner)}`);
 };

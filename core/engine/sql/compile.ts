@@ -30,7 +30,7 @@ import {
 } from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
-import { buildObject } from "./json.ts";
+import { textOfObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { isProvenPlan } from "./proof.ts";
@@ -73,7 +73,7 @@ const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts): Progra
     case "read":
       return compileRead(compiler, plan, envelope, () => createCompiler({ ...parts, style: compiler.style }));
     case "bundle":
-      return single(compiler, [{ name: "body", sql: sql`${bundleBody(compiler, plan)}::text` }], empty, empty);
+      return single(compiler, [{ name: "body", sql: bundleText(compiler, plan) }], empty, empty);
     case "call":
       return compileCallPlan(compiler, plan, envelope);
     case "sequence":
@@ -174,14 +174,16 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
   return finish(compiler, [main, { ...toStatement(plan), columns: ["count_plan"], isMultiRow: true }], 0);
 };
 
-const bundleBody = (compiler: Compiler, bundle: Bundle): Sql =>
-  buildObject(
+const bundleText = (compiler: Compiler, bundle: Bundle): Sql =>
+  textOfObject(
     bundle.fields.map((field) => {
-      if ("value" in field) return { as: field.as, sql: sql`${literal(field.value)}::text` };
-      if ("bundle" in field) return { as: field.as, sql: bundleBody(compiler, field.bundle) };
-      if ("statement" in field)
-        return { as: field.as, sql: compileStatement(compiler, field.statement, field.arguments) };
-      return { as: field.as, sql: answerOf(compiler, field.read, field.one === true) };
+      if ("value" in field) return { as: field.as, text: literal(JSON.stringify(field.value)) };
+      if ("bundle" in field) return { as: field.as, text: bundleText(compiler, field.bundle) };
+      const json =
+        "statement" in field
+          ? sql`to_json(${compileStatement(compiler, field.statement, field.arguments)})`
+          : answerOf(compiler, field.read, field.one === true);
+      return { as: field.as, text: sql`coalesce(${json}::text, 'null')` };
     }),
   );
 

@@ -2,7 +2,6 @@
  *  aggregates of a level keeps PostgreSQL from aggregating in parallel, and runs for each group. */
 import type { Output, Read } from "../plan/plan.ts";
 import { ident, literal, sql, type Sql } from "./fragment.ts";
-import { buildObject } from "./json.ts";
 
 interface Member {
   readonly as: string;
@@ -18,15 +17,16 @@ const isFlat = (output: Output): boolean =>
 export const hasObjects = ({ output }: Read): boolean =>
   output.some(({ kind }) => kind === "object") && output.every(isFlat);
 
-/** `row`: alias of the groups. @rule X-PLN-3 */
+/** `row`: alias of the groups. `objectOf`: makes an object of its members. @rule X-PLN-3 */
 export const flattenGroups = (
   read: Read,
   row: string,
+  objectOf: (members: readonly Member[]) => Sql,
 ): { readonly groups: Read; readonly members: readonly Member[] } => {
   const flat: Output[] = [];
   const memberOf = (output: Output): Member => {
     const as = "as" in output ? output.as : "";
-    if (output.kind === "object") return { as, sql: buildObject(output.of.map(memberOf)) };
+    if (output.kind === "object") return { as, sql: objectOf(output.of.map(memberOf)) };
     if (output.kind === "constant") return { as, sql: sql`${literal(output.value)}::text` };
     const name = `g${flat.length}`;
     flat.push({ ...output, as: name } as Output); // a value or an aggregate

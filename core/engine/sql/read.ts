@@ -11,7 +11,7 @@ import { compileOrder } from "./order.ts";
 import { ordersByEmbed, pageOf, testsEmbed } from "./page.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
-import { buildObject, isLongName } from "./json.ts";
+import { buildObject, joinObject } from "./json.ts";
 import { noEmbeds, badPlan, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
 
@@ -155,7 +155,11 @@ export const compileRows = (
         for (const one of output.of) addOutput(one, true);
         const members = items.splice(before);
         // no term of a group: json has no equality, and what it has in it is aggregated or grouped by
-        items.push({ as: output.as, sql: grouped ? buildObject(members) : besideRow(members), isAggregate: true });
+        items.push({
+          as: output.as,
+          sql: grouped ? buildObject(members) : joinObject(compiler, joins, members),
+          isAggregate: true,
+        });
         return;
       }
       case "embed":
@@ -164,16 +168,6 @@ export const compileRows = (
       default:
         throw badPlan(`output "${output.kind}" in a read of rows`);
     }
-  }
-
-  /** Where a subquery in the select list runs for each row, one in FROM becomes part of the level. @rule X-PLN-3 */
-  function besideRow(members: readonly Item[]): Sql {
-    if (members.length === 0 || members.some(({ as }) => isLongName(as))) return buildObject(members);
-    const row = ident(compiler.alias("_o"));
-    joins.push(
-      sql`cross join lateral (select ${join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`))}) as ${row}`,
-    );
-    return sql`row_to_json(${row}.*)`;
   }
 
   function addEmbed(embed: Embed): void {
@@ -196,11 +190,15 @@ export const compileRows = (
 
 const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): CompiledRows => {
   const row = compiler.alias("_g");
-  const { groups, members } = flattenGroups(read, row);
+  const joins: Sql[] = [];
+  const { groups, members } = flattenGroups(read, row, (of) => joinObject(compiler, joins, of));
   const columns = join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`));
   const names = members.map(({ as }) => as);
   return {
-    sql: sql`select ${columns} from (${compileRows(compiler, groups, place).sql}) as ${ident(row)}`,
+    sql: join(
+      [sql`select ${columns} from (${compileRows(compiler, groups, place).sql}) as ${ident(row)}`, ...joins],
+      " ",
+    ),
     names,
     keys: names,
   };
