@@ -321,6 +321,51 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
+  describe("X-PLN-7 values of the one related row are joined for an order", () => {
+    test("as PostgreSQL sees fit: all of them at once, or one by one behind a filter", async () => {
+      const all = await graphql("{ purchase(order_by: [{customer: {email: asc}}, {id: asc}], limit: 20) { id } }");
+      expect(all).toMatch(/(Hash|Merge).* Join/);
+      const few = await graphql(
+        "{ purchase(where: {id: {_in: [1, 2, 3]}}, order_by: [{customer: {email: asc}}, {id: asc}], limit: 20) { id } }",
+      );
+      expect(few).toMatch(/Index Scan using customer_pkey/);
+      expect(few).not.toMatch(/(Hash|Merge).* Join/);
+    });
+
+    test("once for several terms, and through further relationships", async () => {
+      const plan = await graphql(
+        "{ item(order_by: [{purchase: {customer: {country: {name: asc}}}}, {purchase: {customer: {email: desc}}}, {product_id: asc}], limit: 3) { qty } }",
+      );
+      for (const table of ["item", "purchase", "customer", "country"])
+        expect(plan.match(new RegExp(` on ${table}( |$)`, "gm")), `${table} in ${plan}`).toHaveLength(1);
+      expect(plan).not.toContain("SubPlan");
+    });
+
+    test("the order is that of subqueries: without a row, from children, by functions, by many terms", async () => {
+      await api.sql(`
+        create table public.place (id int primary key, name text);
+        create table public.annex () inherits (public.place);
+        insert into public.place values (1, 'b'), (2, 'a');
+        insert into public.annex values (1, 'z');
+        create table public.visit (id int primary key, place_id int references public.place, ${Array.from({ length: 9 }, (_, i) => `p${i} int references public.country`).join(", ")});
+        insert into public.visit values (1, 1), (2, 2), (3, null);
+        update public.visit set p8 = 9 - id, place_id = place_id;
+        create function public.title(country) returns text language sql stable as $$ select coalesce($1.name, 'Country 6b') $$;
+        grant select on public.place, public.visit to sea_anon`);
+      await api.reload();
+      const ids = async (order: string): Promise<unknown> =>
+        (await api.gql(`{ visit(order_by: [${order}]) { id } }`)).data.visit.map(({ id }: { id: number }) => id);
+      // the key of a parent table says nothing of its children: one of two rows is taken, and no visit is there twice
+      expect((await ids("{place: {name: asc}}, {id: asc}")) as number[]).toHaveLength(3);
+      expect(await ids("{countryByP8: {name: asc_nulls_first}}")).toEqual([3, 2, 1]);
+      const many = Array.from({ length: 9 }, (_, i) => `{${i === 0 ? "country" : `countryByP${i}`}: {name: desc}}`);
+      expect(await ids(many.join(", "))).toEqual([1, 2, 3]);
+      await api.sql("update public.visit set p8 = null where id = 2");
+      expect(await ids("{countryByP8: {name: asc_nulls_first}}")).toEqual([2, 3, 1]);
+      expect(await ids("{countryByP8: {title: asc_nulls_first}}")).toEqual([2, 3, 1]);
+    });
+  });
+
   /** How often the one connection has run a plan without values, of statements with these words. */
   const genericPlans = async (words: string): Promise<number> =>
     (await one.post("/rpc/generic_plans", { body: { words } })).json();

@@ -24,12 +24,18 @@ interface Place {
   readonly isApart?: true | undefined;
 }
 
+/** Counts a further join of the level. False: it has enough of them. */
+export const mayJoin = (level: PlannerLevel): boolean => {
+  if (level.joins >= MAX_JOINS) return false;
+  level.joins++;
+  return true;
+};
+
 /** `exists (…)`, in the form that keeps planning short. `select`: the rows, planned in the given level. `isCut`: they
  *  have a limit or offset. @rule X-PLN-5 */
 export const existsOf = (place: Place, select: (level: PlannerLevel) => Sql, isCut = false): Sql => {
   const level = place.level ?? newLevel();
-  if (place.isApart !== true && level.joins < MAX_JOINS) {
-    level.joins++;
+  if (place.isApart !== true && mayJoin(level)) {
     return sql`exists (${select(level)})`;
   }
   const depth = level.depth + 1;

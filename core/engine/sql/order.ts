@@ -1,13 +1,32 @@
 /** Terms of an order. */
-import type { OrderBy } from "../plan/plan.ts";
+import { relationOf } from "../model/model.ts";
+import type { Expression, OrderBy } from "../plan/plan.ts";
+import { mayJoin, newLevel } from "./exists.ts";
 import { compileExpression, type Compiled } from "./expression.ts";
 import { empty, sql, type Sql } from "./fragment.ts";
-import { hasPath } from "./predicate.ts";
+import { apart, hasPath } from "./predicate.ts";
+import { findRelationship, relatedRows } from "./related.ts";
 import type { Compiler, Scope } from "./scope.ts";
 
+type Related = Extract<Expression, { readonly kind: "related" }>;
+
+/** Related rows that the orders of a level have joined. */
+export interface JoinedRows {
+  /** The joins of the level. */
+  readonly joins: Sql[];
+  readonly known: Map<string, Scope>;
+}
+
 /** `known`: the value, where the level has it under a name. */
-export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, known?: Sql): Sql => {
-  const by = compileExpression(compiler, term.by, scope);
+export const compileOrder = (
+  compiler: Compiler,
+  term: OrderBy,
+  scope: Scope,
+  known: Sql | undefined,
+  joined: JoinedRows,
+): Sql => {
+  const by =
+    known === undefined ? compileJoined(compiler, term.by, scope, joined) : compileExpression(compiler, term.by, scope);
   if (hasPath(term.by)) compiler.seen.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
@@ -17,6 +36,48 @@ export const compileOrder = (compiler: Compiler, term: OrderBy, scope: Scope, kn
         ? sql` nulls first`
         : sql` nulls last`;
   return sql`${known ?? by.sql}${direction}${nulls}`;
+};
+
+/** A value of the one related row is joined, so that PostgreSQL may look the rows up, hash them or merge them.
+ *  @rule X-PLN-7 */
+const compileJoined = (compiler: Compiler, by: Expression, scope: Scope, joined: JoinedRows): Compiled => {
+  const target =
+    by.kind === "related" && isNullOfNull(by.value) && isOneRow(compiler, scope, by.relationship)
+      ? joinRow(compiler, by, scope, joined)
+      : undefined;
+  if (by.kind !== "related" || target === undefined) return compileExpression(compiler, by, scope);
+  return { ...compileJoined(compiler, by.value, target, joined), declared: undefined };
+};
+
+/** Undefined: the level has enough joins. */
+const joinRow = (compiler: Compiler, by: Related, scope: Scope, { joins, known }: JoinedRows): Scope | undefined => {
+  const key = JSON.stringify([scope.row, by.relationship, by.where]);
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const { level = newLevel() } = scope;
+  if (!mayJoin(level)) return undefined;
+  const { scope: inner, from, on } = relatedRows(compiler, scope, by.relationship);
+  const target = { ...inner, level };
+  const where = by.where === undefined ? on : sql`${on} and ${compiler.compilePredicate(by.where, apart(target))}`;
+  joins.push(sql`left join ${from} on ${where}`);
+  known.set(key, target);
+  return target;
+};
+
+/** What there is no row for is NULL, which a function of the row need not be. */
+const isNullOfNull = (value: Expression): boolean => {
+  if (value.kind === "column") return value.of !== "root";
+  if (value.kind === "masked") return isNullOfNull(value.of);
+  return value.kind === "related" && isNullOfNull(value.value);
+};
+
+/** A unique key of a table promises it; those of a table with children hold for its own rows alone. */
+const isOneRow = (compiler: Compiler, scope: Scope, id: string): boolean => {
+  const { columns, target: name, junction, routine } = findRelationship(scope, id);
+  const target = relationOf(compiler.model, name);
+  if (junction !== undefined || routine !== undefined || target?.mayHideNulls === true) return false;
+  const compared = new Set(columns.map(([, column]) => column));
+  return target?.uniqueKeys.some((key) => key.columns.every((column) => compared.has(column))) === true;
 };
 
 /** The place of nulls would keep PostgreSQL from using an index whose nulls are elsewhere, though the column has none. A

@@ -81,7 +81,8 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
   }
 };
 
-const apart = (scope: Scope): Scope => (scope.isApart === true ? scope : { ...scope, isApart: true });
+/** Conditions of it become no joins of the level. */
+export const apart = (scope: Scope): Scope => (scope.isApart === true ? scope : { ...scope, isApart: true });
 
 const isExistence = ({ kind }: Predicate): boolean =>
   kind === "related" || kind === "computed-rows" || kind === "exists" || kind === "embedded";

@@ -82,9 +82,10 @@ export const compileRows = (
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
   const distinctValues = new Map<string, Sql>();
   const distinct = (read.distinctOn ?? []).map(distinctValue);
+  const joined = { joins, known: new Map() };
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
-    .map((term) => compileOrder(compiler, term, scope, distinctValues.get(JSON.stringify(term.by))));
+    .map((term) => compileOrder(compiler, term, scope, distinctValues.get(JSON.stringify(term.by)), joined));
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
   const select = isExistence
     ? []
