@@ -8,6 +8,7 @@ import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
 import { ndjson } from "../plugins/plus/ndjson/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
 import { nestedWrites } from "../plugins/plus/nested-writes/index.ts";
+import { connections, graphqlConnections } from "../plugins/plus/relay/connections.ts";
 import { relay } from "../plugins/plus/relay/index.ts";
 import { restBatch } from "../plugins/plus/rest-batch/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
@@ -31,6 +32,8 @@ const features: readonly Plugin[] = [
   ndjson,
   nearest,
   nestedWrites,
+  connections,
+  graphqlConnections,
   relay,
   restBatch,
   rowHistory,

@@ -68,9 +68,9 @@ const readWindow = ({ arguments: given, as }: GqlSelection, cap: number | undefi
 };
 
 /** Cursors of one order do not fit another. */
-const formOf = ({ schema, name }: Relation, order: readonly OrderBy[]): string =>
+const formOf = ({ schema, name }: Relation, order: readonly OrderBy[], distinct: number): string =>
   createHash("sha256")
-    .update(JSON.stringify([schema, name, order]))
+    .update(JSON.stringify([schema, name, order, distinct]))
     .digest("base64url")
     .slice(0, 8);
 
@@ -116,15 +116,19 @@ export const planConnection = (
   context: GqlSelectionContext,
   relation: Relation,
   parse: (text: string) => Json,
-): Pick<Read, "kind" | "shape" | "output" | "where" | "orderBy" | "limit"> => {
+): Omit<Read, "from"> => {
   const { model, options } = context.schema;
   const window = readWindow(selection, options.dbMaxRows);
-  const { where, orderBy = [] } = context.list();
+  const { where, orderBy: asked = [], distinctOn = [] } = context.list();
   const path = `$.selectionSet.${selection.as}`;
+  if (distinctOn.length > 0 && window.isBackward)
+    throw windowInvalid('"distinct_on" goes with "first" and "after" only', path);
+  // who gives no order has the first of each by the key
+  const orderBy = asked.length > 0 ? asked : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
   if (!orderBy.every(({ by }) => isComparable(by)))
     throw windowInvalid("a connection cannot be ordered by aggregates or distances", path);
   const forward = withKey(orderBy, relation);
-  const form = formOf(relation, forward);
+  const form = formOf(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(turned) : forward;
   const [first, ...more] = forward.map(({ by }) => by);
   if (first === undefined) throw windowInvalid("the table has no primary key", path); // connections are of tables with one
@@ -156,9 +160,11 @@ export const planConnection = (
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
+  // a value that the rows are distinct by has no further row behind its first
+  const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
   const conditions = [
     ...(where === undefined ? [] : [where]),
-    ...(given === undefined ? [] : [rowsBeyond(order, given, relation, typed)]),
+    ...(given === undefined ? [] : [rowsBeyond(passed, given, relation, typed)]),
   ];
   return {
     kind: "read",
@@ -166,6 +172,7 @@ export const planConnection = (
     output,
     ...(conditions.length > 0 && { where: { kind: "and", of: conditions } }),
     orderBy: order,
+    ...(distinctOn.length > 0 && { distinctOn }),
     limit: { constant: String(window.size + 1) },
   };
 };

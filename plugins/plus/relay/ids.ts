@@ -81,13 +81,15 @@ export const CURSOR = "relay-cursor";
 /** The operand alone: a number that stands in an aggregate. */
 export const SIZE = "relay-size";
 
+export const idFunction: PlanFunction = {
+  name: ID,
+  builtIn: [],
+  compile: (first, _model, [schema, table, ...more] = []) =>
+    base64(array([sql`1`, schema ?? first, table ?? first, first, ...more])),
+};
+
+/** What pages are made of. */
 export const functions: readonly PlanFunction[] = [
-  {
-    name: ID,
-    builtIn: [],
-    compile: (first, _model, [schema, table, ...more] = []) =>
-      base64(array([sql`1`, schema ?? first, table ?? first, first, ...more])),
-  },
   {
     name: CURSOR,
     builtIn: [],

@@ -1,49 +1,25 @@
 /** `POST /v1beta1/relay`: the tables as the Relay specification has them, with connections and global ids. */
 import { GraphQLID, GraphQLNonNull } from "graphql";
-import { columnOf, definePlugin, Stage, type Json, type Predicate, type Relation } from "../../../core/index.ts";
+import { columnOf, definePlugin, type Predicate } from "../../../core/index.ts";
 import type { GqlEngine, GqlField, GqlFieldContext, GqlFields, GqlVariant, GraphqlService } from "../../graphql/api.ts";
-import { aggregates, fitToLimit, planConnection } from "./connection.ts";
-import { functions, ID, idInvalid, readId } from "./ids.ts";
+import { nameOf, rootConnections, rowConnection, type ParseJson } from "./fields.ts";
+import { ID, idFunction, idInvalid, readId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
-import { connectionArguments, connectionType, keyedTable, Node, required } from "./types.ts";
-
-type ParseJson = (text: string) => Json;
-
-const nameOf = ({ schema, name }: Relation) => ({ schema, name });
+import { keyedTable, Node } from "./types.ts";
 
 const sortedFields = (fields: readonly (readonly [string, GqlField])[]): GqlFields =>
   Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
-const rootFields = (fields: GqlFields, { build, model }: GqlFieldContext, parse: ParseJson): GqlFields => {
-  const connectionsOf = Object.values(fields).flatMap((field): (readonly [string, GqlField])[] => {
-    const { toPlan } = field;
-    const table = toPlan.kind === "list" ? keyedTable(build, toPlan.relation) : undefined;
-    const type = table && connectionType(build, table);
-    if (table === undefined || type === undefined) return [];
-    const { relation } = table;
-    return [
-      [
-        build.rootName(table.word, "connection"),
-        {
-          config: {
-            type: required(type),
-            get args() {
-              return connectionArguments(field);
-            },
-            description: `fetch data from the table: "${relation.name}"`,
-          },
-          toPlan: {
-            kind: "custom",
-            plugin: "relay",
-            plan: (selection, context) => ({
-              ...planConnection(selection, context, relation, parse),
-              from: { relation: nameOf(relation) },
-            }),
-          },
-        },
-      ],
-    ];
-  });
+/** What a variant adds itself tells whose it is. */
+const owned = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
+  Object.entries(fields).map(([name, { config, toPlan }]) => [
+    name,
+    { config, toPlan: toPlan.kind === "custom" ? { ...toPlan, plugin: "relay" } : toPlan },
+  ]);
+
+const rootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson): GqlFields => {
+  const { build, model } = context;
+  const connectionsOf = owned(rootConnections(fields, context, parse));
   if (connectionsOf.length === 0) return {};
   const node: GqlField = {
     config: { type: Node, args: { id: { type: new GraphQLNonNull(GraphQLID), description: "A globally unique id" } } },
@@ -83,43 +59,11 @@ const rootFields = (fields: GqlFields, { build, model }: GqlFieldContext, parse:
   return sortedFields([...others, ...connectionsOf, ["node", node]]);
 };
 
-const rowFields = (fields: GqlFields, { build, relation }: GqlFieldContext, parse: ParseJson): GqlFields => {
-  const entries = Object.entries(fields).flatMap(([name, field]): (readonly [string, GqlField])[] => {
-    const { toPlan } = field;
-    if (toPlan.kind !== "relationship" || toPlan.relationship.isToOne) return [[name, field]];
-    const table = keyedTable(build, toPlan.target);
-    const type = table && connectionType(build, table);
-    if (table === undefined || type === undefined) return [[name, field]];
-    return [
-      [
-        build.fieldName({ text: name, isCustom: true }, "connection"),
-        {
-          config: {
-            type: required(type),
-            get args() {
-              return connectionArguments(field);
-            },
-            description: "An array relationship connection",
-          },
-          toPlan: {
-            kind: "custom",
-            plugin: "relay",
-            output: (selection, context) => ({
-              kind: "embed",
-              as: selection.as,
-              id: selection.as,
-              mode: "aggregate",
-              via: { relationship: toPlan.relationship.id },
-              join: "left",
-              read: {
-                ...planConnection(selection, context, table.relation, parse),
-                from: { relation: nameOf(table.relation) },
-              },
-            }),
-          },
-        },
-      ],
-    ];
+const rowFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson): GqlFields => {
+  const { build, relation } = context;
+  const entries = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, GqlField])[] => {
+    const found = rowConnection(name, field, context, parse);
+    return found === undefined ? [[name, field]] : owned(Object.fromEntries([found]));
   });
   const [first, ...more] = relation?.primaryKey ?? [];
   if (relation === undefined || first === undefined || keyedTable(build, relation) === undefined)
@@ -163,21 +107,17 @@ const variantOf = (parse: ParseJson): GqlVariant => ({
 /** @rule P-RLY-1 … P-RLY-7 */
 export const relay = definePlugin({
   name: "relay",
-  requires: ["aggregate-embeds"],
+  requires: ["connections"],
   // the paths beside this one are its
   before: ["graphql"],
-  functions,
-  aggregates,
-  apply: (hooks, context) => {
+  functions: [idFunction],
+  apply: (_hooks, context) => {
     let derived: GqlEngine | undefined;
     const engineOf = (): GqlEngine => {
       const engine = context.service<GraphqlService>("graphql");
       if (engine === undefined) throw new Error('the plugin "graphql" is missing');
       return (derived ??= engine.derive(variantOf((text) => engine.parseJson(text))));
     };
-    hooks.transformPlan.tap({ name: "relay", stage: Stage.late, keepsRows: true }, (plan, { surface, model }) =>
-      surface === "graphql" ? fitToLimit(plan, model) : plan,
-    );
     context.onModel(() => void engineOf());
     context.addSurface(createSurface(context, engineOf));
   },

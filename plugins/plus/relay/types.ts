@@ -21,8 +21,10 @@ export const Node = new GraphQLInterfaceType({
   fields: { id: { type: new GraphQLNonNull(GraphQLID), description: "A globally unique identifier" } },
 });
 
+const PAGE_INFO = "PageInfo";
+
 const PageInfo = new GraphQLObjectType({
-  name: "PageInfo",
+  name: PAGE_INFO,
   fields: {
     endCursor: { type: required(GraphQLString) },
     hasNextPage: { type: new GraphQLNonNull(GraphQLBoolean) },
@@ -46,6 +48,18 @@ export const keyedTable = (build: GqlBuild, relation: Relation | undefined): Gql
   return primaryKey.length > 0 && primaryKey.every((name) => columns?.has(name) === true) ? table : undefined;
 };
 
+/** Names of types that tables have: theirs go first. */
+const taken = new WeakMap<GqlBuild, ReadonlySet<string>>();
+
+const isTaken = (build: GqlBuild, name: string): boolean => {
+  let names = taken.get(build);
+  if (names === undefined) {
+    const { tableOf } = build.source;
+    taken.set(build, (names = new Set([...tableOf.values()].map(({ word }) => build.typeName(word)))));
+  }
+  return names.has(name);
+};
+
 /** Once per role and table. */
 const connections = new WeakMap<GqlBuild, Map<GqlTable, GraphQLObjectType | undefined>>();
 
@@ -54,8 +68,9 @@ export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectT
   if (known === undefined) connections.set(build, (known = new Map<GqlTable, GraphQLObjectType | undefined>()));
   if (known.has(table)) return known.get(table);
   const row = build.rowType(table);
+  const isFree = row && ![PAGE_INFO, `${row.name}Connection`, `${row.name}Edge`].some((name) => isTaken(build, name));
   const type =
-    row &&
+    isFree &&
     new GraphQLObjectType({
       name: `${row.name}Connection`,
       description: `A Relay connection object on "${table.relation.name}"`,
@@ -75,15 +90,17 @@ export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectT
         pageInfo: { type: required(PageInfo) },
       }),
     });
-  known.set(table, type);
-  return type;
+  known.set(table, type || undefined);
+  return type || undefined;
 };
 
 /** Those of a list but for its window. */
 export const connectionArguments = ({ config }: GqlField): GraphQLFieldConfigArgumentMap => {
   const { args = {} } = config as { readonly args?: GraphQLFieldConfigArgumentMap }; // a list is an output field
   const kept = Object.entries(args).filter(([, { extensions }]) =>
-    ["where", "order_by"].includes((extensions?.["relapi"] as { readonly name?: string } | undefined)?.name ?? ""),
+    ["where", "order_by", "distinct_on"].includes(
+      (extensions?.["relapi"] as { readonly name?: string } | undefined)?.name ?? "",
+    ),
   );
   return { ...WINDOW, ...Object.fromEntries(kept) };
 };

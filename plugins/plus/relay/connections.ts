@@ -1,0 +1,39 @@
+/** `{ album_connection(first: 10, after: "…") { edges { node { title tracks_connection(first: 3) { … } } } pageInfo { … } } }`
+ *  at `/v1/graphql`, and what that and `/v1beta1/relay` have in common. */
+import { definePlugin, Stage } from "../../../core/index.ts";
+import type { GqlFieldContext, GqlFields, GraphqlService } from "../../graphql/api.ts";
+import { aggregates, fitToLimit } from "./connection.ts";
+import { rootConnections, rowConnection } from "./fields.ts";
+import { functions } from "./ids.ts";
+
+/** What connections compile to; adds no field. @rule P-RLY-4 P-RLY-6 */
+export const connections = definePlugin({
+  name: "connections",
+  requires: ["aggregate-embeds"],
+  functions,
+  aggregates,
+  apply: (hooks) => {
+    hooks.transformPlan.tap({ name: "connections", stage: Stage.late, keepsRows: true }, (plan, { surface, model }) =>
+      surface === "graphql" ? fitToLimit(plan, model) : plan,
+    );
+  },
+});
+
+/** @rule P-CUR-7 P-CUR-8 */
+export const graphqlConnections = definePlugin({
+  name: "graphql-connections",
+  requires: ["connections", "graphql-queries"],
+  stage: Stage.late, // the fields beside which these stand are there
+  apply: (hooks, context) => {
+    const parse = (text: string) => context.service<GraphqlService>("graphql")?.parseJson(text) ?? null;
+    hooks.buildGqlField.tap("graphql-connections", (fields: GqlFields, field: GqlFieldContext) => {
+      if (field.scope === "query_root") return { ...rootConnections(fields, field, parse), ...fields };
+      if (field.scope !== "row") return fields;
+      const added = Object.entries(fields).flatMap(([name, each]) => {
+        const found = rowConnection(name, each, field, parse);
+        return found === undefined ? [] : [found];
+      });
+      return added.length === 0 ? fields : { ...Object.fromEntries(added), ...fields };
+    });
+  },
+});

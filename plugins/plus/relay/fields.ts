@@ -1,0 +1,77 @@
+/** Connections as fields: of the query root, and of rows. */
+import type { Json, Relation } from "../../../core/index.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
+import { planConnection } from "./connection.ts";
+import { connectionArguments, connectionType, keyedTable, required } from "./types.ts";
+
+export type ParseJson = (text: string) => Json;
+
+export const nameOf = ({ schema, name }: Relation) => ({ schema, name });
+
+/** One for each list of a table in the query root. @rule P-RLY-2 P-CUR-7 */
+export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext, parse: ParseJson): GqlFields => {
+  const found = Object.values(fields).flatMap((field): readonly (readonly [string, GqlField])[] => {
+    const { toPlan } = field;
+    const table = toPlan.kind === "list" ? keyedTable(build, toPlan.relation) : undefined;
+    const type = table && connectionType(build, table);
+    if (table === undefined || type === undefined) return [];
+    const { relation } = table;
+    const connection: GqlField = {
+      config: {
+        type: required(type),
+        get args() {
+          return connectionArguments(field);
+        },
+        description: `fetch data from the table: "${relation.name}"`,
+      },
+      toPlan: {
+        kind: "custom",
+        plan: (selection, context) => ({
+          ...planConnection(selection, context, relation, parse),
+          from: { relation: nameOf(relation) },
+        }),
+      },
+    };
+    return [[build.rootName(table.word, "connection"), connection]];
+  });
+  return Object.fromEntries(found);
+};
+
+/** That of a field of rows; undefined: it is no list of rows of a table with a key. @rule P-RLY-2 P-CUR-7 */
+export const rowConnection = (
+  name: string,
+  field: GqlField,
+  { build }: GqlFieldContext,
+  parse: ParseJson,
+): readonly [string, GqlField] | undefined => {
+  const { toPlan } = field;
+  if (toPlan.kind !== "relationship" || toPlan.relationship.isToOne) return undefined;
+  const table = keyedTable(build, toPlan.target);
+  const type = table && connectionType(build, table);
+  if (table === undefined || type === undefined) return undefined;
+  const connection: GqlField = {
+    config: {
+      type: required(type),
+      get args() {
+        return connectionArguments(field);
+      },
+      description: "An array relationship connection",
+    },
+    toPlan: {
+      kind: "custom",
+      output: (selection, context) => ({
+        kind: "embed",
+        as: selection.as,
+        id: selection.as,
+        mode: "aggregate",
+        via: { relationship: toPlan.relationship.id },
+        join: "left",
+        read: {
+          ...planConnection(selection, context, table.relation, parse),
+          from: { relation: nameOf(table.relation) },
+        },
+      }),
+    },
+  };
+  return [build.fieldName({ text: name, isCustom: true }, "connection"), connection];
+};

@@ -1,0 +1,292 @@
+/** Pages by cursor at /v1/graphql: connections beside the lists. */
+import { buildClientSchema, getIntrospectionQuery, validateSchema, type IntrospectionQuery } from "graphql";
+import { describe, expect, test } from "vitest";
+import { compose, without } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
+import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { openSocket } from "../support/socket.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+const database = await testDatabase();
+await database.query(`
+  create schema mart;
+  create table mart.seller (id int primary key, name text not null);
+  create table mart.item (id int primary key, seller_id int not null references mart.seller, kind text, price numeric);
+  create table mart.line (note text);
+  insert into mart.seller values (1, 'Ann'), (2, 'Ben');
+  insert into mart.item select n, n % 2 + 1, (array['a', 'b', null])[n % 3 + 1], n / 4 from generate_series(1, 11) n;
+  create schema odd;
+  create table odd."PageInfo" (id int primary key);
+  create table odd.item (id int primary key);
+  insert into odd.item values (1);
+  create schema taken;
+  create table taken.item (id int primary key);
+  create table taken.item_connection (id int primary key);
+  insert into taken.item_connection values (5);
+`);
+const settings = { on: database, preset: plus };
+const api = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"] }));
+
+const PAGE = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
+
+interface Connection {
+  readonly edges: readonly { readonly cursor: string; readonly node: { readonly id: number } }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string;
+    readonly endCursor: string;
+  };
+}
+
+/** Ids of the pages, one list each. */
+const walk = async (given: string, way: "after" | "before" = "after"): Promise<readonly (readonly number[])[]> => {
+  const pages: number[][] = [];
+  const size = way === "after" ? "first" : "last";
+  for (let cursor: string | null = null, isMore = true; isMore;) {
+    const answer = await api.gql(
+      `query ($c: String) { mart_item_connection(${given} ${size}: 4, ${way}: $c) { edges { cursor node { id } } ${PAGE} } }`,
+      { c: cursor },
+    );
+    expect(answer.errors).toBeUndefined();
+    const { edges, pageInfo }: Connection = answer.data.mart_item_connection;
+    expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor, edges[edges.length - 1]?.cursor]);
+    pages.push(edges.map(({ node }) => node.id));
+    isMore = way === "after" ? pageInfo.hasNextPage : pageInfo.hasPreviousPage;
+    cursor = way === "after" ? pageInfo.endCursor : pageInfo.startCursor;
+  }
+  return way === "after" ? pages : pages.reverse();
+};
+
+const idsOf = async (given: string): Promise<readonly number[]> => {
+  const { data } = await api.gql(`{ mart_item(${given}) { id } }`);
+  return data.mart_item.map(({ id }: { readonly id: number }) => id);
+};
+
+describe("root fields", () => {
+  test.each([
+    ["", "order_by: {id: asc}"],
+    ["order_by: {kind: asc}", "order_by: [{kind: asc}, {id: asc}]"],
+    [
+      "order_by: [{kind: desc}, {price: asc_nulls_first}, {id: desc}]",
+      "order_by: [{kind: desc}, {price: asc_nulls_first}, {id: desc}]",
+    ],
+    [
+      "where: {price: {_gt: 0}} order_by: {seller: {name: desc}}",
+      "where: {price: {_gt: 0}} order_by: [{seller: {name: desc}}, {id: asc}]",
+    ],
+  ])("P-CUR-7 both ways, %s", async (given, list) => {
+    const all = await idsOf(list);
+    const forward = await walk(given);
+    expect(forward.map(({ length }) => length).slice(0, -1)).toEqual(forward.slice(1).map(() => 4));
+    expect(forward.flat()).toEqual(all);
+    expect((await walk(given, "before")).flat()).toEqual(all);
+  });
+
+  test("P-CUR-7 rows that come and go elsewhere shift nothing", async () => {
+    const page = "edges { node { id } } pageInfo { endCursor }";
+    const { data } = await api.gql(`{ mart_item_connection(first: 3) { ${page} } }`);
+    await api.sql("delete from mart.item where id = 3; insert into mart.item values (0, 1, 'a', 1)");
+    const next = await api.gql(`query ($c: String) { mart_item_connection(first: 2, after: $c) { ${page} } }`, {
+      c: data.mart_item_connection.pageInfo.endCursor,
+    });
+    expect(next.data.mart_item_connection.edges.map(({ node }: any) => node.id)).toEqual([4, 5]);
+    await api.sql("delete from mart.item where id = 0; insert into mart.item values (3, 2, 'a', 0)");
+  });
+
+  test("P-CUR-8 distinct_on: the first row of each value, and the next page behind it", async () => {
+    for (const given of [
+      "distinct_on: [kind]",
+      "distinct_on: [kind] order_by: [{kind: desc}, {price: desc}, {id: asc}]",
+    ]) {
+      const list = given.includes("order_by") ? given : `${given} order_by: [{kind: asc}, {id: asc}]`;
+      const all = await idsOf(list);
+      expect(all).toHaveLength(3);
+      const found: number[] = [];
+      for (let cursor: string | null = null, isMore = true; isMore;) {
+        const { data, errors }: any = await api.gql(
+          `query ($c: String) { mart_item_connection(${given} first: 1, after: $c) { edges { node { id } } ${PAGE} } }`,
+          { c: cursor },
+        );
+        expect(errors).toBeUndefined();
+        const { edges, pageInfo }: Connection = data.mart_item_connection;
+        found.push(...edges.map(({ node }) => node.id));
+        isMore = pageInfo.hasNextPage;
+        cursor = pageInfo.endCursor;
+      }
+      expect(found).toEqual(all);
+    }
+  });
+
+  test.each([
+    ["first and last", "first: 1, last: 1", '"first" and "last" are not allowed at once'],
+    ["first and before", 'first: 1, before: "W10="', '"first" and "before" are not allowed at once'],
+    ["a negative size", "last: -1", '"last" cannot be negative'],
+    ["a cursor of nothing", 'after: "nonsense"', "the cursor is invalid, or of another order"],
+    ["an empty cursor", 'after: ""', "the cursor is invalid, or of another order"],
+    ["distinct_on backwards", "last: 2, distinct_on: [kind]", '"distinct_on" goes with "first" and "after" only'],
+    [
+      "distinct_on of another order",
+      "distinct_on: [kind], order_by: {price: asc}",
+      '"distinct_on" columns must match initial "order_by" columns',
+    ],
+  ])("P-CUR-7 P-CUR-8 refused: %s", async (_, given, message) => {
+    const { errors } = await api.gql(`{ mart_item_connection(${given}) { edges { cursor } } }`);
+    expect(errors).toEqual([
+      {
+        message,
+        extensions: { path: expect.stringContaining("$.selectionSet.mart_item_connection"), code: "validation-failed" },
+      },
+    ]);
+  });
+
+  test("P-CUR-8 a cursor of another table, order or distinct_on is refused", async () => {
+    const { data } = await api.gql(
+      "{ mart_item_connection(first: 1, order_by: {kind: asc}) { pageInfo { endCursor } } }",
+    );
+    const c = data.mart_item_connection.pageInfo.endCursor;
+    for (const field of [
+      "mart_item_connection(after: $c)",
+      "mart_seller_connection(after: $c)",
+      "mart_item_connection(after: $c, order_by: {kind: asc}, distinct_on: [kind])",
+    ])
+      expect((await api.gql(`query ($c: String) { ${field} { edges { cursor } } }`, { c })).errors[0].message).toBe(
+        "the cursor is invalid, or of another order",
+      );
+  });
+});
+
+test("P-CUR-7 lists, aggregates and keys of the dialect stay, and the schema is one that graphql-js takes", async () => {
+  const { data } = await api.gql(getIntrospectionQuery());
+  const schema = buildClientSchema(data as IntrospectionQuery);
+  expect(validateSchema(schema)).toEqual([]);
+  const query = schema.getQueryType()?.getFields() ?? {};
+  expect(Object.keys(query)).toEqual(
+    expect.arrayContaining(["mart_item", "mart_item_aggregate", "mart_item_by_pk", "mart_item_connection"]),
+  );
+  expect(query["mart_line_connection"]).toBeUndefined(); // no key
+  expect(query["node"]).toBeUndefined();
+  expect(query["mart_item_connection"]?.args.map(({ name }) => name).sort()).toEqual(
+    ["after", "before", "distinct_on", "first", "last", "order_by", "where"].sort(),
+  );
+  expect(schema.getSubscriptionType()?.getFields()["mart_item_connection"]).toBeUndefined();
+});
+
+const metadata = documentOf([
+  table("mart.seller", {
+    array_relationships: [
+      {
+        name: "items",
+        using: { foreign_key_constraint_on: { table: { schema: "mart", name: "item" }, column: "seller_id" } },
+      },
+    ],
+    select_permissions: permissions({ clerk: { columns: "*", filter: {} } }),
+  }),
+  table("mart.item", {
+    object_relationships: [object("seller", "seller_id")],
+    select_permissions: permissions({
+      clerk: { columns: ["id", "kind"], filter: { id: { _gt: "X-Hasura-Least" } }, limit: 2 },
+      blind: { columns: ["kind"], filter: {} },
+    }),
+  }),
+]);
+const permitted = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"], metadata }));
+
+describe("in rows, as roles", () => {
+  const clerk = asAdmin("clerk", { least: "4" });
+
+  test("P-CUR-7 permissions and their limits hold in array relationships", async () => {
+    const text = `query ($c: String) { mart_seller(order_by: {id: asc}) { name
+      items_connection(first: 5, after: $c, order_by: {id: asc}) { edges { node { id } } pageInfo { hasNextPage endCursor } } } }`;
+    const { data } = await permitted.gql(text, {}, clerk);
+    const pages = data.mart_seller.map(({ items_connection: { edges, pageInfo } }: any) => [
+      edges.map(({ node }: any) => node.id),
+      pageInfo.hasNextPage,
+    ]);
+    expect(pages).toEqual([
+      [[6, 8], true],
+      [[5, 7], true],
+    ]);
+    const next = await permitted.gql(text, { c: data.mart_seller[0].items_connection.pageInfo.endCursor }, clerk);
+    expect(next.data.mart_seller[0].items_connection.edges).toEqual([{ node: { id: 10 } }]);
+  });
+
+  test("P-CUR-7 a role that may not read the key has no connections", async () => {
+    const { errors } = await permitted.gql("{ mart_item_connection { edges { cursor } } }", {}, asAdmin("blind"));
+    expect(errors[0].message).toBe("field 'mart_item_connection' not found in type: 'query_root'");
+    expect((await permitted.gql("{ mart_item(limit: 1) { kind } }", {}, asAdmin("blind"))).data.mart_item).toHaveLength(
+      1,
+    );
+  });
+
+  test("P-CUR-7 live queries and mutations have them in rows", async () => {
+    const socket = await openSocket(permitted, { headers: { "x-hasura-admin-secret": adminSecret } });
+    await socket.init({});
+    const query =
+      "subscription { mart_seller(where: {id: {_eq: 1}}) { items_connection(last: 1) { edges { node { id } } } } }";
+    socket.send({ id: "1", type: "subscribe", payload: { query } });
+    expect(await socket.next()).toMatchObject({
+      payload: { data: { mart_seller: [{ items_connection: { edges: [{ node: { id: 10 } }] } }] } },
+    });
+    await socket.close();
+    const written = await permitted.gql(
+      'mutation { update_mart_seller_by_pk(pk_columns: {id: 2}, _set: {name: "Ben"}) { items_connection(first: 1) { edges { node { id } } } } }',
+    );
+    expect(written.data.update_mart_seller_by_pk.items_connection.edges).toEqual([{ node: { id: 1 } }]);
+  });
+});
+
+describe("names", () => {
+  test("P-CUR-9 tables keep their names", async () => {
+    const odd = await startApi(forGraphql({ ...settings, dbSchemas: ["odd"] }));
+    expect((await odd.gql("{ odd_item { id } }")).data).toEqual({ odd_item: [{ id: 1 }] });
+    expect((await odd.gql("{ odd_item_connection { edges { cursor } } }")).data.odd_item_connection.edges).toHaveLength(
+      1,
+    );
+    await odd.close();
+    const plain = await startApi(
+      forGraphql({
+        ...settings,
+        dbSchemas: ["odd"],
+        metadata: documentOf([
+          { table: { schema: "odd", name: "PageInfo" }, configuration: { custom_name: "PageInfo" } },
+          { table: { schema: "odd", name: "item" }, configuration: { custom_name: "item" } },
+        ]),
+      }),
+    );
+    expect((await plain.gql("{ PageInfo { id } item { id } }")).data).toEqual({ PageInfo: [], item: [{ id: 1 }] });
+    expect((await plain.gql("{ item_connection { edges { cursor } } }")).errors[0].message).toContain("not found");
+    await plain.close();
+    const custom = (name: string) => ({ table: { schema: "taken", name }, configuration: { custom_name: name } });
+    const taken = await startApi(
+      forGraphql({
+        ...settings,
+        dbSchemas: ["taken"],
+        metadata: documentOf([custom("item"), custom("item_connection")]),
+      }),
+    );
+    expect((await taken.gql("{ item_connection { id } }")).data).toEqual({ item_connection: [{ id: 5 }] });
+    await taken.close();
+  });
+
+  test.each([
+    ["graphql-connections", "mart_item_connection", 200],
+    ["relay", "mart_item_by_connection", 404],
+  ])("P-GEN-2 without %s", async (name, field, status) => {
+    const bare = await startApi(
+      forGraphql({ ...settings, dbSchemas: ["mart"], preset: (options) => compose(plus(options), without(name)) }),
+    );
+    expect((await bare.gql(`{ ${field} { edges { cursor } } }`)).errors).toEqual([
+      {
+        message: `field '${field}' not found in type: 'query_root'`,
+        extensions: { path: `$.selectionSet.${field}`, code: "validation-failed" },
+      },
+    ]);
+    const path = "/v1beta1/relay";
+    const body = { query: "{ mart_item_connection(first: 1) { edges { node { id } } } }" };
+    expect((await bare.post(path, { headers: asAdmin(), body })).status).toBe(status);
+    await bare.close();
+  });
+});
