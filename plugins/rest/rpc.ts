@@ -19,6 +19,7 @@ import { planningOf, type PlanSource } from "./plan/planning.ts";
 import type { RestRequest } from "./request.ts";
 import { runPlanned } from "./run.ts";
 import { rpcSettings } from "./settings.ts";
+import { plainValues } from "./syntax/json-keys.ts";
 import { bodyType, parseForm, readPayload } from "./syntax/payload.ts";
 import { windowValues } from "./syntax/range.ts";
 
@@ -42,12 +43,19 @@ const readInput = async ({ rest, exchange, query, method }: RestRequest): Promis
   const isJson = type.name === "application/json";
   const hasColumns = query.columns !== undefined;
   const isEmpty = body.length === 0 && isJson;
+  const payload = readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, type, hasColumns);
+  const mayBePlain = isJson && payload.shape === "object" && !payload.isUninspected && body.length <= MAX_PLAIN_BYTES;
+  const values = mayBePlain && payload.keys.length > 0 ? plainValues(body) : undefined;
   return {
-    shape: { kind: "payload", isJson },
-    payload: readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, type, hasColumns),
+    shape: { kind: "payload", isJson, ...(values === undefined ? {} : { isPlain: true }) },
+    payload,
+    values,
     isEmpty,
   };
 };
+
+/** A longer body is sent as it is. */
+const MAX_PLAIN_BYTES = 16 * 1024;
 
 type PlannedCalls = Cache<PlanSource, PlannedCall>;
 
@@ -62,10 +70,11 @@ const plannedCalls: CacheSpec<PlanSource, PlannedCall> = {
 
 const valuesOf = (
   { range }: RestRequest,
-  { values, body, hasWindow }: PlannedCall,
+  { values, body, named, hasWindow }: PlannedCall,
   input: CallInput,
 ): readonly SentValue[] => [
-  ...(body === undefined ? values : [bodyValue(input, body), ...values.slice(1)]),
+  ...named.map((name) => input.values?.get(name) ?? null),
+  ...(body === undefined ? values.slice(named.length) : [bodyValue(input, body), ...values.slice(1)]),
   ...(hasWindow ? windowValues(range) : []),
 ];
 

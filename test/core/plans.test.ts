@@ -366,6 +366,16 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
+  test("X-PLN-8 a call by POST is planned with its arguments", async () => {
+    const answer = await api.post("/rpc/purchases_of?select=id&order=placed_at.desc&limit=5", {
+      body: { customer: 4711 },
+    });
+    expect(answer.json()).toHaveLength(5);
+    const plan = await planOf();
+    expect(plan).toMatch(/Index Scan Backward using purchase_customer_id_placed_at_idx/);
+    expect(plan).not.toMatch(/Sort|json_to_record/);
+  });
+
   /** How often the one connection has run a plan without values, of statements with these words. */
   const genericPlans = async (words: string): Promise<number> =>
     (await one.post("/rpc/generic_plans", { body: { words } })).json();

@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import {
   arrayLiteral,
+  baseTypeOf,
   columnUnknown,
   relationOf,
   routinesOf,
@@ -12,6 +13,7 @@ import {
   type Routine,
   type RoutineArgument,
   type RoutineCall,
+  type RoutineParameter,
 } from "../../../core/index.ts";
 import { maxAffectedOnSingle, routineNotFound } from "../errors.ts";
 import type { CallShape, LogicTree, PlannedRequest, ResolvedRead } from "../request.ts";
@@ -31,6 +33,8 @@ export interface CallInput {
   readonly shape: InputShape;
   /** Of the kind `payload`. */
   readonly payload?: Payload;
+  /** Those of the payload by name, if it is plain. */
+  readonly values?: ReadonlyMap<string, string | null> | undefined;
   /** The body had no byte at all. */
   readonly isEmpty?: boolean;
   /** Of the kind `raw`. */
@@ -44,6 +48,8 @@ export interface PlannedCall extends PlannedRequest {
   readonly values: readonly BoundValue[];
   /** The result takes the window. */
   readonly hasWindow: boolean;
+  /** Arguments of a plain body, whose values come first. */
+  readonly named: readonly string[];
   /** The body is bound: as the JSON text of the arguments, or as the one argument itself. */
   readonly body: "arguments" | "argument" | undefined;
   readonly maxAffected: number | undefined;
@@ -57,9 +63,11 @@ export const planCall = (planning: Planning): PlannedCall => {
   const chosen = chooseRoutine(model, callable, shape);
   if (chosen === undefined) throw routineNotFound(schema, name, shape, suggest(planning, callable, shape));
   const { routine, isRaw } = chosen;
-  const body = isRaw ? "argument" : input.kind === "payload" && shape.names.length > 0 ? "arguments" : undefined;
-  const values: BoundValue[] = body === undefined ? [] : [null];
-  const call = isRaw ? rawCall(routine) : namedCall(planning, routine, shape, values);
+  const named = isRaw ? [] : plainArguments(planning, routine, shape);
+  const isText = input.kind === "payload" && shape.names.length > 0 && named.length === 0;
+  const body = isRaw ? "argument" : isText ? "arguments" : undefined;
+  const values: BoundValue[] = body === undefined ? named.map(() => null) : [null];
+  const call = isRaw ? rawCall(routine) : namedCall(planning, routine, shape, values, named);
   const { plan: called, isWholeRow: isWhole, legacyNames } = planResult(planning, routine, call, values);
   const hasWindow = called.result !== undefined;
   const relation = routine.returns.relation === undefined ? undefined : relationOf(model, routine.returns.relation);
@@ -74,6 +82,7 @@ export const planCall = (planning: Planning): PlannedCall => {
     envelope: { ...(planning.method === "HEAD" ? headOf(media) : media.envelope), count: preferences.count },
     values: hasWindow ? withoutWindow(values, planning.window) : values,
     hasWindow,
+    named: named.map(({ name }) => name),
     body,
     media,
     maxAffected,
@@ -117,12 +126,39 @@ const rawCall = (routine: Routine): RoutineCall => ({
   arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }],
 });
 
+/** Parameters whose arguments are bound one by one, though they come in a JSON body: PostgreSQL plans with values that it
+ *  sees. What is no array, row or JSON is read from the same text either way. @rule X-PLN-8 */
+const plainArguments = (
+  { model, input }: Planning,
+  { parameters }: Routine,
+  { names }: CallShape,
+): readonly RoutineParameter[] => {
+  if (input.kind !== "payload" || input.isPlain !== true) return [];
+  const given = parameters.filter(({ name }) => names.includes(name));
+  const isPlain = ({ type, mode }: RoutineParameter): boolean => {
+    const { kind = "pseudo", name = "" } = baseTypeOf(model, type) ?? {};
+    return mode !== "variadic" && PLAIN_KINDS.has(kind) && !JSON_TYPES.has(name);
+  };
+  return given.every(isPlain) && parameters.every(({ mode }) => mode !== "variadic") ? given : [];
+};
+
+const PLAIN_KINDS: ReadonlySet<string> = new Set(["base", "enum", "range", "multirange"]);
+const JSON_TYPES: ReadonlySet<string> = new Set(["json", "jsonb"]);
+
 /** Arguments by name: text cast to the parameter's type, or read from the JSON text by the database. @rule R-RPC-3
  *  R-RPC-4 R-RPC-5 */
-const namedCall = (planning: Planning, routine: Routine, { names }: CallShape, values: BoundValue[]): RoutineCall => {
+const namedCall = (
+  planning: Planning,
+  routine: Routine,
+  { names }: CallShape,
+  values: BoundValue[],
+  named: readonly RoutineParameter[],
+): RoutineCall => {
   const { payload } = planning;
   const base = { routine: nameOf(routine), oid: routine.oid };
   if (names.length === 0) return { ...base, arguments: [] };
+  if (named.length > 0)
+    return { ...base, arguments: named.map(({ name, sqlType: type }, param) => ({ name, value: { param, type } })) };
   if (payload !== undefined)
     return { ...base, arguments: [], payload: { json: { param: 0 }, shape: payload.shape, names } };
   const pairs = pairsOf(planning);

@@ -21,8 +21,8 @@ export type InputShape =
   | { readonly kind: "query" }
   /** a form: text, in order, names possibly repeated */
   | { readonly kind: "form"; readonly pairs: readonly (readonly [name: string, value: string])[] }
-  /** a JSON body or the rows of a CSV body */
-  | { readonly kind: "payload"; readonly isJson: boolean }
+  /** a JSON body or the rows of a CSV body. `isPlain`: its values are there as texts */
+  | { readonly kind: "payload"; readonly isJson: boolean; readonly isPlain?: true }
   | { readonly kind: "raw"; readonly type: "text" | "xml" | "bytea" };
 
 /** What plans are made from. */

@@ -239,3 +239,23 @@ const scanArray = (
   if (!atEnd(i + 1)) return "invalid";
   return isMismatch ? "mismatch" : { shape: "array", keys: sorted(firstSet), isEmpty: false };
 };
+
+/** The object's values as the texts that PostgreSQL reads them from; undefined: not all of them are plain. What stands as
+ *  `\\u` may be no text to PostgreSQL. `bytes`: an object, as `scanJson` says. @rule X-PLN-8 */
+export const plainValues = (bytes: Buffer): ReadonlyMap<string, string | null> | undefined => {
+  const values = new Map<string, string | null>(); // the last of repeated keys wins
+  let i = skipSpace(bytes, skipSpace(bytes, 0) + 1);
+  while (bytes[i] === QUOTE) {
+    const keyEnd = skipString(bytes, i + 1);
+    const key = JSON.parse(bytes.toString("utf8", i, keyEnd)) as string; // a JSON string
+    const start = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1);
+    if (bytes[start] === OPEN_BRACE || bytes[start] === OPEN_BRACKET) return undefined;
+    const end = skipValue(bytes, start, 0);
+    const text = bytes.toString("utf8", start, end);
+    if (text.includes("\\u")) return undefined;
+    values.set(key, text === "null" ? null : bytes[start] === QUOTE ? (JSON.parse(text) as string) : text); // a JSON string
+    i = skipSpace(bytes, end);
+    if (bytes[i] === COMMA) i = skipSpace(bytes, i + 1);
+  }
+  return values;
+};

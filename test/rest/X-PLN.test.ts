@@ -1,0 +1,123 @@
+/** Arguments of calls by POST, as PostgreSQL plans with them: docs/reference/statements.md. */
+import { describe, expect, test } from "vitest";
+import { startApi } from "../support/api.ts";
+
+const api = await startApi();
+
+const TYPES = [
+  "int",
+  "bigint",
+  "numeric",
+  "real",
+  "boolean",
+  "text",
+  "varchar",
+  "char",
+  "bytea",
+  "bit",
+  "uuid",
+  "date",
+  "timestamptz",
+  "interval",
+  "name",
+  "point",
+  "xml",
+  "int4range",
+  "json",
+  "jsonb",
+  "int[]",
+  "sea.plain_mood",
+  "sea.plain_short",
+  "sea.plain_sure",
+  "sea.plain_pair",
+];
+const VALUES = [
+  "1",
+  "-0",
+  "1.50",
+  "1e3",
+  "99999999999999999999",
+  "true",
+  "null",
+  '""',
+  '" 7 "',
+  '"1"',
+  '"NULL"',
+  '"{1,2}"',
+  '"(1,2)"',
+  '"[1,5)"',
+  '"happy"',
+  '"\\\\x6162"',
+  '"a\\"b\\\\c\\nd\\/e"',
+  '"Ålesund 🚢"',
+  '"2024-02-30"',
+  '"2024-02-29T12:00:00+02:00"',
+  '"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"',
+  '"1 day"',
+  '"<a/>"',
+  '"101"',
+  '{"a":1}',
+  "[1,2]",
+];
+
+await api.sql(`
+  create type sea.plain_mood as enum ('happy', 'sad');
+  create domain sea.plain_short as varchar(3) check (value <> '1');
+  create domain sea.plain_sure as int not null;
+  create type sea.plain_pair as (a int, b int);
+  ${TYPES.map(
+    (type, i) => `
+  create function sea.plain_${i}(v ${type}, w text default 'w') returns text language sql stable as $$ select coalesce(v::text, 'nothing') || w $$;
+  create function sea.plain_rows_${i}(v ${type}) returns table (id int, said text) language sql volatile as $$ select 1, v::text $$;`,
+  ).join("")}
+  create function sea.plain_strict(a int, b text) returns text language sql strict immutable as $$ select a || b $$;
+  create function sea.plain_all(a int, b text default 'b', variadic c int[] default '{}') returns text language sql as $$ select concat_ws(',', a, b, c::text) $$`);
+await api.reload();
+
+const call = async (name: string, body: string): Promise<string> => {
+  const { status, text } = await api.post(`/rpc/${name}`, { headers: { "content-type": "application/json" }, body });
+  return `${status} ${text}`;
+};
+
+describe("X-PLN-8 arguments of a JSON body are read as the body is", () => {
+  // an array is read by the database, the values of an object are bound one by one
+  test.each(TYPES.map((type, i) => [type, i] as const))("%s", async (_, i) => {
+    for (const value of VALUES) {
+      for (const name of [`plain_${i}`, `plain_rows_${i}`]) {
+        const bound = await call(name, `{"v":${value}}`);
+        const read = await call(name, `[{"v":${value}}]`);
+        expect(bound, `${name} ${value}`).toBe(read);
+      }
+    }
+  });
+
+  test.each([
+    ["the last of repeated keys", "plain_strict", '{"a":1,"a":2,"b":"x"}', '200 "2x"'],
+    ["a null for a strict function", "plain_strict", '{"a":null,"b":"x"}', "200 null"],
+    ["escapes in keys and values", "plain_strict", '{"\\u0061":1,"b":"\\u00e9\\uD83D\\uDEA2"}', '200 "1é🚢"'],
+    ["defaults", "plain_0", '{"v":3}', '200 "3w"'],
+    ["blanks", "plain_strict", ' \n{ "b" : "x" ,\t"a" : 1 } ', '200 "1x"'],
+    ["a variadic parameter", "plain_all", '{"a":1,"c":[2,3]}', '200 "1,b,{2,3}"'],
+    ["and its default", "plain_all", '{"a":1}', '200 "1,b,{}"'],
+  ])("%s", async (_, name, body, answer) => {
+    expect(await call(name, body)).toBe(answer);
+  });
+
+  test.each([
+    ["half of a pair", '{"a":1,"b":"\\ud83d"}', "22P02"],
+    ["a NUL", '{"a":1,"b":"\\u0000"}', "22P05"],
+    ["a bad number", '{"a":"x","b":""}', "22P02"],
+    ["a number that is too large", '{"a":99999999999,"b":""}', "22003"],
+    ["an object for a number", '{"a":{},"b":""}', "22P02"],
+  ])("%s", async (_, body, code) => {
+    const answer = await call("plain_strict", body);
+    expect(answer).toContain("400 ");
+    expect(JSON.parse(answer.slice(4)).code).toBe(code);
+    expect(answer).toBe(await call("plain_strict", `[${body}]`));
+  });
+
+  test("a long body is sent as it is", async () => {
+    const long = "é".repeat(20_000);
+    expect(await call("plain_strict", `{"a":1,"b":"${long}"}`)).toBe(`200 "1${long}"`);
+  });
+});
