@@ -123,10 +123,18 @@ export const createEngine = (
     run: async (
       operation,
       session,
-      { settings, onGone, exchange, longBody, end = "commit", access = operation.access } = {},
+      { settings, onGone, exchange, longBody, packedBody, end = "commit", access = operation.access } = {},
     ) => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
-      const written = operation.isIntrospecting ? { outputs: await write(operation.outputs) } : operation;
+      if (operation.isIntrospecting && packedBody !== undefined && exchange !== undefined) {
+        const packed = await write.body(operation.outputs);
+        if (packed !== undefined) {
+          packedBody(packed, exchange);
+          operation.keep();
+          return "{}";
+        }
+      }
+      const written = operation.isIntrospecting ? { outputs: await write.texts(operation.outputs) } : operation;
       if (operation.steps.length === 0) {
         operation.keep();
         return assemble(written, [], calls);

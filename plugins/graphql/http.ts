@@ -10,7 +10,6 @@ import {
   type Exchange,
   type Execution,
   type Headers,
-  type LongBody,
   type PluginContext,
   type ResolvedOptions,
   type RelApiError as CoreError,
@@ -20,6 +19,7 @@ import { answerBatch } from "./batch.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
+import { createLongAnswers } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
@@ -58,6 +58,11 @@ const NOTHING: Execution = {
   skipPreRequest: true,
 };
 
+const GZIPPED: Headers = [
+  ["Content-Encoding", "gzip"],
+  ["Vary", "Accept-Encoding"],
+];
+
 const gzipAside = promisify(gzip);
 
 const acceptsGzip = (header: string | undefined): boolean =>
@@ -91,7 +96,7 @@ const zipped = async (answer: Answer, body: string | Uint8Array): Promise<Answer
     bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAside(bytes, { level: 1 });
   return {
     ...answer,
-    headers: [...answer.headers, ["Content-Encoding", "gzip"], ["Vary", "Accept-Encoding"]],
+    headers: [...answer.headers, ...GZIPPED],
     body: small,
   };
 };
@@ -108,9 +113,9 @@ const endOf = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit
 export const runOptionsOf = (
   exchange: Exchange,
   { options, requestSettings }: PluginContext,
-  longBody?: LongBody,
+  long?: Pick<GqlRunOptions, "longBody" | "packedBody">,
 ): GqlRunOptions => ({
-  longBody,
+  ...long,
   settings: requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onGone(listener),
@@ -125,45 +130,6 @@ export const subscriptionOverHttp = (): RelApiError =>
     path: "$",
   });
 
-/** From here on `data` is put together as bytes, which a text would be two copies of. */
-const LONG_BYTES = 1024 * 1024;
-const BEFORE = Buffer.from('{"data":');
-const AFTER = Buffer.from("}");
-
-/** Whole answers of requests whose `data` is long, by their exchange; undefined: it was lost on its way.
- *  @rule R-STR-7 */
-const createCollected = (): { readonly answers: WeakMap<object, Promise<Buffer | undefined>>; longBody: LongBody } => {
-  const answers = new WeakMap<object, Promise<Buffer | undefined>>();
-  return {
-    answers,
-    longBody: {
-      aboveBytes: LONG_BYTES,
-      take: (_row, { bytes, execution: { exchange } }) => {
-        if (exchange === undefined) return undefined;
-        const whole = Buffer.allocUnsafeSlow(BEFORE.length + bytes + AFTER.length);
-        let at = BEFORE.copy(whole);
-        AFTER.copy(whole, at + bytes);
-        const { promise, settle } = settled<Buffer | undefined>();
-        answers.set(exchange, promise);
-        return {
-          write: (chunk) => {
-            at += chunk.copy(whole, at);
-            return true;
-          },
-          end: () => settle(whole),
-          fail: () => settle(undefined), // after its end nothing changes
-        };
-      },
-    },
-  };
-};
-
-const settled = <Value>(): { readonly promise: Promise<Value>; readonly settle: (value: Value) => void } => {
-  let settle: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((resolve) => (settle = resolve));
-  return { promise, settle };
-};
-
 /** A request as it was read, on its way through the handler. */
 interface Posted {
   readonly exchange: Exchange;
@@ -176,7 +142,7 @@ export const statusFor = (exchange: AnyExchange, { status, keepsStatus }: Encode
   exchange.path === OLD_PATH || keepsStatus ? status : 200;
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
-  const { answers, longBody } = createCollected();
+  const longAnswers = createLongAnswers();
 
   const answer = async (
     exchange: Exchange,
@@ -191,9 +157,9 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       exchange.planned = operation.plans;
       exchange.mark("plan");
       // those of a batch are put together as text
-      const options = runOptionsOf(exchange, context, sender === exchange ? longBody : undefined);
+      const options = runOptionsOf(exchange, context, sender === exchange ? longAnswers.options : undefined);
       let data = await engine.run(operation, exchange.session, options);
-      const long = data === "{}" ? answers.get(exchange) : undefined;
+      const long = data === "{}" ? longAnswers.of.get(exchange) : undefined;
       if (long !== undefined) {
         if ((await long) !== undefined)
           data = ""; // the handler takes text alone
@@ -250,8 +216,12 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       raw: { exchange, request: body.single },
       context: undefined,
     });
-    const bytes = text === "" ? await answers.get(exchange) : undefined;
-    return compressed(exchange, json(exchange, status, bytes ?? text ?? ""));
+    const long = text === "" ? await longAnswers.of.get(exchange) : undefined;
+    if (long !== undefined && "gzip" in long) {
+      if (!acceptsGzip(exchange.header("accept-encoding"))) return json(exchange, status, await long.plain());
+      return json(exchange, status, await long.gzip(), GZIPPED);
+    }
+    return compressed(exchange, json(exchange, status, long ?? text ?? ""));
   };
 
   const health = async (): Promise<Answer> => {

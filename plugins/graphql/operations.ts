@@ -101,7 +101,7 @@ export type GqlOutput =
   /** JSON text known already: `__typename`, writes that touch nothing; of introspection it is made when it is asked for,
    *  in `pieces` by those who can wait */
   | { readonly as: string; readonly text: string }
-  | { readonly as: string; readonly text: string; readonly pieces: () => Pieces<string> }
+  | { readonly as: string; readonly text: string; readonly pieces: () => Pieces<readonly Buffer[]> }
   /** the body of a step is the value */
   | { readonly as: string; readonly step: number }
   /** the body of a step is an object whose keys belong here (`Bundle`) */
@@ -149,10 +149,18 @@ export interface GqlEngine {
   encodeErrors(error: unknown, session: Session | undefined): EncodedErrors;
 }
 
+/** A whole body of an answer that is long and the same for many. */
+export interface PackedBody {
+  plain(): Promise<Buffer>;
+  gzip(): Promise<Buffer>;
+}
+
 /** Options of one run of an operation. */
 export interface GqlRunOptions extends Pick<Execution, "exchange"> {
   /** Takes a body that is all of `data`, which is `{}` then. */
   readonly longBody?: Execution["longBody"] | undefined;
+  /** The same of a whole answer that is there already. */
+  readonly packedBody?: (body: PackedBody, exchange: object) => void;
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
   /** Of writes; commit unless given. @rule G-TX-6 */

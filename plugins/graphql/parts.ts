@@ -15,7 +15,6 @@ import type {
   GraphQLInputObjectType,
   GraphQLInputType,
   GraphQLInterfaceType,
-  GraphQLNamedType,
   GraphQLObjectType,
   GraphQLOutputType,
 } from "graphql";
@@ -458,12 +457,19 @@ export interface RoleSchema {
   readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
   /** Introspection is refused to the role (G-INT-9). */
   readonly isIntrospectionClosed: boolean;
+  /** Some types may be behind interfaces. */
+  readonly hasInterfaces: boolean;
   /** That documents may have. */
   readonly directives: Directives;
-  /** JSON text of one meta field; `variables` coerced. The document has been checked. */
-  introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Pieces<string>;
-  /** Every type, by name, sorted. Made aside, so not the very objects that `query` leads to; costs the whole schema. */
-  types(): Pieces<ReadonlyMap<string, GraphQLNamedType>>;
+  /** JSON text of one meta field, as UTF-8 in the order of the parts; `variables` coerced. The document has been checked. */
+  introspect(
+    field: FieldNode,
+    document: DocumentNode,
+    variables: Readonly<Record<string, unknown>>,
+  ): Pieces<readonly Buffer[]>;
+  /** The same types with all fields of the roots: costs the whole schema. Made aside, so not the very objects that
+   *  `query` leads to. */
+  whole(): Pieces<RoleSchema>;
   /** `<rel>` and column names back to GraphQL, for messages. */
   columnName(relation: Relation, column: string): string;
 }

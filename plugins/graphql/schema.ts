@@ -63,7 +63,7 @@ interface Prepared extends ModelNames {
 const nothing: IntrospectionService["introspect"] = () =>
   function* () {
     yield;
-    return "null";
+    return [];
   };
 
 /** Whose schemas are prepared for the next model: those made last. */

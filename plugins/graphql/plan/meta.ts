@@ -19,12 +19,12 @@ export const planMetaField = (
   const { schema, document } = planner;
   const node = answeredNode(selected);
   const values = valuesOf(planner);
-  const pieces = (): Pieces<string> => schema.introspect(node, document, values);
+  const pieces = (): Pieces<readonly Buffer[]> => schema.introspect(node, document, values);
   return {
     as: selected.as,
     pieces,
     get text() {
-      return atOnce(pieces());
+      return Buffer.concat(atOnce(pieces())).toString();
     },
   };
 };

@@ -6,7 +6,6 @@ import {
   GraphQLString,
   type GraphQLInputObjectType,
   type GraphQLInputType,
-  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLScalarType,
@@ -21,10 +20,9 @@ import {
   type ResolvedOptions,
 } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
-import { collectTypes } from "./collect.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
-import { inputObjectType, objectType, type FieldSource } from "./lazy-types.ts";
+import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { onceFor } from "./once.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
@@ -104,9 +102,6 @@ export interface PreparableSchema extends RoleSchema {
 type Root = "query" | "mutation" | "subscription";
 
 const TABLES_AT_ONCE = 10;
-
-const isRootScope = (scope: GqlScope): boolean =>
-  scope === "query_root" || scope === "mutation_root" || scope === "subscription_root";
 
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, source, values, view, hooks, registry, options } = parts;
@@ -345,9 +340,9 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   let query: GraphQLObjectType | undefined;
   let mutation: GraphQLObjectType | undefined | null = null;
   let subscription: GraphQLObjectType | undefined | null = null;
-  /** All types of a large schema take hundreds of megabytes: they are made aside for introspection and forgotten after
-   *  it. */
-  let whole: WeakRef<ReadonlyMap<string, GraphQLNamedType>> | undefined;
+  /** Roots of a large schema take many megabytes: those with all fields are made aside for introspection, and forgotten
+   *  after it. */
+  let whole: WeakRef<RoleSchema> | undefined;
 
   const schema: PreparableSchema = {
     model,
@@ -356,6 +351,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     options,
     metaFields: parts.metaFields,
     directives: parts.directives,
+    hasInterfaces: variant?.interfaces !== undefined,
     isIntrospectionClosed: view.isIntrospectionClosed === true,
     get query() {
       query ??=
@@ -373,14 +369,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       return subscription;
     },
     introspect: (...question) => introspect(...question),
-    types: function* () {
+    whole: function* () {
       const known = whole?.deref();
       if (known !== undefined) return known;
       const aside = buildRoleSchema(parts);
       yield* aside.prepare(parts.hasSubscriptions ? ["query", "mutation", "subscription"] : ["query", "mutation"]);
-      const types = yield* collectTypes(aside);
-      whole = new WeakRef(types);
-      return types;
+      whole = new WeakRef(aside);
+      return aside;
     },
     isWhole: !isSplit,
     usedRoots: () => [

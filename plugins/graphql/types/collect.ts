@@ -1,17 +1,18 @@
-/** Every type that can be reached from the roots, sorted by name. @rule G-GEN-4 G-INT-2 G-INT-7 */
+/** Every type that can be reached from the roots. @rule G-GEN-4 G-INT-2 G-INT-7 */
 import {
   GraphQLBoolean,
-  GraphQLEnumType,
   GraphQLInputObjectType,
   GraphQLInt,
   GraphQLInterfaceType,
   GraphQLObjectType,
   GraphQLString,
   introspectionTypes,
+  type GraphQLFieldMap,
+  type GraphQLInputFieldMap,
   type GraphQLNamedType,
   type GraphQLType,
 } from "graphql";
-import type { Pieces } from "../../../core/index.ts";
+import { forgetFields } from "./lazy-types.ts";
 import type { RoleSchema } from "../parts.ts";
 
 /** `getNamedType` without its checks for types of other copies of graphql, which take longer than all else here. */
@@ -21,40 +22,38 @@ const namedTypeOf = (type: GraphQLType): GraphQLNamedType => {
   return at;
 };
 
-export const collectTypes = function* (schema: RoleSchema): Pieces<ReadonlyMap<string, GraphQLNamedType>> {
-  const found = new Map<string, GraphQLNamedType>();
+/** Of a type: the roots have thousands. */
+const FIELDS_AT_ONCE = 100;
+
+/** Each once, in no order, and in between nothing, to give way; its fields are forgotten when the next is asked for. */
+export const eachType = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {
+  const found = new Set<GraphQLNamedType>();
   const queue: GraphQLNamedType[] = [];
-  /** Some types share theirs. */
-  const seen = new Set<object>();
-  const add = (type: GraphQLNamedType): void => {
-    if (found.get(type.name) === type) return;
-    found.set(type.name, type);
-    queue.push(type);
+  const add = (type: GraphQLType): void => {
+    const named = namedTypeOf(type);
+    if (found.has(named)) return;
+    found.add(named);
+    queue.push(named);
+  };
+  const addFields = function* (fields: GraphQLFieldMap<unknown, unknown> | GraphQLInputFieldMap) {
+    let count = 0;
+    for (const name in fields) {
+      const field = fields[name]!; // one of its keys
+      add(field.type);
+      if (++count % FIELDS_AT_ONCE === 0) yield undefined;
+      if ("args" in field) for (const argument of field.args) add(argument.type);
+    }
   };
   for (const root of [schema.query, schema.mutation, schema.subscription]) if (root !== undefined) add(root);
   for (const type of [GraphQLBoolean, GraphQLInt, GraphQLString, ...introspectionTypes]) add(type);
   for (let type = queue.pop(); type !== undefined; type = queue.pop()) {
-    yield;
     if (type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType) {
       for (const one of type.getInterfaces()) add(one);
-      const fields = type.getFields();
-      if (seen.has(fields)) continue;
-      seen.add(fields);
-      for (const name in fields) {
-        const field = fields[name]!; // one of its keys
-        add(namedTypeOf(field.type));
-        for (const argument of field.args) add(namedTypeOf(argument.type));
-      }
+      yield* addFields(type.getFields());
     } else if (type instanceof GraphQLInputObjectType) {
-      const fields = type.getFields();
-      if (seen.has(fields)) continue;
-      seen.add(fields);
-      for (const name in fields) add(namedTypeOf(fields[name]!.type)); // one of its keys
-    } else if (type instanceof GraphQLEnumType) {
-      type.getValues();
+      yield* addFields(type.getFields());
     }
+    yield type;
+    forgetFields(type);
   }
-  const sorted = new Map<string, GraphQLNamedType>();
-  for (const name of [...found.keys()].sort()) sorted.set(name, found.get(name)!); // one of its keys
-  return sorted;
 };

@@ -2,7 +2,7 @@
  *  X-GQL-1 X-GQL-5 */
 import { isLeafType, getNamedType, isOutputType } from "graphql";
 import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
-import { isForeign, merge } from "./tap.ts";
+import { isFor, isForeign, merge } from "./tap.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlField, GqlFieldContext, GqlFields, GqlPart } from "../parts.ts";
 
@@ -126,18 +126,25 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
     refuseHidden(before, run, tap.name, owners, context);
     return taken(before, after, tap.name, owners, context);
   };
+  /** Tens of thousands of types are asked for, most of which two or three taps have something for. */
+  const byScope = new Map<GqlScope, typeof taps>();
+  const tapsFor = ({ scope }: GqlFieldContext): typeof taps => {
+    let known = byScope.get(scope);
+    if (known === undefined) byScope.set(scope, (known = taps.filter((tap) => isFor(tap, scope))));
+    return known;
+  };
   return {
     isByTable: !taps.some(isForeign),
-    fieldsOf: taps.some(isForeign)
-      ? (context) => {
-          const owners: Owners = new Map();
-          return taps.reduce((before, tap) => add(before, tap, owners, context), none);
-        }
-      : (context) => hooks.buildGqlField.call(none, context) as GqlFields, // taps of this surface give fields of it
+    fieldsOf: (context) => {
+      const owners: Owners = new Map();
+      let fields = none;
+      for (const tap of tapsFor(context)) fields = add(fields, tap, owners, context);
+      return fields;
+    },
     rootFieldsOf: function* (context, parts) {
       const owners: Owners = new Map();
       let fields = none;
-      for (const tap of taps) {
+      for (const tap of tapsFor(context)) {
         if (isForeign(tap)) {
           fields = add(fields, tap, owners, context);
           continue;

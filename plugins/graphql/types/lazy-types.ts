@@ -8,8 +8,10 @@ import {
   type GraphQLFieldMap,
   type GraphQLInputFieldMap,
   type GraphQLInterfaceType,
+  type GraphQLNamedType,
 } from "graphql";
 import { makeInputFields, makeOutputFields } from "./fields.ts";
+import type { GqlScope } from "../part-kinds.ts";
 import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../parts.ts";
 
 /** Where the fields of a schema's types come from. */
@@ -25,6 +27,9 @@ export interface FieldSource {
 /** Scopes whose types often share all fields with another type: `avg` and `stddev` have the same. */
 const SHARING: ReadonlySet<string> = new Set(["aggregate_columns", "aggregate_order_by_columns"]);
 
+export const isRootScope = (scope: GqlScope | undefined): boolean =>
+  scope === "query_root" || scope === "mutation_root" || scope === "subscription_root";
+
 const NONE: readonly never[] = Object.freeze([]);
 
 type FieldOf<FieldMap> = FieldMap[keyof FieldMap];
@@ -38,12 +43,11 @@ const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
     readonly name: string;
     readonly description: string | null | undefined;
     readonly [GQL_EXTENSION]: GqlTypeFacts;
-    #source: FieldSource | undefined;
+    readonly #source: FieldSource;
     #given: GqlFields | undefined;
     #fields: FieldMap | undefined;
     /** Of roots: those that documents have used. */
     #some: Map<string, FieldOf<FieldMap>> | undefined;
-    readonly #interfaces: FieldSource["interfacesOf"];
 
     /** `given`: its fields, if known. */
     constructor(spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) {
@@ -52,12 +56,11 @@ const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
       this[GQL_EXTENSION] = spec;
       this.#source = source;
       this.#given = given;
-      this.#interfaces = source.interfacesOf;
     }
 
     getFields(): FieldMap {
-      const source = this.#source;
-      if (source !== undefined) {
+      if (this.#fields === undefined) {
+        const source = this.#source;
         const spec = this[GQL_EXTENSION] as GqlTypeSpec; // as it was given
         const fields = this.#given ?? source.fieldsOf(spec);
         if (SHARING.has(spec.scope)) {
@@ -66,19 +69,22 @@ const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
         } else {
           this.#fields = make(fields);
         }
-        this.#source = undefined;
         this.#given = undefined;
         this.#some = undefined;
       }
-      return this.#fields as FieldMap; // made the first time
+      return this.#fields;
+    }
+
+    forgetFields(): void {
+      if (!isRootScope(this[GQL_EXTENSION].scope)) this.#fields = undefined;
     }
 
     /** The field of that name, without the others where they are many. */
     getField(name: string): FieldOf<FieldMap> | undefined {
       const some = this.#some?.get(name);
       if (some !== undefined) return some;
-      const source = this.#given === undefined ? this.#source : undefined;
-      const one = source?.oneOf(this[GQL_EXTENSION] as GqlTypeSpec, name); // as it was given
+      const isOpen = this.#given === undefined && this.#fields === undefined;
+      const one = isOpen ? this.#source.oneOf(this[GQL_EXTENSION] as GqlTypeSpec, name) : undefined; // as it was given
       if (one === undefined) return this.getFields()[name] as FieldOf<FieldMap> | undefined; // what maps have
       const field = make(one)[name] as FieldOf<FieldMap> | undefined;
       if (field !== undefined) (this.#some ??= new Map()).set(name, field);
@@ -86,7 +92,7 @@ const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
     }
 
     getInterfaces(): readonly GraphQLInterfaceType[] {
-      return this.#interfaces?.(this[GQL_EXTENSION] as GqlTypeSpec) ?? NONE; // as it was given
+      return this.#source.interfacesOf?.(this[GQL_EXTENSION] as GqlTypeSpec) ?? NONE; // as it was given
     }
 
     /** The type itself has the one key that is looked for. */
@@ -110,6 +116,12 @@ export const objectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFi
   new ObjectType(spec, source, given) as unknown as GraphQLObjectType;
 export const inputObjectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLInputObjectType =>
   new InputObjectType(spec, source, given) as unknown as GraphQLInputObjectType;
+
+/** Its fields are made anew when they are asked for again: those of all types take hundreds of megabytes. */
+export const forgetFields = (type: GraphQLNamedType): void => {
+  if (type instanceof ObjectType || type instanceof InputObjectType)
+    (type as InstanceType<typeof ObjectType> | InstanceType<typeof InputObjectType>).forgetFields();
+};
 
 /** The field of that name. */
 export const fieldOf = (type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined =>

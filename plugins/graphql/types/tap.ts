@@ -5,10 +5,16 @@ import type { GqlScope } from "../part-kinds.ts";
 import { type GqlField, type GqlFieldContext, type GqlFields, type GqlPart, withPart } from "../parts.ts";
 import type { GqlTable } from "../served.ts";
 
-/** Marks taps of the surface itself, which give no fields of plugins' own. */
-const OF_THIS_SURFACE = { isOfGraphql: true } as const;
+/** Of taps of the surface itself, which give no fields of plugins' own: the scopes that they know. */
+interface OfThisSurface {
+  readonly scopes: Readonly<Partial<Record<GqlScope, AddFields>>>;
+}
 
-export const isForeign = (tap: object): boolean => !("isOfGraphql" in tap);
+export const isForeign = (tap: object): boolean => !("scopes" in tap);
+
+/** Whether the tap may have something for types of that scope. */
+export const isFor = (tap: object, scope: GqlScope): boolean =>
+  isForeign(tap) || scope in (tap as OfThisSurface).scopes;
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
@@ -19,11 +25,14 @@ export const tapFields = (
   plugin: string,
   scopes: Readonly<Partial<Record<GqlScope, AddFields>>>,
 ): void =>
-  hooks.buildGqlField.tap({ name: plugin, ...OF_THIS_SURFACE }, (fields: GqlFields, context: GqlFieldContext) => {
-    const added = scopes[context.scope]?.(context);
-    if (added === undefined || isEmpty(added)) return fields;
-    return isEmpty(fields) ? added : merge(fields, added);
-  });
+  hooks.buildGqlField.tap(
+    { name: plugin, ...({ scopes } satisfies OfThisSurface) },
+    (fields: GqlFields, context: GqlFieldContext) => {
+      const added = scopes[context.scope]?.(context);
+      if (added === undefined || isEmpty(added)) return fields;
+      return isEmpty(fields) ? added : merge(fields, added);
+    },
+  );
 
 /** A column may be called `constructor`: inherited properties are not fields. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);

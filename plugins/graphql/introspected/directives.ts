@@ -1,0 +1,56 @@
+/** The directives of a schema, as introspection tells them. @rule G-INT-8 */
+import { DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLInt, GraphQLNonNull } from "graphql";
+import type { RoleSchema } from "../parts.ts";
+
+const { FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT, QUERY } = DirectiveLocation;
+const WHERE_FIELDS_ARE = [FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT];
+
+/** @rule G-INT-8 */
+const DIRECTIVES: readonly GraphQLDirective[] = [
+  new GraphQLDirective({
+    name: "cached",
+    description: "whether this query should be cached (Hasura Cloud only)",
+    locations: [QUERY],
+    args: {
+      refresh: { type: new GraphQLNonNull(GraphQLBoolean), defaultValue: false },
+      ttl: { type: new GraphQLNonNull(GraphQLInt), defaultValue: 60 },
+    },
+  }),
+  new GraphQLDirective({
+    name: "include",
+    description: "whether this query should be included",
+    locations: WHERE_FIELDS_ARE,
+    args: { if: { type: new GraphQLNonNull(GraphQLBoolean) } },
+  }),
+  new GraphQLDirective({
+    name: "skip",
+    description: "whether this query should be skipped",
+    locations: WHERE_FIELDS_ARE,
+    args: { if: { type: new GraphQLNonNull(GraphQLBoolean) } },
+  }),
+];
+
+const LOCATIONS = {
+  query: QUERY,
+  mutation: DirectiveLocation.MUTATION,
+  subscription: DirectiveLocation.SUBSCRIPTION,
+};
+
+/** Those of plugins too, sorted. @rule G-INT-2 X-DIR-1 */
+export const directivesOf = ({ directives }: RoleSchema): readonly GraphQLDirective[] => {
+  const added = Object.values(directives).flatMap(({ added: one }) =>
+    one === undefined
+      ? []
+      : new GraphQLDirective({
+          name: one.name,
+          description: one.description,
+          locations: one.on.map((operation) => LOCATIONS[operation]),
+          args: Object.fromEntries(
+            Object.entries(one.arguments)
+              .sort(([a], [b]) => (a < b ? -1 : 1))
+              .map(([name, defaultValue]) => [name, { type: new GraphQLNonNull(GraphQLBoolean), defaultValue }]),
+          ),
+        }),
+  );
+  return added.length === 0 ? DIRECTIVES : [...DIRECTIVES, ...added].sort((a, b) => (a.name < b.name ? -1 : 1));
+};

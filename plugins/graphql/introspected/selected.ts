@@ -1,0 +1,55 @@
+/** What a selection on the introspection types asks for. */
+import { Kind, valueFromASTUntyped, type DocumentNode, type FieldNode, type SelectionSetNode } from "graphql";
+
+export interface Selected {
+  readonly key: string;
+  readonly name: string;
+  readonly nodes: readonly FieldNode[];
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** The fields of one selection set: fragments inlined, equal response names merged. */
+export const createCollector = (document: DocumentNode, variables: Variables) => {
+  const fragments = new Map(
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition] as const] : [],
+    ),
+  );
+
+  const valueOf = (node: FieldNode, name: string): unknown => {
+    const argument = node.arguments?.find((each) => each.name.value === name);
+    return argument && valueFromASTUntyped(argument.value, variables);
+  };
+
+  const isWanted = (directives: FieldNode["directives"]): boolean =>
+    (directives ?? []).every((directive) => {
+      const condition = directive.arguments?.find((each) => each.name.value === "if");
+      const holds = condition !== undefined && valueFromASTUntyped(condition.value, variables) === true;
+      return directive.name.value === "skip" ? !holds : directive.name.value === "include" ? holds : true;
+    });
+
+  const collect = (sets: readonly (SelectionSetNode | undefined)[], type: string): Selected[] => {
+    const found = new Map<string, { name: string; nodes: FieldNode[] }>();
+    const visit = (set: SelectionSetNode | undefined): void => {
+      for (const selection of set?.selections ?? []) {
+        if (!isWanted(selection.directives)) continue;
+        if (selection.kind === Kind.FIELD) {
+          const key = selection.alias?.value ?? selection.name.value;
+          const entry = found.get(key);
+          if (entry === undefined) found.set(key, { name: selection.name.value, nodes: [selection] });
+          else entry.nodes.push(selection);
+          continue;
+        }
+        const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+        const condition = fragment?.typeCondition?.name.value;
+        if (condition === undefined || condition === type) visit(fragment?.selectionSet);
+      }
+    };
+    sets.forEach(visit);
+    return [...found].map(([key, { name, nodes }]) => ({ key, name, nodes }));
+  };
+  return { collect, valueOf };
+};
+
+export type Collector = ReturnType<typeof createCollector>;

@@ -1,0 +1,279 @@
+/** Writes types as JSON text, straight from the types of graphql-js: the generic executor takes seconds for the schema of
+ *  a large database. @rule G-INT-2 … G-INT-6 */
+import {
+  astFromValue,
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLInterfaceType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  print,
+  type FieldNode,
+  type GraphQLArgument,
+  type GraphQLDirective,
+  type GraphQLEnumValue,
+  type GraphQLField,
+  type GraphQLFieldMap,
+  type GraphQLInputField,
+  type GraphQLInputFieldMap,
+  type GraphQLNamedType,
+  type GraphQLType,
+} from "graphql";
+import type { Collector, Selected } from "./selected.ts";
+
+type Write<Source> = (source: Source) => string;
+
+/** The same piece by piece, for what may be long. */
+interface WriteParts<Source> {
+  readonly write: Write<Source>;
+  readonly parts: (source: Source) => Iterable<string>;
+}
+
+/** What a member has: its text where that is the same for all. */
+type Member<Source> = string | Write<Source> | WriteParts<Source>;
+
+const NULL = "null";
+
+const text = (value: string | null | undefined): string =>
+  value === null || value === undefined ? NULL : JSON.stringify(value);
+
+/** Names of GraphQL have nothing that JSON escapes. */
+const nameText = (name: string): string => `"${name}"`;
+
+const listOf = <Source>(sources: readonly Source[], write: Write<Source>): string => {
+  let body = "[";
+  for (const source of sources) body += body.length === 1 ? write(source) : `,${write(source)}`;
+  return `${body}]`;
+};
+
+const listOfMembers = <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>): string => {
+  let body = "[";
+  for (const name in sources) body += body.length === 1 ? write(sources[name]!) : `,${write(sources[name]!)}`; // one of its keys
+  return `${body}]`;
+};
+
+/** Cached texts per kind: enough for what repeats soon, small compared with the text of a large schema. */
+const MAX_KEPT = 4000;
+const MAX_FIELDS_KEPT = 100;
+
+/** Writes once what many places share: references to a type, the arguments of a table's lists, the fields of types that
+ *  have the same ones. */
+const keeping = <Source extends object>(write: Write<Source>, maxKept = MAX_KEPT): Write<Source> => {
+  const written = new Map<Source, string>();
+  return (source) => {
+    let known = written.get(source);
+    if (known === undefined) {
+      if (written.size >= maxKept) written.clear();
+      written.set(source, (known = write(source)));
+    }
+    return known;
+  };
+};
+
+// `isObjectType` and its like take longer for the types that are not: they look for other copies of graphql
+const isNonNullType = (type: GraphQLType) => type instanceof GraphQLNonNull;
+const isListType = (type: GraphQLType) => type instanceof GraphQLList;
+const isObjectType = (type: GraphQLType) => type instanceof GraphQLObjectType;
+const isInputObjectType = (type: GraphQLType) => type instanceof GraphQLInputObjectType;
+const isInterfaceType = (type: GraphQLType) => type instanceof GraphQLInterfaceType;
+const isEnumType = (type: GraphQLType) => type instanceof GraphQLEnumType;
+const isIntrospectionType = (name: string): boolean => name.startsWith("__");
+
+const kindOf = (type: GraphQLType): string =>
+  isObjectType(type)
+    ? '"OBJECT"'
+    : isInputObjectType(type)
+      ? '"INPUT_OBJECT"'
+      : isNonNullType(type)
+        ? '"NON_NULL"'
+        : isListType(type)
+          ? '"LIST"'
+          : isEnumType(type)
+            ? '"ENUM"'
+            : isInterfaceType(type)
+              ? '"INTERFACE"'
+              : '"SCALAR"';
+
+const nameOf = (type: GraphQLType): string => (isNonNullType(type) || isListType(type) ? NULL : nameText(type.name));
+
+/** @rule G-TYP-40 */
+const descriptionOf = (type: GraphQLType): string =>
+  isNonNullType(type) || isListType(type) || type instanceof GraphQLScalarType ? NULL : text(type.description);
+
+const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField): string => {
+  if (defaultValue === undefined) return NULL;
+  const node = astFromValue(defaultValue, type);
+  return node === null || node === undefined ? NULL : text(print(node));
+};
+
+/** Fields of our types are in order already. */
+const sorted = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] =>
+  [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+
+/** What fields, arguments and values of enums have in common. @rule G-INT-3 */
+const common = (name: string): Member<{ readonly name: string; readonly description?: string | null | undefined }> => {
+  switch (name) {
+    case "name":
+      return (source) => nameText(source.name);
+    case "description":
+      return (source) => text(source.description);
+    case "isDeprecated":
+    case "isRepeatable":
+      return "false";
+    default:
+      return NULL; // deprecationReason
+  }
+};
+
+export interface Writers {
+  /** A type, with what the selections ask for. */
+  type(nodes: readonly FieldNode[]): WriteParts<GraphQLType>;
+  directive(nodes: readonly FieldNode[]): WriteParts<GraphQLDirective>;
+}
+
+/** Turns selections on the introspection types into functions that write text. `types`: all, where there are
+ *  interfaces. */
+export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<string, GraphQLNamedType>): Writers => {
+  /** What stands between two members that differ is put together here. */
+  const object = <Source>(
+    typeName: string,
+    parents: readonly FieldNode[],
+    memberOf: (selected: Selected) => Member<Source>,
+  ): WriteParts<Source> => {
+    const members: (Partial<WriteParts<Source>> & { readonly before: string; readonly write: Write<Source> })[] = [];
+    let before = "{";
+    for (const selected of collect(
+      parents.map((node) => node.selectionSet),
+      typeName,
+    )) {
+      const member = selected.name === "__typename" ? nameText(typeName) : memberOf(selected);
+      before += `${members.length === 0 && before === "{" ? "" : ","}${JSON.stringify(selected.key)}:`;
+      if (typeof member === "string") {
+        before += member;
+      } else {
+        members.push({ before, ...(typeof member === "function" ? { write: member } : member) });
+        before = "";
+      }
+    }
+    const end = `${before}}`;
+    return {
+      write: (source) => {
+        let body = "";
+        for (const member of members) body += member.before + member.write(source);
+        return body + end;
+      },
+      parts: function* (source) {
+        for (const { before, write, parts } of members) {
+          yield before;
+          if (parts === undefined) yield write(source);
+          else yield* parts(source);
+        }
+        yield end;
+      },
+    };
+  };
+
+  const inputValue = (nodes: readonly FieldNode[]) =>
+    object<GraphQLArgument | GraphQLInputField>("__InputValue", nodes, ({ name, nodes: inner }) => {
+      if (name === "defaultValue") return defaultOf;
+      if (name !== "type") return common(name);
+      const write = reference(inner);
+      return (source) => write(source.type);
+    });
+
+  const field = (nodes: readonly FieldNode[]) =>
+    object<GraphQLField<unknown, unknown>>("__Field", nodes, ({ name, nodes: inner }) => {
+      if (name === "args") {
+        const { write } = inputValue(inner);
+        const writeAll = keeping((args: GraphQLField<unknown, unknown>["args"]) => listOf(args, write));
+        return ({ args }) => (args.length === 0 ? "[]" : writeAll(args));
+      }
+      if (name !== "type") return common(name);
+      const write = reference(inner);
+      return (source) => write(source.type);
+    });
+
+  const enumValue = (nodes: readonly FieldNode[]) =>
+    object<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => common(name));
+
+  const objectsWith = (of: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
+    sorted([...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of)));
+
+  const typeMember = ({ name, nodes }: Selected): Member<GraphQLType> => {
+    switch (name) {
+      case "kind":
+        return kindOf;
+      case "name":
+        return nameOf;
+      case "description":
+        return descriptionOf;
+      case "isOneOf":
+        return (of) => (isInputObjectType(of) ? "false" : NULL);
+      case "interfaces": {
+        const write = reference(nodes);
+        return (of) => (isObjectType(of) ? listOf(of.getInterfaces(), write) : NULL);
+      }
+      case "possibleTypes": {
+        const write = reference(nodes);
+        return (of) => (isInterfaceType(of) ? listOf(objectsWith(of), write) : NULL);
+      }
+      case "fields": {
+        const { write } = field(nodes);
+        const writeAll = keeping(
+          (fields: GraphQLFieldMap<unknown, unknown>) => listOfMembers(fields, write),
+          MAX_FIELDS_KEPT,
+        );
+        return {
+          write: (of) =>
+            !isObjectType(of) && !isInterfaceType(of)
+              ? NULL
+              : isIntrospectionType(of.name)
+                ? listOf(sorted(Object.values(of.getFields())), write)
+                : writeAll(of.getFields()),
+          parts: function* (of) {
+            if (!isObjectType(of)) return yield NULL;
+            let before = "[";
+            for (const one of Object.values(of.getFields())) {
+              yield before + write(one);
+              before = ",";
+            }
+            yield before === "[" ? "[]" : "]";
+          },
+        };
+      }
+      case "inputFields": {
+        const { write } = inputValue(nodes);
+        const writeAll = keeping((fields: GraphQLInputFieldMap) => listOfMembers(fields, write), MAX_FIELDS_KEPT);
+        return (of) => (isInputObjectType(of) ? writeAll(of.getFields()) : NULL);
+      }
+      case "enumValues": {
+        const { write } = enumValue(nodes);
+        return (of) =>
+          isEnumType(of) ? listOf(isIntrospectionType(of.name) ? sorted(of.getValues()) : of.getValues(), write) : NULL;
+      }
+      case "ofType": {
+        const write = reference(nodes);
+        return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : NULL);
+      }
+      default:
+        return NULL; // specifiedByURL: none here
+    }
+  };
+
+  const type = (nodes: readonly FieldNode[]): WriteParts<GraphQLType> => object("__Type", nodes, typeMember);
+
+  /** Each type is written once per selection: `[album!]!` occurs in many places. */
+  const reference = (nodes: readonly FieldNode[]): Write<GraphQLType> => keeping(type(nodes).write);
+
+  const directive = (nodes: readonly FieldNode[]) =>
+    object<GraphQLDirective>("__Directive", nodes, ({ name, nodes: inner }) => {
+      if (name === "locations") return (source) => JSON.stringify([...source.locations].sort());
+      if (name !== "args") return common(name);
+      const { write } = inputValue(inner);
+      return (source) => listOf(source.args, write);
+    });
+
+  return { type, directive };
+};
