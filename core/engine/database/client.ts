@@ -1,6 +1,7 @@
 /** pg's client as a connection: batches out, results in, bounded. The one file that imports pg. */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { afterPg } from "./before-pg.ts"; // first
 import pg from "pg";
 import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
@@ -10,6 +11,8 @@ import type { LongRow, LongValue, RowReader } from "./value-taker.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { backendOf, type Backend } from "./sharing.ts";
 import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
+
+afterPg();
 
 interface RawConnection {
   connect(portOrPath: number | string, host?: string): void;
