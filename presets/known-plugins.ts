@@ -238,6 +238,7 @@ export const knownOptions: readonly string[] = [
   "trustedProxies",
   "urlUseLegacyTargetNames",
   "v1BooleanNullCollapse",
+  "websocketKeepalive",
 ];
 
 /** What presets of the package say of themselves, beside plugins and options. */

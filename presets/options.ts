@@ -91,7 +91,7 @@ export interface PresetOptions extends RelApiOptions {
   readonly slowQueryPlans?: NonNullable<RelApiOptions["slowQueryPlans"]> | undefined;
   /** `true`: spans for the OpenTelemetry SDK that the process has (X-TRC-1); needs `@opentelemetry/api`. Default: `false`. */
   readonly tracing?: NonNullable<RelApiOptions["tracing"]> | undefined;
-  /** With `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5). Default: `0.05`. */
+  /** With `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5). Default: `0.01`. */
   readonly traceRatio?: NonNullable<RelApiOptions["traceRatio"]> | undefined;
   /** With `TRACING`, how the database learns of a sampled trace: `application-name` sets it for the transaction, at no cost; `comment` puts a comment in the format of sqlcommenter behind the statement, which is then parsed and planned each time (X-TRC-4). Default: `"off"`. */
   readonly traceStatements?: NonNullable<RelApiOptions["traceStatements"]> | undefined;

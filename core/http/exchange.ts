@@ -36,6 +36,8 @@ export interface Exchange {
   requestId: string | undefined;
   /** The plans that answer it, as plain JSON: set by the surface, for the `planKey` of request steps. */
   planned: unknown;
+  /** What plugins keep for it (`createKept`). */
+  kept: unknown[] | undefined;
   /** A plugin looks at the answer before it is sent: its body must be there, whole. */
   readonly needsBody?: boolean;
   /** Answered for the browser's own sake, as a preflight is: not a request to log. */

@@ -1,19 +1,21 @@
 /** What a plugin keeps for a request. */
-import type { IncomingMessage } from "node:http";
+import type { OpenExchange } from "./exchange.ts";
 
 export interface Kept<Value> {
-  of(request: IncomingMessage): Value | undefined;
-  keep(request: IncomingMessage, value: Value): void;
+  of(exchange: OpenExchange): Value | undefined;
+  keep(exchange: OpenExchange, value: Value): void;
 }
 
-/** A property of the request: a WeakMap costs more to fill, and the garbage collector more to look through. */
-export const createKept = <Value>(name: string): Kept<Value> => {
-  const key = Symbol(name);
-  const place = (request: IncomingMessage) => request as unknown as Record<symbol, Value | undefined>; // nobody else has the symbol
+let count = 0;
+
+/** A place in the exchange's list: a WeakMap costs more to fill, and the garbage collector more to look through, and a
+ *  property would make exchanges of several kinds for all code that reads them. */
+export const createKept = <Value>(): Kept<Value> => {
+  const place = count++;
   return {
-    of: (request) => place(request)[key],
-    keep: (request, value) => {
-      place(request)[key] = value;
+    of: ({ kept }) => kept?.[place] as Value | undefined, // nobody else has the place
+    keep: (exchange, value) => {
+      (exchange.kept ??= [])[place] = value;
     },
   };
 };

@@ -50,7 +50,7 @@ export interface RequestFields {
 
 /** @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): RequestFields => {
-  const spent = createKept<Spent>("spent");
+  const spent = createKept<Spent>();
   // where failures alone are logged, the others must not pay for it
   const { logLevel, logger: own } = context.options;
   if (own !== undefined || lowestLogged(logLevel) === 0)
@@ -59,9 +59,9 @@ export const createRequestFields = (context: PluginContext): RequestFields => {
       if (exchange === undefined) return;
       const { askedAtMs, beganAtMs = ran.endedAtMs, endedAtMs } = ran;
       const rows = rowsOf(ran);
-      const known = spent.of(exchange.request);
+      const known = spent.of(exchange);
       if (known === undefined) {
-        spent.keep(exchange.request, {
+        spent.keep(exchange, {
           ms: endedAtMs - beganAtMs,
           waitMs: beganAtMs - askedAtMs,
           rows,
@@ -98,7 +98,7 @@ export const createRequestFields = (context: PluginContext): RequestFields => {
         const { surface, operation, method, path, errorCode } = exchange;
         const { status, bytes, durationMs, session, planKey } = done;
         const { traceId, spanId } = idsOf(exchange);
-        const database = spent.of(request);
+        const database = spent.of(exchange);
         const name = context.options.serverTraceHeader;
         // what is undefined is left out
         return {

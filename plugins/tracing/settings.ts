@@ -25,7 +25,7 @@ export const tracingSettings = [
     name: "traceRatio",
     environment: ["TRACE_RATIO"],
     kind: share,
-    default: 0.05,
+    default: 0.01,
     description:
       "with `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5)",
     isFixed: true,

@@ -1,7 +1,13 @@
 /** The spans of requests, transactions and live queries, by the conventions of OpenTelemetry. */
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
-import type { IncomingMessage } from "node:http";
-import type { Done, OpenExchange, PluginContext, RanTransaction, TransactionSignal } from "../../core/index.ts";
+import {
+  createKept,
+  type Done,
+  type OpenExchange,
+  type PluginContext,
+  type RanTransaction,
+  type TransactionSignal,
+} from "../../core/index.ts";
 import type { LiveRun, LiveRunSignal } from "../subscriptions/api.ts";
 
 type Api = typeof import("@opentelemetry/api");
@@ -32,11 +38,10 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
   const { traceRatio } = context.options;
   const begins = (): boolean => Math.random() < traceRatio;
-  // not a property of the requests: those with and without one would be of two kinds for all code that reads them
-  const opened = new WeakMap<IncomingMessage, Open>();
+  const opened = createKept<Open>();
   /** Those that traces come in; the SDK is there before the first request. */
   let headerNames: readonly string[] | undefined;
-  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.get(exchange.request);
+  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.of(exchange);
 
   /** What has already happened. */
   const record = (
@@ -143,7 +148,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         },
         parent,
       );
-      opened.set(request, { span, context: trace.setSpan(parent, span), lastMs: startMs });
+      opened.keep(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
     },
     close: (exchange, { status, bytes, session, planKey }) => {
       const known = of(exchange);

@@ -38,7 +38,7 @@ interface Turn {
   readonly cpu: number;
 }
 
-/** While it warms up each request is traced: what runs for one in twenty must be compiled too. */
+/** While it warms up each request is traced: what runs for one in a hundred must be compiled too. */
 const TRACED = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n";
 
 /** Each kind in turn, each time with another key. */

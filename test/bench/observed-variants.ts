@@ -17,10 +17,10 @@ export const VARIANTS: readonly Variant[] = [
   { name: "metrics", options: quiet, hasMetrics: true },
   { name: "log as text", options: { logFormat: "text", logLevel: "info" } },
   { name: "log as JSON", options: json },
-  { name: "one request in twenty traced", options: { ...quiet, tracing: true } },
+  { name: "one request in a hundred traced", options: { ...quiet, tracing: true } },
   { name: "all requests traced", options: { ...quiet, tracing: true, traceRatio: 1 } },
   {
-    name: "metrics, log as JSON, slow queries, one in twenty traced",
+    name: "metrics, log as JSON, slow queries, one in a hundred traced",
     options: { ...json, slowQueryMs: 1000, slowQueryPlans: true, tracing: true },
     hasMetrics: true,
   },
