@@ -44,16 +44,18 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
 ]);
 
 /** Bytes count as what they unpack to. `held`: released by whoever answers. @throws RelApiError `body-too-large`,
- *  `body-late`, `body-encoding-unknown`, `body-unreadable`, `request-cancelled` when the client goes away in the middle
+ *  `body-late`, `body-encoding-unknown`, `body-unreadable`, `request-cancelled` when the client goes away in the middle.
+ *  `handOver`: gets the bytes as they come, and none are kept
  *  @rule R-BND-3 R-BND-4 R-BND-7 */
 export const readBody = (
   request: ParsedRequest,
   response: ServerResponse,
   held: HeldBody,
   limits: BodyLimits,
+  handOver?: (piece: Buffer) => void,
 ): Promise<Buffer> => {
   try {
-    return receive(request, response, held, limits);
+    return receive(request, response, held, limits, handOver);
   } catch (error) {
     return Promise.reject(error as Error); // a RelApiError
   }
@@ -64,6 +66,7 @@ const receive = (
   response: ServerResponse,
   held: HeldBody,
   limits: BodyLimits,
+  handOver: ((piece: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
   const { maxBytes, maxPendingBytes, pace, refused } = limits;
   const tooLarge = (): RelApiError => {
@@ -78,7 +81,9 @@ const receive = (
     const restored = restoreBody(request, limits.warn);
     if (restored.length > maxBytes) throw tooLarge();
     if (!held.grow(restored.length)) throw tooMany();
-    return Promise.resolve(restored);
+    if (handOver === undefined) return Promise.resolve(restored);
+    handOver(restored);
+    return Promise.resolve(NOTHING);
   }
   const { "content-length": length, "transfer-encoding": transfer, "content-encoding": encoding } = request.headers;
   if (transfer === undefined && (length === undefined || length === "0")) return Promise.resolve(NOTHING);
@@ -114,9 +119,17 @@ const receive = (
       bytes += chunk.length;
       if (bytes > maxBytes) return refuse(tooLarge());
       if (!held.grow(chunk.length)) return refuse(tooMany());
+      if (handOver !== undefined) return pass(chunk);
       if (whole !== undefined) return void chunk.copy(whole, bytes - chunk.length);
       chunks.push(chunk);
       if (bytes > LARGE_BYTES && bytes > announced / SHARE_OF_ANNOUNCED && bytes < announced) makeRoom();
+    };
+    const pass = (chunk: Buffer): void => {
+      try {
+        handOver?.(chunk);
+      } catch (error) {
+        refuse(error as RelApiError);
+      }
     };
     const refuse = (error: RelApiError): void => {
       leave();

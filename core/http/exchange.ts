@@ -19,6 +19,9 @@ export interface Exchange {
   header(name: string): string | undefined;
   /** The whole body; refused beyond `maxBodyBytes`. */
   body(): Promise<Buffer>;
+  /** Hands the body over while it arrives, instead of holding it: `body()` is empty afterwards. If it was read before, it
+   *  comes in one piece. */
+  bodyInPieces(take: (piece: Buffer) => void): Promise<void>;
   /** Calls the listener if the client disconnects before its response. Returns a function that removes the listener. */
   onGone(listener: () => void): () => void;
   /** Milliseconds since the request came in, for Server-Timing: `mark("parse")` ends a phase. */

@@ -112,6 +112,13 @@ export class RequestExchange implements Exchange, Credentials {
     return this.bytes;
   }
 
+  async bodyInPieces(take: (piece: Buffer) => void): Promise<void> {
+    if (this.bytes !== undefined) return take(await this.bytes);
+    this.held = this.settings.heldBodies.open();
+    this.bytes = readBody(this.request, this.response, this.held, this.settings.body, take);
+    await this.bytes;
+  }
+
   /** One listener of the response for all that want to know, which stays: taking one off costs more. */
   onGone(listener: () => void): () => void {
     const { response } = this;

@@ -78,6 +78,17 @@ export type ReadBody = Token<
   SyncBailHook<[body: Buffer, type: MediaType], Omit<Payload, "isUninspected"> | undefined>
 >;
 
+/** Reads a body while it arrives. */
+export interface BodyReader {
+  /** The bytes are its own. What it throws is answered before the rest of the body has come. */
+  take(piece: Buffer): void;
+  end(): Omit<Payload, "isUninspected">;
+}
+
+/** Declared by the plugin `rest`: as `readBody`, for bodies that need not be held. Asked first. `undefined`: not my type.
+ *  @rule X-BODY-2 */
+export type ReceiveBody = Token<"receiveBody", SyncBailHook<[type: MediaType], BodyReader | undefined>>;
+
 /** An error as the database wants it answered. */
 export interface RaisedError {
   readonly error: RelApiError;

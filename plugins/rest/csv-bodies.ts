@@ -1,7 +1,8 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
 import { isUtf8 } from "node:buffer";
 import { bodyTooLarge, definePlugin, type Limits, type ResolvedOptions, type TextBytes } from "../../core/index.ts";
-import type { ReadBody } from "./api.ts";
+import type { BodyReader, Payload, ReceiveBody } from "./api.ts";
+import { showBytes } from "./syntax/shown-bytes.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
 
 /** What is looked at while a body is read. */
@@ -15,75 +16,14 @@ const CR = 0x0d;
 /** How much of the body an error shows. */
 const SHOWN_BYTES = 100;
 
-const CONTROL_NAMES = [
-  "NUL",
-  "SOH",
-  "STX",
-  "ETX",
-  "EOT",
-  "ENQ",
-  "ACK",
-  "a",
-  "b",
-  "t",
-  "n",
-  "v",
-  "f",
-  "r",
-  "SO",
-  "SI",
-  "DLE",
-  "DC1",
-  "DC2",
-  "DC3",
-  "DC4",
-  "NAK",
-  "SYN",
-  "ETB",
-  "CAN",
-  "EM",
-  "SUB",
-  "ESC",
-  "FS",
-  "GS",
-  "RS",
-  "US",
-];
-
-/** Bytes as the inside of a Haskell string literal: `\"`, `\n`, `\195\169`. */
-const showBytes = (bytes: Uint8Array): string => {
-  let text = "";
-  let mayTakeDigit = false;
-  let isShiftOut = false;
-  for (const byte of bytes) {
-    const character = String.fromCharCode(byte);
-    // `\&` ends an escape that the next character would prolong
-    if ((mayTakeDigit && byte >= 0x30 && byte <= 0x39) || (isShiftOut && character === "H")) text += "\\&";
-    mayTakeDigit = byte > 0x7f;
-    isShiftOut = byte === 0x0e;
-    if (byte === QUOTE) text += '\\"';
-    else if (byte === 0x5c) text += "\\\\";
-    else if (byte < 0x20)
-      text += `\\${CONTROL_NAMES[byte]!}`; // 32 names
-    else if (byte === 0x7f) text += "\\DEL";
-    else if (byte > 0x7f) text += `\\${byte}`;
-    else text += character;
-  }
-  return text;
+/** `rest`: of the body, from the byte on that does not fit; more than what is shown may be cut off. */
+const unexpected = (rest: Buffer): Error => {
+  const shown =
+    rest.length > SHOWN_BYTES ? `${rest.toString("utf8", 0, SHOWN_BYTES)} (truncated)` : `"${showBytes(rest)}"`;
+  return csvError(`parse error (Failed reading: satisfy) at ${shown}`);
 };
 
-const showRest = (bytes: Buffer, from: number): string => {
-  const rest = bytes.subarray(from);
-  return rest.length > SHOWN_BYTES ? `${rest.toString("utf8", 0, SHOWN_BYTES)} (truncated)` : `"${showBytes(rest)}"`;
-};
-
-const notEnough = (): never => {
-  throw csvError('parse error (not enough input) at ""');
-};
-
-const unexpected = (bytes: Buffer, at: number): never => {
-  throw csvError(`parse error (Failed reading: satisfy) at ${showRest(bytes, at)}`);
-};
+const notEnough = (): Error => csvError('parse error (not enough input) at ""');
 
 interface Line {
   readonly fields: readonly string[];
@@ -91,6 +31,8 @@ interface Line {
   readonly next: number;
   /** Ended by a line end, not by the end of the body. */
   readonly isEnded: boolean;
+  /** The byte that does not fit: the line is read no further. */
+  readonly badAt?: number;
 }
 
 /** A field may be all of the body, and all of it quotes. */
@@ -105,10 +47,16 @@ const withoutDoubling = (bytes: Buffer, from: number, to: number): string => {
   return single.toString("utf8", 0, length);
 };
 
-const readQuoted = (bytes: Buffer, start: number): { readonly field: string; readonly next: number } => {
+/** Undefined: the end is not there yet. `isLast`: nothing follows. @throws RelApiError `body` */
+const readQuoted = (
+  bytes: Buffer,
+  start: number,
+  isLast: boolean,
+): { readonly field: string; readonly next: number } | undefined => {
   let hasQuotes = false;
   for (let i = start + 1; i < bytes.length; i++) {
     if (bytes[i] !== QUOTE) continue;
+    if (i + 1 === bytes.length && !isLast) return undefined;
     if (bytes[i + 1] !== QUOTE)
       return {
         field: hasQuotes ? withoutDoubling(bytes, start + 1, i) : bytes.toString("utf8", start + 1, i),
@@ -117,27 +65,32 @@ const readQuoted = (bytes: Buffer, start: number): { readonly field: string; rea
     hasQuotes = true;
     i++;
   }
-  return notEnough();
+  if (isLast) throw notEnough();
+  return undefined;
 };
 
-const readLine = (bytes: Buffer, start: number): Line => {
+/** Undefined: its end is not there yet. `isLast`: nothing follows. @throws RelApiError `body` */
+const readLine = (bytes: Buffer, start: number, isLast: boolean): Line | undefined => {
   const fields: string[] = [];
   let i = start;
   for (;;) {
     if (bytes[i] === QUOTE) {
-      const { field, next } = readQuoted(bytes, i);
-      fields.push(field);
-      i = next;
+      const quoted = readQuoted(bytes, i, isLast);
+      if (quoted === undefined) return undefined;
+      fields.push(quoted.field);
+      i = quoted.next;
     } else {
       const from = i;
       while (i < bytes.length && bytes[i] !== COMMA && bytes[i] !== LF && bytes[i] !== CR && bytes[i] !== QUOTE) i++;
+      if (i === bytes.length && !isLast) return undefined;
       fields.push(bytes.toString("utf8", from, i));
     }
-    if (i >= bytes.length) return { fields, next: i, isEnded: false };
+    if (i >= bytes.length) return isLast ? { fields, next: i, isEnded: false } : undefined;
     if (bytes[i] === COMMA) i++;
     else if (bytes[i] === LF) return { fields, next: i + 1, isEnded: true };
-    else if (bytes[i] === CR) return { fields, next: bytes[i + 1] === LF ? i + 2 : i + 1, isEnded: true };
-    else return unexpected(bytes, i);
+    else if (bytes[i] !== CR) return { fields, next: i, isEnded: false, badAt: i };
+    else if (i + 1 === bytes.length && !isLast) return undefined;
+    else return { fields, next: bytes[i + 1] === LF ? i + 2 : i + 1, isEnded: true };
   }
 };
 
@@ -187,39 +140,122 @@ const countNames = (names: readonly string[]): readonly number[] => {
   return [0, ...names.map((name) => seen.add(name).size)];
 };
 
-/** Rows of a CSV body as JSON text, every value a string or null.
- *  @throws RelApiError `body`, `body-too-large` @rule R-BODY-6 R-BODY-8 R-BND-3 */
-export const readCsv = (
-  bytes: Buffer,
-  limits: BodyLimits,
-): { readonly text: TextBytes; readonly keys: readonly string[]; readonly isEmpty: boolean } => {
-  const { fields: names, next: start, isEnded } = readLine(bytes, 0);
-  if (!isEnded) return notEnough();
-  if (names.length > limits.maxColumns) throw tooManyColumns(limits);
-  const rows = createRows(names, limits.maxBodyBytes);
-  const different = countNames(names);
+type Rows = Omit<Payload, "isUninspected">;
+
+/** Lines as they come: a row for each, every value a string or null. */
+const createLines = (limits: BodyLimits) => {
+  let names: readonly string[] = [];
+  let different: readonly number[] = [];
+  let rows: ReturnType<typeof createRows> | undefined;
   let fieldCount: number | undefined;
   let isUneven = false;
-  for (let next = start; next < bytes.length;) {
-    if (bytes[next] === LF || bytes[next] === CR) {
-      next++;
-      continue;
-    }
-    const { fields, next: after } = readLine(bytes, next);
-    next = after;
-    if (fields.length === 1 && fields[0] === "") continue;
-    const count = fields.length;
-    fieldCount ??= count;
-    // A field without a name would be lost. Lines of other lengths still have the same keys when the columns they lack
-    // are named before as well.
-    if (count > names.length || different[count] !== different[fieldCount]) isUneven = true;
-    if (!isUneven) rows.add(fields);
-  }
-  if (isUneven) throw csvFieldsError();
   return {
-    text: rows.end(),
-    keys: [...new Set(names.slice(0, fieldCount ?? 0))].sort(),
-    isEmpty: fieldCount === undefined,
+    /** @throws RelApiError `body`, `body-too-large` */
+    add: ({ fields, isEnded }: Line): void => {
+      if (rows === undefined) {
+        if (!isEnded) throw notEnough();
+        if (fields.length > limits.maxColumns) throw tooManyColumns(limits);
+        names = fields;
+        different = countNames(names);
+        rows = createRows(names, limits.maxBodyBytes);
+        return;
+      }
+      if (fields.length === 1 && fields[0] === "") return;
+      const count = fields.length;
+      fieldCount ??= count;
+      // A field without a name would be lost. Lines of other lengths still have the same keys when the columns they lack
+      // are named before as well.
+      if (count > names.length || different[count] !== different[fieldCount]) isUneven = true;
+      if (!isUneven) rows.add(fields);
+    },
+    hasNames: (): boolean => rows !== undefined,
+    /** @throws RelApiError `body`, `body-too-large` */
+    end: (): Rows => {
+      if (rows === undefined) throw notEnough();
+      if (isUneven) throw csvFieldsError();
+      const keys = [...new Set(names.slice(0, fieldCount ?? 0))].sort();
+      return { text: rows.end(), keys, isEmpty: fieldCount === undefined, shape: "array" };
+    },
+  };
+};
+
+/** The rest of a body that is refused: only whether it is UTF-8 matters, and the first bytes, which the message shows. */
+interface Refused {
+  readonly errorOf: (rest: Buffer) => unknown;
+  shown: Buffer;
+}
+
+/** Reads a body while it arrives: neither all of its bytes nor all of its rows are ever there beside their JSON text.
+ *  Bytes that are not UTF-8 come before all other errors. @throws RelApiError `body`, `body-too-large` at its end
+ *  @rule R-BODY-6 R-BODY-8 R-BND-3 X-BODY-2 */
+export const createCsvReader = (limits: BodyLimits): BodyReader => {
+  const lines = createLines(limits);
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let isText = true;
+  let refused: Refused | undefined;
+  /** What has come of lines whose end has not is at its beginning. */
+  let room = Buffer.allocUnsafe(PIECE_LENGTH);
+  let filled = 0;
+  /** A line that was looked through in vain is not looked through again before it has doubled. */
+  let wantedBytes = 0;
+
+  const lookAtRest = (bytes?: Buffer): void => {
+    try {
+      if (isText) decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      isText = false;
+    }
+  };
+  const refuse = (errorOf: Refused["errorOf"], line: Buffer, rest: Buffer): void => {
+    refused = { errorOf, shown: Buffer.from(rest.subarray(0, SHOWN_BYTES + 1)) };
+    lookAtRest(line);
+  };
+  const read = (isLast: boolean): void => {
+    const bytes = room.subarray(0, filled);
+    let at = 0;
+    try {
+      while (refused === undefined && (at < bytes.length || (isLast && !lines.hasNames()))) {
+        if (lines.hasNames() && (bytes[at] === LF || bytes[at] === CR)) {
+          at++;
+          continue;
+        }
+        const line = readLine(bytes, at, isLast);
+        if (line === undefined) break;
+        if (line.badAt === undefined) {
+          lines.add(line);
+          at = line.next;
+        } else refuse(unexpected, bytes.subarray(at), bytes.subarray(line.badAt));
+      }
+    } catch (error) {
+      refuse(() => error, bytes.subarray(at), bytes);
+    }
+    if (!isUtf8(bytes.subarray(0, at))) isText = false;
+    room.copyWithin(0, at, filled);
+    filled -= at;
+    wantedBytes = at === 0 ? 2 * filled : 0;
+  };
+  return {
+    take: (piece) => {
+      if (refused !== undefined) {
+        if (refused.shown.length <= SHOWN_BYTES) refused.shown = Buffer.concat([refused.shown, piece]);
+        return lookAtRest(piece);
+      }
+      if (filled + piece.length > room.length) {
+        const larger = Buffer.allocUnsafeSlow(2 * (filled + piece.length));
+        room.copy(larger, 0, 0, filled);
+        room = larger;
+      }
+      piece.copy(room, filled);
+      filled += piece.length;
+      if (filled >= wantedBytes) read(false);
+    },
+    end: () => {
+      if (refused === undefined) read(true);
+      if (refused !== undefined) lookAtRest();
+      if (!isText) throw csvError("The body is not UTF-8");
+      if (refused !== undefined) throw refused.errorOf(refused.shown);
+      return lines.end();
+    },
   };
 };
 
@@ -228,10 +264,8 @@ export const csvBodies = definePlugin({
   name: "csv-bodies",
   requires: ["rest"],
   apply: (hooks, context) => {
-    hooks.use<ReadBody>("readBody").tap("csv-bodies", (body, { name }) => {
-      if (name !== "text/csv") return undefined;
-      if (!isUtf8(body)) throw csvError("The body is not UTF-8");
-      return { ...readCsv(body, context.options), shape: "array" };
-    });
+    hooks
+      .use<ReceiveBody>("receiveBody")
+      .tap("csv-bodies", ({ name }) => (name === "text/csv" ? createCsvReader(context.options) : undefined));
   },
 });

@@ -20,6 +20,7 @@ import type {
   ReadBody,
   ReadParameters,
   ReadRaised,
+  ReceiveBody,
   RestGuideService,
   RestHandler,
   RestPreferences,
@@ -53,7 +54,7 @@ import {
 } from "../settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
 import { createParse, createWays, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
-import { bodyType, readPayload } from "./syntax/payload.ts";
+import { receivePayload } from "./syntax/payload.ts";
 import { restPrefixesOf } from "./syntax/place.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 
@@ -69,6 +70,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     grammar,
     finishAnswer: hooks.use<FinishAnswer>("finishAnswer"),
     readBody: hooks.use<ReadBody>("readBody"),
+    receiveBody: hooks.use<ReceiveBody>("receiveBody"),
     readRaised: hooks.use<ReadRaised>("readRaised"),
     readParameters,
     suggestions: () => context.service<SuggestionsService>("suggestions"),
@@ -107,13 +109,7 @@ const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 /** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
 const refuseUnknown = async (rest: Rest, exchange: Exchange, way: Way): Promise<never> => {
   const { query, model, schema, name, method } = parseRequest(rest, exchange, way);
-  if (WITH_BODY.has(method))
-    readPayload(
-      rest,
-      await exchange.body(),
-      bodyType(exchange.header("content-type")),
-      query.columns !== undefined && method !== "PUT",
-    );
+  if (WITH_BODY.has(method)) await receivePayload(rest, exchange, query.columns !== undefined && method !== "PUT");
   throw relationNotFound(schema, name, rest.suggestions()?.relation(model, schema, name));
 };
 
@@ -149,6 +145,7 @@ export const rest = definePlugin({
       new SyncWaterfallHook(["answer", "row"]) satisfies FinishAnswer["value"],
     );
     hooks.declare<ReadBody>("readBody", new SyncBailHook(["body", "type"]) satisfies ReadBody["value"]);
+    hooks.declare<ReceiveBody>("receiveBody", new SyncBailHook(["type"]) satisfies ReceiveBody["value"]);
     hooks.declare<ReadRaised>("readRaised", new SyncBailHook(["error"]) satisfies ReadRaised["value"]);
     const exposing: ExposeRestHeaders["value"] = new SyncWaterfallHook(["names"]);
     hooks.declare<ExposeRestHeaders>("exposeRestHeaders", exposing);

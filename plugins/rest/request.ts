@@ -22,6 +22,7 @@ import type {
   ReadBody,
   ReadParameters,
   ReadRaised,
+  ReceiveBody,
   RestRoute,
   RestTarget,
   StreamedAnswers,
@@ -183,6 +184,7 @@ export interface Rest {
   readonly grammar: Grammar;
   readonly finishAnswer: FinishAnswer["value"];
   readonly readBody: ReadBody["value"];
+  readonly receiveBody: ReceiveBody["value"];
   readonly readRaised: ReadRaised["value"];
   readonly readParameters: ReadParameters["value"];
   /** Similar names, if a plugin knows any. */

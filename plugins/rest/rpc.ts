@@ -20,7 +20,7 @@ import type { RestRequest } from "./request.ts";
 import { runPlanned } from "./run.ts";
 import { rpcSettings } from "./settings.ts";
 import { plainValues } from "./syntax/json-keys.ts";
-import { bodyType, parseForm, readPayload } from "./syntax/payload.ts";
+import { bodyType, FORM, JSON_TYPE, parseForm, readPayload, receivePayload } from "./syntax/payload.ts";
 import { windowValues } from "./syntax/range.ts";
 
 const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
@@ -29,25 +29,27 @@ const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
   ["application/octet-stream", "bytea"],
 ]);
 
+const WITH_WHOLE_BODY: ReadonlySet<string> = new Set([JSON_TYPE, FORM]);
+
 const NOTHING = Buffer.from("{}");
 
 /** Where the arguments come from. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
 const readInput = async ({ rest, exchange, query, method }: RestRequest): Promise<CallInput> => {
   if (method !== "POST") return { shape: { kind: "query" } };
-  const body = await exchange.body();
   const type = bodyType(exchange.header("content-type"));
+  const hasColumns = query.columns !== undefined;
+  if (!WITH_WHOLE_BODY.has(type.name) && !RAW_TYPES.has(type.name))
+    return { shape: { kind: "payload", isJson: false }, payload: await receivePayload(rest, exchange, hasColumns) };
+  const body = await exchange.body();
   const raw = RAW_TYPES.get(type.name);
   if (raw !== undefined) return { shape: { kind: "raw", type: raw }, body };
-  if (type.name === "application/x-www-form-urlencoded")
-    return { shape: { kind: "form", pairs: parseForm(body, rest.context.options) } };
-  const isJson = type.name === "application/json";
-  const hasColumns = query.columns !== undefined;
-  const isEmpty = body.length === 0 && isJson;
+  if (type.name === FORM) return { shape: { kind: "form", pairs: parseForm(body, rest.context.options) } };
+  const isEmpty = body.length === 0;
   const payload = readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, type, hasColumns);
-  const mayBePlain = isJson && payload.shape === "object" && !payload.isUninspected && body.length <= MAX_PLAIN_BYTES;
+  const mayBePlain = payload.shape === "object" && !payload.isUninspected && body.length <= MAX_PLAIN_BYTES;
   const values = mayBePlain && payload.keys.length > 0 ? plainValues(body) : undefined;
   return {
-    shape: { kind: "payload", isJson, ...(values === undefined ? {} : { isPlain: true }) },
+    shape: { kind: "payload", isJson: true, ...(values === undefined ? {} : { isPlain: true }) },
     payload,
     values,
     isEmpty,

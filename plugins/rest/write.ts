@@ -18,7 +18,7 @@ import { planningOf, type PlanSource } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
 import type { RestRequest } from "./request.ts";
 import { runPlanned, type EtagsService } from "./run.ts";
-import { bodyType, readPayload } from "./syntax/payload.ts";
+import { receivePayload } from "./syntax/payload.ts";
 
 /** Of a plan; what is named in the query is in the key as well. */
 const BYTES_PER_WRITE = 4000;
@@ -32,9 +32,7 @@ const plannedWrites: CacheSpec<PlanSource, PlannedWrite> = {
 /** The body's rows; DELETE has none. @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-4 */
 const readBody = async ({ rest, exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
   if (method === "DELETE") return undefined;
-  const body = await exchange.body();
-  const hasColumns = query.columns !== undefined && method !== "PUT";
-  return readPayload(rest, body, bodyType(exchange.header("content-type")), hasColumns);
+  return receivePayload(rest, exchange, query.columns !== undefined && method !== "PUT");
 };
 
 /** The handler of the writing methods. @rule R-TX-1 R-TX-2 R-PIPE-1 */

@@ -113,7 +113,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     },
     {
       name: `a body of ${megabytes} MB, CSV`,
-      limit: (size) => 2 * twice(size),
+      limit: twice,
       run: (context) => post(context, "/api/memory_row", "text/csv", csv(megabytes * CSV_ROWS_PER_MEGABYTE)),
     },
   ]),

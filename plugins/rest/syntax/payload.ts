@@ -1,6 +1,6 @@
 /** Request bodies of writes and function calls. JSON goes to the database unchanged; only its keys are read here. */
 import { isUtf8 } from "node:buffer";
-import { isNestedDeeper, utf8Text, type Limits } from "../../../core/index.ts";
+import { isNestedDeeper, utf8Text, type Exchange, type Limits } from "../../../core/index.ts";
 import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
 import { scanJson } from "./json-keys.ts";
 import type { MediaType, Payload } from "../api.ts";
@@ -8,17 +8,27 @@ import type { Rest } from "../request.ts";
 import { parseMediaType } from "./media-type.ts";
 import { decodePercent } from "./parameters.ts";
 
-const FORM = "application/x-www-form-urlencoded";
+export const JSON_TYPE = "application/json";
+export const FORM = "application/x-www-form-urlencoded";
 
 /** The body's type. @rule R-BODY-1 */
 export const bodyType = (contentType: string | undefined): MediaType =>
   parseMediaType(contentType === undefined ? "application/json" : utf8Text(contentType));
 
-/** Rows of a write. `hasColumns`: the request names the columns itself. @throws RelApiError `bad-body`,
- *  `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-6 R-BODY-7 R-LIM-2 R-LIM-3 */
+/** The rows of a request's body, read while it arrives if a plugin can. `hasColumns`: the request names the columns
+ *  itself. @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-6 X-BODY-2 */
+export const receivePayload = async (rest: Rest, exchange: Exchange, hasColumns: boolean): Promise<Payload> => {
+  const type = bodyType(exchange.header("content-type"));
+  const reader = type.name === JSON_TYPE ? undefined : rest.receiveBody.call(type);
+  if (reader === undefined) return readPayload(rest, await exchange.body(), type, hasColumns);
+  await exchange.bodyInPieces(reader.take);
+  return { ...reader.end(), isUninspected: false };
+};
+
+/** @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-7 R-LIM-2 R-LIM-3 */
 export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumns: boolean): Payload => {
   const { options } = rest.context;
-  if (type.name === "application/json") return readJson(rest, body, hasColumns);
+  if (type.name === JSON_TYPE) return readJson(rest, body, hasColumns);
   if (type.name === FORM) return formPayload(parseForm(body, options));
   const read = rest.readBody.call(body, type);
   if (read === undefined) throw contentTypeError(type.text);
