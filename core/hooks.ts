@@ -179,4 +179,13 @@ export interface MediaContext {
   readonly relation: Relation | undefined;
   /** The select is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
+  /** Of a plan that reads rows. @rule X-MED-3 */
+  readonly page?: MediaPage;
+}
+
+/** What reads the rows, and parts of them. */
+export interface MediaPage {
+  readonly read: Read;
+  /** A row of these outputs alone, as an expression that costs no more than the whole row. */
+  rowOf(outputs: readonly string[]): Sql;
 }

@@ -242,6 +242,8 @@ const readConditions = (plan: Plan, model: Model, hasRanges: boolean): Condition
       case "compare":
         expression(given.left, place);
         return operand(given.operand, place);
+      case "beyond":
+        return given.order.forEach(({ by }) => expression(by, place));
       case "related":
         return condition(
           given.where,

@@ -140,12 +140,14 @@ const plan: Read = {
         operator: "in",
         operand: { items: [{ param: 9 }, { fields: { x: { param: 10 }, y: { param: 11 } } }] },
       },
+      { kind: "beyond", order: [{ by: column("n") }, { by: column("o") }], values: [{ param: 15 }, null] },
     ],
   },
   orderBy: [{ by: { kind: "embedded", embed: "e1", name: "f", path: [{ arrow: "->", key: { param: 12 } }] } }],
   distinctOn: [column("m")],
   limit: { param: 13 },
   offset: { param: 14 },
+  notes: { mine: { param: 16 } },
 };
 
 const writes: Plan = {
@@ -242,7 +244,7 @@ const upTo = (count: number): readonly number[] => Array.from({ length: count },
 
 describe("plan walk", () => {
   test("every value is reached once", () => {
-    expect(params(plan)).toEqual(upTo(14));
+    expect(params(plan)).toEqual(upTo(16));
     expect(params(writes)).toEqual(upTo(13));
     expect(params(call)).toEqual(upTo(2));
     expect(
@@ -252,7 +254,7 @@ describe("plan walk", () => {
         returns: "rows",
         result: { ...plan, limit: undefined, offset: undefined },
       }),
-    ).toHaveLength(13);
+    ).toHaveLength(15);
   });
 
   test("columns are seen with the relation whose they are", () => {
@@ -275,6 +277,8 @@ describe("plan walk", () => {
       k: "ports in voyages",
       l: "voyages in voyages",
       m: "voyages in voyages",
+      n: "voyages in voyages",
+      o: "voyages in voyages",
     });
   });
 

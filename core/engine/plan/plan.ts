@@ -126,6 +126,9 @@ export type Predicate =
   | { readonly kind: "embedded"; readonly embed: string; readonly isNull: boolean }
   /** some row of another relation (G-FIL-9) */
   | { readonly kind: "exists"; readonly from: QualifiedName; readonly where?: Predicate }
+  /** the row comes behind a place in an order: that of these values, one per term; null: the term is null there.
+   *  @rule X-PLN-9 */
+  | { readonly kind: "beyond"; readonly order: readonly OrderBy[]; readonly values: readonly (ValueRef | null)[] }
   /** some row that an earlier step of the same `Sequence` left has the same values: own column, column of that row
    *  (X-SEQ-1) */
   | { readonly kind: "written"; readonly step: number; readonly columns: readonly ColumnPair[] };

@@ -147,9 +147,7 @@ const mapRead = (read: Read, walk: Walk, place: Pick<PlanScope, "isOne" | "way">
     from,
     output: mapList(read.output, (output) => mapOutput(output, scope, walk)),
     where: maybe(read.where, (where) => mapPredicate(where, scope, walk)),
-    orderBy: maybe(read.orderBy, (terms) =>
-      mapList(terms, (term): OrderBy => changed(term, { by: mapExpression(term.by, scope, walk) })),
-    ),
+    orderBy: maybe(read.orderBy, (terms) => mapOrder(terms, scope, walk)),
     distinctOn: maybe(read.distinctOn, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
     groupBy: maybe(read.groupBy, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
     having: maybe(read.having, (having) => mapPredicate(having, scope, walk)),
@@ -159,6 +157,9 @@ const mapRead = (read: Read, walk: Walk, place: Pick<PlanScope, "isOne" | "way">
   });
   return walk.mapper.read?.(next, { ...scope, isOne: false, ...place }) ?? next;
 };
+
+const mapOrder = (terms: readonly OrderBy[], scope: PlanScope, walk: Walk): readonly OrderBy[] =>
+  mapList(terms, (term): OrderBy => changed(term, { by: mapExpression(term.by, scope, walk) }));
 
 /** The relation whose rows a read is about; rows of a function that returns a relation's type count as that relation's.
  *  */
@@ -306,6 +307,11 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
     case "exists":
       return changed(predicate, {
         where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.from, walk), walk)),
+      });
+    case "beyond":
+      return changed(predicate, {
+        order: mapOrder(predicate.order, scope, walk),
+        values: mapList(predicate.values, (ref) => ref && mapValue(ref, walk)),
       });
     case "embedded":
     case "written":

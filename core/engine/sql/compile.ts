@@ -151,6 +151,12 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
   const rows = compileRows(compiler, read);
   const relation = relationOfRead(compiler, read);
   const total = totalOf(compiler, read, envelope);
+  const parts: Sql[] = [];
+  const rowOf = (outputs: readonly string[]): Sql => {
+    const part = ident(compiler.alias("_part"));
+    parts.push(sql` cross join lateral (select ${join(outputs.map((name) => ident(row, name)))}) as ${part}`);
+    return sql`${part}.*`;
+  };
   const columns: EnvelopeColumn[] = [
     ...(total === undefined ? [] : [{ name: "total", sql: total }]),
     { name: "page_total", sql: sql`count(*)` },
@@ -162,11 +168,12 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
         outputs: rows.names ?? outputNames(read, relation),
         relation,
         isWholeRow: isWhole(read),
+        page: { read, rowOf },
       }),
     },
     ...declaredColumns(compiler),
   ];
-  const fragment = sql`select ${selectOf(columns)} from (${rows.sql}) as ${ident(row)}`;
+  const fragment = sql`select ${selectOf(columns)} from (${rows.sql}) as ${ident(row)}${join(parts, "")}`;
   const main = wrapped(compiler, fragment, columns, envelope);
   if (envelope.count !== "planned" && envelope.count !== "estimated") return finish(compiler, [main], 0);
   // the planner's number comes from EXPLAIN of the count's own query (R-CNT-2)

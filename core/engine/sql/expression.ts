@@ -61,6 +61,10 @@ const followPath = (
   };
 };
 
+/** Its keys are bound: an index on the expression is found only where they are known. @rule X-PLN-6 */
+export const hasPath = (expression: Expression): boolean =>
+  (expression.kind === "column" || expression.kind === "computed") && expression.path !== undefined;
+
 export const compileExpression = (compiler: Compiler, expression: Expression, scope: Scope): Compiled => {
   switch (expression.kind) {
     case "column": {

@@ -57,6 +57,7 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
       if (condition.operand !== undefined && "expression" in condition.operand)
         expression(condition.operand.expression);
     } else if (condition.kind === "related") relationship(condition.relationship);
+    else if (condition.kind === "beyond") condition.order.forEach(({ by }) => expression(by));
     else if (condition.kind === "computed-rows") isWholeRow = true;
     else if (condition.kind === "written") for (const [own] of condition.columns) names.add(own);
   };

@@ -2,9 +2,9 @@
 import { relationOf } from "../model/model.ts";
 import type { Expression, OrderBy } from "../plan/plan.ts";
 import { mayJoin, newLevel } from "./exists.ts";
-import { compileExpression, type Compiled } from "./expression.ts";
+import { compileExpression, hasPath, type Compiled } from "./expression.ts";
 import { empty, sql, type Sql } from "./fragment.ts";
-import { apart, hasPath } from "./predicate.ts";
+import { apart } from "./predicate.ts";
 import { findRelationship, relatedRows } from "./related.ts";
 import type { Compiler, Scope } from "./scope.ts";
 
@@ -82,7 +82,7 @@ const isOneRow = (compiler: Compiler, scope: Scope, id: string): boolean => {
 
 /** The place of nulls would keep PostgreSQL from using an index whose nulls are elsewhere, though the column has none. A
  *  domain's NOT NULL does not hold everywhere, nor does one of a foreign or a child table. @rule X-PLN-1 */
-const isNeverNull = ({ model }: Compiler, { declared }: Compiled, { relation, isStored }: Scope): boolean =>
+export const isNeverNull = ({ model }: Compiler, { declared }: Compiled, { relation, isStored }: Scope): boolean =>
   isStored === true &&
   declared?.notNull === true &&
   (relation?.kind === "table" || relation?.kind === "partitioned") &&

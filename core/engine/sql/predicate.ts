@@ -1,8 +1,9 @@
 import type { FilterContext } from "../../hooks.ts";
-import type { Comparison, Expression, Operand, Predicate, ValueRef } from "../plan/plan.ts";
+import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
 import { routineArguments } from "./call.ts";
+import { compileBeyond } from "./beyond.ts";
 import { existsOf } from "./exists.ts";
-import { compileExpression } from "./expression.ts";
+import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { relatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
@@ -76,6 +77,8 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       // the row's existence is tested, not its columns, so that a row of nulls counts as present (R-EMB-15)
       return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);
     }
+    case "beyond":
+      return compileBeyond(compiler, predicate, scope);
     case "written":
       return isAmongRows(compiler, predicate.step, predicate.columns, scope.row);
   }
@@ -111,10 +114,6 @@ const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql
   if ("fields" in operand) return empty; // taken apart by FilterContext.field
   return compileValue(compiler, operand);
 };
-
-/** Its keys are bound: an index on the expression is found only where they are known. @rule X-PLN-6 */
-export const hasPath = (expression: Expression): boolean =>
-  (expression.kind === "column" || expression.kind === "computed") && expression.path !== undefined;
 
 const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Scope): Sql => {
   const left = compileExpression(compiler, comparison.left, scope);

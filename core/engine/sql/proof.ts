@@ -1,6 +1,7 @@
 /** What is known about a plan without asking the database: an allowlist, so anything that is not on it is not
  *  proven. */
 import type { CoreHooks } from "../../hooks.ts";
+import { COMPARISONS } from "./beyond.ts";
 import { columnOf, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
 import type {
   Bundle,
@@ -231,6 +232,12 @@ export const isProvenPlan = (
         const target = readable(given.from);
         return target !== undefined && predicate(given.where, under(target, row));
       }
+      case "beyond":
+        return (
+          COMPARISONS.every((name) => !model.rivals.has(name)) &&
+          given.order.every(({ by }) => expression(by, row)) &&
+          given.values.every((ref) => ref === null || value(ref))
+        );
       case "embedded":
       case "written":
         return true;

@@ -2,7 +2,6 @@
  *  before. */
 import { randomUUID } from "node:crypto";
 import {
-  columnOf,
   definePlugin,
   ident,
   join,
@@ -18,18 +17,26 @@ import {
 import type { ChooseMedia, ExposeRestHeaders, RestHandler } from "../../rest/api.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
-import { readTerms, rowsBeyond } from "./order.ts";
-import { CAP, KEY, KEY_TEXT, planPage, tellCap } from "./plan.ts";
+import { membersOf } from "./members.ts";
+import { placeOf, readTerms } from "./order.ts";
+import { KEY, memberOf, planPage } from "./plan.ts";
 
 type Pair = readonly [name: string, value: string];
 
 /** Characters that JSON text does not have. */
 const BETWEEN_ROWS = "\u0001";
-const BEHIND_KEYS = "\u0002";
+const BEHIND_ROWS = "\u0002";
 
 /** Media of the plans, which no client can ask for: names without a slash. */
-const FORWARD = "cursor-page";
-const BACKWARD = "cursor-page-backward";
+const MEDIA = new Map([
+  ["cursor-page", undefined],
+  ["cursor-page-behind", "behind"],
+  ["cursor-page-before", "before"],
+] as const);
+
+type PageMedia = Parameters<(typeof MEDIA)["get"]>[0];
+
+const isPage = (media: string | undefined): media is PageMedia => MEDIA.has(media as PageMedia);
 
 const decode = (text: string): string => {
   try {
@@ -102,9 +109,7 @@ const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: st
   if (cursor !== undefined) {
     const terms = readTerms(order, relation.primaryKey);
     if (terms.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
-    const isNullable = (column: string | undefined): boolean =>
-      column === undefined || columnOf(relation, column)?.notNull !== true;
-    pairs.push(["and", rowsBeyond(terms, cursor.values, cursor.isBackward, isNullable)]);
+    pairs.push(["and", placeOf(terms, cursor.values)]);
   }
   const prefer = exchange.header("prefer")?.replace(/\bcount=\w+\s*,?/g, "");
   return Object.create(exchange, {
@@ -126,19 +131,28 @@ const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: st
   }) as Exchange; // the prototype has the rest
 };
 
-/** A row of the body: what it has for each term of the order, and its text. */
-interface PageRow {
-  readonly key: string;
-  readonly text: string;
+/** Rows of the body, and what is told of them. */
+interface Rows {
+  readonly texts: readonly string[];
+  /** The member of the rows that has the value, for each term of the order; null: it is a key. */
+  readonly members: readonly (string | null)[];
+  readonly cap: number | null;
+  /** Of the first row, the last but one and the last: values that they do not show. */
+  readonly keys: readonly (readonly (string | null)[])[];
 }
 
-const rowsOf = (body: string): readonly PageRow[] =>
-  body === ""
-    ? []
-    : body.split(BETWEEN_ROWS).map((row) => {
-        const at = row.indexOf(BEHIND_KEYS);
-        return { key: row.slice(0, at), text: row.slice(at + 1) };
-      });
+const readRows = (body: string): Rows => {
+  const [rows = "", told = "", keys = ""] = body.split(BEHIND_ROWS);
+  const texts = rows === "" ? [] : rows.split(BETWEEN_ROWS);
+  return { texts, keys: JSON.parse(keys) as Rows["keys"], ...(JSON.parse(told) as Pick<Rows, "members" | "cap">) }; // as below
+};
+
+/** What the row has for each term of the order. */
+const valuesAt = ({ texts, members, keys }: Rows, at: number): readonly (string | null)[] => {
+  const shown = membersOf(texts[at] ?? "{}");
+  const hidden = [...(keys[at === 0 ? 0 : at === texts.length - 1 ? 2 : 1] ?? [])];
+  return members.map((name) => (name === null ? hidden.shift() : shown.get(name)) ?? null);
+};
 
 const OF_THE_WINDOW = /^(?:content-range|range-unit|content-location|content-type)$/i;
 
@@ -146,24 +160,19 @@ const OF_THE_WINDOW = /^(?:content-range|range-unit|content-location|content-typ
 const answerPage = (answer: Answer, page: Page, relation: Relation, isHead: boolean): Answer => {
   const { cursor, limit, order } = page;
   const isBackward = cursor?.isBackward === true;
-  const all = rowsOf(String(answer.body ?? ""));
-  const keysOf = ({ key }: PageRow): readonly (string | null)[] => JSON.parse(key) as readonly (string | null)[];
-  const terms = readTerms(order, relation.primaryKey).length;
-  const cap = all[0] && keysOf(all[0])[terms];
-  const hasMore =
-    (limit !== undefined && BigInt(all.length) > limit) ||
-    (cap !== undefined && cap !== null && all.length >= Number(cap));
-  const kept = limit === undefined ? [...all] : all.slice(0, Number(limit));
-  const rows = isBackward ? kept.reverse() : kept;
+  const all = readRows(String(answer.body ?? ""));
+  const { cap, texts } = all;
+  const hasMore = (limit !== undefined && BigInt(texts.length) > limit) || (cap !== null && texts.length >= cap);
+  const kept = limit === undefined ? [...texts] : texts.slice(0, Number(limit));
   const link = (rel: string, value: string): string =>
     `<?${queryOf(page.pairs.map((pair) => (isCursor(pair) ? ["cursor", value] : pair)))}>; rel="${rel}"`;
-  const at = (row: PageRow, backward: boolean): string =>
-    encodeCursor({ relation: relation.name, order, isBackward: backward, values: keysOf(row).slice(0, terms) });
-  const [first] = rows;
-  const last = rows[rows.length - 1];
+  const at = (row: number, backward: boolean): string =>
+    encodeCursor({ relation: relation.name, order, isBackward: backward, values: valuesAt(all, row) });
+  const [first, last] = isBackward ? [kept.length - 1, 0] : [0, kept.length - 1];
+  const hasRows = kept.length > 0;
   const links = [
-    ...(last !== undefined && (isBackward || hasMore) ? [link("next", at(last, false))] : []),
-    ...(first !== undefined && cursor !== undefined && (!isBackward || hasMore) ? [link("prev", at(first, true))] : []),
+    ...(hasRows && (isBackward || hasMore) ? [link("next", at(last, false))] : []),
+    ...(hasRows && cursor !== undefined && (!isBackward || hasMore) ? [link("prev", at(first, true))] : []),
     ...(cursor === undefined ? [] : [link("first", "")]),
   ];
   return {
@@ -173,49 +182,43 @@ const answerPage = (answer: Answer, page: Page, relation: Relation, isHead: bool
       ...answer.headers.filter(([name]) => !OF_THE_WINDOW.test(name)),
       ...(links.length === 0 ? [] : [["Link", links.join(", ")] as const]),
     ],
-    body: isHead ? undefined : `[${rows.map(({ text }) => text).join(", \n ")}]`,
+    body: isHead ? undefined : `[${(isBackward ? kept.reverse() : kept).join(", \n ")}]`,
   };
 };
 
-/** Rows apart from their keys, which come first. */
-const compilePage = ({ rowAlias, outputs }: MediaContext): Sql => {
-  const isOurs = (name: string): boolean => name.startsWith(KEY) || name === CAP;
-  const column = (name: string): Sql => ident(rowAlias, name);
-  const shown = outputs.filter((name) => !isOurs(name));
-  const object =
-    shown.length === 0
-      ? sql`'{}'`
-      : sql`(select pg_catalog.row_to_json(_shown.*) from (select ${join(shown.map(column))}) as _shown)`;
-  const keys = sql`pg_catalog.json_build_array(${join(outputs.filter(isOurs).map(column))})`;
-  return sql`coalesce(pg_catalog.string_agg(pg_catalog.concat(${keys}, ${literal(BEHIND_KEYS)}, ${object}), ${literal(BETWEEN_ROWS)}), '')`;
+/** The rows, then what is told of them, then the keys at both ends. */
+const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
+  if (page === undefined) throw new TypeError("a page of what is not read");
+  const { read, rowOf } = page;
+  const keys = outputs.filter((name) => name.startsWith(KEY));
+  const members = (read.orderBy ?? []).map(({ by }) => memberOf(model, read, by) ?? null);
+  const row = rowOf(outputs.filter((name) => !name.startsWith(KEY)));
+  const at = (place: Sql): Sql =>
+    sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}))[${place}]::pg_catalog.text`))})`;
+  const ends = join([sql`1`, sql`pg_catalog.count(*) - 1`, sql`pg_catalog.count(*)`].map(at));
+  return sql`pg_catalog.concat(pg_catalog.string_agg(pg_catalog.row_to_json(${row})::pg_catalog.text, ${literal(BETWEEN_ROWS)}), ${literal(
+    `${BEHIND_ROWS}${JSON.stringify({ members, cap: read.cap ?? null })}${BEHIND_ROWS}`,
+  )}, pg_catalog.json_build_array(${ends}))`;
 };
 
 /** @rule P-CUR-1 … P-CUR-6 */
 export const cursorPages = definePlugin({
   name: "cursor-pages",
   requires: ["rest"],
-  functions: [{ name: KEY_TEXT, builtIn: [], compile: (argument) => sql`(${argument})::pg_catalog.text` }],
   apply: (hooks, { registry }) => {
     // what the handler below asks for in the place of JSON: a name that nobody else knows
     const own = `application/vnd.relapi.${randomUUID()}`;
-    const types = new Map([
-      [`${own}.forward`, FORWARD],
-      [`${own}.backward`, BACKWARD],
-    ]);
+    const types = new Map([...MEDIA.keys()].map((media) => [`${own}.${media}`, media]));
     hooks.use<ChooseMedia>("chooseMedia").tap("cursor-pages", ({ name }) => {
       const media = types.get(name);
       return media === undefined ? undefined : { envelope: { media } };
     });
-    for (const media of [FORWARD, BACKWARD])
+    for (const media of MEDIA.keys())
       hooks.compileMedia.for(media).tap({ name: "cursor-pages", builtIn: [] }, compilePage);
     hooks.transformPlan.tap(
       { name: "cursor-pages", stage: Stage.early, keepsRows: true },
       (plan, { model, envelope: { media } }) =>
-        media === FORWARD || media === BACKWARD ? planPage(plan, model, registry, media === BACKWARD) : plan,
-    );
-    hooks.transformPlan.tap(
-      { name: "cursor-pages-cap", stage: Stage.late, keepsRows: true },
-      (plan, { envelope: { media } }) => (media === FORWARD || media === BACKWARD ? tellCap(plan) : plan),
+        isPage(media) ? planPage(plan, model, registry, MEDIA.get(media)) : plan,
     );
     hooks.use<ExposeRestHeaders>("exposeRestHeaders").tap("cursor-pages", (names) => [...names, "Link"]);
     hooks.buildRestRoute.tap({ name: "cursor-pages", stage: Stage.late }, (route) => {
@@ -225,7 +228,8 @@ export const cursorPages = definePlugin({
       const paged: RestHandler = async (exchange, target) => {
         const page = readPage(exchange, relation);
         if (page === undefined) return (route.methods.get(exchange.method) ?? read)(exchange, target);
-        const media = `${own}.${page.cursor?.isBackward === true ? "backward" : "forward"}`;
+        const place = page.cursor === undefined ? "" : page.cursor.isBackward ? "-before" : "-behind";
+        const media = `${own}.cursor-page${place}`;
         const answer = await read(rewritten(exchange, page, relation, media), target);
         return answer.status === 200 ? answerPage(answer, page, relation, exchange.method === "HEAD") : answer;
       };

@@ -1,5 +1,7 @@
-/** What pages by cursor add to plans: the key behind the order, and the values of both beside each row. */
+/** What pages by cursor add to plans: the key behind the order, the place that they begin behind, and the values of the
+ *  order that the rows do not show. */
 import {
+  baseTypeOf,
   columnOf,
   relationOf,
   type Expression,
@@ -7,18 +9,16 @@ import {
   type OrderBy,
   type Output,
   type Plan,
+  type Predicate,
   type Read,
   type Registry,
   type Relation,
+  type ValueRef,
 } from "../../../core/index.ts";
 import { pageImpossible } from "./errors.ts";
 
 /** Output names that no column of a select has: what stands behind is not part of the row. */
 export const KEY = "\u0001key";
-export const CAP = "\u0001cap";
-
-/** The function that makes a value the text that filters read. */
-export const KEY_TEXT = "cursor-key-text";
 
 const isAggregated = ({ embeds }: Registry, outputs: readonly Output[]): boolean =>
   outputs.some(
@@ -53,35 +53,69 @@ const reversed = ({ by, direction = "asc", nulls }: OrderBy): OrderBy => ({
   nulls: (nulls ?? (direction === "asc" ? "last" : "first")) === "last" ? "first" : "last",
 });
 
-/** @rule P-CUR-1 P-CUR-3 P-CUR-4 */
-export const planPage = (plan: Plan, model: Model, registry: Registry, isBackward: boolean): Read => {
+const FIRST_USER_OID = 16384;
+const NAME_BYTES = 63;
+
+/** The member of a row's JSON that has the value, as text that filters read; undefined: there is none. */
+export const memberOf = (model: Model, { from, output }: Read, by: Expression): string | undefined => {
+  const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
+  if (relation === undefined || by.kind !== "column" || by.path !== undefined) return undefined;
+  const declared = columnOf(relation, by.name)?.type ?? 0;
+  const type = baseTypeOf(model, declared);
+  const isPlain = type?.kind === "enum" || (type?.kind === "base" && type.oid < FIRST_USER_OID);
+  if (!isPlain || type.category === "A" || model.representations.has(declared)) return undefined;
+  for (const one of output) {
+    if (one.kind === "all") return by.name;
+    const isSame =
+      one.kind === "value" && !one.as.startsWith(KEY) && one.value.kind === "column" && one.value.path === undefined;
+    if (isSame && one.value.name === by.name && Buffer.byteLength(one.as) <= NAME_BYTES) return one.as;
+  }
+  return undefined;
+};
+
+/** The place as `placeOf` has written it behind all other filters. */
+const placeIn = (
+  where: Predicate | undefined,
+): { readonly place: Predicate; readonly others: readonly Predicate[] } => {
+  const parts = where?.kind === "and" ? where.of : [];
+  const last = parts[parts.length - 1];
+  if (where === undefined || last === undefined) throw pageImpossible("Its filters cannot be read");
+  // it is all of the filters, or the last of several
+  return last.kind === "and" ? { place: last, others: parts.slice(0, -1) } : { place: where, others: [] };
+};
+
+const valuesOf = (place: Predicate): readonly (ValueRef | null)[] =>
+  (place.kind === "and" ? place.of : []).map((one) =>
+    one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null,
+  ); // `eq` or `is.null`
+
+/** `place`: the page begins behind one, or ends before it. @rule P-CUR-1 P-CUR-2 P-CUR-3 P-CUR-4 */
+export const planPage = (
+  plan: Plan,
+  model: Model,
+  registry: Registry,
+  place: "behind" | "before" | undefined,
+): Read => {
   const relation = plan.kind === "read" && "relation" in plan.from ? relationOf(model, plan.from.relation) : undefined;
   if (plan.kind !== "read" || relation === undefined) throw pageImpossible("It does not read rows of a table");
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
   const asked = plan.orderBy ?? [];
   for (const { by } of asked) checkTerm(model, relation, by);
-  const order: readonly OrderBy[] = [
+  const forward: readonly OrderBy[] = [
     ...asked,
     ...relation.primaryKey
       .filter((name) => !asked.some((term) => isColumn(term, name)))
       .map((name): OrderBy => ({ by: { kind: "column", name }, direction: "asc" })),
   ];
+  const orderBy = place === "before" ? forward.map(reversed) : forward;
+  const hidden = orderBy.flatMap(({ by }, i): readonly Output[] =>
+    memberOf(model, plan, by) === undefined ? [{ kind: "value", as: `${KEY}${i}`, value: by }] : [],
+  );
+  const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
+  if (place === undefined) return page;
+  const { place: given, others } = placeIn(plan.where);
   return {
-    ...plan,
-    orderBy: isBackward ? order.map(reversed) : order,
-    output: [
-      ...plan.output,
-      ...order.map(({ by }, i): Output => ({
-        kind: "value",
-        as: `${KEY}${i}`,
-        value: { kind: "apply", function: KEY_TEXT, of: by },
-      })),
-    ],
+    ...page,
+    where: { kind: "and", of: [...others, { kind: "beyond", order: orderBy, values: valuesOf(given) }] },
   };
 };
-
-/** The limit that permissions and settings leave tells whether there may be more. */
-export const tellCap = (plan: Plan): Plan =>
-  plan.kind !== "read" || plan.cap === undefined
-    ? plan
-    : { ...plan, output: [...plan.output, { kind: "constant", as: CAP, value: String(plan.cap) }] };

@@ -12,12 +12,14 @@ import {
   type OrderBy,
   type Output,
   type Plan,
+  type Predicate,
   type Read,
   type Relation,
+  type ValueRef,
 } from "../../../core/index.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../../graphql/api.ts";
 import { CURSOR, readCursor, SIZE, windowInvalid } from "./ids.ts";
-import { rowsBeyond, turned, withKey } from "./order.ts";
+import { turned, withKey } from "./order.ts";
 
 const MORE = "relay_more";
 const START = "relay_start";
@@ -76,6 +78,19 @@ const formOf = ({ schema, name }: Relation, order: readonly OrderBy[], distinct:
 
 const isComparable = (by: Expression): boolean =>
   by.kind === "column" || by.kind === "computed" || (by.kind === "related" && isComparable(by.value));
+
+const beyond = (
+  order: readonly OrderBy[],
+  values: readonly (string | null)[],
+  bind: (value: string, term: OrderBy) => ValueRef,
+): Predicate => ({
+  kind: "beyond",
+  order,
+  values: order.map((term, i) => {
+    const value = values[i] ?? null;
+    return value === null ? null : bind(value, term);
+  }),
+});
 
 interface Parts {
   readonly cursor: Expression;
@@ -155,7 +170,7 @@ export const planConnection = (
   const given = window.cursor === undefined ? undefined : readCursor(window.cursor, form, order.length, parse);
   if (window.cursor !== undefined && given === undefined)
     throw windowInvalid("the cursor is invalid, or of another order", path);
-  const typed = (value: string, by: Expression) => {
+  const typed = (value: string, { by }: OrderBy): ValueRef => {
     const type = by.kind === "column" && by.path === undefined ? columnOf(relation, by.name)?.type : undefined;
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
@@ -164,7 +179,7 @@ export const planConnection = (
   const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
   const conditions = [
     ...(where === undefined ? [] : [where]),
-    ...(given === undefined ? [] : [rowsBeyond(passed, given, relation, typed)]),
+    ...(given === undefined ? [] : [beyond(passed, given, typed)]),
   ];
   return {
     kind: "read",

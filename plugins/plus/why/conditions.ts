@@ -109,6 +109,13 @@ export const conditionText = (predicate: Predicate, given: Given): string => {
       return `some row of ${predicate.from.schema}.${predicate.from.name}${within(predicate.where, given)}`;
     case "embedded":
       return `${predicate.embed} is ${predicate.isNull ? "" : "not "}null`;
+    case "beyond": {
+      const place = predicate.order.map(({ by }, i) => {
+        const ref = predicate.values[i] ?? null;
+        return `${expressionText(by, given)} ${ref === null ? "null" : valueText(ref, given)}`;
+      });
+      return `behind (${place.join(", ")})`;
+    }
     case "written":
       return `it belongs to a row of step ${predicate.step + 1}`;
   }
