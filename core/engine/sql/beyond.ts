@@ -1,8 +1,7 @@
 /** Rows behind a place in an order. */
 import type { Predicate } from "../plan/plan.ts";
-import { compileExpression, hasPath } from "./expression.ts";
+import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
 import { join, sql, type Sql } from "./fragment.ts";
-import { isNeverNull } from "./order.ts";
 import type { Compiler, Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 

@@ -238,3 +238,12 @@ const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): 
   const returns = compiler.registry.aggregates.get(fn)?.returns;
   return returns === undefined ? undefined : returns === "argument" ? of : typeNamed(compiler, returns);
 };
+
+/** Said of such a value, the place of nulls would keep PostgreSQL from an index whose nulls are elsewhere. A
+ *  domain's NOT NULL does not hold everywhere, nor does one of a foreign or a child table. @rule X-PLN-1 */
+export const isNeverNull = ({ model }: Compiler, { declared }: Compiled, { relation, isStored }: Scope): boolean =>
+  isStored === true &&
+  declared?.notNull === true &&
+  (relation?.kind === "table" || relation?.kind === "partitioned") &&
+  relation.mayHideNulls !== true &&
+  model.types.get(declared.type)?.kind !== "domain";

@@ -2,7 +2,7 @@
 import { relationOf } from "../model/model.ts";
 import type { Expression, OrderBy } from "../plan/plan.ts";
 import { mayJoin, newLevel } from "./exists.ts";
-import { compileExpression, hasPath, type Compiled } from "./expression.ts";
+import { compileExpression, hasPath, isNeverNull, type Compiled } from "./expression.ts";
 import { empty, sql, type Sql } from "./fragment.ts";
 import { apart } from "./predicate.ts";
 import { findRelationship, relatedRows } from "./related.ts";
@@ -79,12 +79,3 @@ const isOneRow = (compiler: Compiler, scope: Scope, id: string): boolean => {
   const compared = new Set(columns.map(([, column]) => column));
   return target?.uniqueKeys.some((key) => key.columns.every((column) => compared.has(column))) === true;
 };
-
-/** The place of nulls would keep PostgreSQL from using an index whose nulls are elsewhere, though the column has none. A
- *  domain's NOT NULL does not hold everywhere, nor does one of a foreign or a child table. @rule X-PLN-1 */
-export const isNeverNull = ({ model }: Compiler, { declared }: Compiled, { relation, isStored }: Scope): boolean =>
-  isStored === true &&
-  declared?.notNull === true &&
-  (relation?.kind === "table" || relation?.kind === "partitioned") &&
-  relation.mayHideNulls !== true &&
-  model.types.get(declared.type)?.kind !== "domain";
