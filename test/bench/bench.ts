@@ -33,7 +33,10 @@ const { values: given } = parseArgs({
   },
 });
 
-const TURNS = given.short ? 6 : 12;
+/** With new processes each time: two of the same program differ by up to a tenth, for as long as they run. */
+const SERIES = given.short ? 2 : 3;
+/** Of a series. */
+const TURNS = given.short ? 3 : 4;
 const SECONDS = given.short ? 1 : 2;
 
 export interface BenchResult {
@@ -61,20 +64,20 @@ const quantile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
 const median = (values: readonly number[]): number => quantile(values, 0.5);
 
+type Turn = ReadonlyMap<string, Measured>;
+
 /** Everybody's server runs all the time; they are loaded in turn, each time in another order. */
-const runTable = async (
-  name: string,
+const runSeries = async (
   contestants: readonly Contestant[],
-  references: readonly string[],
   scenario: Scenario,
   databaseUrl: string,
-): Promise<BenchTable> => {
+): Promise<readonly Turn[]> => {
   const running: Running[] = [];
   try {
     const index = SCENARIOS.indexOf(scenario);
     for (const contestant of contestants) running.push(await startContestant(contestant, scenario, index, databaseUrl));
     for (const each of running) await each.measure(SECONDS + 1); // connections, caches and compilers are warm afterwards
-    const turns: Map<string, Measured>[] = [];
+    const turns: Turn[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
       const order = running.map((_, i) => running[(i + turn) % running.length] as Running); // within its length
       if (turn % 2 === 1) order.reverse();
@@ -82,25 +85,37 @@ const runTable = async (
       for (const each of order) measured.set(each.contestant.id, await each.measure(SECONDS));
       turns.push(measured);
     }
-    const rows = contestants.map(({ id, label }): BenchRow => {
-      const own = turns.map((turn) => turn.get(id) as Measured); // each turn has all
-      const shares = references.map((reference) => {
-        const ratios = turns.map((turn, i) => (own[i]?.perSecond ?? 0) / (turn.get(reference)?.perSecond ?? 0));
-        return [reference, [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]] as const;
-      });
-      return {
-        id,
-        label,
-        perSecond: median(own.map(({ perSecond }) => perSecond)),
-        cpu: median(own.map(({ cpu }) => cpu)),
-        p99: median(own.map(({ p99 }) => p99)),
-        shares: Object.fromEntries(shares),
-      };
-    });
-    return { name, rows };
+    return turns;
   } finally {
     for (const each of running) each.stop();
   }
+};
+
+const runTable = async (
+  name: string,
+  contestants: readonly Contestant[],
+  references: readonly string[],
+  scenario: Scenario,
+  databaseUrl: string,
+): Promise<BenchTable> => {
+  const turns: Turn[] = [];
+  for (let series = 0; series < SERIES; series++) turns.push(...(await runSeries(contestants, scenario, databaseUrl)));
+  const rows = contestants.map(({ id, label }): BenchRow => {
+    const own = turns.map((turn) => turn.get(id) as Measured); // each turn has all
+    const shares = references.map((reference) => {
+      const ratios = turns.map((turn, i) => (own[i]?.perSecond ?? 0) / (turn.get(reference)?.perSecond ?? 0));
+      return [reference, [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]] as const;
+    });
+    return {
+      id,
+      label,
+      perSecond: median(own.map(({ perSecond }) => perSecond)),
+      cpu: median(own.map(({ cpu }) => cpu)),
+      p99: median(own.map(({ p99 }) => p99)),
+      shares: Object.fromEntries(shares),
+    };
+  });
+  return { name, rows };
 };
 
 const print = ({ name, rows }: BenchTable, references: readonly string[]): void => {
