@@ -1,5 +1,5 @@
 /** What is installed and published: the lock file, dependencies, exports, the files of the package. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -137,6 +137,53 @@ test("C-PKG-5 without development dependencies an install builds nothing and doe
       0,
       "relapi: development dependencies are left out, so nothing was built\n",
     ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("C-PKG-8 what is put together has the same exports, and answers", { timeout: 120_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-bundle-"));
+  try {
+    cpSync(join(root, "dist"), join(folder, "dist"), { recursive: true, filter: (path) => !/dist\/test/.test(path) });
+    for (const path of ["package.json", "presets/bundle.mjs"]) cpSync(join(root, path), join(folder, path));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const run = (...words: readonly string[]) =>
+      execFileSync(process.execPath, words, { cwd: folder, encoding: "utf8", env: { PATH: process.env["PATH"] } });
+    const names = `
+      const names = {};
+      for (const target of Object.values(${JSON.stringify(manifest.exports)})) {
+        const path = typeof target === "string" ? target : target.default;
+        if (path.endsWith(".js")) names[path] = Object.keys(await import(path)).sort();
+      }
+      const [{ minimal }, { rest }] = await Promise.all(["presets/minimal", "plugins/rest/index"].map((path) => import("./dist/" + path + ".js")));
+      const isOnce = minimal({}).plugins.includes(rest);
+      console.log(JSON.stringify({ names, isOnce }));`;
+    const load = () => JSON.parse(run("--input-type=module", "--eval", names)) as { readonly isOnce: boolean };
+    const apart = load();
+    expect(apart.isOnce).toBe(true);
+    run("presets/bundle.mjs");
+    expect(load()).toEqual(apart);
+    const program = join(folder, "dist/presets/standalone.js");
+    const imports = [...readFileSync(program, "utf8").matchAll(/import\("([^"]*)"\)/g)].map(([, path = ""]) => path);
+    expect(imports.length).toBeGreaterThan(0);
+    for (const path of imports) expect(path).toMatch(/^\.\.\/chunks\/server-/);
+    const server = spawn(process.execPath, [program], { env: { PATH: process.env["PATH"], PORT: "0" } });
+    try {
+      let printed = "";
+      for await (const chunk of server.stdout) {
+        printed += String(chunk);
+        if (printed.includes("Browser")) break;
+      }
+      const address = /http:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
+      const albums = await fetch(`${address}/api/album?select=title&album_id=eq.1`);
+      expect(await albums.json()).toEqual([{ title: "For Those About To Rock We Salute You" }]);
+      const asked = await fetch(`${address}/v1/graphql`, { method: "POST", body: '{"query":"{ __typename }"}' });
+      expect(await asked.json()).toEqual({ data: { __typename: "query_root" } });
+      expect((await fetch(`${address}/v1/graphql`, { headers: { accept: "text/html" } })).status).toBe(200);
+    } finally {
+      server.kill("SIGKILL");
+    }
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,8 +1,8 @@
 /** pg's client as a connection: batches out, results in, bounded. The one file that imports pg. */
+import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { afterPg } from "./before-pg.ts"; // first
-import pg from "pg";
+import type Pg from "pg";
 import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
 import type { Connection, ConnectionKind, Target } from "./connection.ts";
@@ -12,7 +12,20 @@ import { PreparedStatements } from "./prepared.ts";
 import { backendOf, type Backend } from "./sharing.ts";
 import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
-afterPg();
+/** pg asks `navigator` where it runs. Node 20 has none, and there pg makes a `Response`, for which Node loads all of
+ *  `fetch`: a sixth of what loading this package costs. So there is one while pg loads, as later versions have it. */
+const loadPg = (): typeof Pg => {
+  const load = createRequire(import.meta.url);
+  if ("navigator" in globalThis) return load("pg") as typeof Pg;
+  Object.defineProperty(globalThis, "navigator", { value: { userAgent: "Node.js" }, configurable: true });
+  try {
+    return load("pg") as typeof Pg;
+  } finally {
+    delete (globalThis as { navigator?: unknown }).navigator;
+  }
+};
+
+const pg = loadPg();
 
 interface RawConnection {
   connect(portOrPath: number | string, host?: string): void;
@@ -23,7 +36,7 @@ interface RawConnection {
 }
 
 /** What pg's types leave out. */
-export type Client = pg.Client & {
+export type Client = Pg.Client & {
   readonly processID: number | null;
   readonly readyForQuery?: boolean;
   readonly secretKey: number | null;
@@ -45,7 +58,7 @@ export type Client = pg.Client & {
 const KEEP_ALIVE_MS = 10_000;
 
 /** pg's types leave `replication` out. */
-const clientConfig = (target: Target, url: string, timeoutMs: number): pg.ClientConfig & { replication?: string } => {
+const clientConfig = (target: Target, url: string, timeoutMs: number): Pg.ClientConfig & { replication?: string } => {
   const common = {
     fallback_application_name: "relapi",
     connectionTimeoutMillis: timeoutMs,
@@ -107,7 +120,7 @@ export const wrap = (
         watch.done = 0;
       }
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
-      client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & pg.Submittable); // pg's types ask for its own Connection in submit
+      client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable); // pg's types ask for its own Connection in submit
     });
   const connection: Connection & { isEnded: boolean; backend: Backend } = {
     prepared: new PreparedStatements(),
@@ -132,7 +145,7 @@ export const wrap = (
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
         limit(Number.POSITIVE_INFINITY); // it goes on for ever
-        client.query(new CopyBoth(text, take, reject) as CopyBoth & pg.Submittable); // pg's types ask for its own Connection in submit
+        client.query(new CopyBoth(text, take, reject) as CopyBoth & Pg.Submittable); // pg's types ask for its own Connection in submit
       }),
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
     cancel: () => (wantedHere !== undefined ? Promise.resolve() : sendCancel(client)),
@@ -176,9 +189,9 @@ const lastRows = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
 const asText = (text: unknown): unknown => text;
-const AS_TEXT = { getTypeParser: () => asText } as unknown as pg.CustomTypesConfig; // pg's types have overloads for each format
+const AS_TEXT = { getTypeParser: () => asText } as unknown as Pg.CustomTypesConfig; // pg's types have overloads for each format
 
-const scriptResult = ({ command, fields, rows }: pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
+const scriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
   command: command ?? "", // no statement at all
   columns: fields.map(({ name }) => name),
   rows,

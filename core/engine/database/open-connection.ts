@@ -1,6 +1,5 @@
 /** Opens connections to PostgreSQL, and learns whether a pooler is in between. */
 import { wantedChannels } from "./channels.ts";
-import { createClient, wrap } from "./client.ts";
 import type { Connection, ConnectionKind, Target } from "./connection.ts";
 import { fromConnecting, isFatal, isPgError } from "./pg-errors.ts";
 import { BACKEND_QUESTION, backendOf, expectedProcessId } from "./sharing.ts";
@@ -13,7 +12,7 @@ export const openConnection = async (
 ): Promise<Connection> => {
   try {
     if ("stream" in target) {
-      await target.ready;
+      await Promise.all([target.ready, import("./client.ts")]);
       return await connect(target, "", timeoutMs, kind);
     }
     const { openOneOf } = await import("./open-host.ts");
@@ -25,6 +24,7 @@ export const openConnection = async (
 
 /** `url`: of one host; none for a stream. @throws what connecting throws */
 const connect = async (target: Target, url: string, timeoutMs: number, kind: ConnectionKind): Promise<Connection> => {
+  const { createClient, wrap } = await import("./client.ts"); // and with it pg, which an import need not wait for
   const { replicates = false } = kind;
   const client = createClient(target, url, timeoutMs, replicates);
   const wantedHere = "stream" in target ? () => wantedChannels(target.stream) : undefined;
