@@ -2,9 +2,9 @@
  *  short turns of one run, as ratios. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one
  *  on this machine.
  *
- *  `--json FILE` writes the figures; `npm run bench:page` makes the page and its chart from them. `--compare COMMIT` runs
- *  that commit beside this checkout instead, and `--fail-below 0.85` ends with an error where this one is slower. `--short`
- *  takes a minute. */
+ *  `--only WORD` runs the tables whose name has the word: `--only plus` those of the plugins of plus. `--json FILE` writes
+ *  the figures; `npm run bench:page` makes the page and its chart from them. `--compare COMMIT` runs that commit beside
+ *  this checkout instead, and `--fail-below 0.85` ends with an error where this one is slower. `--short` takes a minute. */
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
@@ -14,6 +14,7 @@ import {
   BARE_EXPRESS,
   BARE_ROLE,
   CONTESTANTS,
+  PLUS_CONTESTANTS,
   startContestant,
   WITH_TOKENS,
   type Contestant,
@@ -21,6 +22,7 @@ import {
   type Running,
 } from "./contestants.ts";
 import { BENCH_SQL, READS, SCENARIOS, type Scenario } from "./data.ts";
+import { PLUS_SCENARIOS, PLUS_SQL, type PlusScenario } from "./plus-data.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const { values: given } = parseArgs({
@@ -74,7 +76,7 @@ const runSeries = async (
 ): Promise<readonly Turn[]> => {
   const running: Running[] = [];
   try {
-    const index = SCENARIOS.indexOf(scenario);
+    const index = [...SCENARIOS, ...PLUS_SCENARIOS].indexOf(scenario as PlusScenario);
     for (const contestant of contestants) running.push(await startContestant(contestant, scenario, index, databaseUrl));
     for (const each of running) await each.measure(SECONDS + 1); // connections, caches and compilers are warm afterwards
     const turns: Turn[] = [];
@@ -145,6 +147,7 @@ const tablesOf = async (databaseUrl: string): Promise<readonly BenchTable[]> => 
     tables.push(made);
   };
   for (const scenario of SCENARIOS) await table(scenario.name, CONTESTANTS, REFERENCES, scenario);
+  for (const scenario of PLUS_SCENARIOS) await table(scenario.name, PLUS_CONTESTANTS, [BARE, BARE_ROLE], scenario);
   await table("read by key, with a token", WITH_TOKENS, ["rest"], SCENARIOS[0] as Scenario); // there are some
   return tables;
 };
@@ -189,6 +192,7 @@ const server = await startServer();
 try {
   const { url, client } = await openFreshDatabase(server, "relapi_bench");
   await client.query(BENCH_SQL);
+  await client.query(PLUS_SQL);
   const {
     rows: [version],
   } = await client.query<{ server_version: string }>("show server_version");

@@ -4,8 +4,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import jwt from "jsonwebtoken";
 import { cpuMicroseconds } from "./cpu.ts";
-import type { Scenario } from "./data.ts";
+import type { Scenario, Sent } from "./data.ts";
 import { load } from "./load.ts";
+import type { PlusScenario } from "./plus-data.ts";
 
 export interface Contestant {
   readonly id: string;
@@ -50,6 +51,13 @@ export const CONTESTANTS: readonly Contestant[] = [
   { id: "ordinary", label: "Express + pg, res.json, no role", variant: "ordinary" },
 ];
 
+/** Of the scenarios of plus, one request each. */
+export const PLUS_CONTESTANTS: readonly Contestant[] = [
+  { id: "plus", label: "relapi on node:http", variant: "plus" },
+  { id: BARE, label: "bare node:http + pg, no role", variant: BARE },
+  { id: BARE_ROLE, label: "bare node:http + pg, role and claims", variant: BARE_ROLE },
+];
+
 /** What reading a token costs. */
 export const WITH_TOKENS: readonly Contestant[] = [
   { id: "rest", label: "relapi, REST, anonymous", variant: "relapi" },
@@ -75,6 +83,14 @@ export interface Measured {
 const SERVER = fileURLToPath(new URL("./server.js", import.meta.url));
 const CONNECTIONS = 20;
 
+/** Errors of GraphQL have the status 200. @throws Error */
+const checkAnswer = async (port: number, { method, path, headers = {}, body }: Sent): Promise<void> => {
+  const given = { method, headers, ...(body === undefined ? {} : { body }) };
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, given);
+  const text = await answer.text();
+  if (!answer.ok || text.startsWith('{"errors"') || text === "[]") throw new Error(`${path}: ${answer.status} ${text}`);
+};
+
 /** @throws Error if the server does not start */
 export const startContestant = async (
   contestant: Contestant,
@@ -96,6 +112,8 @@ export const startContestant = async (
     child.once("exit", (code) => reject(new Error(`the server "${variant}" ended with ${code}`)));
   });
   const { pid = 0 } = child;
+  const ask = variant === "plus" ? (scenario as PlusScenario).ask : undefined; // the tables of plus have no others
+  if (ask !== undefined) await checkAnswer(port, ask(1));
   const headers = token === undefined ? undefined : { authorization: `Bearer ${token.bearer}` };
   return {
     contestant,
@@ -109,6 +127,7 @@ export const startContestant = async (
         seconds,
         connections: CONNECTIONS,
         ...(headers === undefined ? {} : { headers }),
+        ...(ask === undefined ? {} : { ask }),
       });
       return { perSecond, p99, cpu: (cpuMicroseconds(pid) - before) / count };
     },

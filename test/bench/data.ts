@@ -35,6 +35,14 @@ export interface Scenario {
   readonly body?: string;
 }
 
+/** A request of the load generator. */
+export interface Sent {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 export const READS: readonly Scenario[] = [
   {
     name: "read by key",

@@ -1,6 +1,6 @@
 /** Requests of a scenario, as fast as a server answers them. */
 import autocannon from "autocannon";
-import type { Scenario } from "./data.ts";
+import type { Scenario, Sent } from "./data.ts";
 
 export interface LoadOptions {
   readonly port: number;
@@ -9,6 +9,8 @@ export interface LoadOptions {
   readonly seconds: number;
   readonly connections: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Instead of the scenario's own requests. */
+  readonly ask?: (key: number) => Sent;
 }
 
 export interface Load {
@@ -17,8 +19,6 @@ export interface Load {
   /** In milliseconds. */
   readonly p99: number;
 }
-
-type Sent = Pick<autocannon.Request, "method" | "path" | "headers" | "body">;
 
 const JSON_TYPE = { "content-type": "application/json" };
 
@@ -41,6 +41,7 @@ export const load = async ({
   seconds,
   connections,
   headers,
+  ask = (key) => requestOf(scenario, isGraphql, key),
 }: LoadOptions): Promise<Load> => {
   let key = 0;
   const next = (): number => 1 + ((key += 7919) % scenario.keys);
@@ -51,7 +52,7 @@ export const load = async ({
     requests: [
       {
         setupRequest: (request) => {
-          const sent = requestOf(scenario, isGraphql, next());
+          const sent = ask(next());
           return { ...request, ...sent, headers: { ...sent.headers, ...headers } };
         },
       },

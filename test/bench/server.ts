@@ -8,10 +8,12 @@ import express from "express";
 import pg from "pg";
 import type * as core from "../../core/index.ts";
 import type * as presets from "../../presets/index.ts";
-import { SCENARIOS } from "./data.ts";
+import { SCENARIOS, type Scenario } from "./data.ts";
+import { PLUS_SCENARIOS, type PlusScenario } from "./plus-data.ts";
 
 const [, , variant, scenarioIndex, databaseUrl, dist = fileURLToPath(new URL("../..", import.meta.url))] = process.argv;
-const scenario = SCENARIOS[Number(scenarioIndex)];
+const ALL: readonly (Scenario & Partial<PlusScenario>)[] = [...SCENARIOS, ...PLUS_SCENARIOS];
+const scenario = ALL[Number(scenarioIndex)];
 if (scenario === undefined || databaseUrl === undefined)
   throw new Error("usage: server.js <variant> <scenario> <database url> [dist of a checkout]");
 
@@ -86,19 +88,23 @@ const ordinary = (): RequestListener => {
   return app;
 };
 
-const relapi = async (mount: "listener" | "use" | "over"): Promise<RequestListener> => {
+const relapi = async (
+  mount: "listener" | "use" | "over",
+  preset: "fullCompat" | "plus" = "fullCompat",
+): Promise<RequestListener> => {
   const from = async <Module>(path: string): Promise<Module> =>
     (await import(pathToFileURL(join(resolve(dist), path)).href)) as Module;
   const { relApi } = await from<typeof core>("core/index.js");
-  const { fullCompat } = await from<typeof presets>("presets/index.js");
+  const made = (await from<typeof presets>("presets/index.js"))[preset];
   const jwtSecret = process.env["BENCH_JWT_SECRET"];
   const api = relApi(
-    fullCompat({
+    made({
       databaseUrl,
       anonRole: "bench_anon",
       logLevel: "error",
       dbPool: 10,
       ...(jwtSecret === undefined ? {} : { jwtSecret }),
+      ...scenario.options,
     }),
   );
   await api.ready;
@@ -109,6 +115,7 @@ const VARIANTS: Readonly<Record<string, () => RequestListener | Promise<RequestL
   relapi: () => relapi("listener"),
   express: () => relapi("use"),
   over: () => relapi("over"),
+  plus: () => relapi("listener", "plus"),
   bare,
   "bare-role": bareWithRole,
   "bare-express": () => express().all("/{*path}", bare()),
