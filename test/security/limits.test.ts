@@ -593,6 +593,40 @@ const INTROSPECTION = `query IntrospectionQuery { __schema { queryType { name } 
   fragment InputValue on __InputValue { name description type { ...TypeRef } defaultValue isDeprecated deprecationReason }
   fragment TypeRef on __Type { kind name ${nested(9, "ofType { kind name ", "}")} }`;
 
+describe("G-LIM-4 lists that a variable holds are counted in each request, also where the plan is known", () => {
+  const refused = "the operation has more than 6 values to insert";
+  const one =
+    "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o, on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } }";
+  const two =
+    "mutation ($a: [artist_insert_input!]!, $b: [artist_insert_input!]!) { a: insert_artist(objects: $a, on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } b: insert_artist(objects: $b, on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } }";
+  const rows = (count: number): unknown => Array.from({ length: count }, (_, i) => ({ id: 1 + i, name: "x" }));
+  const send = async (query: string, variables: unknown): Promise<string> => {
+    const answer = (await post(graphql, JSON.stringify({ query, variables }))).json();
+    return answer.errors?.[0].message ?? Object.keys(answer.data).join();
+  };
+
+  test("one", async () => {
+    for (const count of [2, 3, 1, 3, 2])
+      expect(await send(one, { o: rows(count) })).toBe(count > 2 ? refused : "insert_artist");
+  });
+
+  test("two of an operation together", async () => {
+    for (const [a, b] of [
+      [1, 1],
+      [2, 1],
+      [1, 2],
+      [1, 1],
+      [2, 0],
+    ] as const)
+      expect(await send(two, { a: rows(a), b: rows(b) })).toBe(a + b > 2 ? refused : "a,b");
+  });
+
+  test("what is refused for another reason is not counted", async () => {
+    for (let i = 0; i < 9; i++) expect(await send(one, { o: [{ id: [1], name: "x" }] })).not.toBe(refused);
+    expect(await send(one, { o: rows(2) })).toBe("insert_artist");
+  });
+});
+
 describe("GraphQL", () => {
   for (const [title, limit, body, message, path = "$", code = "validation-failed"] of graphqlRows)
     test(title, async () => {

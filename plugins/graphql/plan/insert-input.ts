@@ -52,8 +52,11 @@ export const readRows = (planner: Planner, input: Input, place: InputPosition, p
   );
 
 /** @rule G-LIM-4 */
-export const checkValues = ({ budget, schema: { options } }: Planner, count: number): void => {
-  if (count > budget.insertValues) throw tooMany(options, "maxInsertValues", "values to insert");
+export const tooManyValues = ({ schema: { options } }: Planner): Error =>
+  tooMany(options, "maxInsertValues", "values to insert");
+
+export const checkValues = (planner: Planner, count: number): void => {
+  if (count > planner.budget.insertValues) throw tooManyValues(planner);
 };
 
 export const countValue = (planner: Planner): void => {

@@ -4,11 +4,11 @@ import { heldIn, unobserved } from "../document/observed.ts";
 import { planConflict } from "./conflict.ts";
 import type { ValueSource, VariableValues } from "../document/variables.ts";
 import { open } from "./input.ts";
-import { hasNested, readRow, readRows, type InputRow } from "./insert-input.ts";
+import { checkValues, hasNested, readRow, readRows, tooManyValues, type InputRow } from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner } from "./planner.ts";
-import { quickRows, shapeOfRows } from "./quick-rows.ts";
+import { quickRows, rowsOfShape, shapeOfRows, type QuickRows } from "./quick-rows.ts";
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
@@ -20,6 +20,7 @@ export const planInsert = (
   isOne: boolean,
 ): StepTemplate | string => {
   let rows: readonly InputRow[] = [];
+  let quick: QuickRows = notQuick;
   let given: GivenArgument | undefined;
   let conflict: OnConflict | undefined;
   eachArgument(planner, selected, (argument) => {
@@ -28,17 +29,18 @@ export const planInsert = (
     if (part.name === "on_conflict") conflict = planConflict(planner, input, place, path);
     else {
       given = argument;
+      if (part.name !== "object") quick = quickRows(place.type);
       rows =
         part.name === "object"
           ? [readRow(planner, input, place, path)]
-          : (readPlainRows(planner, argument) ?? readRows(planner, input, place, path));
+          : (readPlainRows(planner, argument, quick) ?? readRows(planner, input, place, path));
     }
   });
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
   if (given === undefined || rows.length === 0) return emptyAnswer(answer);
   const { path } = given;
   if (hasNested(rows)) return planNestedInsert(planner, relation, rows, conflict, answer, path);
-  const payload = bind(planner, payloadSource(planner, given, rows, isOne));
+  const payload = bind(planner, payloadSource(planner, given, rows, isOne, quick));
   const write = insertOf(
     relation,
     payloadRows(relation, rows, { param: payload }, isOne ? "object" : "array"),
@@ -47,20 +49,49 @@ export const planInsert = (
   return writeStep(planner, write, answer, path);
 };
 
+const notQuick: QuickRows = () => undefined;
+
+/** Again, for another list than that which the plan was made with. */
 const readAside = (
   planner: Planner,
   { input, place, path }: GivenArgument,
   variables: VariableValues,
-): readonly InputRow[] =>
-  readRows({ ...planner, variables: unobserved(variables), sources: [], opened: [] }, input, place, path);
+): readonly InputRow[] => {
+  const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.heldValues };
+  return readRows(
+    { ...planner, budget, variables: unobserved(variables), sources: [], opened: [] },
+    input,
+    place,
+    path,
+  );
+};
 
 /** Rows that a variable holds, without nested data: which columns they have, and whether all have the same, makes the
  *  plan, not how many rows there are. */
-const readPlainRows = (planner: Planner, given: GivenArgument): readonly InputRow[] | undefined => {
+const readPlainRows = (planner: Planner, given: GivenArgument, quick: QuickRows): readonly InputRow[] | undefined => {
   const opened = open(planner, given.input, given.place, given.path);
   if (opened.kind !== "held") return undefined;
   const shape = opened.held.described("rows", shapeOfRows(given.place.type));
-  return shape === null ? undefined : readAside(planner, given, planner.variables.bound);
+  if (shape === null) return undefined;
+  const read = quick(opened.held.bound);
+  if (read === undefined) return readAside(planner, given, planner.variables.bound); // finds the fault
+  checkValues(planner, read.valueCount);
+  planner.budget.insertValues -= read.valueCount;
+  planner.budget.heldValues += read.valueCount;
+  return rowsOfShape(given.place.type, shape);
+};
+
+/** Values of the lists that a request holds, by whom they are bound. */
+const heldValues = new WeakMap<VariableValues, Map<QuickRows, number>>();
+
+/** A plan is used again with lists of other lengths. @rule G-LIM-4 */
+const checkHeld = (planner: Planner, variables: VariableValues, quick: QuickRows, valueCount: number): void => {
+  let counts = heldValues.get(variables);
+  if (counts === undefined) heldValues.set(variables, (counts = new Map()));
+  counts.set(quick, valueCount);
+  const { budget } = planner;
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  if (total > budget.insertValues + budget.heldValues) throw tooManyValues(planner);
 };
 
 /** A list in a variable is read again each time, because the number of its rows varies; its cells do not decide the
@@ -70,13 +101,18 @@ const payloadSource = (
   given: GivenArgument,
   rows: readonly InputRow[],
   isOne: boolean,
+  quick: QuickRows,
 ): ValueSource => {
   const opened = open(planner, given.input, given.place, given.path);
   if (!isOne && opened.kind === "held") {
-    const quick = quickRows(given.place.type);
     const { place } = opened.held;
     return {
-      make: (variables) => quick(heldIn(variables, place)) ?? rowsText(readAside(planner, given, variables), variables),
+      make: (variables) => {
+        const read = quick(heldIn(variables, place));
+        if (read === undefined) return rowsText(readAside(planner, given, variables), variables);
+        checkHeld(planner, variables, quick, read.valueCount);
+        return read.text;
+      },
     };
   }
   if (isFixed(rows))

@@ -27,6 +27,8 @@ export interface Budget {
   relationLevels: number;
   /** Objects and their fields in inserts. */
   insertValues: number;
+  /** Those of them that stand in lists of variables, which may be longer the next time. */
+  heldValues: number;
   /** Characters of values that are bound. */
   boundLength: number;
 }
@@ -46,6 +48,7 @@ export const openBudget = ({
   relatedConditions: maxRelatedConditions,
   relationLevels: maxRelationDepth,
   insertValues: maxInsertValues,
+  heldValues: 0,
   boundLength: maxVariablesBytes * BOUND_SHARE,
 });
 

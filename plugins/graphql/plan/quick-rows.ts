@@ -6,6 +6,7 @@ import { isRelApiError, type Json } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { gqlPart } from "../parts.ts";
+import type { InputCell, InputRow } from "./insert-input.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 interface QuickCell {
@@ -52,21 +53,37 @@ const rowText = (row: Json, cells: QuickType): string | undefined => {
   return `${text}}`;
 };
 
-/** `type`: of the list of objects. The result takes what a variable holds; undefined: read it the slow way. */
-export const quickRows = (type: GraphQLInputType): ((held: Json) => string | undefined) => {
+interface ReadRows {
+  readonly text: string;
+  /** Objects and their fields. */
+  readonly valueCount: number;
+}
+
+/** Takes what a variable holds; undefined: read it the slow way. */
+export type QuickRows = (held: Json) => ReadRows | undefined;
+
+/** `type`: of the list of objects. A list is read once, however often it is asked for. */
+export const quickRows = (type: GraphQLInputType): QuickRows => {
   const row = getNamedType(type);
   if (!isInputObjectType(row)) return () => undefined;
+  const known = new WeakMap<object, ReadRows>();
   return (held) => {
     if (!Array.isArray(held)) return undefined;
+    const before = known.get(held);
+    if (before !== undefined) return before;
     const cells = quickType(row);
     try {
       let text = "[";
+      let valueCount = held.length;
       for (const one of held as readonly Json[]) {
         const next = rowText(one, cells);
         if (next === undefined) return undefined;
+        valueCount += Object.keys(one as object).length; // it was read as one
         text += text.length === 1 ? next : `,${next}`;
       }
-      return `${text}]`;
+      const read = { text: `${text}]`, valueCount };
+      known.set(held, read);
+      return read;
     } catch (error) {
       if (isRelApiError(error)) return undefined;
       throw error;
@@ -102,4 +119,18 @@ export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape |
     }
     return { columns: [...names].sort(), isComplete: fewest === names.size };
   };
+};
+
+/** Rows as planning needs them, without values: one with each of the columns, and one that leaves some out. */
+export const rowsOfShape = (type: GraphQLInputType, { columns, isComplete }: RowShape): readonly InputRow[] => {
+  const row = getNamedType(type);
+  if (!isInputObjectType(row)) return [];
+  const fields = row.getFields();
+  const cells = columns.flatMap((name): InputCell[] => {
+    const field = fields[name];
+    const part = field && gqlPart(field);
+    return part?.kind === "column" ? [{ column: part.column, value: part.value, source: { fixed: null } }] : [];
+  });
+  const whole = { cells, related: [] };
+  return isComplete ? [whole] : [whole, { cells: [], related: [] }];
 };
