@@ -1,3 +1,4 @@
+import { expect, test } from "vitest";
 import { gqlCases } from "../support/cases.ts";
 import { gqlApi } from "./start.ts";
 
@@ -146,3 +147,23 @@ gqlCases(wide, [
     error: { message: "field 'person_note' not found in type: 'person'" },
   },
 ]);
+
+test("G-CF-1 overloads for rows of several tables", async () => {
+  await api.sql(`
+    create table public.kin_left (id int primary key, left_only text);
+    create table public.kin_right (id int primary key, right_only text);
+    insert into public.kin_left values (1, 'l');
+    insert into public.kin_right values (1, 'r');
+    create function public.kin(public.kin_left) returns setof public.kin_right language sql stable as 'select * from public.kin_right where id = $1.id';
+    create function public.kin(public.kin_right) returns setof public.kin_left language sql stable as 'select * from public.kin_left where id = $1.id'`);
+  await api.reload();
+  const answer = await api.gql(`{
+    kin_left(where: {kin: {right_only: {_eq: "r"}}}) { kin(order_by: {right_only: asc}) { right_only kin { left_only } } }
+    kin_right { kin { left_only } } }`);
+  expect(answer).toEqual({
+    data: {
+      kin_left: [{ kin: [{ right_only: "r", kin: [{ left_only: "l" }] }] }],
+      kin_right: [{ kin: [{ left_only: "l" }] }],
+    },
+  });
+});

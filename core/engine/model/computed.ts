@@ -1,5 +1,5 @@
 /** Functions of a row that are used like its columns. */
-import type { Model, Relation, Routine } from "./model.ts";
+import { routinesOf, type Model, type QualifiedName, type Relation, type Routine } from "./model.ts";
 
 /** By row type, then by name. */
 type Fields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
@@ -36,4 +36,14 @@ export const computedFieldOf = (
     if (found !== undefined) return found;
   }
   return undefined;
+};
+
+/** The overload of a computed field that takes rows of the relation. */
+export const routineOfRow = (
+  model: Model,
+  name: QualifiedName,
+  relation: Relation | undefined,
+): Routine | undefined => {
+  const overloads = routinesOf(model, name);
+  return overloads.find(({ parameters }) => parameters.some(({ type }) => type === relation?.rowType)) ?? overloads[0];
 };

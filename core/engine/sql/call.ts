@@ -14,7 +14,8 @@ export const routineArguments = (compiler: Compiler, given: readonly RoutineArgu
   return join(row === undefined || given.some((argument) => argument.isRow) ? parts : [row, ...parts]);
 };
 
-const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
+/** The overload that is called. */
+export const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
   const routine = compiler.model.routines.get(nameKey(call.routine))?.find((one) => one.oid === call.oid);
   if (routine === undefined) throw badPlan(`no function ${call.routine.schema}.${call.routine.name}`);
   return routine;

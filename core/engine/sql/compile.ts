@@ -18,7 +18,7 @@ import type {
 } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
-import { compileCall, compileCallSource } from "./call.ts";
+import { compileCall, compileCallSource, routineOf } from "./call.ts";
 import {
   bodyOf,
   declaredColumns,
@@ -350,12 +350,8 @@ const compileCallRows = (
   return single(compiler, columns, head, sql` from (${rows.sql}) as ${ident(row)}`, envelope);
 };
 
-const relationOfCall = (compiler: Compiler, read: Read) => {
-  if (!("call" in read.from)) return undefined;
-  const { call } = read.from;
-  const returns = compiler.model.routines
-    .get(`${call.routine.schema}\u0000${call.routine.name}`)
-    ?.find((routine) => routine.oid === call.oid)?.returns.relation;
+const relationOfCall = (compiler: Compiler, { from }: Read) => {
+  const returns = "call" in from ? routineOf(compiler, from.call).returns.relation : undefined;
   return returns === undefined ? undefined : relationOf(compiler.model, returns);
 };
 

@@ -1,6 +1,7 @@
 /** Embedded reads: builds the context of a mode's compiler and calls it. */
 import type { EmbedContext, EmbedSql } from "../../hooks.ts";
-import { nameKey, relationOf, relationshipOf, type Relation } from "../model/model.ts";
+import { routineOfRow } from "../model/computed.ts";
+import { relationOf, relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Output } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { routineArguments } from "./call.ts";
@@ -28,7 +29,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   const target =
     "relationship" in via
       ? relationOf(compiler.model, findRelationship(parent, via.relationship).target)
-      : targetOf(compiler, embed);
+      : targetOf(compiler, embed, parent);
   const place = (): ReadOptions => {
     if ("relationship" in via)
       return { related: relatedRows(compiler, parent, via.relationship), isCompared: use.isGrouped };
@@ -108,10 +109,8 @@ const expandDeep = (
     return [{ ...output, read: { ...output.read, output: expandDeep(compiler, inner, mode, output.read.output) } }];
   });
 
-const targetOf = (compiler: Compiler, embed: Embed) => {
-  if (!("routine" in embed.via)) return undefined;
-  const returns = compiler.model.routines
-    .get(nameKey(embed.via.routine))
-    ?.find((routine) => routine.returns.relation !== undefined)?.returns.relation;
+const targetOf = (compiler: Compiler, { via }: Embed, parent: Scope): Relation | undefined => {
+  if (!("routine" in via)) return undefined;
+  const returns = routineOfRow(compiler.model, via.routine, parent.relation)?.returns.relation;
   return returns === undefined ? undefined : relationOf(compiler.model, returns);
 };

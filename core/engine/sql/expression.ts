@@ -1,6 +1,7 @@
 /** Values computed from the row at hand. */
 import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
-import { baseTypeOf, columnOf, nameKey, relationOf, type Column, type PgType } from "../model/model.ts";
+import { routineOfRow } from "../model/computed.ts";
+import { baseTypeOf, columnOf, relationOf, type Column, type PgType } from "../model/model.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Read, ValueRef } from "../plan/plan.ts";
@@ -81,10 +82,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     case "computed": {
       const call = sql`${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))})`;
       compiler.seen.isOpenEnded = true;
-      const overloads = compiler.model.routines.get(nameKey(expression.routine));
-      const routine =
-        overloads?.find((one) => one.parameters.some((parameter) => parameter.type === scope.relation?.rowType)) ??
-        overloads?.[0];
+      const routine = routineOfRow(compiler.model, expression.routine, scope.relation);
       const type = routine === undefined ? undefined : baseTypeOf(compiler.model, routine.returns.type);
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined) return { sql: call, type, declared: undefined };
