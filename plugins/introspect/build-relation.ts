@@ -2,12 +2,12 @@
 import type { Column, ForeignKey, PgType, Relation, UniqueKey } from "../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
 import { DELETE, INSERT, UPDATE, type ColumnRow, type RelationRow } from "./relations.ts";
+import { exact, type Share } from "./share.ts";
 import { characterLength, type DomainTraits } from "./types.ts";
 
 export interface RelationParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
-  /** Equal texts as one: names and types of columns repeat from table to table. */
-  readonly share: (text: string) => string;
+  readonly share: Share;
   readonly traitsOf: (type: number) => DomainTraits;
   readonly types: ReadonlyMap<number, PgType>;
   /** All by oid, for the targets of keys. */
@@ -20,44 +20,51 @@ export interface RelationParts {
 
 /** The relation of the model, without relationships. */
 export const buildRelation = (row: RelationRow, parts: RelationParts): Relation => {
+  const { share } = parts;
   const keys = row.keys ?? [];
-  const columns = (row.columns ?? []).map((column) => buildColumn(column, row, parts));
+  const columns = share.list((row.columns ?? []).map((column) => share.column(buildColumn(column, row, parts))));
   const names = columnNames(row);
   const nameAll = (positions: readonly number[]): readonly string[] =>
-    positions.map((position) => parts.share(names.get(position) ?? ""));
+    share.list(positions.map((position) => share.text(names.get(position) ?? "")));
   const primary = row.kind === "view" || row.kind === "materialized" ? parts.viewKeyOf(row) : primaryKeyOf(row);
   return {
-    schema: parts.share(row.schema),
+    schema: share.text(row.schema),
     name: row.name,
     oid: row.oid,
     kind: row.kind,
     rowType: row.rowType,
-    owner: parts.share(row.owner),
+    owner: share.text(row.owner),
     acl: parts.readAcl(row.acl, "relation"),
     comment: row.comments?.[0],
     columns,
     primaryKey: nameAll(primary),
-    uniqueKeys: keys.flatMap(([kind, name, positions]): readonly UniqueKey[] =>
-      kind === "f" ? [] : [{ name, columns: nameAll(positions), isPrimary: kind === "p" }],
+    uniqueKeys: exact(
+      keys.flatMap(([kind, name, positions]): readonly UniqueKey[] =>
+        kind === "f" ? [] : [{ name, columns: nameAll(positions), isPrimary: kind === "p" }],
+      ),
     ),
-    foreignKeys: keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
-      const other = kind === "f" ? parts.rows.get(target) : undefined;
-      if (other === undefined) return [];
-      const otherNames = columnNames(other);
-      return [
-        {
-          name,
-          columns: nameAll(positions),
-          target: { schema: parts.share(other.schema), name: other.name },
-          targetColumns: (targetPositions ?? []).map((position) => otherNames.get(position) ?? ""),
-        },
-      ];
-    }),
-    writable: {
+    foreignKeys: exact(
+      keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
+        const other = kind === "f" ? parts.rows.get(target) : undefined;
+        if (other === undefined) return [];
+        const otherNames = columnNames(other);
+        return [
+          {
+            name,
+            columns: nameAll(positions),
+            target: share.name({ schema: share.text(other.schema), name: other.name }),
+            targetColumns: share.list(
+              (targetPositions ?? []).map((position) => share.text(otherNames.get(position) ?? "")),
+            ),
+          },
+        ];
+      }),
+    ),
+    writable: share.writable({
       insert: (row.writable & INSERT) !== 0,
       update: (row.writable & UPDATE) !== 0,
       delete: (row.writable & DELETE) !== 0,
-    },
+    }),
     hasRowSecurity: row.hasRowSecurity,
     ...(row.plain !== null && { plain: row.plain }),
     ...(row.mayHideNulls && { mayHideNulls: true }),
@@ -85,12 +92,12 @@ const buildColumn = (column: ColumnRow, row: RelationRow, parts: RelationParts):
   const baseDefault = origin && ownDefault(origin, parts);
   const own = ownDefault(column, parts);
   return {
-    name: parts.share(name),
+    name: parts.share.text(name),
     position,
     type,
-    sqlType: parts.share(sqlType),
+    sqlType: parts.share.text(sqlType),
     notNull: notNull || (traits?.notNull ?? false),
-    default: own === undefined ? undefined : parts.share(own),
+    default: own === undefined ? undefined : parts.share.text(own),
     ...(baseDefault === undefined ? {} : { baseDefault }),
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,
@@ -110,16 +117,6 @@ export interface NamedRow {
 
 const namesByRow = new WeakMap<NamedRow, ReadonlyMap<number, string>>();
 
-/** One text for all that are equal. */
-export const createShare = (): ((text: string) => string) => {
-  const known = new Map<string, string>();
-  return (text) => {
-    const found = known.get(text);
-    if (found === undefined) known.set(text, text);
-    return found ?? text;
-  };
-};
-
 /** Column names by attribute number. */
 export const columnNames = (row: NamedRow): ReadonlyMap<number, string> => {
   let names = namesByRow.get(row);
@@ -135,13 +132,15 @@ export const primaryKeyOf = (row: RelationRow): readonly number[] =>
   row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
 
 /** The row type, whose attributes are the columns. */
-export const buildRowType = (row: RelationRow, share: (text: string) => string): PgType => ({
+export const buildRowType = (row: RelationRow, share: Share): PgType => ({
   oid: row.rowType,
-  schema: share(row.schema),
+  schema: share.text(row.schema),
   name: row.name,
   sqlName: row.rowSqlName,
   kind: "composite",
   category: "C",
-  attributes: (row.columns ?? []).map(([, name, type]) => ({ name: share(name), type })),
-  relation: { schema: share(row.schema), name: row.name },
+  attributes: share.list(
+    (row.columns ?? []).map(([, name, type]) => share.attribute({ name: share.text(name), type })),
+  ),
+  relation: share.name({ schema: share.text(row.schema), name: row.name }),
 });

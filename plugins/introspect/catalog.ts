@@ -12,12 +12,13 @@ import {
   type Relation,
   type Routine,
 } from "../../core/index.ts";
-import { buildRelation, buildRowType, columnNames, createShare, primaryKeyOf } from "./build-relation.ts";
+import { buildRelation, buildRowType, columnNames, primaryKeyOf } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
 import type { CatalogRead, Rows } from "./changes.ts";
 import { loadRelations, type RelationRow, type Wanted } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
+import { createShare, type Share } from "./share.ts";
 import { loadTypes } from "./types.ts";
 import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
 
@@ -153,7 +154,7 @@ const rowTypesOf = function* (
   rows: readonly RelationRow[],
   kept: ReadonlyMap<number, Relation>,
   before: Model["types"] | undefined,
-  share: ReturnType<typeof createShare>,
+  share: Share,
 ): Pieces<readonly PgType[]> {
   const made: PgType[] = [];
   for (const row of rows) {
