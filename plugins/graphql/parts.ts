@@ -235,6 +235,10 @@ export interface GqlSelected {
   /** Response name. */
   readonly as: string;
   readonly name: string;
+  /** Where the result has its value: its name, unless it has arguments, which may be selected several times. */
+  readonly key: string;
+  /** As those of the field itself. */
+  readonly arguments: Readonly<Record<string, Json>>;
   readonly selection: readonly GqlSelected[];
 }
 

@@ -42,6 +42,8 @@ export interface MetadataObject {
     | "delete_permission"
     | "function"
     | "inherited_role"
+    | "native_query"
+    | "logical_model"
     | "rest_endpoint";
   /** The table that has it, or the table or function itself. */
   readonly of?: QualifiedName;
@@ -50,7 +52,7 @@ export interface MetadataObject {
 }
 
 /** An object that is left out, or of which a part is, because it does not fit the database. The plugins of the metadata
- *  leave the list of them in `model.parts["metadata-problems"]`. @rule G-MET-12 */
+ *  leave the list of them in `model.parts["metadata-problems"]`; another plugin adds to it before `metadata` is applied. @rule G-MET-12 */
 export interface MetadataProblem extends MetadataObject {
   readonly reason: string;
 }

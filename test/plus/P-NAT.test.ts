@@ -102,9 +102,9 @@ describe("P-NAT-1 fields of the query root", () => {
       'type "nothing" does not exist',
     ],
     [
-      "a field that is no scalar",
-      { logical_models: [{ ...MODEL, fields: [{ name: "a", type: { logical_model: "b" } }] }] },
-      "only scalar types",
+      "a field without a type",
+      { logical_models: [{ ...MODEL, fields: [{ name: "a", type: { array: {} } }] }] },
+      "it has no scalar type",
     ],
     [
       "a permission without a filter",

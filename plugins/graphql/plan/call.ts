@@ -9,7 +9,7 @@ import type { GqlFunctionRequest, GqlSelected } from "../parts.ts";
 import { argumentLeaves } from "./custom.ts";
 import type { CustomPart, FunctionField, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
-import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
+import { eachSelection, subselection, type Selected } from "./selection.ts";
 
 /** What is answered of a result. */
 interface Shape {
@@ -20,6 +20,9 @@ interface Shape {
 interface Member {
   readonly as: string;
   readonly name: string;
+  /** Where the result has it. */
+  readonly key: string;
+  readonly leaves: FunctionField["leaves"];
   /** Undefined: `__typename`. */
   readonly shape: Shape | undefined;
 }
@@ -31,17 +34,25 @@ const shapeOf = (planner: Planner, selected: Selected): Shape => {
   const members: Member[] = [];
   eachSelection(planner, object, selected.selections, selected.path, (selection) => {
     if (selection.kind === "typename") {
-      members.push({ as: selection.as, name: "__typename", shape: undefined });
+      members.push({ as: selection.as, name: "__typename", key: "", leaves: [], shape: undefined });
       return;
     }
-    eachArgument(planner, selection, () => {});
-    members.push({ as: selection.as, name: selection.name, shape: shapeOf(planner, selection) });
+    const { as, name, field } = selection;
+    const key = field.args.length === 0 ? name : `:${members.length}`;
+    members.push({ as, name, key, leaves: argumentLeaves(planner, selection), shape: shapeOf(planner, selection) });
   });
   return { type, members };
 };
 
-const selectionOf = ({ members }: Shape): readonly GqlSelected[] =>
-  members.flatMap(({ as, name, shape }) => (shape === undefined ? [] : [{ as, name, selection: selectionOf(shape) }]));
+const given = (leaves: FunctionField["leaves"], variables: VariableValues): GqlSelected["arguments"] =>
+  Object.fromEntries(leaves.map(([name, { now, again }]) => [name, again === undefined ? now : again(variables)]));
+
+const selectionOf = ({ members }: Shape, variables: VariableValues): readonly GqlSelected[] =>
+  members.flatMap(({ as, name, key, leaves, shape }) =>
+    shape === undefined
+      ? []
+      : [{ as, name, key, arguments: given(leaves, variables), selection: selectionOf(shape, variables) }],
+  );
 
 /** Text, since the keys of an answer are in the order of selection whatever they are. */
 const textOf = ({ type, members }: Shape, value: Json | undefined): string => {
@@ -56,11 +67,11 @@ const textOf = ({ type, members }: Shape, value: Json | undefined): string => {
   }
   if (!isObjectType(type)) return writeJson(value);
   if (!isPlainObject(value)) throw new TypeError(`no object where the schema says "${type.name}"`);
-  const texts = members.map(({ as, name, shape }) => {
+  const texts = members.map(({ as, key, shape }) => {
     const text =
       shape === undefined
         ? JSON.stringify(getNamedType(type).name)
-        : textOf(shape, Object.hasOwn(value, name) ? value[name] : null);
+        : textOf(shape, Object.hasOwn(value, key) ? value[key] : null);
     return `${JSON.stringify(as)}:${text}`;
   });
   return `{${texts.join(",")}}`;
@@ -72,13 +83,13 @@ export const planFunctionField = (planner: Planner, selected: Selected, part: Cu
     origin: `plugin "${part.plugin ?? "?"}", field "${selected.name}"`,
     path: selected.path,
     leaves: argumentLeaves(planner, selected),
-    selection: selectionOf(shape),
+    selection: (variables) => selectionOf(shape, variables),
     text: (result) => textOf(shape, result),
   };
 };
 
 export const argumentsOf = ({ leaves }: FunctionField, variables: VariableValues): GqlFunctionRequest["arguments"] =>
-  Object.fromEntries(leaves.map(([name, { now, again }]) => [name, again === undefined ? now : again(variables)]));
+  given(leaves, variables);
 
 export interface CallTemplate {
   readonly field: FunctionField;
@@ -86,10 +97,10 @@ export interface CallTemplate {
 }
 
 export const fillCall = ({ field, run }: CallTemplate, variables: VariableValues): GqlCall => {
-  const given = argumentsOf(field, variables);
+  const asked = { arguments: argumentsOf(field, variables), selection: field.selection(variables) };
   return {
     origin: field.origin,
     path: field.path,
-    run: async (asked) => field.text(await run({ ...asked, arguments: given, selection: field.selection })),
+    run: async (by) => field.text(await run({ ...by, ...asked })),
   };
 };

@@ -1,5 +1,6 @@
 /** Fields of plugins' own as the planner keeps them: parts by what serves them, and those that functions answer. */
 import type { Json } from "../../../core/index.ts";
+import type { VariableValues } from "../document/variables.ts";
 import type { GqlPart, GqlSelected } from "../parts.ts";
 import type { Leaf } from "./input.ts";
 
@@ -11,7 +12,7 @@ export interface FunctionField {
   readonly origin: string;
   readonly path: string;
   readonly leaves: readonly (readonly [string, Leaf])[];
-  readonly selection: readonly GqlSelected[];
+  readonly selection: (variables: VariableValues) => readonly GqlSelected[];
   /** The answer's text from a result. @throws TypeError when it does not fit the schema */
   text(result: Json): string;
 }

@@ -1,6 +1,6 @@
 /** Fields of rows that a function of a plugin answers for all rows at once: the plan reads the columns it needs under the
  *  field's name, and the function's results take their place. @rule X-GQL-6 */
-import type { Bundle, Output, Plan } from "../../../core/index.ts";
+import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
@@ -91,12 +91,13 @@ export const fillLoads = ({ step, tree, fields }: StepLoads, variables: Variable
   tree,
   fields: fields.map(({ field, load }) => {
     const given = argumentsOf(field, variables);
+    const selection = field.selection(variables);
     return {
       origin: field.origin,
       path: field.path,
-      form: JSON.stringify([field.origin, field.path, writeJson(given), field.selection]),
+      form: JSON.stringify([field.origin, field.path, writeJson(given), writeJson(selection as unknown as Json)]), // its members are JSON
       run: async (rows, asked) => {
-        const results = await load(rows, { ...asked, arguments: given, selection: field.selection });
+        const results = await load(rows, { ...asked, arguments: given, selection });
         if (!Array.isArray(results) || results.length !== rows.length)
           throw new TypeError(`it was given ${rows.length} rows and must return as many results`);
         return results.map((result) => field.text(result));

@@ -236,7 +236,11 @@ const trackNative = addToSource(NATIVE, (from, source) => {
   const returns = textIn(from, "returns");
   if (!listOf(source["logical_models"]).some((model) => entryOf(model)["name"] === returns))
     throw notExists(`logical model "${returns}"`, from.at);
-  return { code: textIn(from, "code"), returns, ...kept(from, "arguments", "type", "description", "comment") };
+  return {
+    code: textIn(from, "code"),
+    returns,
+    ...kept(from, "arguments", "type", "description", "comment", "object_relationships", "array_relationships"),
+  };
 });
 
 const untrackModel = ofSource(MODEL, ({ name }, from, source) => {

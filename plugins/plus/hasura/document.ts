@@ -171,8 +171,17 @@ export const drop = (document: Entry, { type, of, name = "" }: MetadataProblem):
   if (type === "inherited_role")
     return changed(document, "inherited_roles", (role) => role["role_name"] === name, gone);
   if (type === "rest_endpoint") return changed(document, "rest_endpoints", (one) => one["name"] === name, gone);
-  if (of === undefined) return document;
   const isServed = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
+  if (type === "native_query" || type === "logical_model") {
+    const [list, key] = type === "native_query" ? ["native_queries", "root_field_name"] : ["logical_models", "name"];
+    return changed(
+      document,
+      "sources",
+      isServed,
+      (source) => source && changed(source, list, (one) => one[key] === name, gone),
+    );
+  }
+  if (of === undefined) return document;
   return changed(document, "sources", isServed, (source) => {
     if (source === undefined) return undefined;
     if (type === "function") return changed(source, "functions", (fn) => isNamed(fn["function"], of), gone);

@@ -1,6 +1,6 @@
 /** `native_queries` and `logical_models` of the metadata, matched with the types of the database. @rule P-NAT-1 */
 import { isRawNumber, type Json, type Model, type PgType } from "../../../core/index.ts";
-import type { MetadataNative } from "../../metadata/api.ts";
+import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
 
 type Entry = { readonly [key: string]: Json };
 
@@ -12,6 +12,14 @@ export interface NativeField {
   readonly description?: string;
 }
 
+/** A field that leads to rows of another model, or the same. */
+export interface NestedField {
+  readonly name: string;
+  readonly model: string;
+  readonly isArray: boolean;
+  readonly description?: string;
+}
+
 /** Conditions on columns of the model, as the metadata writes them. */
 export type RawFilter = Entry;
 
@@ -19,6 +27,7 @@ export interface LogicalModel {
   readonly name: string;
   readonly description?: string;
   readonly fields: readonly NativeField[];
+  readonly nested: readonly NestedField[];
   /** By role. */
   readonly permissions: ReadonlyMap<string, { readonly columns: ReadonlySet<string>; readonly filter: RawFilter }>;
 }
@@ -29,12 +38,23 @@ export interface NativeCode {
   readonly arguments: readonly string[];
 }
 
+/** How a nested field finds its rows. */
+export interface NativeRelationship {
+  readonly isArray: boolean;
+  /** Own column, column of the other query. */
+  readonly columns: readonly (readonly [own: string, other: string])[];
+  /** Name of the query. */
+  readonly target: string;
+}
+
 export interface NativeQuery {
   readonly name: string;
   readonly description?: string;
   readonly code: NativeCode;
   readonly arguments: readonly NativeField[];
   readonly returns: LogicalModel;
+  /** One for each nested field of the model. */
+  readonly relationships: ReadonlyMap<string, NativeRelationship>;
 }
 
 const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
@@ -72,30 +92,58 @@ const typeFinder = (model: Model): ((name: string) => PgType | undefined) => {
 /** Thrown while one object is read, and noted: the object is left out. */
 const leftOut = (reason: string): Error => new Error(reason);
 
-const readField = (name: string, raw: Entry, typeOf: (name: string) => PgType | undefined): NativeField => {
-  if (!GRAPHQL_NAME.test(name)) throw leftOut(`"${name}" is not a valid GraphQL name`);
-  const type = isEntry(raw["type"]) ? raw["type"] : { scalar: raw["type"] ?? null, nullable: raw["nullable"] ?? null };
-  const typeName = textOf(type["scalar"]);
-  if (typeName === undefined) throw leftOut(`${name}: only scalar types are served`);
-  const found = typeOf(typeName);
-  if (found === undefined) throw leftOut(`${name}: type "${typeName}" does not exist`);
+type TypeOf = (name: string) => PgType | undefined;
+
+/** `"text"`, `{scalar}`, `{logical_model}`, or `{array}` of one of these. */
+const readType = (
+  raw: Json | undefined,
+): { readonly scalar?: string; readonly model?: string; readonly isArray: boolean } => {
+  if (typeof raw === "string") return { scalar: raw, isArray: false };
+  const { scalar, logical_model: model, array } = entryOf(raw);
+  if (array !== undefined) return { ...readType(array), isArray: true };
   return {
-    name,
-    type: found,
-    isNullable: (type["nullable"] ?? raw["nullable"]) === true,
-    ...description(raw["description"]),
+    ...(typeof scalar === "string" && { scalar }),
+    ...(typeof model === "string" && { model }),
+    isArray: false,
   };
 };
 
-const readModel = (raw: Entry, name: string, typeOf: (name: string) => PgType | undefined): LogicalModel => {
-  const fields = listOf(raw["fields"]).map((field) =>
-    readField(textOf(entryOf(field)["name"]) ?? "", entryOf(field), typeOf),
-  );
+const isNullable = (raw: Entry): boolean =>
+  (isEntry(raw["type"]) ? (raw["type"]["nullable"] ?? raw["nullable"]) : raw["nullable"]) === true;
+
+const readField = (name: string, raw: Entry, typeOf: TypeOf): NativeField => {
+  if (!GRAPHQL_NAME.test(name)) throw leftOut(`"${name}" is not a valid GraphQL name`);
+  const { scalar, isArray } = readType(raw["type"]);
+  if (scalar === undefined) throw leftOut(`${name}: it has no scalar type`);
+  const element = typeOf(scalar);
+  const found = element && isArray ? typeOf(`${element.sqlName}[]`) : element;
+  if (found === undefined) throw leftOut(`${name}: type "${scalar}" does not exist`);
+  return { name, type: found, isNullable: isNullable(raw), ...description(raw["description"]) };
+};
+
+const NAME_BYTES = 63;
+
+const readNested = (name: string, raw: Entry, model: string): NestedField => {
+  // it is the name of an output of a statement
+  if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw leftOut(`"${name}" is not a valid name`);
+  return { name, model, isArray: readType(raw["type"]).isArray, ...description(raw["description"]) };
+};
+
+const readModel = (raw: Entry, name: string, typeOf: TypeOf): LogicalModel => {
+  const fields: NativeField[] = [];
+  const nested: NestedField[] = [];
+  for (const one of listOf(raw["fields"])) {
+    const field = entryOf(one);
+    const own = textOf(field["name"]) ?? "";
+    const { model } = readType(field["type"]);
+    if (model === undefined) fields.push(readField(own, field, typeOf));
+    else nested.push(readNested(own, field, model));
+  }
   if (fields.length === 0) throw leftOut("it has no fields");
   const permissions = listOf(raw["select_permissions"]).map((entry) => {
     const role = textOf(entryOf(entry)["role"]) ?? "";
     const { columns, filter } = entryOf(entryOf(entry)["permission"]);
-    const known = new Set(fields.map((field) => field.name));
+    const known = new Set([...fields, ...nested].map((field) => field.name));
     const named = columns === "*" ? [...known] : listOf(columns).map((column) => textOf(column) ?? "");
     const unknown = named.find((column) => !known.has(column));
     if (unknown !== undefined) throw leftOut(`select permission of ${role}: column "${unknown}" does not exist`);
@@ -103,7 +151,7 @@ const readModel = (raw: Entry, name: string, typeOf: (name: string) => PgType | 
     if (!isEntry(filter)) throw leftOut(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(named), filter }] as const;
   });
-  return { name, ...description(raw["description"]), fields, permissions: new Map(permissions) };
+  return { name, ...description(raw["description"]), fields, nested, permissions: new Map(permissions) };
 };
 
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/;
@@ -117,11 +165,28 @@ const readCode = (text: string): NativeCode => {
   };
 };
 
+/** `{name, using: {column_mapping, remote_native_query}}`; what they lead to is looked at when all queries are known. */
+const readRelationships = (raw: Entry): NativeQuery["relationships"] => {
+  const found = new Map<string, NativeRelationship>();
+  for (const kind of ["object", "array"] as const)
+    for (const one of listOf(raw[`${kind}_relationships`])) {
+      const name = textOf(entryOf(one)["name"]) ?? "";
+      const using = entryOf(entryOf(one)["using"]);
+      const { column_mapping: mapping, remote_native_query: target } = entryOf(using["manual_configuration"] ?? using);
+      if (found.has(name)) throw leftOut(`relationship ${name}: the name is taken`);
+      if (typeof target !== "string") throw leftOut(`relationship ${name}: it leads to no native query`);
+      const columns = Object.entries(entryOf(mapping)).map(([own, other]) => [own, textOf(other) ?? ""] as const);
+      if (columns.length === 0) throw leftOut(`relationship ${name}: it has no column_mapping`);
+      found.set(name, { isArray: kind === "array", columns, target });
+    }
+  return found;
+};
+
 const readQuery = (
   raw: Entry,
   name: string,
   models: ReadonlyMap<string, LogicalModel>,
-  typeOf: (name: string) => PgType | undefined,
+  typeOf: TypeOf,
 ): NativeQuery => {
   const returns = models.get(textOf(raw["returns"]) ?? "");
   if (returns === undefined) throw leftOut(`there is no logical model "${textOf(raw["returns"]) ?? ""}"`);
@@ -133,17 +198,72 @@ const readQuery = (
   const code = readCode(text);
   const unknown = code.arguments.find((argument) => args.every((one) => one.name !== argument));
   if (unknown !== undefined) throw leftOut(`its code names an argument "${unknown}" that it does not have`);
-  return { name, ...description(raw["description"] ?? raw["comment"]), code, arguments: args, returns };
+  return {
+    name,
+    ...description(raw["description"] ?? raw["comment"]),
+    code,
+    arguments: args,
+    returns,
+    relationships: readRelationships(raw),
+  };
+};
+
+/** What keeps the query from being served beside these: each nested field of its model needs a relationship. @rule
+ *  P-NAT-4 */
+const problemOf = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuery>): string | undefined => {
+  const { returns, relationships } = query;
+  const hasColumn = ({ fields }: LogicalModel, name: string): boolean => fields.some((field) => field.name === name);
+  for (const name of relationships.keys())
+    if (returns.nested.every((field) => field.name !== name))
+      return `relationship ${name}: the logical model "${returns.name}" has no such field of a logical model`;
+  for (const { name, model, isArray } of returns.nested) {
+    const way = relationships.get(name);
+    if (way === undefined) return `field ${name} of the logical model "${returns.name}" has no relationship`;
+    const target = queries.get(way.target);
+    if (way.isArray !== isArray) return `relationship ${name}: the field is ${isArray ? "an array" : "one object"}`;
+    if (target === undefined) return `relationship ${name}: there is no native query "${way.target}"`;
+    if (target.returns.name !== model)
+      return `relationship ${name}: "${way.target}" does not return the logical model "${model}"`;
+    for (const [own, other] of way.columns) {
+      if (!hasColumn(returns, own)) return `relationship ${name}: "${own}" is no column of "${returns.name}"`;
+      if (!hasColumn(target.returns, other)) return `relationship ${name}: "${other}" is no column of "${model}"`;
+    }
+    // the field has the arguments of the query that it leads to
+    const first = [...queries.values()].find((one) => one.returns === returns);
+    if (first?.relationships.get(name)?.target !== way.target)
+      return `relationship ${name}: another native query of "${returns.name}" leads elsewhere`;
+  }
+  return undefined;
+};
+
+type Kind = MetadataProblem["type"] & ("native_query" | "logical_model");
+
+/** Hears of what is left out. */
+type Note = (type: Kind, name: string, reason: string) => void;
+
+/** Leaves out whatever has a problem, then what had needed that. */
+const settle = <One>(
+  known: Map<string, One>,
+  type: Kind,
+  problem: (one: One) => string | undefined,
+  note: Note,
+): void => {
+  for (let isSettled = false; !isSettled;) {
+    isSettled = true;
+    for (const [name, one] of known) {
+      const reason = problem(one);
+      if (reason === undefined) continue;
+      note(type, name, reason);
+      known.delete(name);
+      isSettled = false;
+    }
+  }
 };
 
 /** What fits is served, the rest is noted with its place. */
-export const readNative = (
-  { queries, models }: MetadataNative,
-  model: Model,
-  note: (message: string) => void,
-): readonly NativeQuery[] => {
+export const readNative = ({ queries, models }: MetadataNative, model: Model, note: Note): readonly NativeQuery[] => {
   const typeOf = typeFinder({ ...model, types: new Map([...model.types].filter(([, { kind }]) => kind !== "pseudo")) });
-  const read = <Value>(raws: readonly Json[], what: string, key: string, make: (raw: Entry, name: string) => Value) => {
+  const read = <Value>(raws: readonly Json[], type: Kind, key: string, make: (raw: Entry, name: string) => Value) => {
     const found = new Map<string, Value>();
     for (const raw of raws) {
       const name = textOf(entryOf(raw)[key]) ?? "";
@@ -152,13 +272,22 @@ export const readNative = (
         if (found.has(name)) throw leftOut("the name is taken");
         found.set(name, make(entryOf(raw), name));
       } catch (error) {
-        note(`metadata: ${what} ${name}: ${(error as Error).message}; ignored`); // thrown above
+        note(type, name, (error as Error).message); // thrown above
       }
     }
     return found;
   };
-  const known = read(models, "logical model", "name", (raw, name) => readModel(raw, name, typeOf));
-  return [
-    ...read(queries, "native query", "root_field_name", (raw, name) => readQuery(raw, name, known, typeOf)).values(),
-  ];
+  const known = read(models, "logical_model", "name", (raw, name) => readModel(raw, name, typeOf));
+  settle(
+    known,
+    "logical_model",
+    ({ nested }) => {
+      const missing = nested.find((field) => !known.has(field.model));
+      return missing && `${missing.name}: there is no logical model "${missing.model}"`;
+    },
+    note,
+  );
+  const made = read(queries, "native_query", "root_field_name", (raw, name) => readQuery(raw, name, known, typeOf));
+  settle(made, "native_query", (query) => problemOf(query, made), note);
+  return [...made.values()];
 };

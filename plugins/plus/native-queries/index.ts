@@ -1,14 +1,30 @@
 /** `{ top_artists(args: {least: 3}, where: {sold: {_gt: 10}}) { name sold } }`: SQL of the metadata as fields, with the
  *  columns and rows of the role. */
-import { GraphQLInt, GraphQLList, GraphQLNonNull } from "graphql";
-import { definePlugin, isRelApiError, RelApiError, type Json, type PluginContext } from "../../../core/index.ts";
-import type { GqlField, GqlFieldContext, GqlFields, GqlFunctionRequest, GraphqlService } from "../../graphql/api.ts";
-import type { MetadataNative } from "../../metadata/api.ts";
+import {
+  definePlugin,
+  isRelApiError,
+  RelApiError,
+  type Json,
+  type Model,
+  type PluginContext,
+} from "../../../core/index.ts";
+import type {
+  GqlBuild,
+  GqlField,
+  GqlFieldContext,
+  GqlFields,
+  GqlFunctionRequest,
+  GraphqlService,
+} from "../../graphql/api.ts";
+import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
 import { readNative, type NativeQuery } from "./document.ts";
 import { nativeProgram } from "./statement.ts";
-import { argumentsType, isTaken, modelTypes, type ModelTypes } from "./types.ts";
+import { described, queryTypes, rowsType } from "./types.ts";
 
 const PART = "native-queries";
+const PROBLEMS = "metadata-problems";
+
+const queriesOf = (model: Model): readonly NativeQuery[] => (model.parts[PART] ?? []) as readonly NativeQuery[]; // the tap below writes it
 
 /** What is wrong with values is the client's business; the rest names what the SQL is made of. */
 const toldError = (error: unknown): unknown => {
@@ -21,16 +37,17 @@ const toldError = (error: unknown): unknown => {
 /** Runs one as the caller, before the transaction of the request. */
 const run = async (context: PluginContext, query: NativeQuery, request: GqlFunctionRequest): Promise<Json> => {
   const { session, selection, signal } = request;
+  const model = context.model();
   const program = nativeProgram(
     query,
-    { arguments: request.arguments, session, columns: selection.map(({ name }) => name) },
-    { model: context.model(), registry: context.registry },
+    { arguments: request.arguments, session, selection },
+    { model, registry: context.registry, queries: new Map(queriesOf(model).map((one) => [one.name, one])) },
   );
   try {
     const [row] = await context.execute({
       session,
       access: "read only",
-      schema: context.model().schemas[0] ?? "public",
+      schema: model.schemas[0] ?? "public",
       keepsLoginPath: true,
       programs: [{ program, values: [] }],
       end: "commit",
@@ -49,47 +66,38 @@ const run = async (context: PluginContext, query: NativeQuery, request: GqlFunct
   }
 };
 
-/** @rule P-NAT-1 P-NAT-2 P-NAT-3 */
+/** @rule P-NAT-1 P-NAT-2 P-NAT-3 P-NAT-4 */
 export const nativeQueries = definePlugin({
   name: PART,
-  requires: ["metadata", "graphql-queries"],
+  requires: ["metadata-loader", "catalog-introspection", "graphql-queries"],
+  before: ["metadata"], // what does not fit is known there
   apply: (hooks, context) => {
     hooks.introspect.tapPromise(PART, async (model, { warn }) => {
       const native = model.parts["metadata-native"] as MetadataNative | undefined; // only the loader of the metadata writes it
       if (native === undefined) return model;
-      return { ...model, parts: { ...model.parts, [PART]: readNative(native, model, warn) } };
+      const problems = [...((model.parts[PROBLEMS] ?? []) as readonly MetadataProblem[])]; // so are these
+      const queries = readNative(native, model, (type, name, reason) => {
+        warn(`metadata: ${type.replace("_", " ")} ${name}: ${reason}; ignored`);
+        problems.push({ type, name, reason: `${type.replace("_", " ")} ${name}: ${reason}` });
+      });
+      return { ...model, parts: { ...model.parts, [PART]: queries, [PROBLEMS]: problems } };
     });
 
-    hooks.buildGqlField.tap(PART, (fields: GqlFields, { scope, model, role, build }: GqlFieldContext) => {
-      const queries = model.parts[PART] as readonly NativeQuery[] | undefined; // the tap above writes it
-      if (scope !== "query_root" || queries === undefined || queries.length === 0) return fields;
-      const types = new Map<string, ModelTypes | undefined>();
+    const typesBy = new WeakMap<GqlBuild, ReturnType<typeof queryTypes>>();
+    hooks.buildGqlField.tap(PART, (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
+      const queries = queriesOf(model);
+      if (scope !== "query_root" || queries.length === 0) return fields;
+      let typesOf = typesBy.get(build);
+      if (typesOf === undefined) typesBy.set(build, (typesOf = queryTypes(build, queries)));
       const added: Record<string, GqlField> = {};
       for (const query of queries) {
-        const { returns } = query;
-        const columns = returns.permissions.get(role)?.columns;
-        if ((role !== "admin" && columns === undefined) || isTaken(build, returns.name)) continue;
-        if (!types.has(returns.name)) {
-          const readable = role === "admin" ? returns.fields : returns.fields.filter(({ name }) => columns?.has(name));
-          types.set(returns.name, modelTypes(build, returns, readable));
-        }
-        const made = types.get(returns.name);
-        const args = query.arguments.length === 0 ? undefined : argumentsType(build, query);
-        if (made === undefined || (query.arguments.length > 0 && args === undefined)) continue;
+        const types = typesOf(query);
+        if (types === undefined) continue;
         added[query.name] = {
           config: {
-            type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(made.row))),
-            ...(query.description === undefined ? {} : { description: query.description }),
-            args: {
-              ...(args === undefined ? {} : { args: { type: args } }),
-              distinct_on: { type: new GraphQLList(new GraphQLNonNull(made.columns)) },
-              limit: { type: GraphQLInt },
-              offset: { type: GraphQLInt },
-              ...(made.order === undefined
-                ? {}
-                : { order_by: { type: new GraphQLList(new GraphQLNonNull(made.order)) } }),
-              where: { type: made.where },
-            },
+            type: rowsType(types),
+            ...described(query),
+            args: { ...types.args, ...types.listArgs },
           },
           toPlan: { kind: "custom", run: (request) => run(context, query, request) },
         };

@@ -23,8 +23,8 @@ import {
   type Session,
   type Sql,
 } from "../../../core/index.ts";
-import type {} from "../../graphql/api.ts";
-import { isEntry, type LogicalModel, type NativeField, type NativeQuery, type RawFilter } from "./document.ts";
+import type { GqlSelected } from "../../graphql/api.ts";
+import { isEntry, type NativeField, type NativeQuery, type NativeRelationship, type RawFilter } from "./document.ts";
 
 export type Arguments = Readonly<Record<string, Json>>;
 
@@ -44,6 +44,8 @@ const bound = (given: Json, { type }: Pick<NativeField, "type">): Sql => {
 // --- conditions -----------------------------------------------------------------------------------------------------
 
 interface Conditions {
+  /** Of the rows. */
+  readonly alias: string;
   readonly model: Model;
   readonly registry: Registry;
   readonly fields: readonly NativeField[];
@@ -61,7 +63,7 @@ const nameOf = ({ graphql, name }: OperatorSpec): string | undefined =>
 const compare = (field: NativeField, operator: string, operand: Json, conditions: Conditions): Sql => {
   const { model, registry, valueOf } = conditions;
   const spec = registry.operators.find((one) => nameOf(one) === operator && matchesType(one, field.type));
-  const column = ident("_q", field.name);
+  const column = ident(conditions.alias, field.name);
   const context = (more: Partial<FilterContext>): FilterContext => ({
     model,
     column,
@@ -137,12 +139,12 @@ const entriesOf = (given: Json | undefined): readonly RawFilter[] =>
 const columnsOf = (given: Json | undefined): readonly string[] =>
   (Array.isArray(given) ? given : given === undefined || given === null ? [] : [given]).map(String);
 
-const orderOf = (args: Arguments, { fields }: LogicalModel): Sql => {
+const orderOf = (args: Arguments, fields: readonly NativeField[], alias: string): Sql => {
   const terms = entriesOf(args["order_by"]).flatMap((entry) =>
     Object.entries(entry).flatMap(([column, direction]) => {
       const written = DIRECTIONS[String(direction)];
       const isKnown = fields.some(({ name }) => name === column);
-      return written === undefined || !isKnown ? [] : [sql`${ident("_q", column)} ${written}`];
+      return written === undefined || !isKnown ? [] : [sql`${ident(alias, column)} ${written}`];
     }),
   );
   return terms.length === 0 ? empty : sql` order by ${join(terms)}`;
@@ -170,24 +172,47 @@ const codeOf = ({ code, arguments: declared }: NativeQuery, given: Arguments): S
 export interface NativeRequest {
   readonly arguments: Arguments;
   readonly session: Session;
-  /** Columns that are selected. */
-  readonly columns: readonly string[];
+  /** What is selected. */
+  readonly selection: readonly GqlSelected[];
 }
 
-/** `columns`: those that the role may read. @throws RelApiError */
-export const nativeProgram = (
+interface Compiling {
+  readonly model: Model;
+  readonly registry: Registry;
+  readonly session: Session;
+  readonly queries: ReadonlyMap<string, NativeQuery>;
+}
+
+/** Where related rows belong: the alias of the row, and the columns that are compared. */
+interface Parent {
+  readonly alias: string;
+  readonly columns: NativeRelationship["columns"];
+}
+
+/** Its rows as the role may see them, and of them what is selected. `depth`: of nested ones, from 1 on. @throws
+ *  RelApiError */
+const rowsOf = (
+  compiling: Compiling,
   query: NativeQuery,
-  { arguments: args, session, columns }: NativeRequest,
-  { model, registry }: { readonly model: Model; readonly registry: Registry },
-): Program => {
+  {
+    args,
+    selection,
+    isOne,
+  }: { readonly args: Arguments; readonly selection: readonly GqlSelected[]; readonly isOne: boolean },
+  depth = 0,
+  parent?: Parent,
+): Sql => {
+  const { session, queries, model, registry } = compiling;
   const { returns } = query;
   const isAdmin = session.isAdmin && session.role === "admin";
   const permission = returns.permissions.get(session.role);
   if (!isAdmin && permission === undefined)
     throw new RelApiError({ code: "access-denied", status: 400, message: "the native query is not for this role" });
   const readable = isAdmin ? returns.fields : returns.fields.filter(({ name }) => permission?.columns.has(name));
-  const common = { model, registry };
+  const alias = depth === 0 ? "_q" : `_q${depth}`;
+  const common = { alias, model, registry };
   const where = all([
+    ...(parent?.columns ?? []).map(([own, other]) => sql`${ident(alias, other)} = ${ident(parent?.alias ?? "", own)}`),
     // all of its columns, whichever the role may read
     ...(isAdmin || permission === undefined
       ? []
@@ -197,12 +222,35 @@ export const nativeProgram = (
     ),
   ]);
   const distinct = columnsOf(args["distinct_on"]).filter((name) => readable.some((field) => field.name === name));
-  const chosen = readable.filter(({ name }) => columns.includes(name));
-  const output = chosen.length === 0 ? sql`1 as _` : join(chosen.map(({ name }) => ident("_q", name)));
-  const on = distinct.length === 0 ? empty : sql`distinct on (${join(distinct.map((name) => ident("_q", name)))}) `;
+  const chosen = readable.filter((field) => selection.some(({ name }) => name === field.name));
+  const nested = selection.flatMap((selected) => {
+    const way = query.relationships.get(selected.name);
+    const target = way && queries.get(way.target);
+    if (way === undefined || target === undefined) return [];
+    const asked = { args: selected.arguments, selection: selected.selection, isOne: !way.isArray };
+    const rows = rowsOf(compiling, target, asked, depth + 1, { alias, columns: way.columns });
+    return [sql`(${rows}) as ${ident(selected.key)}`];
+  });
+  const outputs = [...chosen.map(({ name }) => ident(alias, name)), ...nested];
+  const output = outputs.length === 0 ? sql`1 as _` : join(outputs);
+  const on = distinct.length === 0 ? empty : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
   const native = entryOf(args["args"]);
-  const fragment = sql`select coalesce(pg_catalog.json_agg(pg_catalog.row_to_json(_r.*)), '[]')::text as body from (select ${on}${output} from (${codeOf(query, native)}
-) as _q where ${where}${orderOf(args, { ...returns, fields: readable })}${windowOf(args)}) as _r`;
+  const row = ident(`_r${depth}`);
+  const rows = sql`(select ${on}${output} from (${codeOf(query, native)}
+) as ${ident(alias)} where ${where}${orderOf(args, readable, alias)}${windowOf(args)}) as ${row}`;
+  return isOne
+    ? sql`select pg_catalog.row_to_json(${row}.*) from ${rows} limit 1`
+    : sql`select coalesce(pg_catalog.json_agg(pg_catalog.row_to_json(${row}.*)), '[]') as body from ${rows}`;
+};
+
+/** @throws RelApiError */
+export const nativeProgram = (
+  query: NativeQuery,
+  { arguments: args, session, selection }: NativeRequest,
+  compiling: Omit<Compiling, "session">,
+): Program => {
+  const rows = rowsOf({ ...compiling, session }, query, { args, selection, isOne: false });
+  const fragment = sql`select (${rows})::text as body`;
   return {
     statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],
     main: 0,

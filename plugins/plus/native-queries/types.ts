@@ -2,9 +2,12 @@
 import {
   GraphQLEnumType,
   GraphQLInputObjectType,
+  GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLFieldConfigMap,
   type GraphQLInputFieldConfig,
   type GraphQLInputType,
   type GraphQLOutputType,
@@ -43,18 +46,20 @@ const direction = (build: GqlBuild): GraphQLEnumType | undefined =>
       })),
   });
 
-const described = ({ description }: { readonly description?: string }): { readonly description?: string } =>
+export const described = ({ description }: { readonly description?: string }): { readonly description?: string } =>
   description === undefined ? {} : { description };
 
 /** Names of types that tables have: a logical model of such a name is left out. */
-export const isTaken = (build: GqlBuild, name: string): boolean =>
+const isTaken = (build: GqlBuild, name: string): boolean =>
   build.source.tables.some((table) => build.typeName(table.word) === name);
 
-/** `fields`: those that the role may read; undefined: GraphQL has no type for them. */
-export const modelTypes = (
+/** `fields`: those that the role may read; undefined: GraphQL has no type for them. `nested`: called when the type is
+ *  first looked at. */
+const modelTypes = (
   build: GqlBuild,
   model: LogicalModel,
   fields: readonly NativeField[],
+  nested: () => GraphQLFieldConfigMap<unknown, unknown>,
 ): ModelTypes | undefined => {
   const valued = fields.flatMap((field) => {
     const value = build.valueType(field.type.oid, field.isNullable);
@@ -87,7 +92,11 @@ export const modelTypes = (
   });
   const order = direction(build);
   return {
-    row: new GraphQLObjectType({ name: model.name, ...described(model), fields: Object.fromEntries(outputs) }),
+    row: new GraphQLObjectType({
+      name: model.name,
+      ...described(model),
+      fields: () => ({ ...Object.fromEntries(outputs), ...nested() }),
+    }),
     where,
     order:
       order &&
@@ -102,8 +111,8 @@ export const modelTypes = (
   };
 };
 
-/** Of `args`; undefined: it takes none, or GraphQL has no type for one of them. */
-export const argumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputType | undefined => {
+/** Of `args`; undefined: GraphQL has no type for one of them. */
+const argumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputType | undefined => {
   const fields: Record<string, GraphQLInputFieldConfig> = {};
   for (const argument of query.arguments) {
     const value = build.valueType(argument.type.oid, argument.isNullable);
@@ -117,3 +126,72 @@ export const argumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInput
   const input = new GraphQLInputObjectType({ name: `${query.name}_arguments`, fields });
   return query.arguments.every(({ isNullable }) => isNullable) ? input : new GraphQLNonNull(input);
 };
+
+/** What the role has of a native query. */
+export interface QueryTypes extends ModelTypes {
+  readonly args: GraphQLFieldConfigArgumentMap;
+  /** Of its rows. */
+  readonly listArgs: GraphQLFieldConfigArgumentMap;
+}
+
+/** Types of the native queries for the role of a schema, made when they are first asked for; undefined: it has not got
+ *  the query. */
+export const queryTypes = (
+  build: GqlBuild,
+  queries: readonly NativeQuery[],
+): ((query: NativeQuery) => QueryTypes | undefined) => {
+  const { role } = build.schema;
+  const models = new Map<LogicalModel, ModelTypes | undefined>();
+  const known = new Map<NativeQuery, QueryTypes | undefined>();
+  const has = ({ permissions }: LogicalModel, name: string): boolean =>
+    role === "admin" || permissions.get(role)?.columns.has(name) === true;
+
+  const nestedOf = (model: LogicalModel): GraphQLFieldConfigMap<unknown, unknown> => {
+    const first = queries.find(({ returns }) => returns === model);
+    const fields: GraphQLFieldConfigMap<unknown, unknown> = {};
+    for (const { name, isArray, ...field } of model.nested) {
+      const target = queries.find((query) => query.name === first?.relationships.get(name)?.target);
+      const types = target && has(model, name) ? typesOf(target) : undefined;
+      if (types === undefined) continue;
+      fields[name] = isArray
+        ? { type: rowsType(types), args: { ...types.args, ...types.listArgs }, ...described(field) }
+        : { type: types.row, args: types.args, ...described(field) };
+    }
+    return fields;
+  };
+
+  const modelOf = (model: LogicalModel): ModelTypes | undefined => {
+    if (models.has(model)) return models.get(model);
+    const readable = model.fields.filter(({ name }) => has(model, name));
+    const isOwn = (role === "admin" || model.permissions.has(role)) && !isTaken(build, model.name);
+    const made = isOwn ? modelTypes(build, model, readable, () => nestedOf(model)) : undefined;
+    models.set(model, made);
+    return made;
+  };
+
+  const typesOf = (query: NativeQuery): QueryTypes | undefined => {
+    if (known.has(query)) return known.get(query);
+    const model = modelOf(query.returns);
+    const type = query.arguments.length === 0 ? undefined : argumentsType(build, query);
+    const made = model &&
+      (query.arguments.length === 0 || type !== undefined) && {
+        ...model,
+        args: argumentsOf(type),
+        listArgs: {
+          distinct_on: { type: new GraphQLList(new GraphQLNonNull(model.columns)) },
+          limit: { type: GraphQLInt },
+          offset: { type: GraphQLInt },
+          ...(model.order && { order_by: { type: new GraphQLList(new GraphQLNonNull(model.order)) } }),
+          where: { type: model.where },
+        },
+      };
+    known.set(query, made || undefined);
+    return made || undefined;
+  };
+  return typesOf;
+};
+
+const argumentsOf = (type: GraphQLInputType | undefined): GraphQLFieldConfigArgumentMap =>
+  type === undefined ? {} : { args: { type } };
+
+export const rowsType = ({ row }: ModelTypes) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(row)));
