@@ -18,7 +18,9 @@ const api = relApi(
       logLevel: "error",
       dbPool: Number(connections ?? 4),
       jwtSecret: MEMORY_SECRET,
-      ...(maxBodyBytes === undefined ? {} : { maxBodyBytes: Number(maxBodyBytes) }),
+      ...(maxBodyBytes === undefined
+        ? {}
+        : { maxBodyBytes: Number(maxBodyBytes), maxVariablesBytes: Number(maxBodyBytes) }),
     }),
     ...(process.env["BENCH_WITHOUT"] ?? "")
       .split(",")

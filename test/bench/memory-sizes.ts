@@ -43,7 +43,7 @@ const post = async (
 ): Promise<number> => {
   const headers = { "content-type": type, prefer: "return=minimal" };
   const { status, text } = await sendRequest({ port, agent }, "POST", path, { headers, body });
-  if (status >= 300) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`);
+  if (status >= 300 || text.startsWith('{"errors"')) throw new Error(`${path}: ${status} ${text.slice(0, 200)}`);
   return Buffer.byteLength(body) / MEGABYTE;
 };
 
@@ -79,6 +79,9 @@ const json = (count: number): string =>
   `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(40)}"}`, ",")}]`;
 const csv = (count: number): string =>
   `id,name,note\n${rows(count, (at) => `${at},name ${at},${"n".repeat(40)}`, "\n")}`;
+/** The number of values in a GraphQL insert is limited. */
+const longRows = (count: number): string =>
+  `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(1000)}"}`, ",")}]`;
 const JSON_ROWS_PER_MEGABYTE = 12_500;
 const CSV_ROWS_PER_MEGABYTE = 16_500;
 
@@ -115,6 +118,49 @@ export const SIZE_SCENES: readonly SizeScene[] = [
       name: `a body of ${megabytes} MB, CSV`,
       limit: twice,
       run: (context) => post(context, "/api/memory_row", "text/csv", csv(megabytes * CSV_ROWS_PER_MEGABYTE)),
+    },
+    {
+      // one field: its text is there in each of its forms for a moment
+      name: `a body of ${megabytes} MB, form`,
+      limit: (size) => 3 * twice(size),
+      run: (context) =>
+        post(
+          context,
+          "/api/memory_row",
+          "application/x-www-form-urlencoded",
+          `id=1&note=${"n%C3%A9+".repeat(megabytes * 131_000)}`,
+        ),
+    },
+    {
+      // variables are parsed, and written again as the rows' text
+      name: `a body of ${megabytes} MB, GraphQL variables`,
+      limit: (size) => 4 * twice(size),
+      run: (context) =>
+        post(
+          context,
+          "/v1/graphql",
+          "application/json",
+          `{"query":"mutation ($rows: [memory_row_insert_input!]!) { insert_memory_row(objects: $rows) { affected_rows } }","variables":{"rows":${longRows(megabytes * 1000)}}}`,
+        ),
+    },
+    {
+      name: `an answer of ${megabytes} MB, CSV`,
+      limit: twice,
+      run: (context) =>
+        read(context, `/api/memory_million?limit=${megabytes * CSV_ROWS_PER_MEGABYTE}`, { accept: "text/csv" }),
+    },
+    {
+      name: `an answer of ${megabytes} MB, GraphQL list`,
+      limit: twice,
+      run: (context) =>
+        read(
+          context,
+          "/v1/graphql",
+          { "content-type": "application/json" },
+          JSON.stringify({
+            query: `{ memory_million(limit: ${megabytes * JSON_ROWS_PER_MEGABYTE}) { id name note } }`,
+          }),
+        ),
     },
   ]),
   ...(["application/json", "text/csv"] as const).map((type): SizeScene => ({
@@ -179,7 +225,8 @@ export const measureSize = async (scene: SizeScene, program: string, databaseUrl
     writeFileSync(`/proc/${pid}/clear_refs`, "5"); // VmHWM begins anew
     const grown = (): number => statusOf(pid, "VmHWM") - idleMegabytes;
     const startedAtMs = performance.now();
-    const sentMegabytes = await scene.run({ port, agent, grown });
+    // the kept connection may be closed by the time that the body is made
+    const sentMegabytes = await scene.run({ port, agent: new Agent(), grown });
     const seconds = (performance.now() - startedAtMs) / 1000;
     await pause(100);
     return {

@@ -94,8 +94,13 @@ export const parseForm = (body: Buffer, limits: Limits): readonly (readonly [nam
 
 const formPayload = (pairs: readonly (readonly [name: string, value: string])[]): Payload => {
   const row = new Map(pairs); // the last of repeated names wins
-  return { text: objectText(row), shape: "object", keys: [...row.keys()].sort(), isEmpty: false, isUninspected: false };
+  const json = objectText(row);
+  // bytes are not copied on their way
+  const text = json.length > MAX_STRING_LENGTH ? { utf8: [Buffer.from(json)] } : json;
+  return { text, shape: "object", keys: [...row.keys()].sort(), isEmpty: false, isUninspected: false };
 };
+
+const MAX_STRING_LENGTH = 64 * 1024;
 
 /** JSON text of an object whatever its keys are called. */
 const objectText = (entries: Iterable<readonly [name: string, value: string | readonly string[]]>): string =>
