@@ -48,6 +48,17 @@ create policy own on purchase to bench_tenant using (tenant_id = (current_settin
 create function purchases_of(customer int) returns setof purchase language sql stable as
   $$ select * from purchase where purchase.customer_id = purchases_of.customer $$;
 
+create index on customer ((name || ' <' || email || '>'));
+create view open_purchase as select p.id, p.total, p.placed_at, p.customer_id, c.name as customer_name
+  from purchase p join customer c on c.id = p.customer_id where p.status = 'open';
+
+create table ticket (id int primary key, tenant_id int not null, created_at timestamptz not null, title text not null);
+insert into ticket select i, i % 100, timestamptz '2022-01-01 00:00+00' + i * interval '1 minute', 'Ticket ' || i from generate_series(1, ${million}) i;
+create index on ticket (tenant_id, created_at);
+alter table ticket enable row level security;
+create policy own on ticket to bench_tenant
+  using (tenant_id = (select (current_setting('request.jwt.claims', true)::json->>'tenant')::int));
+
 create table product (id int primary key, name text not null, price numeric(10,2) not null);
 insert into product select i, 'Product ' || i, i % 1000 / 10.0 from generate_series(1, ${million / 10}) i;
 

@@ -134,6 +134,22 @@ export const CASES: readonly StatementCase[] = [
     values: ["8", "20"],
   },
   {
+    name: "row policy with a subquery, order, limit",
+    path: "/ticket?select=id,title&order=created_at.desc&limit=20",
+    as: "tenant",
+    hand: rest("select id, title from ticket order by created_at desc limit $1"),
+    values: ["20"],
+  },
+  {
+    name: "row policy with a subquery, exact count",
+    path: "/ticket?select=id,title&created_at=gte.2023-11-01&order=created_at.desc&limit=20",
+    prefer: "count=exact",
+    as: "tenant",
+    hand: `select ${array("select id, title from ticket where created_at >= $1 order by created_at desc limit $2")}::text as body,
+      (select count(*) from ticket where created_at >= $1) as total`,
+    values: ["2023-11-01", "20"],
+  },
+  {
     name: "permission, order, limit",
     graphql: "{ purchase(order_by: {placed_at: desc}, limit: 20) { id total placed_at } }",
     as: "seller",
@@ -229,6 +245,33 @@ export const CASES: readonly StatementCase[] = [
     hand: rest(`select c.id, (select coalesce(json_agg(p), '[]') from (select sum(p.total), count(*) from purchase p where p.customer_id = c.id) p) as purchase
       from customer c where c.tenant_id = $1 order by c.id limit $2`),
     values: ["7", "100"],
+  },
+  {
+    name: "filtered aggregates in an embed, GraphQL",
+    graphql: `{ customer(where: {tenant_id: {_eq: 7}}, order_by: {id: asc}, limit: 100) { id
+      purchases_aggregate(where: {status: {_eq: "paid"}}) { aggregate { count sum { total } } } } }`,
+    hand: graphql({
+      customer:
+        array(`select c.id, (select json_build_object('aggregate', json_build_object('count', count(*), 'sum', json_build_object('total', sum(p.total))))
+      from purchase p where p.customer_id = c.id and p.status = $2) as purchases_aggregate
+      from customer c where c.tenant_id = $1 order by c.id limit $3`),
+    }),
+    values: ["7", "paid", "100"],
+  },
+  // --- views
+  {
+    name: "view, filter, order, limit",
+    path: "/open_purchase?select=id,customer_name&total=gt.9000&order=placed_at.desc,id&limit=20",
+    hand: rest(`select p.id, c.name as customer_name from purchase p join customer c on c.id = p.customer_id
+      where p.status = 'open' and p.total > $1 order by p.placed_at desc, p.id limit $2`),
+    values: ["9000", "20"],
+  },
+  {
+    name: "view, by key",
+    path: "/open_purchase?select=id,total,customer_name&id=eq.4701",
+    hand: rest(`select p.id, p.total, c.name as customer_name from purchase p join customer c on c.id = p.customer_id
+      where p.status = 'open' and p.id = $1`),
+    values: ["4701"],
   },
   // --- counts
   {
@@ -399,6 +442,16 @@ export const CASES: readonly StatementCase[] = [
     values: ["new"],
   },
   {
+    name: "aggregates with a filter on related rows, GraphQL",
+    graphql:
+      '{ purchase_aggregate(where: {status: {_eq: "refund"}, customer: {country_id: {_eq: 8}}}) { aggregate { count sum { total } } } }',
+    hand: graphql({
+      purchase_aggregate: `(select json_build_object('aggregate', json_build_object('count', count(*), 'sum', json_build_object('total', sum(p.total))))
+        from purchase p join customer c on c.id = p.customer_id where p.status = $1 and c.country_id = $2)`,
+    }),
+    values: ["refund", "8"],
+  },
+  {
     name: "count of all",
     graphql: "{ customer_aggregate { aggregate { count } } }",
     hand: graphql({
@@ -515,6 +568,24 @@ export const CASES: readonly StatementCase[] = [
     values: ["City 77"],
   },
   {
+    name: "order by a path in jsonb",
+    path: "/customer?select=id&order=profile->>city,id&limit=20",
+    hand: rest("select id from customer order by profile->>'city', id limit $1"),
+    values: ["20"],
+  },
+  {
+    name: "array containment",
+    path: "/customer?select=id&tags=cs.{t7,u7}&order=id&limit=50",
+    hand: rest("select id from customer where tags @> $1 order by id limit $2"),
+    values: ["{t7,u7}", "50"],
+  },
+  {
+    name: "array containment, GraphQL",
+    graphql: '{ customer(where: {tags: {_contains: ["t7", "u7"]}}, order_by: {id: asc}, limit: 50) { id } }',
+    hand: graphql({ customer: array("select id from customer where tags @> $1 order by id limit $2") }),
+    values: ["{t7,u7}", "50"],
+  },
+  {
     name: "array overlap",
     path: "/customer?select=id&tags=ov.{t7,u299}&order=id&limit=50",
     hand: rest("select id from customer where tags && $1 order by id limit $2"),
@@ -534,6 +605,18 @@ export const CASES: readonly StatementCase[] = [
       "select id, name || ' <' || email || '>' as label from customer where tenant_id = $1 order by id limit $2",
     ),
     values: ["7", "200"],
+  },
+  {
+    name: "filter by a computed field, index on its expression",
+    path: "/customer?select=id&label=eq.Customer c4ca4238a0b923820dcc509a6f75849b <c1@example.org>",
+    hand: rest("select id from customer where name || ' <' || email || '>' = $1"),
+    values: ["Customer c4ca4238a0b923820dcc509a6f75849b <c1@example.org>"],
+  },
+  {
+    name: "order by a computed field",
+    path: "/customer?select=id&tenant_id=eq.7&order=label,id&limit=20",
+    hand: rest("select id from customer where tenant_id = $1 order by name || ' <' || email || '>', id limit $2"),
+    values: ["7", "20"],
   },
   {
     name: "function call with filter, order, limit",
@@ -592,6 +675,16 @@ export const CASES: readonly StatementCase[] = [
     hand: `with w as (insert into purchase (${PURCHASE_COLUMNS}) select p.* from json_to_recordset($1) as ${PURCHASE_RECORD} returning id)
       select json_build_object('insert_purchase', json_build_object('affected_rows', count(*), 'returning', coalesce(json_agg(w), '[]')))::text as body from w`,
     values: [NEW_ROWS_TEXT],
+  },
+  {
+    name: "nested insert, GraphQL",
+    graphql: `mutation { insert_purchase_one(object: {id: 2000001, customer_id: 1, tenant_id: 1, status: "open", total: 1, placed_at: "2024-01-01",
+      items: {data: [{product_id: 1, qty: 1}, {product_id: 2, qty: 2}]}}) { id items(order_by: {product_id: asc}) { qty } } }`,
+    hand: `with p as (insert into purchase (${PURCHASE_COLUMNS}) values ($1, 1, 1, 'open', 1, '2024-01-01') returning id),
+      i as (insert into item (purchase_id, product_id, qty) select p.id, v.* from p, (values (1, 1), (2, 2)) v(product_id, qty) returning *)
+      select json_build_object('insert_purchase_one', (select json_build_object('id', p.id, 'items', (select json_agg(json_build_object('qty', i.qty) order by i.product_id)
+        from i where i.purchase_id = p.id)) from p))::text as body`,
+    values: ["2000001"],
   },
   {
     name: "upsert of 1,000 rows",

@@ -191,24 +191,40 @@ try {
   await client.connect();
   await client.query("set jit = off"); // as on connections of relapi
 
-  const explain = async (name: string, prepared: Prepared): Promise<Times & { readonly plan: PlanNode }> => {
+  const prepare = async (name: string, statements: readonly Prepared[]): Promise<void> => {
+    for (const [i, { text }] of statements.entries()) await client.query(`prepare ${name}_${i} as ${text}`);
+  };
+
+  /** Of all statements of a request together. */
+  const explain = async (
+    name: string,
+    statements: readonly Prepared[],
+  ): Promise<Times & { readonly plans: readonly PlanNode[] }> => {
     await client.query("savepoint here");
-    const { rows } = await client.query(
-      `explain (analyze, timing off, format json) execute ${name}${argumentsOf(prepared)}`,
-    );
+    const sum = { planningMs: 0, executionMs: 0, plans: [] as PlanNode[] };
+    for (const [i, prepared] of statements.entries()) {
+      const { rows } = await client.query(
+        `explain (analyze, timing off, format json) execute ${name}_${i}${argumentsOf(prepared)}`,
+      );
+      const [found] = rows[0]["QUERY PLAN"];
+      sum.planningMs += found["Planning Time"];
+      sum.executionMs += found["Execution Time"];
+      sum.plans.push(found.Plan);
+    }
     await client.query("rollback to here");
-    const [found] = rows[0]["QUERY PLAN"];
-    return { planningMs: found["Planning Time"], executionMs: found["Execution Time"], plan: found.Plan };
+    return sum;
   };
 
   const answerOf = async (
     name: string,
-    prepared: Prepared,
+    statements: readonly Prepared[],
   ): Promise<{ readonly body: unknown; readonly total: unknown }> => {
     await client.query("savepoint here");
-    const { rows } = await client.query(`execute ${name}${argumentsOf(prepared)}`);
+    let last: Readonly<Record<string, string>> = {};
+    for (const [i, prepared] of statements.entries())
+      last = (await client.query(`execute ${name}_${i}${argumentsOf(prepared)}`)).rows[0];
     await client.query("rollback to here");
-    const { body, total } = rows[0] as Readonly<Record<string, string>>;
+    const { body, total } = last;
     return { body: body === undefined || !isJson(body) ? undefined : JSON.parse(body), total };
   };
 
@@ -223,16 +239,17 @@ try {
       text = await response.text();
     }
     if (!response.ok || text.startsWith('{"errors"')) throw new Error(`${one.name}: ${text}`);
-    const [ours] = taken.statements;
-    if (ours === undefined) throw new Error(`${one.name}: no statement`);
-    const hand: Prepared = { text: one.hand, values: one.values ?? [] };
+    // a planner's count is an EXPLAIN of its own, which has no plan
+    const ours = taken.statements.filter(({ text: sent }) => !sent.startsWith("explain"));
+    if (ours.length === 0) throw new Error(`${one.name}: no statement`);
+    const hand: readonly Prepared[] = [{ text: one.hand, values: one.values ?? [] }];
 
     await client.query("begin");
     if (taken.role !== undefined) await client.query(`set local role ${taken.role}`);
     await client.query("select set_config('request.jwt.claims', $1, true)", [taken.claims]);
     await client.query("set local plan_cache_mode = force_custom_plan"); // what happens without it is measured apart
-    await client.query(`prepare ours as ${ours.text}`);
-    await client.query(`prepare hand as ${hand.text}`);
+    await prepare("ours", ours);
+    await prepare("hand", hand);
     const [answer, byHand] = [await answerOf("ours", ours), await answerOf("hand", hand)];
     const sent = JSON.parse(text);
     const wanted = one.graphql === undefined ? sent : sent.data;
@@ -248,9 +265,9 @@ try {
     for (let round = 0; round < ROUNDS_AT_MOST; round++) {
       if (round >= ROUNDS_AT_LEAST && performance.now() - startedAtMs > MS_PER_CASE) break;
       for (const name of round % 2 === 0 ? (["ours", "hand"] as const) : (["hand", "ours"] as const)) {
-        const { plan, ...times } = await explain(name, name === "ours" ? ours : hand);
+        const { plans: found, ...times } = await explain(name, name === "ours" ? ours : hand);
         runs[name].push(times);
-        plans[name] = summaryOf(plan);
+        plans[name] = found.map(summaryOf).join("; ");
       }
     }
     await client.query("rollback");
@@ -267,7 +284,7 @@ try {
       executionMs: [figure("ours", "executionMs"), figure("hand", "executionMs")],
       planningMs: [figure("ours", "planningMs"), figure("hand", "planningMs")],
       plans: [plans.ours, plans.hand],
-      statements: [ours.text, hand.text],
+      statements: [ours, hand].map((all) => all.map(({ text: sent }) => sent).join(";\n")) as [string, string], // of two
     };
     results.push(result);
     if (results.length === 1)
