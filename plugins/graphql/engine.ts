@@ -22,7 +22,7 @@ import { readRequest } from "./request.ts";
 import type { ApiLimits, ApiLimitsService } from "../limits/api.ts";
 import type { CheckGqlDocument, FindGqlDocument, GraphqlHintsService } from "./api.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
-import { createSchemas } from "./schema.ts";
+import { createSchemas, type Opening } from "./schema.ts";
 import { createWrite } from "./written.ts";
 import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
@@ -87,7 +87,8 @@ export const createEngine = (
   variant?: GqlVariant,
 ): GqlEngine => {
   const { find, check } = documents;
-  const schemas = createSchemas(hooks, context, variant);
+  const opening: Opening = { open: undefined };
+  const schemas = createSchemas(hooks, context, variant, opening);
   const prepare = createPrepare(context.caches, schemas, variant?.name);
 
   const functions = createFunctions(context.logger);
@@ -110,6 +111,7 @@ export const createEngine = (
   return {
     credentialRules,
     path: PATH,
+    opening,
     derive: (other) => createEngine(hooks, context, documents, other),
     example: (session) => exampleQuery(schemaOf(session)),
     prepare: (request, session, sender) => {

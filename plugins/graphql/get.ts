@@ -72,6 +72,7 @@ const createSurface = (context: PluginContext): Surface => {
     try {
       const request = readUrl(engine, exchange.query);
       exchange.mark("parse");
+      if (engine.opening.open !== undefined) await engine.opening.open();
       const document = engine.prepare(request, exchange.session, exchange);
       exchange.operation = document.asked;
       if (document.operation === "mutation") throw mutationByGet();

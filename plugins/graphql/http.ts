@@ -150,6 +150,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     sender: GqlSender = exchange,
   ): Promise<HandlerResponse> => {
     try {
+      if (engine.opening.open !== undefined) await engine.opening.open();
       const document = engine.prepare(request, exchange.session, sender);
       exchange.operation = document.asked;
       const operation = document.bind(request.variables);

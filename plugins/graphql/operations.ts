@@ -127,6 +127,8 @@ export interface GqlEngine {
   readonly credentialRules: CredentialRules;
   /** Where the surface is served. */
   readonly path: string;
+  /** To be awaited before `prepare`, by those who can wait, while it is there. @rule R-SC-12 */
+  readonly opening: { readonly open: (() => Promise<void>) | undefined };
   /** One with other schemas, made of the same tables. What is checked of documents holds for it too. Once per name, while
    *  plugins are applied or when the first model is there. @rule X-GQL-9 */
   derive(variant: GqlVariant): GqlEngine;

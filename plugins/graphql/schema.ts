@@ -18,7 +18,7 @@ import { directivesOf } from "./document/directives.ts";
 import type { Directives } from "./directives.ts";
 import type { GqlDirectives } from "./api.ts";
 import type { IntrospectionService, IntrospectionToken } from "./introspection.ts";
-import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
+import { buildRoleSchema, openCatalog, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { onceFor } from "./types/once.ts";
@@ -69,8 +69,19 @@ const nothing: IntrospectionService["introspect"] = () =>
 /** Whose schemas are prepared for the next model: those made last. */
 const MAX_PREPARED = 10;
 
+/** What a request waits for, so that it does not hold up others: what the first one needs of all tables. Not asked by a
+ *  call, since later requests look at it too. */
+export interface Opening {
+  open: (() => Promise<void>) | undefined;
+}
+
 /** `variant`: schemas of another surface. */
-export const createSchemas = (hooks: RelApiHooks, context: PluginContext, variant?: GqlVariant): Schemas => {
+export const createSchemas = (
+  hooks: RelApiHooks,
+  context: PluginContext,
+  variant: GqlVariant | undefined,
+  opening: Opening,
+): Schemas => {
   const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const prepared = new WeakMap<Model, Prepared>();
   const inUse = new Map<string, WeakRef<PreparableSchema>>();
@@ -121,6 +132,7 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
     });
     if (!isUsed) return;
     const made = await inPieces(namesOf(model));
+    await inPieces(openCatalog(made.source, context.registry));
     const schemas: Prepared["schemas"] = new Map();
     for (const { key, roots } of used) {
       const schema = schemaFor(model, made, sessionOf(key));
@@ -151,8 +163,19 @@ export const createSchemas = (hooks: RelApiHooks, context: PluginContext, varian
   };
   if (variant === undefined)
     context.onModel((model) => {
+      opening.open = undefined;
+      if (prepared.has(model)) return;
       // the request that needs them fails, and says why
-      if (!prepared.has(model)) startNames(model).catch(() => underWay.delete(model));
+      const named = startNames(model).catch(() => underWay.delete(model));
+      let opened: Promise<void> | undefined;
+      const open = async (): Promise<void> => {
+        await named;
+        const source = prepared.get(model)?.source;
+        if (source !== undefined) await inPieces(openCatalog(source, context.registry)).catch(() => undefined);
+        if (opening.open === openOnce) opening.open = undefined;
+      };
+      const openOnce = (): Promise<void> => (opened ??= open());
+      opening.open = openOnce;
     });
   context.onClose(() => {
     isClosed = true;

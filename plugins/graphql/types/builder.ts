@@ -24,7 +24,7 @@ import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
 import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
-import { onceFor } from "./once.ts";
+import { onceFor, onceInPieces } from "./once.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
 import { rowsField } from "./rows-field.ts";
@@ -108,7 +108,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { names } = source;
   const made = new Map<string, Made>();
   const rightsOf = new Map<GqlTable, GqlTableRights>();
-  const ownTypes = ownTypeNamesFor(registry)(source);
+  const ownTypes = ownTypeNamesFor(registry)(source).get();
 
   const builder = createFieldBuilder(hooks);
   /** Fields of roots that were prepared, until the type takes them. */
@@ -140,7 +140,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const isSplit = builder.isByTable && variant === undefined;
   const oneOf: FieldSource["oneOf"] = (spec, name) => {
     if (!isSplit || !isRootScope(spec.scope)) return undefined;
-    const found = among(source.roots().tables(name), source.roots().functions(name), () => fieldsOf(spec));
+    const roots = source.roots.get();
+    const found = among(roots.tables(name), roots.functions(name), () => fieldsOf(spec));
     return Object.hasOwn(found, name) ? { [name]: found[name]! } : {}; // it is there
   };
   const fieldSource: FieldSource = {
@@ -433,11 +434,12 @@ const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
 /** Names reserved for one table: that of its row type, and those of its essential types if another table could generate
  *  the same name. @rule G-NAM-3 */
-const ownTypeNames = ({ tables, names }: Catalog, registry: Registry): ReadonlyMap<string, Owner> => {
+const ownTypeNames = function* ({ tables, names }: Catalog, registry: Registry): Pieces<ReadonlyMap<string, Owner>> {
   const inner = innerWords(registry);
   const own = new Map<string, Owner>();
   const words = new Set(tables.map((table) => table.word.text));
   for (const table of tables) {
+    yield;
     own.set(names.typeName(table.word), { table, scope: "row" });
     if (!words.has(inner.exec(table.word.text)?.[1] ?? "")) continue;
     for (const scope of OWN_SCOPES) own.set(names.typeName(table.word, scope), { table, scope });
@@ -445,4 +447,12 @@ const ownTypeNames = ({ tables, names }: Catalog, registry: Registry): ReadonlyM
   return own;
 };
 
-const ownTypeNamesFor = onceFor((registry: Registry) => onceFor((source: Catalog) => ownTypeNames(source, registry)));
+const ownTypeNamesFor = onceFor((registry: Registry) =>
+  onceFor((source: Catalog) => onceInPieces(() => ownTypeNames(source, registry))),
+);
+
+/** What the schemas of all roles need, in pieces. */
+export const openCatalog = function* (source: Catalog, registry: Registry): Pieces<void> {
+  yield* source.open();
+  yield* ownTypeNamesFor(registry)(source).pieces();
+};

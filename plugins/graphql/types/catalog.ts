@@ -14,7 +14,7 @@ import { entryComputedFields, defaultComputedFields } from "./computed-sources.t
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
 import { defaultRelationships, reverseKeys } from "./default-relationships.ts";
-import { once } from "./once.ts";
+import { onceInPieces, type InPieces } from "./once.ts";
 import { servedTable, type TableMakers } from "./served-table.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import type { GqlEnumTable } from "../value-types.ts";
@@ -31,7 +31,9 @@ import type {
 
 export interface Catalog extends GqlCatalog {
   readonly names: Names;
-  readonly roots: () => RootIndex;
+  readonly roots: InPieces<RootIndex>;
+  /** What the first documents need of all tables. */
+  open(): Pieces<void>;
 }
 
 type Warn = (message: string) => void;
@@ -196,7 +198,7 @@ export const createCatalog = function* (
     if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
   }
 
-  const keys = once(() => reverseKeys(model));
+  const keys = onceInPieces(() => reverseKeys(model));
   const makers: TableMakers = {
     columns: ({ relation }, entry) => columnsOf(relation, entry, names, enumTables, warn),
     primaryKey: ({ relation, columns }, entry) => {
@@ -206,7 +208,7 @@ export const createCatalog = function* (
     relationships: ({ relation, columns }, entry) => {
       const taken = new Set(columns.map((column) => column.name));
       return entry === undefined
-        ? defaultRelationships(model, relation, keys(), taken, isServed)
+        ? defaultRelationships(model, relation, keys.get(), taken, isServed)
         : entryRelationships(model, relation, entry, taken).filter(({ target }) => isServed(target));
     },
     computedFields: ({ relation, columns, relationships }, entry) => {
@@ -228,12 +230,17 @@ export const createCatalog = function* (
     metadata?.functions === undefined && metadata?.tables === undefined
       ? defaultFunctions(model, isServed, names, takenRoots, warn)
       : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
+  const roots = onceInPieces(() => createRootIndex(tables, functions));
   return {
     tables,
     tableOf,
     functions,
     customization,
     names,
-    roots: once(() => createRootIndex(tables, functions)),
+    roots,
+    open: function* () {
+      yield* roots.pieces();
+      yield* keys.pieces();
+    },
   };
 };

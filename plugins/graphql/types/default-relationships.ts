@@ -9,6 +9,7 @@ import {
   type QualifiedName,
   type Relation,
   type Relationship,
+  type Pieces,
 } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
 import type { GqlRelationshipField } from "../served.ts";
@@ -103,9 +104,10 @@ interface ReverseKey {
 }
 
 /** Foreign keys by the relation they lead to; made once per model. */
-export const reverseKeys = (model: Model): ReadonlyMap<string, readonly ReverseKey[]> => {
+export const reverseKeys = function* (model: Model): Pieces<ReadonlyMap<string, readonly ReverseKey[]>> {
   const keys = new Map<string, ReverseKey[]>();
   for (const from of model.relations.values()) {
+    yield;
     for (const key of from.foreignKeys) {
       const target = nameKey(key.target);
       const list = keys.get(target);

@@ -66,12 +66,13 @@ const withFreeNames = (
   taken: ReadonlySet<string>,
   warn: Warn,
 ): GqlFunction[] => {
-  const used = new Set(taken);
+  const used = new Set<string>();
+  const isUsed = (root: string): boolean => used.has(root) || taken.has(root);
   return functions.filter(({ word, rootFields, routine }) => {
     const root = rootFields.function?.name ?? names.rootName(word);
-    if (!isLegalName(word.text) || !isLegalName(root) || used.has(root)) {
+    if (!isLegalName(word.text) || !isLegalName(root) || isUsed(root)) {
       warn(
-        `function ${describedName(routine)} is left out of GraphQL: ${used.has(root) ? "the name of its root field is taken" : "its name is not a valid GraphQL name"}`,
+        `function ${describedName(routine)} is left out of GraphQL: ${isUsed(root) ? "the name of its root field is taken" : "its name is not a valid GraphQL name"}`,
       );
       return false;
     }

@@ -1,4 +1,5 @@
 /** Which tables and functions may give the root field of a name, so that a document needs no others. @rule R-SC-12 */
+import type { Pieces } from "../../../core/index.ts";
 import type { GqlFunction, GqlNamePart, GqlTable } from "../served.ts";
 
 /** What gives root fields. */
@@ -12,7 +13,7 @@ const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
 /** In the order of `all`. The proof that none is missing: names of root fields are made by `rootName` of words, the
  *  table's or function's own among them, which is then a part of the name; or they are in the metadata. */
-const indexOf = <One extends Giving>(all: readonly One[]): ((name: string) => readonly One[]) => {
+const indexOf = function* <One extends Giving>(all: readonly One[]): Pieces<(name: string) => readonly One[]> {
   const byWord = new Map<string, number | number[]>();
   const byName = new Map<string, number | number[]>();
   let longest = 0;
@@ -22,12 +23,13 @@ const indexOf = <One extends Giving>(all: readonly One[]): ((name: string) => re
     else if (typeof known === "number") map.set(key, [known, at]);
     else known.push(at);
   };
-  all.forEach(({ word, rootFields }, at) => {
+  for (const [at, { word, rootFields }] of all.entries()) {
     const key = plain(word.text);
     longest = Math.max(longest, key.length);
     add(byWord, key, at);
     for (const field of Object.values(rootFields)) if (field?.name !== undefined) add(byName, field.name, at);
-  });
+    yield;
+  }
   return (name) => {
     const found = new Set<number>();
     const take = (places: number | readonly number[] | undefined): void => {
@@ -49,7 +51,9 @@ export interface RootIndex {
   functions(name: string): readonly GqlFunction[];
 }
 
-export const createRootIndex = (tables: readonly GqlTable[], functions: readonly GqlFunction[]): RootIndex => ({
-  tables: indexOf(tables),
-  functions: indexOf(functions),
-});
+export const createRootIndex = function* (
+  tables: readonly GqlTable[],
+  functions: readonly GqlFunction[],
+): Pieces<RootIndex> {
+  return { tables: yield* indexOf(tables), functions: yield* indexOf(functions) };
+};
