@@ -3,7 +3,7 @@
 export { relApi, type RelApi } from "./relapi.ts";
 export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/preset.ts";
 export * from "./plugin.ts";
-export { atOnce, inPieces, type Pieces } from "./kernel/pieces.ts";
+export { atOnce, eachInPieces, inPieces, type Pieces } from "./kernel/pieces.ts";
 export * from "./hooks.ts";
 export type * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";

@@ -4,7 +4,7 @@
 export type Pieces<Result> = Generator<void, Result, void>;
 
 /** Nobody notices that long. */
-const PIECE_MS = 10;
+const PIECE_MS = 5;
 
 /** Gives way after each piece. */
 export const inPieces = async <Result>(work: Pieces<Result>): Promise<Result> => {
@@ -17,6 +17,17 @@ export const inPieces = async <Result>(work: Pieces<Result>): Promise<Result> =>
     await new Promise((resolve) => setImmediate(resolve));
   }
 };
+
+/** Each of many, in turn. */
+export const eachInPieces = <Item>(items: Iterable<Item>, take: (item: Item) => void): Promise<void> =>
+  inPieces(
+    (function* (): Pieces<void> {
+      for (const item of items) {
+        take(item);
+        yield;
+      }
+    })(),
+  );
 
 /** Where nothing can wait. */
 export const atOnce = <Result>(work: Pieces<Result>): Result => {

@@ -2,6 +2,7 @@
  *  */
 import {
   definePlugin,
+  eachInPieces,
   inPieces,
   nameKey,
   type IntrospectContext,
@@ -82,7 +83,8 @@ export const readCatalog = async (
   const roles = await loadRoles(context, server.serverVersion);
 
   const readAcl = createAclReader();
-  const byOid = new Map(relationRows.map((row) => [row.oid, row]));
+  const byOid = new Map<number, RelationRow>();
+  await eachInPieces(relationRows, (row) => byOid.set(row.oid, row));
   const origins = await inPieces(traceAll(byOid));
   const viewKeyOf = (view: RelationRow): readonly number[] =>
     deriveViewKey(origins.get(view.oid) ?? new Map(), (table) => {

@@ -6,7 +6,15 @@
  *  - something that is no relation is written, that its rows name: a schema, a role, a type; or the settings that texts are
  *    printed by are others, or the server is (`loadSurroundings`): then everything is read.
  *  Functions, types and roles of the model are read each time. @rule R-SC-14 */
-import { sql, value, type IntrospectContext, type Model, type Relation, type Sql } from "../../core/index.ts";
+import {
+  eachInPieces,
+  sql,
+  value,
+  type IntrospectContext,
+  type Model,
+  type Relation,
+  type Sql,
+} from "../../core/index.ts";
 import { HIDES_NULLS, isLoaded, loadRelations, PLAIN, withChosen, type RelationRow, type Wanted } from "./relations.ts";
 
 /** What a load leaves to the next. All of it is immutable. */
@@ -183,18 +191,24 @@ export const readRows = async (
 ): Promise<Rows> => {
   const surroundings = await loadSurroundings(context);
   const found = await loadVersions(context, wanted);
-  const versions = new Map(found.map(({ oid, version }) => [oid, version]));
-  const order = found.map(({ oid }) => oid);
-  if (before === "none" || before.surroundings !== surroundings)
+  const known = before === "none" || before.surroundings !== surroundings ? undefined : before;
+  const versions = new Map<number, string>();
+  const changed: number[] = [];
+  await eachInPieces(found, ({ oid, version }) => {
+    versions.set(oid, version);
+    if (known !== undefined && known.versions.get(oid) !== version) changed.push(oid);
+  });
+  if (known === undefined)
     return { rows: await loadRelations(context, wanted), kept: NOTHING_KEPT, versions, surroundings };
-  const changed = order.filter((oid) => before.versions.get(oid) !== versions.get(oid));
-  for (const oid of before.versions.keys()) if (!versions.has(oid)) changed.push(oid);
+  await eachInPieces(known.versions.keys(), (oid) => {
+    if (!versions.has(oid)) changed.push(oid);
+  });
   const rows = await loadRelations(context, wanted, rereadOf(changed));
   const reread = new Set(rows.map(({ oid }) => oid));
   const kept = new Map<number, Relation>();
-  for (const oid of order) {
-    const relation = reread.has(oid) ? undefined : before.relations.get(oid);
+  await eachInPieces(versions.keys(), (oid) => {
+    const relation = reread.has(oid) ? undefined : known.relations.get(oid);
     if (relation !== undefined) kept.set(oid, relation);
-  }
-  return { rows, order, kept, versions, surroundings };
+  });
+  return { rows, order: [...versions.keys()], kept, versions, surroundings };
 };

@@ -1,5 +1,5 @@
 /** Types: everything columns, parameters and results lead to, and the built-in ones. */
-import { sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../core/index.ts";
+import { eachInPieces, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../core/index.ts";
 
 interface TypeRow {
   readonly oid: number;
@@ -53,8 +53,13 @@ export const loadTypes = async (
   seeds: Iterable<number>,
   rows: readonly PgType[],
 ): Promise<LoadedTypes> => {
-  const known = new Set(rows.map((type) => type.oid));
-  const wanted = [...new Set(seeds)].filter((oid) => !known.has(oid));
+  const known = new Set<number>();
+  await eachInPieces(rows, ({ oid }) => known.add(oid));
+  const others = new Set<number>();
+  await eachInPieces(seeds, (oid) => {
+    if (!known.has(oid)) others.add(oid);
+  });
+  const wanted = [...others];
   const loaded = await context.query<TypeRow>(sql`
 with recursive known as materialized (
   select item.text::pg_catalog.oid as oid
@@ -147,13 +152,13 @@ join pg_catalog.pg_type type on type.oid = reached.oid
 join pg_catalog.pg_namespace schema on schema.oid = type.typnamespace
 left join pg_catalog.pg_class row_relation on row_relation.oid = type.typrelid and row_relation.relkind <> 'c'
 left join pg_catalog.pg_namespace row_schema on row_schema.oid = row_relation.relnamespace`);
-  return buildTypes(loaded, rows);
-};
-
-const buildTypes = (loaded: readonly TypeRow[], rows: readonly PgType[]): LoadedTypes => {
-  const byOid = new Map(loaded.map((row) => [row.oid, row]));
-  const types = new Map<number, PgType>(rows.map((type) => [type.oid, type]));
-  for (const row of loaded) types.set(row.oid, buildType(row));
+  const byOid = new Map<number, TypeRow>();
+  const types = new Map<number, PgType>();
+  await eachInPieces(rows, (type) => types.set(type.oid, type));
+  await eachInPieces(loaded, (row) => {
+    byOid.set(row.oid, row);
+    types.set(row.oid, buildType(row));
+  });
   return { types, traitsOf: (oid) => domainTraits(byOid, oid) };
 };
 
