@@ -156,6 +156,18 @@ describe("pages", () => {
     expect(await explained()).toMatch(/Index Cond: \(at <= 9000\)[^]*Rows Removed by Filter: [0-3]\n/);
   });
 
+  test("P-CUR-2 P-CUR-5 filters and trees of the request on the same columns stay what they are", async () => {
+    const all = ids((await api.get("/buoy_log?select=id&order=kind,id")).json());
+    const some = ids((await api.get("/buoy_log?select=id&kind=eq.k&order=kind,id")).json());
+    const walked = async (filters: string): Promise<readonly unknown[]> =>
+      (await walk("/buoy_log", `?select=id&${filters}&order=kind&limit=4&cursor=`, "next")).flatMap(ids);
+    expect(await walked("kind=eq.k&and=(id.gt.0)")).toEqual(some);
+    expect(await walked("and=(kind.eq.k,id.gt.0)")).toEqual(some);
+    expect(await walked("or=(kind.eq.k,and(kind.eq.l,id.gt.0))&id=gt.0")).toEqual(all);
+    expect(await walked("kind=eq.k&id=gt.0&kind=eq.k&id=not.is.null")).toEqual(some);
+    expect(await walked("not.and=(kind.eq.l,id.gt.0)")).toEqual(some);
+  });
+
   test("P-CUR-1 X-MED-3 values of the order may be shown, under any name or not", async () => {
     const query = "&order=place.desc,seen,kind&limit=4&cursor=";
     const plain = ids((await api.get("/buoy_log?select=id&order=place.desc,seen,kind,id")).json());

@@ -109,7 +109,7 @@ const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: st
   if (cursor !== undefined) {
     const terms = readTerms(order, relation.primaryKey);
     if (terms.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
-    pairs.push(["and", placeOf(terms, cursor.values)]);
+    pairs.push(...placeOf(terms, cursor.values));
   }
   const prefer = exchange.header("prefer")?.replace(/\bcount=\w+\s*,?/g, "");
   return Object.create(exchange, {

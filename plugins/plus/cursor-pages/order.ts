@@ -30,12 +30,24 @@ export const readTerms = (order: string, primaryKey: readonly string[]): readonl
   return [...terms, ...primaryKey.filter((column) => !named.has(column)).map((column) => ({ field: quoted(column) }))];
 };
 
-/** Value of the parameter `and`: the place, term by term. It is bound and checked as a filter, and then read as a place
- *  (`planPage`). @rule P-CUR-2 */
-export const placeOf = (terms: readonly Term[], values: readonly (string | null)[]): string => {
+/** Names that are no filters. */
+const OTHER = /^(?:select|columns|on_conflict|order|limit|offset|and|or|not|having|cursor)$/;
+
+/** It can be the name of a parameter. */
+export const isFilterName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !OTHER.test(name);
+
+/** The place, term by term, as parameters behind all others. They are bound and checked as filters, and then read as a
+ *  place (`planPage`). Filters with plain names make one plan for all places. @rule P-CUR-2 */
+export const placeOf = (
+  terms: readonly Term[],
+  values: readonly (string | null)[],
+): readonly (readonly [name: string, value: string])[] => {
+  const fields = terms.map(({ field }) => (field.startsWith('"') ? unquoted(field) : field));
+  if (fields.every(isFilterName))
+    return fields.map((field, i) => [field, values[i] == null ? "is.null" : `eq.${values[i]}`]);
   const parts = terms.map(({ field }, i) => {
     const value = values[i] ?? null;
     return value === null ? `${field}.is.null` : `${field}.eq.${quoted(value)}`;
   });
-  return `(${parts.join()})`;
+  return [["and", `(${parts.join()})`]];
 };

@@ -16,6 +16,7 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import { pageImpossible } from "./errors.ts";
+import { isFilterName } from "./order.ts";
 
 /** Output names that no column of a select has: what stands behind is not part of the row. */
 export const KEY = "\u0001key";
@@ -73,21 +74,34 @@ export const memberOf = (model: Model, { from, output }: Read, by: Expression): 
   return undefined;
 };
 
-/** The place as `placeOf` has written it behind all other filters. */
+const isFilter = ({ by }: OrderBy): boolean =>
+  (by.kind === "column" || by.kind === "computed") &&
+  by.path === undefined &&
+  isFilterName(by.kind === "column" ? by.name : by.routine.name);
+
+const isOf = (one: Predicate | undefined, { by }: OrderBy): boolean =>
+  one?.kind === "compare" && one.left.kind === by.kind && (by.kind !== "column" || isColumn({ by: one.left }, by.name));
+
+/** The place as `placeOf` has written it: the last conditions, one per term, in front of the trees of the request; or the
+ *  last tree. */
 const placeIn = (
   where: Predicate | undefined,
-): { readonly place: Predicate; readonly others: readonly Predicate[] } => {
-  const parts = where?.kind === "and" ? where.of : [];
-  const last = parts[parts.length - 1];
-  if (where === undefined || last === undefined) throw pageImpossible("Its filters cannot be read");
-  // it is all of the filters, or the last of several
-  return last.kind === "and" ? { place: last, others: parts.slice(0, -1) } : { place: where, others: [] };
+  order: readonly OrderBy[],
+): { readonly place: readonly Predicate[]; readonly others: readonly Predicate[] } => {
+  const parts = where === undefined ? [] : where.kind === "and" ? where.of : [where];
+  if (!order.every(isFilter)) {
+    const last = parts[parts.length - 1];
+    return last?.kind === "and" ? { place: last.of, others: parts.slice(0, -1) } : { place: parts, others: [] };
+  }
+  let at = parts.length - order.length;
+  while (at >= 0 && !order.every((term, i) => isOf(parts[at + i], term))) at--;
+  if (at < 0) throw pageImpossible("Its filters cannot be read");
+  const end = at + order.length;
+  return { place: parts.slice(at, end), others: [...parts.slice(0, at), ...parts.slice(end)] };
 };
 
-const valuesOf = (place: Predicate): readonly (ValueRef | null)[] =>
-  (place.kind === "and" ? place.of : []).map((one) =>
-    one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null,
-  ); // `eq` or `is.null`
+const valuesOf = (place: readonly Predicate[]): readonly (ValueRef | null)[] =>
+  place.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null)); // `eq` or `is.null`
 
 /** `place`: the page begins behind one, or ends before it. @rule P-CUR-1 P-CUR-2 P-CUR-3 P-CUR-4 */
 export const planPage = (
@@ -113,7 +127,7 @@ export const planPage = (
   );
   const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
   if (place === undefined) return page;
-  const { place: given, others } = placeIn(plan.where);
+  const { place: given, others } = placeIn(plan.where, orderBy);
   return {
     ...page,
     where: { kind: "and", of: [...others, { kind: "beyond", order: orderBy, values: valuesOf(given) }] },
