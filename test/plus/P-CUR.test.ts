@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
-import { startApi, type Answer, type StartOptions } from "../support/api.ts";
+import { asAdmin, startApi, type Answer, type StartOptions } from "../support/api.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { bearer } from "../support/tokens.ts";
 import { lastStatement } from "./last-statement.ts";
 
@@ -166,6 +167,35 @@ describe("pages", () => {
     expect(await walked("or=(kind.eq.k,and(kind.eq.l,id.gt.0))&id=gt.0")).toEqual(all);
     expect(await walked("kind=eq.k&id=gt.0&kind=eq.k&id=not.is.null")).toEqual(some);
     expect(await walked("not.and=(kind.eq.l,id.gt.0)")).toEqual(some);
+  });
+
+  test("P-CUR-5 values that a permission hides in some rows are hidden in the order too", async () => {
+    const columns = (names: readonly string[], filter: object) => ({ columns: names, filter });
+    const metadata = documentOf(
+      [
+        table("sea.buoy_log", {
+          select_permissions: permissions({
+            early: columns(["id", "kind"], { id: { _lte: 20 } }),
+            late: columns(["id", "place"], { id: { _gt: 10 } }),
+          }),
+        }),
+      ],
+      { inherited_roles: [{ role_name: "both", role_set: ["early", "late"] }] },
+    );
+    const mixed = await startApi({ preset: plus, metadata, metadataPermissionsForRest: true });
+    const headers = asAdmin("both");
+    for (const select of ["id", "id,place,kind"]) {
+      const all = await mixed.get(`/buoy_log?select=${select}&order=place.desc,kind,id`, { headers });
+      const found: unknown[] = [];
+      for (let at: string | undefined = `?select=${select}&order=place.desc,kind&limit=5&cursor=`; at !== undefined;) {
+        const page: Answer = await mixed.get(`/buoy_log${at}`, { headers });
+        expect(page.status, page.text).toBe(200);
+        found.push(...page.json());
+        at = linksOf(page)["next"];
+      }
+      expect(found).toEqual(all.json());
+    }
+    await mixed.close();
   });
 
   test("P-CUR-1 X-MED-3 values of the order may be shown, under any name or not", async () => {

@@ -57,9 +57,13 @@ const reversed = ({ by, direction = "asc", nulls }: OrderBy): OrderBy => ({
 const FIRST_USER_OID = 16384;
 const NAME_BYTES = 63;
 
+/** A permission hides both, the value that is shown and the one that rows are ordered by, in the same rows. */
+const unmasked = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
+
 /** The member of a row's JSON that has the value, as text that filters read; undefined: there is none. */
-export const memberOf = (model: Model, { from, output }: Read, by: Expression): string | undefined => {
+export const memberOf = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
   const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
+  const by = unmasked(term);
   if (relation === undefined || by.kind !== "column" || by.path !== undefined) return undefined;
   const declared = columnOf(relation, by.name)?.type ?? 0;
   const type = baseTypeOf(model, declared);
@@ -67,9 +71,9 @@ export const memberOf = (model: Model, { from, output }: Read, by: Expression): 
   if (!isPlain || type.category === "A" || model.representations.has(declared)) return undefined;
   for (const one of output) {
     if (one.kind === "all") return by.name;
-    const isSame =
-      one.kind === "value" && !one.as.startsWith(KEY) && one.value.kind === "column" && one.value.path === undefined;
-    if (isSame && one.value.name === by.name && Buffer.byteLength(one.as) <= NAME_BYTES) return one.as;
+    if (one.kind !== "value" || one.as.startsWith(KEY) || Buffer.byteLength(one.as) > NAME_BYTES) continue;
+    const value = unmasked(one.value);
+    if (value.kind === "column" && value.path === undefined && value.name === by.name) return one.as;
   }
   return undefined;
 };
