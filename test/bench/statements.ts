@@ -2,7 +2,7 @@
  *  beside those that someone writes by hand for the same answers. Each request is sent once; its statement is taken on its
  *  way to the database, checked to answer the same as the other one, and both are explained and run in turn, as the same
  *  role, with what they read in memory. Times are PostgreSQL's own. `-- --json FILE` writes all of it, plans included;
- *  `-- --only WORD` those whose name has the word; BENCH_ROWS: rows of the large tables. The database
+ *  `-- --only "WORD|WORD"` those whose name has one of the words; BENCH_ROWS: rows of the large tables. The database
  *  `relapi_statements` stays for the next run. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs
  *  of one on this machine. */
 import { createHash } from "node:crypto";
@@ -28,6 +28,7 @@ const ROUNDS_AT_MOST = 301;
 const MS_PER_CASE = Number(process.env["BENCH_MS"] ?? 1500);
 
 const { values: flags } = parseArgs({ options: { json: { type: "string" }, only: { type: "string" } } });
+const words = (flags.only ?? "").split("|");
 
 interface Prepared {
   readonly text: string;
@@ -230,7 +231,7 @@ try {
 
   const results: Result[] = [];
   for (const one of CASES) {
-    if (flags.only !== undefined && !one.name.includes(flags.only)) continue;
+    if (!words.some((word) => one.name.includes(word))) continue;
     let response = await send(one);
     let text = await response.text();
     if (one.isNextPage === true) {
