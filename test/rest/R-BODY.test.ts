@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { definePlugin, RelApiError } from "../../core/index.ts";
-import type { ReadBody } from "../../plugins/rest/api.ts";
+import type { ReadBody, ReceiveBody } from "../../plugins/rest/api.ts";
 import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -625,7 +625,7 @@ const cut = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
   return [...ends, bytes.length].map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
 };
 
-test("R-BODY-6 R-BODY-8 a CSV body is the same however it arrives", async () => {
+test("X-BODY-2 R-BODY-6 R-BODY-8 a CSV body is the same however it arrives", async () => {
   const part = fc.constantFrom(
     "name",
     "country",
@@ -705,4 +705,36 @@ test("R-BODY-6 a field longer than what arrives at once", async () => {
     { name: long, country: "NO" },
     { name: "B", country: null },
   ]);
+});
+
+test("X-BODY-2 what a reader throws is answered before the rest of the body has come", async () => {
+  let taken = 0;
+  const counted = definePlugin({
+    name: "counted-bodies",
+    requires: ["rest"],
+    apply: (hooks) => {
+      hooks.use<ReceiveBody>("receiveBody").tap("counted-bodies", ({ name }) => {
+        if (name !== "text/x-counted") return undefined;
+        return {
+          take: (piece) => {
+            taken += piece.length;
+            if (taken > 5) throw new RelApiError({ code: "bad-body", status: 400, message: "too many of them" });
+          },
+          end: () => ({ text: `{"a":${taken},"b":0}`, shape: "object", keys: ["a", "b"], isEmpty: false }),
+        };
+      });
+    },
+  });
+  const own = await startApi({ parts: [counted], on: api.database });
+  const headers = { "content-type": "text/x-counted" };
+  expect((await own.post("/rpc/add_numbers", { headers, body: "12345" })).json()).toBe(5);
+  const status = await new Promise((resolve, reject) => {
+    const outgoing = httpRequest(`${own.url}/ports`, { method: "POST", headers }, (incoming) => {
+      resolve(incoming.statusCode);
+      outgoing.destroy();
+    });
+    outgoing.on("error", reject);
+    outgoing.write("12345678"); // and no end
+  });
+  expect(status).toBe(400);
 });
