@@ -38,12 +38,13 @@ export const computedFieldOf = (
   return undefined;
 };
 
-/** The overload of a computed field that takes rows of the relation. */
+/** The overload of a computed field that takes rows of the relation. `fits`: what else it must be like. */
 export const routineOfRow = (
   model: Model,
   name: QualifiedName,
   relation: Relation | undefined,
+  fits: (routine: Routine) => boolean = () => true,
 ): Routine | undefined => {
-  const overloads = routinesOf(model, name);
+  const overloads = routinesOf(model, name).filter(fits);
   return overloads.find(({ parameters }) => parameters.some(({ type }) => type === relation?.rowType)) ?? overloads[0];
 };

@@ -1,7 +1,7 @@
 /** Embedded reads: builds the context of a mode's compiler and calls it. */
 import type { EmbedContext, EmbedSql } from "../../hooks.ts";
 import { routineOfRow } from "../model/computed.ts";
-import { relationOf, relationshipOf, type Relation } from "../model/model.ts";
+import { relationOf, relationshipOf, type Relation, type Routine } from "../model/model.ts";
 import type { Embed, Output } from "../plan/plan.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { routineArguments } from "./call.ts";
@@ -111,6 +111,7 @@ const expandDeep = (
 
 const targetOf = (compiler: Compiler, { via }: Embed, parent: Scope): Relation | undefined => {
   if (!("routine" in via)) return undefined;
-  const returns = routineOfRow(compiler.model, via.routine, parent.relation)?.returns.relation;
+  const returnsRows = (routine: Routine): boolean => routine.returns.relation !== undefined;
+  const returns = routineOfRow(compiler.model, via.routine, parent.relation, returnsRows)?.returns.relation;
   return returns === undefined ? undefined : relationOf(compiler.model, returns);
 };
