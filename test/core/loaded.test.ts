@@ -8,8 +8,8 @@ import { afterAll, expect, test } from "vitest";
 import { minimal } from "../../presets/minimal.ts";
 
 /** Limits: lower them when it loads less. */
-const MAX_FILES = 165;
-const MAX_LINES = 15_812;
+const MAX_FILES = 167;
+const MAX_LINES = 15_760;
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Compiled anew, since `dist` may be older than the code. */
