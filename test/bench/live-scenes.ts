@@ -46,7 +46,8 @@ const EMBED = "subscription ($id: Int!) { seat_by_pk(id: $id) { id name items(or
 
 /** Not counted: connections are opened, code is compiled. */
 const WARM_ROUNDS = 2;
-const IDLE_MS = 6000;
+/** Twice the time in which all have had a sign of life: in a shorter one what came before it weighs too much. */
+const IDLE_MS = 20_000;
 const PATIENCE_MS = 15_000;
 const SETTLE_MS = 2000;
 
