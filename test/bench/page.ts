@@ -1,13 +1,16 @@
-/** `npm run bench:page -- FILE`: the tables of docs/benchmark.md and its chart, from the figures that `npm run bench --
- *  --json FILE` has written. */
+/** `npm run bench:page -- FILE…`: the tables of docs/benchmark.md and its chart, from the figures that `npm run bench --
+ *  --json FILE` has written: one file, or one for each `--only` of the same commit. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { BenchResult, BenchRow, BenchTable } from "./bench.ts";
 import { BARE, BARE_EXPRESS, BARE_ROLE } from "./contestants.ts";
 
-const [, , file] = process.argv;
-if (file === undefined) throw new Error("usage: npm run bench:page -- FILE");
-const result = JSON.parse(readFileSync(file, "utf8")) as BenchResult;
+const results = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, "utf8")) as BenchResult);
+const [result] = results;
+if (result === undefined) throw new Error("usage: npm run bench:page -- FILE…");
+if (results.some(({ commit }) => commit !== result.commit)) throw new Error("the files are of different commits");
+/** By name: what was measured last. */
+const tables = [...new Map(results.flatMap((one) => one.tables).map((table) => [table.name, table])).values()];
 const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));
 
 const HEADS: Readonly<Record<string, string>> = {
@@ -71,7 +74,7 @@ ${lines.join("\n")}
 `;
 };
 
-const { date, commit, node, postgres, machine, tables } = result;
+const { date, commit, node, postgres, machine } = result;
 const text = `<!-- made by npm run bench:page -->
 Measured on ${date} at \`${commit}\`: Node ${node.slice(1)}, PostgreSQL ${postgres}, ${machine}.
 
