@@ -115,7 +115,8 @@ export const runOptionsOf = (
   { options, requestSettings }: PluginContext,
   long?: Pick<GqlRunOptions, "longBody" | "packedBody">,
 ): GqlRunOptions => ({
-  ...long,
+  longBody: long?.longBody, // to copy all of `long` takes longer than all the rest
+  packedBody: long?.packedBody,
   settings: requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onGone(listener),
