@@ -27,15 +27,8 @@ export {
 } from "./http/call.ts";
 export { isOwnCall } from "./http/call.ts";
 export type * from "./http/exchange.ts";
-export { pathReader } from "./http/pipeline.ts";
-export {
-  cookieOf,
-  firstHeaders,
-  mountOf,
-  repeatsHost,
-  utf8Text,
-  type RequestSettings,
-} from "./http/request-headers.ts";
+export { pathReader, repeatsHost } from "./http/pipeline.ts";
+export { cookieOf, firstHeaders, mountOf, utf8Text, type RequestSettings } from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";
 export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";

@@ -87,6 +87,8 @@ export interface SessionSpec {
   readonly name: string;
   /** Settings of each transaction of the caller, in front of its role. Made once per session, of nothing else. */
   readonly settings?: (session: Session) => readonly (readonly [name: string, value: string])[];
+  /** PostgreSQL itself does not look at them: they are not set where no code of users runs. @rule R-TX-6 */
+  readonly forUserCode?: true;
   /** Functions that take the session as an argument find each variable under this prefix too, beside `x-session-`. */
   readonly prefix?: string;
 }
@@ -234,7 +236,9 @@ export interface Execution {
   readonly schema: string;
   /** The login role's own search path stays in force behind it and the extra path. @rule G-SES-11 */
   readonly keepsLoginPath?: boolean;
-  /** Settings beside those of role and session: `request.*`, time zone, hoisted function settings. In order. */
+  /** What SQL may read of the request, in front of `settings`: asked for only where code of users may run. @rule R-TX-6 */
+  readonly requestSettings?: () => readonly (readonly [name: string, value: string])[];
+  /** Settings beside those of role, session and request: time zone, hoisted function settings. In order. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
   /** Run in this order. `path`: the place in the request for errors of statements that have no path of their own. */
   readonly programs: readonly {
@@ -261,6 +265,36 @@ export interface Execution {
   /** Put behind each statement of the programs as a comment, which must not end itself. Another text is another
    *  statement: nothing with a comment is prepared. */
   readonly comment?: string;
+}
+
+/** A read that may have its transaction together with others. */
+export interface CoalescedRead {
+  readonly execution: Execution;
+  /** Only reads of the same frame may run together. */
+  readonly frame: object;
+}
+
+/** What became of reads that ran together. */
+export interface CoalescedRun {
+  /** Of each read; `undefined`: it is to run by itself. */
+  readonly rows: readonly (readonly ResultRow[] | undefined)[];
+  /** Index of the first whose answer did not come. */
+  readonly failedAt: number;
+  /** It took too long and was cancelled. */
+  readonly isBroken: boolean;
+  /** Why none can run, by itself neither. */
+  readonly error?: unknown;
+  /** From the write to the last answer. */
+  readonly tookMs: number;
+}
+
+/** Runs reads of several requests in one round trip. @rule R-TX-17 */
+export interface Coalescer {
+  /** Undefined: it has to run by itself, or to fail by itself. */
+  ready(execution: Execution): CoalescedRead | undefined;
+  /** `take`: called once, when there is a connection. A run that takes longer than `patienceMs` is cancelled, so that a
+   *  slow read does not hold the others, nor they what they have locked. */
+  run(take: () => readonly CoalescedRead[], patienceMs: number): Promise<CoalescedRun>;
 }
 
 /** Who takes the body of the one row of a transaction that only reads, in place of a row that has it. */
@@ -364,6 +398,8 @@ export interface PluginContext {
     head: Pick<Execution, "isolation" | "onGone">,
     work: (execute: PluginContext["execute"]) => Promise<{ readonly result: Result; readonly end: Execution["end"] }>,
   ): Promise<Result>;
+  /** For a plugin that lets reads of several requests have one round trip. @rule R-TX-17 */
+  coalescer(): Promise<Coalescer>;
   /** Runs a statement of the plugin's own as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Statements of somebody who may do everything, as the login role, in one transaction unless they end it. `script`:

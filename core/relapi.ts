@@ -356,6 +356,7 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
     prepare: createPreparer(hooks, registry, current, () => loader.demand(), caches),
     execute: database.execute,
     transaction: database.together,
+    coalescer: database.coalescer,
     query: database.query,
     script: database.script,
     // whoever asks this object finds what is outermost: nothing to pass through where nobody wraps

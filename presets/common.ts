@@ -8,6 +8,7 @@ import { hasuraSession, sessionSettings } from "../plugins/auth/session-settings
 import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { bus, natsBus, notifyBus, redisBus, redisLimits } from "../plugins/bus/index.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
+import { coalescedReads } from "../plugins/coalesced-reads/index.ts";
 import { frontPage } from "../plugins/front-page/index.ts";
 import { databaseSettings } from "../plugins/database-settings/index.ts";
 import { anonymousTimeout } from "../plugins/limits/anonymous-timeout.ts";
@@ -39,6 +40,7 @@ export const common: readonly Plugin[] = [
   accessLog,
   cors,
   traceHeader,
+  coalescedReads,
   readYourWrites,
   slowQueries,
   tracing,

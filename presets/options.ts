@@ -83,6 +83,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly corsAllowedOrigins?: NonNullable<RelApiOptions["corsAllowedOrigins"]> | undefined;
   /** Request header echoed in the answer and the log. */
   readonly serverTraceHeader?: NonNullable<RelApiOptions["serverTraceHeader"]> | undefined;
+  /** Reads that are asked at the same moment have one round trip to the database, so many at most (R-TX-17); 1: each has its own. Default: `16`. */
+  readonly maxCoalescedReads?: NonNullable<RelApiOptions["maxCoalescedReads"]> | undefined;
   /** With replicas: how a caller who has written is known again, so that its reads see what it wrote (R-RYW-1): by the header `X-Write-Position`, by a cookie, or by both. Default: `"off"`. */
   readonly readYourWrites?: NonNullable<RelApiOptions["readYourWrites"]> | undefined;
   /** A transaction that has a connection for so long is logged, with its statements, the role and the key of its plan (X-SLW-1). Unset: none is. */

@@ -14,7 +14,7 @@ import type { AddedStep, AddedSurface, Answer, Done, Headers, RequestStep } from
 import { readPaths, type Paths } from "./paths.ts";
 import type { HeldBodies, Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
-import { mountOf, repeatsHost } from "./request-headers.ts";
+import { mountOf } from "./request-headers.ts";
 import { writeAnswer } from "./respond.ts";
 import type { Unread } from "./unread.ts";
 
@@ -66,6 +66,18 @@ export interface Pipeline {
   /** Resolves when no request is running, or after `patienceMs`, with the number of those that are. */
   settled(patienceMs: number): Promise<number>;
 }
+
+/** Node keeps the first and drops the others. `rawHeaders`: names and values in turn. */
+export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
+  let isThere = false;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string; // i is within its length
+    if (name.length !== 4 || name.toLowerCase() !== "host") continue;
+    if (isThere) return true;
+    isThere = true;
+  }
+  return false;
+};
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {

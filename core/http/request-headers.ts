@@ -111,18 +111,6 @@ export const createRequestSettings = (secret: readonly string[]): RequestSetting
   ];
 };
 
-/** Node keeps the first and drops the others. `rawHeaders`: names and values in turn. */
-export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
-  let isThere = false;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string; // i is within its length
-    if (name.length !== 4 || name.toLowerCase() !== "host") continue;
-    if (isThere) return true;
-    isThere = true;
-  }
-  return false;
-};
-
 /** `/db`: where an application has mounted the api; "": nowhere, or at its root. */
 export const mountOf = (request: Pick<IncomingMessage, "url">): string => {
   const { originalUrl, baseUrl, url = "" } = request as MountedRequest; // set by Express and its like

@@ -18,7 +18,7 @@ const settingsOf = ({ variables }: Session): readonly DatabaseSetting[] => [
 /** @rule G-SES-1 G-SES-2 */
 export const sessionSettings = definePlugin({
   name: "session-settings",
-  sessions: [{ name: "session-settings", settings: settingsOf }],
+  sessions: [{ name: "session-settings", settings: settingsOf, forUserCode: true }],
 });
 
 const HASURA = "x-hasura-";
@@ -31,6 +31,7 @@ export const hasuraSession = definePlugin({
     {
       name: "hasura-session",
       prefix: HASURA,
+      forUserCode: true,
       settings: ({ variables }) => {
         const renamed = Object.entries(variables).map(([name, value]) => [HASURA + suffixOf(name), value]);
         return [["hasura.user", JSON.stringify(Object.fromEntries(renamed))]];

@@ -125,7 +125,16 @@ export const createEngine = (
     run: async (
       operation,
       session,
-      { settings, onGone, exchange, longBody, packedBody, end = "commit", access = operation.access } = {},
+      {
+        requestSettings,
+        settings,
+        onGone,
+        exchange,
+        longBody,
+        packedBody,
+        end = "commit",
+        access = operation.access,
+      } = {},
     ) => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
       if (operation.isIntrospecting && packedBody !== undefined && exchange !== undefined) {
@@ -158,6 +167,7 @@ export const createEngine = (
         keepsLoginPath: true,
         programs,
         end: isReadOnly ? "commit" : end,
+        requestSettings,
         settings: seconds === undefined ? settings : [...(settings ?? []), ["statement_timeout", `${seconds}s`]],
         onGone,
         exchange,

@@ -117,7 +117,7 @@ export const runOptionsOf = (
 ): GqlRunOptions => ({
   longBody: long?.longBody, // to copy all of `long` takes longer than all the rest
   packedBody: long?.packedBody,
-  settings: requestSettings(exchange.request, exchange.path),
+  requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onGone(listener),
   end: options.dbTxEnd === "commit" ? "commit" : endOf(exchange, options.dbTxEnd),

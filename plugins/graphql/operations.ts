@@ -158,7 +158,7 @@ export interface PackedBody {
 }
 
 /** Options of one run of an operation. */
-export interface GqlRunOptions extends Pick<Execution, "exchange"> {
+export interface GqlRunOptions extends Pick<Execution, "exchange" | "requestSettings"> {
   /** Takes a body that is all of `data`, which is `{}` then. */
   readonly longBody?: Execution["longBody"] | undefined;
   /** The same of a whole answer that is there already. */

@@ -92,6 +92,12 @@ const METRICS: readonly Metric[] = [
     "results-refused",
     "Answers of the database larger than MAX_RESULT_BYTES",
   ),
+  plain(
+    "relapi_coalesced_reads_total",
+    "counter",
+    "coalesced-reads",
+    "Reads that had a round trip together with others",
+  ),
   plain("relapi_prepared_statements", "gauge", "prepared-statements", "Statements prepared on the pooled connections"),
   plain("relapi_prepared_statement_bytes", "gauge", "prepared-bytes", "Bytes of their texts"),
   plain("relapi_unread_bytes", "gauge", "unread-bytes", "Bytes of answers that clients have not read yet"),

@@ -14,7 +14,7 @@ import { relationNotFound } from "./errors.ts";
 import { plannedReads, valuesOf, type PlannedReads } from "./read.ts";
 import { restOf } from "./routes.ts";
 import type { Rest } from "./request.ts";
-import { buildRequestSettings, isolationOf } from "./run.ts";
+import { isolationOf, settingsOf } from "./run.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 
 /** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule
@@ -41,7 +41,10 @@ const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads)
       schema,
       read: made.plan,
       programs: [{ program, values: valuesOf(made, request) }],
-      settings: buildRequestSettings(request).filter(([setting]) => !PERSONAL.has(setting)),
+      settings: [
+        ...context.requestSettings(exchange.request, request.path).filter(([setting]) => !PERSONAL.has(setting)),
+        ...settingsOf(request),
+      ],
       ...(isolation === undefined ? {} : { isolation }),
     };
   },

@@ -99,17 +99,16 @@ const onOneSnapshot = (isolation: string | undefined): string =>
 
 /** A program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
 export const executionOf = (request: RestRequest, program: Program, run: Run, longBody?: LongBody): Execution => {
-  const { exchange, schema } = request;
+  const { rest, exchange, path, schema } = request;
   const { before } = run;
   const isolation = run.isolation ?? isolationOf(request);
-  const settings = buildRequestSettings(request);
-  if (run.settings !== undefined) settings.push(...run.settings);
   return {
     session: exchange.session,
     access: run.access,
     isolation: before === undefined ? isolation : onOneSnapshot(isolation),
     schema,
-    settings,
+    requestSettings: () => rest.context.requestSettings(exchange.request, path),
+    settings: settingsOf(request, run.settings),
     programs:
       before === undefined
         ? [{ program, values: run.values }]
@@ -132,19 +131,19 @@ export const executionOf = (request: RestRequest, program: Program, run: Run, lo
   };
 };
 
-/** Settings of the request's transaction, in order. @rule R-TX-6 R-PRF-4 R-PRF-7 */
-export const buildRequestSettings = ({
-  rest,
-  exchange,
-  path,
-  preferences,
-}: RestRequest): (readonly [name: string, value: string])[] => {
-  const settings = [...rest.context.requestSettings(exchange.request, path)];
-  for (const [name, value] of preferences.given) {
-    const set = rest.grammar.preferences.get(name)?.settings;
-    if (set !== undefined) settings.push(...set(value));
-  }
-  return settings;
+const NO_SETTINGS: NonNullable<Execution["settings"]> = [];
+
+/** Settings of the request's transaction beside what SQL may read of the request: those that it prefers, then `others`.
+ *  @rule R-TX-6 R-PRF-4 R-PRF-7 */
+export const settingsOf = (
+  { rest, preferences }: RestRequest,
+  others = NO_SETTINGS,
+): NonNullable<Execution["settings"]> => {
+  if (preferences.given.size === 0) return others;
+  const preferred = [...preferences.given].flatMap(
+    ([name, value]) => rest.grammar.preferences.get(name)?.settings?.(value) ?? NO_SETTINGS,
+  );
+  return [...preferred, ...others];
 };
 
 /** The isolation level from the role's settings; a function's own setting takes precedence. @rule R-TX-3 */

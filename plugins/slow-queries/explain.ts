@@ -51,7 +51,7 @@ export const isExplaining = ({ programs }: Execution): boolean => programs.some(
  *  @throws RelApiError */
 export const explain = async (
   context: PluginContext,
-  { session, schema, keepsLoginPath, settings = [] }: Execution,
+  { session, schema, keepsLoginPath, requestSettings, settings = [] }: Execution,
   statement: ProgramStatement,
   relations: Program["relations"],
 ): Promise<string | undefined> => {
@@ -62,6 +62,7 @@ export const explain = async (
     session,
     schema,
     ...(keepsLoginPath === undefined ? {} : { keepsLoginPath }),
+    ...(requestSettings === undefined ? {} : { requestSettings }),
     settings: [...settings, GENERIC],
     access: "read only",
     programs: [{ program, values: [] }],

@@ -14,7 +14,6 @@ import type { Connection, Target } from "./connection.ts";
 import type { ScriptOptions, ScriptResult } from "./script-result.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
-import { createReplicas } from "./replicas.ts";
 import type { ReplicationConnection } from "./replication.ts";
 import { leaveNothing } from "./sharing.ts";
 import type { WirePlan } from "./wire.ts";
@@ -24,6 +23,7 @@ export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
 export interface Database {
   readonly execute: Execute;
   readonly together: Executor["together"];
+  readonly coalescer: Executor["coalescer"];
   /** One statement as the login role, outside requests. Slots must be `fixed`. */
   readonly query: Query;
   script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
@@ -92,16 +92,19 @@ export const createDatabase = (
   const replicaTargets = options.databaseReplicaUrls.map((url, i): Target =>
     fresh({ url, pooler: options.databasePooler }, "databaseReplicaUrls", options, i),
   );
+  // the primary is there for what takes longer
+  const copies = replicaTargets.map((to) => ({ target: to, pool: open(to, SECOND_MS) }));
   const replicas =
-    replicaTargets.length === 0
+    copies.length === 0
       ? undefined
-      : createReplicas({
-          primary: target,
-          // the primary is there for what takes longer
-          replicas: replicaTargets.map((to) => ({ target: to, pool: open(to, SECOND_MS) })),
-          maxLagMs: options.databaseReplicaMaxLag * SECOND_MS,
-          logger,
-        });
+      : import("./replicas.ts").then(({ createReplicas }) =>
+          createReplicas({
+            primary: target,
+            replicas: copies,
+            maxLagMs: options.databaseReplicaMaxLag * SECOND_MS,
+            logger,
+          }),
+        );
   const listen: Listener["listen"] = (...wanted) => {
     listener ??= import("./listener.ts").then(({ createListener }) =>
       createListener(direct, logger, () => current.model !== undefined),
@@ -160,6 +163,7 @@ export const createDatabase = (
   return {
     execute: executor.execute,
     together: executor.together,
+    coalescer: executor.coalescer,
     query: (statement) => withConnection((connection) => run(connection, statement)),
     script: (statement, how) =>
       withConnection(async (connection) => {
@@ -171,7 +175,7 @@ export const createDatabase = (
         }
       }),
     snapshot: (work) => {
-      replicas?.start();
+      void replicas?.then(({ start }) => start());
       return withConnection(async (connection) => {
         await connection.query("begin isolation level repeatable read read only", []);
         await connection.query("select pg_catalog.set_config('search_path', '', true)", []);
@@ -199,12 +203,13 @@ export const createDatabase = (
     },
     renew: () => {
       primary.renew();
-      for (const replica of replicas?.pools ?? []) replica.renew();
+      for (const { pool } of copies) pool.renew();
     },
     counts: primary.counts,
     close: async (patienceMs) => {
-      const pools = [primary, ...(replicas?.pools ?? [])];
-      await Promise.all([...pools.map((pool) => pool.close(patienceMs)), closeListener(), replicas?.close()]);
+      const pools = [primary, ...copies.map(({ pool }) => pool)];
+      const closeReplicas = async (): Promise<void> => (await replicas)?.close();
+      await Promise.all([...pools.map((pool) => pool.close(patienceMs)), closeListener(), closeReplicas()]);
       await options.database?.close?.();
     },
   };

@@ -5,7 +5,7 @@ import type { Caches } from "../../kernel/cache.ts";
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
 import type { Troubles } from "../../kernel/troubles.ts";
-import type { Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
+import type { Coalescer, Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { Cleaning } from "./cleaning.ts";
 import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./pg-errors.ts";
@@ -28,7 +28,7 @@ export interface ExecutorParts {
   readonly current: Current;
   readonly primary: Pool;
   /** For what may run on one. */
-  readonly replicas: Replicas | undefined;
+  readonly replicas: Promise<Replicas> | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   readonly troubles: Troubles;
@@ -41,6 +41,7 @@ export interface ExecutorParts {
 export interface Executor {
   readonly execute: Execute;
   readonly together: PluginContext["transaction"];
+  readonly coalescer: () => Promise<Coalescer>;
 }
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
@@ -57,13 +58,18 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let prepares = dbPreparedStatements;
+  let tried: Replicas | undefined;
   /** Loaded for the first who wants it. */
   let openLongBody: typeof OpenLongBody | undefined;
 
   const chooseReplica = ({ notBefore }: Execution): Pool | undefined | Promise<Pool | undefined> => {
-    if (replicas === undefined || replicas.isTried) return replicas?.choose(notBefore);
-    replicas.start();
-    return replicas.tried.then(() => replicas.choose(notBefore));
+    if (tried !== undefined) return tried.choose(notBefore);
+    return replicas?.then(async (found) => {
+      found.start();
+      await found.tried;
+      tried = found;
+      return found.choose(notBefore);
+    });
   };
 
   /** One write, one result. */
@@ -329,6 +335,19 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     together: async (options, work) => {
       const { createTogether } = await import("./together.ts");
       return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran })(options, work);
+    },
+    coalescer: async () => {
+      const { createCoalescer } = await import("./coalescer.ts");
+      return createCoalescer({
+        current,
+        primary,
+        hasReplicas: replicas !== undefined,
+        transactions,
+        planBatch,
+        prepares,
+        ran,
+        logStatement: parts.logStatement,
+      });
     },
   };
 };

@@ -8,9 +8,7 @@ import { isPgError, refusalOf } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
 
 export interface Replicas {
-  readonly pools: readonly Pool[];
   /** Each was asked once, or is too slow to wait for. */
-  readonly isTried: boolean;
   readonly tried: Promise<void>;
   /** In turn. `position`: a place in the log that it must have reached. Undefined: the primary has to answer. */
   choose(position?: string): Pool | undefined;
@@ -164,13 +162,8 @@ export const createReplicas = ({ primary, replicas, maxLagMs, logger }: Replicas
 
   const self = {
     asked: new Set<number>(),
-    pools: all.map(({ pool }) => pool),
-    isTried: false,
     tried: new Promise<void>((resolve) => {
-      settle = () => {
-        self.isTried = true;
-        resolve();
-      };
+      settle = resolve;
     }),
     choose: (position?: string): Pool | undefined => {
       const least = position === undefined ? 0n : parsePosition(position);

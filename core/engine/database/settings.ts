@@ -1,7 +1,7 @@
 /** What the first statement of each transaction sets: search path, role, claims, what plugins say of the session, and
  *  more, only for the transaction. Names are part of its text, values are bound. */
 import type { Json } from "../plan/plan.ts";
-import type { SessionSpec } from "../../plugin.ts";
+import type { Execution, SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { roleNotFound } from "../../kernel/errors.ts";
@@ -13,7 +13,13 @@ export interface SessionSettings {
   /** In one text, which `namesIn` reads. */
   readonly names: string;
   readonly values: readonly string[];
+  /** Those that count where no code of users runs. */
+  readonly own: Omit<SessionSettings, "own">;
 }
+
+/** Those of the request first. */
+export const allSettings = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
+  requestSettings === undefined ? (settings ?? []) : [...requestSettings(), ...(settings ?? [])];
 
 /** Functions take a hundred arguments at most. */
 const CALLS_AT_ONCE = 90;
@@ -41,13 +47,23 @@ export const searchPath = (own: readonly string[], login: readonly string[] | un
 
 export const buildSessionSettings = (session: Session, specs: readonly SessionSpec[]): SessionSettings => {
   const settings = new Map<string, string>();
-  for (const spec of specs) for (const [name, value] of spec.settings?.(session) ?? []) settings.set(name, value);
+  const own = new Map<string, string>();
+  for (const spec of specs)
+    for (const [name, value] of spec.settings?.(session) ?? []) {
+      settings.set(name, value);
+      if (spec.forUserCode !== true) own.set(name, value);
+    }
   // as a role's name it would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
-  settings.set("role", session.databaseRole ?? "none");
+  for (const each of [settings, own]) each.set("role", session.databaseRole ?? "none");
   settings.set("request.jwt.claims", session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role }));
-  return { names: textOfNames(settings.keys()), values: [...settings.values()] };
+  return { ...textsOf(settings), own: textsOf(own) };
 };
+
+const textsOf = (settings: ReadonlyMap<string, string>): SessionSettings["own"] => ({
+  names: textOfNames(settings.keys()),
+  values: [...settings.values()],
+});
 
 interface SessionText {
   readonly prefixes: readonly string[];

@@ -9,6 +9,7 @@ import type { createLostRoles } from "./lost-roles.ts";
 import type { Pool } from "./pool.ts";
 import { settle, type createBatchPlanner } from "./prepared.ts";
 import { pathOf, Ran, runChecks, withReason } from "./results.ts";
+import { allSettings } from "./settings.ts";
 import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./sharing.ts";
 import { beginText, plain, ROLLBACK } from "./statements.ts";
 import { COMMITTED, mergeRows, ROLLED_BACK, type Transactions } from "./transaction.ts";
@@ -85,7 +86,7 @@ export const createTogether =
       if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection is there
       const isRead = execution.access === "read only";
       const { statements, offset } = transactions.build(execution, { prepares: false, sharing }, true, true);
-      const own = new Set((execution.settings ?? []).map(([name]) => name));
+      const own = new Set(allSettings(execution).map(([name]) => name));
       const stale = [...set].filter((name) => !own.has(name));
       const before = [AS_LOGIN, ...(stale.length === 0 ? [] : [unset(stale)]), ...(isRead ? [SAVEPOINT] : [])];
       for (const name of own) set.add(name);

@@ -15,6 +15,7 @@ import { createRoleWatch, type Switcher } from "./role-watch.ts";
 import { FORGET_OTHERS, leaveNothing, rollBackAll, type Sharing } from "./sharing.ts";
 import { buildScript, mayRunUserCode, type Framed, type Script, type ScriptSource } from "./script.ts";
 import {
+  allSettings,
   buildSessionSettings,
   compileSettings,
   namesIn,
@@ -45,6 +46,9 @@ export interface Transaction {
   readonly cleaning: Cleaning | undefined;
   /** How it is sent. */
   readonly sending: Sending;
+  /** It is one read that may have its transaction together with others of the same frame, behind one statement of
+   *  settings. @rule R-TX-17 */
+  readonly frame: object | undefined;
 }
 
 /** `prepares`: statements are prepared at all, which they never are on shared connections. */
@@ -227,9 +231,15 @@ export interface TransactionParts {
 
 export interface Transactions {
   /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. `isWithin`: another one
-   *  is open, and begins and ends it. @throws RelApiError
-   *  when a session variable is missing */
-  build(execution: Execution, sending: Sending, trustsNobody: boolean, isWithin?: boolean): Transaction;
+   *  is open, and begins and ends it. `isCoalesced`: wanted together with others, so without what is set for code of
+   *  users. @throws RelApiError when a session variable is missing */
+  build(
+    execution: Execution,
+    sending: Sending,
+    trustsNobody: boolean,
+    isWithin?: boolean,
+    isCoalesced?: boolean,
+  ): Transaction;
   /** It has switched the role: until the next reload, nothing that depends on the role is prepared after it. */
   remember(execution: Execution, switcher: Switcher): void;
 }
@@ -253,28 +263,33 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   let switchCount = 0;
 
   return {
-    build: (execution, sending, trustsNobody, isWithin = false) => {
-      const { session, programs, access, end, schema, isolation, keepsLoginPath, settings = NO_SETTINGS } = execution;
-      const { comment } = execution;
+    build: (execution, sending, trustsNobody, isWithin = false, isCoalesced = false) => {
+      const { session, programs, access, end, schema, isolation, keepsLoginPath, comment } = execution;
       const { model, options } = current;
       const role = session.databaseRole;
       let ofSession = ofSessions.get(session);
       if (ofSession === undefined) ofSessions.set(session, (ofSession = buildSessionSettings(session, sessions)));
       let looksFirst = execution.check !== undefined;
       let plansEachTime = false;
+      const { dbPreRequest } = options;
+      const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
+      // nothing in it could read what is set for code of users
+      let isQuiet = isCoalesced && access === "read only" && preRequest === undefined && programs.length === 1;
       for (const { program } of programs) {
         if (program.checks.length > 0) looksFirst = true;
         if (program.plansEachTime === true) plansEachTime = true;
+        if (program.isProven !== true) isQuiet = false;
       }
-      const { dbPreRequest } = options;
-      const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
+      const given = execution.settings ?? NO_SETTINGS;
+      const settings = isQuiet ? given : allSettings(execution);
+      const { names: sessionNames, values: sessionValues } = isQuiet ? ofSession.own : ofSession;
       const { prepares, sharing } = sending;
       const frame = frames.take({
         model,
         options,
         role,
         caller: session.role,
-        sessionNames: ofSession.names,
+        sessionNames,
         settings,
         settingCount: settings.length,
         schema,
@@ -308,7 +323,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       });
 
       const statements: WireStatement[] = [...frame.opening];
-      const values: string[] = [...frame.first, ...ofSession.values];
+      const values: string[] = [...frame.first, ...sessionValues];
       for (const [, value] of settings) values.push(value);
       for (const value of frame.afterwards) values.push(value);
       statements.push({ text: frame.settingsText, name: frame.settingsName, values });
@@ -323,6 +338,15 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
             values: fillSlots(slots, programs[program]?.values ?? [], session),
           });
       }
+      const mayCoalesce =
+        isQuiet &&
+        prepares &&
+        frame.isImplicit &&
+        !looksFirst &&
+        comment === undefined &&
+        given.length === 0 &&
+        sessionValues.length === 1 && // the role
+        script.lines.length === 1;
       if (!looksFirst) for (const statement of frame.last) statements.push(statement);
       return {
         statements,
@@ -334,6 +358,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         undo: frame.undo,
         cleaning: script.cleaning,
         sending,
+        frame: mayCoalesce ? frame : undefined,
       };
     },
     remember: (execution, switcher) => {

@@ -39,7 +39,7 @@ export const createSurface = (context: PluginContext, engineOf: () => GqlEngine)
     exchange.planned = operation.plans;
     exchange.mark("plan");
     const data = await engine.run(operation, exchange.session, {
-      settings: context.requestSettings(exchange.request, exchange.path),
+      requestSettings: () => context.requestSettings(exchange.request, exchange.path),
       exchange,
       onGone: (listener) => exchange.onGone(listener),
       end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",

@@ -57,10 +57,15 @@ const programOf = (...statements: readonly ProgramStatement[]): Program => ({
 });
 
 /** Its settings are those of the request: policies look at them. */
-const runAlone = async (run: Run, { session, schema, settings, keepsLoginPath }: Execution, program: Program) => {
+const runAlone = async (
+  run: Run,
+  { session, schema, requestSettings, settings, keepsLoginPath }: Execution,
+  program: Program,
+) => {
   const [row = {}] = await run({
     session,
     schema,
+    ...(requestSettings === undefined ? {} : { requestSettings }),
     ...(settings === undefined ? {} : { settings }),
     ...(keepsLoginPath === undefined ? {} : { keepsLoginPath }),
     access: "read write",

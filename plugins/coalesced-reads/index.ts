@@ -1,0 +1,200 @@
+/** Reads that are asked at the same moment, by whomever, in one round trip. Short ones alone: one that takes long would
+ *  hold the others. Nothing waits for company: what one turn of the event loop has read from its sockets goes out
+ *  together, and where all connections are in use, what waits for the same one. */
+import {
+  definePlugin,
+  type CoalescedRead,
+  type Coalescer,
+  type Execution,
+  type PluginContext,
+  type Program,
+  type ResultRow,
+} from "../../core/index.ts";
+import { coalescedReadsSettings } from "./settings.ts";
+
+type Rows = readonly ResultRow[];
+
+/** What the reads of one run should cost together, in milliseconds. */
+const RUN_MS = 2;
+/** One that takes longer is broken up. */
+const PATIENCE_MS = 25;
+
+/** A read that costs more runs by itself, and so does one with a longer answer. */
+const MAX_MS = 2;
+const MIN_MS = 0.05;
+const MAX_CHARACTERS = 64 * 1024;
+/** Before that nothing is known. */
+const MIN_COUNT = 3;
+
+const MAX_ROUND_TRIP_MS = 5;
+
+/** What a round trip takes that hardly does anything: the shortest of late. On a machine that is busy this is most of
+ *  what any takes, so that what a read costs is the rest. */
+class RoundTrip {
+  ms = MAX_ROUND_TRIP_MS;
+
+  took(ms: number): void {
+    this.ms = Math.min(MAX_ROUND_TRIP_MS, ms < this.ms ? ms : this.ms + (ms - this.ms) / 256);
+  }
+}
+
+/** What reads of a program cost, and how much they answer. */
+class Pace {
+  /** In milliseconds. */
+  cost = MAX_MS;
+  isShort = false;
+  private count = 0;
+  private characters = 0;
+  private isDoubtful = false;
+  private isExcluded = false;
+
+  /** One of `together` reads that took so long. */
+  took(ms: number, together: number, rows: Rows, roundTrip: RoundTrip): void {
+    const characters = rows[0]?.["body"]?.length ?? 0;
+    this.characters += (characters - this.characters) / (characters > this.characters ? 1 : 256);
+    const cost = Math.max(MIN_MS, (this.isDoubtful ? ms : ms - roundTrip.ms) / together);
+    this.cost += (cost - this.cost) / (cost < this.cost ? 2 : 16);
+    this.isShort =
+      ++this.count >= MIN_COUNT && !this.isExcluded && this.cost <= MAX_MS && this.characters <= MAX_CHARACTERS;
+  }
+
+  /** It has held others up: all that it takes counts from now on. */
+  doubt(): void {
+    this.isDoubtful = true;
+    this.isShort = false;
+    this.cost = PATIENCE_MS;
+  }
+
+  /** What was known of it holds no more. */
+  exclude(): void {
+    this.isExcluded = true;
+    this.isShort = false;
+  }
+}
+
+interface Waiting {
+  readonly read: CoalescedRead;
+  readonly pace: Pace;
+  readonly resolve: (rows: Rows | Promise<Rows>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The reads of one frame. */
+interface Line {
+  readonly waiting: Waiting[];
+  /** Starts as many runs as those who wait need. */
+  start(): void;
+  /** It is to be started at the end of this turn. */
+  isDue: boolean;
+}
+
+const createLine = (
+  coalescer: Coalescer,
+  roundTrip: RoundTrip,
+  alone: PluginContext["execute"],
+  { options, counters }: PluginContext,
+): Line => {
+  const { maxCoalescedReads: maxCount } = options;
+  const waiting: Waiting[] = [];
+  /** Runs that have no connection yet. */
+  let coming = 0;
+
+  /** Of a run that begins there. */
+  const endOf = (from: number): number => {
+    let ms = 0;
+    let at = from;
+    while (at < waiting.length && at - from < maxCount && (at === from || ms < RUN_MS))
+      ms += (waiting[at++] as Waiting).pace.cost; // at is within its length
+    return at;
+  };
+
+  const run = async (): Promise<void> => {
+    let taken: readonly Waiting[] = [];
+    coming++;
+    const { rows, failedAt, error, isBroken, tookMs } = await coalescer.run(() => {
+      coming--;
+      taken = waiting.splice(0, endOf(0));
+      if (coming === 0) start(); // what it leaves: its reads turned out to take longer than was thought
+      return taken.map(({ read }) => read);
+    }, PATIENCE_MS);
+    if (failedAt > 0 && failedAt === taken.length) roundTrip.took(tookMs);
+    let count = 0;
+    for (const [i, { read, pace, resolve, reject }] of taken.entries()) {
+      const found = rows[i];
+      if (found !== undefined) {
+        count++;
+        pace.took(tookMs, taken.length, found, roundTrip);
+        resolve(found);
+      } else if (error !== undefined) reject(error);
+      else {
+        if (i < failedAt) pace.exclude();
+        else if (i === failedAt && isBroken) pace.doubt();
+        resolve(alone(read.execution));
+      }
+    }
+    if (count > 1) counters.add("coalesced-reads", count);
+  };
+
+  const start = (): void => {
+    let needed = 0;
+    for (let at = 0; at < waiting.length; at = endOf(at)) needed++;
+    for (let count = coming; count < needed && waiting.length > 0; count++) void run();
+  };
+
+  return { waiting, start, isDue: false };
+};
+
+/** @rule R-TX-17 */
+export const coalescedReads = definePlugin({
+  name: "coalesced-reads",
+  settings: coalescedReadsSettings,
+  apply: (_hooks, context) => {
+    if (context.options.maxCoalescedReads === 1) return;
+    let coalescer: Coalescer | undefined;
+    void context.coalescer().then((made) => (coalescer = made));
+    const roundTrip = new RoundTrip();
+    const paces = new WeakMap<Program, Pace>();
+    const lines = new WeakMap<object, Line>();
+    let due: Line[] = [];
+    const startAll = (): void => {
+      const all = due;
+      due = [];
+      for (const line of all) {
+        line.isDue = false;
+        line.start();
+      }
+    };
+
+    context.wrap({
+      execute: (next) => {
+        const measured = async (execution: Execution, pace: Pace): Promise<Rows> => {
+          const beganAtMs = performance.now();
+          const rows = await next(execution);
+          const tookMs = performance.now() - beganAtMs;
+          roundTrip.took(tookMs);
+          pace.took(tookMs, 1, rows, roundTrip);
+          return rows;
+        };
+        return (execution) => {
+          const { programs, access } = execution;
+          const program = programs[0]?.program;
+          if (coalescer === undefined || access !== "read only" || programs.length !== 1 || program?.isProven !== true)
+            return next(execution);
+          let pace = paces.get(program);
+          if (pace === undefined) paces.set(program, (pace = new Pace()));
+          if (!pace.isShort) return measured(execution, pace);
+          const read = coalescer.ready(execution);
+          if (read === undefined) return next(execution);
+          let line = lines.get(read.frame);
+          if (line === undefined) lines.set(read.frame, (line = createLine(coalescer, roundTrip, next, context)));
+          return new Promise((resolve, reject) => {
+            line.waiting.push({ read, pace, resolve, reject });
+            if (line.isDue) return;
+            line.isDue = true;
+            if (due.push(line) === 1) setImmediate(startAll);
+          });
+        };
+      },
+    });
+  },
+});
