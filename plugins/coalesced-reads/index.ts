@@ -15,12 +15,12 @@ import { coalescedReadsSettings } from "./settings.ts";
 type Rows = readonly ResultRow[];
 
 /** What the reads of one run should cost together, in milliseconds. */
-const RUN_MS = 2;
+const RUN_MS = 1;
 /** One that takes longer is broken up. */
 const PATIENCE_MS = 25;
 
 /** A read that costs more runs by itself, and so does one with a longer answer. */
-const MAX_MS = 2;
+const MAX_MS = 1;
 const MIN_MS = 0.05;
 const MAX_CHARACTERS = 64 * 1024;
 /** Before that nothing is known. */
