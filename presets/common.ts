@@ -26,6 +26,7 @@ import { jsonOperators } from "../plugins/operators/json.ts";
 import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/set.ts";
+import { streamedAnswers } from "../plugins/streamed-answers/index.ts";
 import { reloadPoll } from "../plugins/reload/poll.ts";
 import { tracing } from "../plugins/tracing/index.ts";
 import { slowQueries } from "../plugins/slow-queries/index.ts";
@@ -51,6 +52,8 @@ export const common: readonly Plugin[] = [
   costLimits,
   anonymousTimeout,
   safeWrites,
+  // long bodies
+  streamedAnswers,
   // what a browser sees first
   frontPage,
   // what the database offers

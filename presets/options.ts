@@ -15,6 +15,7 @@ export type { SoftDeleteOptions } from "../plugins/plus/soft-delete/settings.ts"
 export type { ChannelOptions } from "../plugins/reload/settings.ts";
 export type { RestOptions } from "../plugins/rest/settings.ts";
 export type { SharedOptions } from "../plugins/settings.ts";
+export type { StreamOptions } from "../plugins/streamed-answers/settings.ts";
 export type { LiveQueryOptions } from "../plugins/subscriptions/settings.ts";
 
 /** Options of the presets, with what each does: docs/reference/settings.md in camelCase. */
@@ -127,6 +128,10 @@ export interface PresetOptions extends RelApiOptions {
   readonly compatMode?: NonNullable<RelApiOptions["compatMode"]> | undefined;
   /** `true`: updates and deletes without a filter are refused (R-LIM-5, G-LIM-7). Default: `false`. */
   readonly safeWrites?: NonNullable<RelApiOptions["safeWrites"]> | undefined;
+  /** The body of a REST read, or the `data` of a GraphQL query, that is longer goes to the client while it arrives from the database, which waits for the client (R-STR). Default: `1048576`. */
+  readonly streamAboveBytes?: NonNullable<RelApiOptions["streamAboveBytes"]> | undefined;
+  /** How long a client may keep the database waiting for it to read such a body; then what is left is read and held, and the connection is free. Default: `60` (seconds). */
+  readonly streamPatience?: NonNullable<RelApiOptions["streamPatience"]> | undefined;
   /** Channel on which `NOTIFY` asks for a schema or settings reload. Default: `"pgrst"`. */
   readonly dbChannel?: NonNullable<RelApiOptions["dbChannel"]> | undefined;
   /** Whether that channel is listened to. Default: `true`. */
@@ -265,10 +270,6 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbHoistedTxSettings?: NonNullable<RelApiOptions["dbHoistedTxSettings"]> | undefined;
   /** REST reads carry an `ETag`; `If-None-Match` and `If-Match` count (R-ETG). Default: `false`. */
   readonly etags?: NonNullable<RelApiOptions["etags"]> | undefined;
-  /** The body of a REST read that is longer goes to the client while it arrives from the database, which waits for the client (R-STR). Default: `1048576`. */
-  readonly streamAboveBytes?: NonNullable<RelApiOptions["streamAboveBytes"]> | undefined;
-  /** How long a client may keep the database waiting for it to read such a body; then what is left is read and held, and the connection is free. Default: `60` (seconds). */
-  readonly streamPatience?: NonNullable<RelApiOptions["streamPatience"]> | undefined;
   /** The OpenAPI document says that a token is needed. Default: `false`. */
   readonly openapiSecurityActive?: NonNullable<RelApiOptions["openapiSecurityActive"]> | undefined;
   /** Address of the API in the OpenAPI document, as clients of a proxy see it. */

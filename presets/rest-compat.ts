@@ -24,7 +24,6 @@ import { openapi3 } from "../plugins/rest/openapi-3.ts";
 import { restOptions } from "../plugins/rest/options.ts";
 import { restRpc } from "../plugins/rest/rpc.ts";
 import { restWrites } from "../plugins/rest/write.ts";
-import { streamedAnswers } from "../plugins/rest/streamed-answers.ts";
 import { suggestions } from "../plugins/rest/suggestions.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
@@ -46,7 +45,6 @@ export const restCompat = (options: PresetOptions): Preset =>
     restHints,
     restLive,
     etag,
-    streamedAnswers,
     // the schema described
     openapi,
     openapi3,

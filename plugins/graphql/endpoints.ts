@@ -17,7 +17,9 @@ import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
 import type { GraphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson, parseFailed } from "./errors.ts";
-import { compressed, json, NOT_FOUND, subscriptionOverHttp, type AnyExchange, runOptionsOf } from "./http.ts";
+import { compressed } from "./compressed.ts";
+import { json, NOT_FOUND, subscriptionOverHttp, type AnyExchange, runOptionsOf } from "./http.ts";
+import { createLongAnswers, type LongAnswers } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
 import { isObject, type JsonObject } from "./request.ts";
 
@@ -155,6 +157,8 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     return served;
   };
 
+  const longAnswers = createLongAnswers(context, "", "");
+
   const answer = async (exchange: Exchange): Promise<Answer> => {
     const engine = engineOf();
     const { session, method } = exchange;
@@ -173,10 +177,16 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       const operation = document.bind(variables);
       exchange.planned = operation.plans;
       exchange.mark("plan");
-      const options = runOptionsOf(exchange, context);
-      const data = await engine.run(operation, session, isReading ? { ...options, access: "read only" } : options);
+      const run = (long?: LongAnswers): Promise<string> => {
+        const options = { ...runOptionsOf(exchange, context), longBody: long?.options.longBody };
+        return engine.run(operation, session, isReading ? { ...options, access: "read only" } : options);
+      };
+      const data = await run(longAnswers);
+      const whole = data === "{}" ? await longAnswers.taken(exchange, run) : data;
       exchange.mark("transaction");
-      return await compressed(exchange, json(exchange, 200, data));
+      return typeof whole === "string"
+        ? await compressed(exchange, json(exchange, 200, whole))
+        : await longAnswers.answer(exchange, json(exchange, 200, undefined), whole);
     } catch (error) {
       return encode(engine, exchange, error);
     }

@@ -14,7 +14,9 @@ import {
 import type { GraphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson } from "./errors.ts";
-import { compressed, json, statusFor, subscriptionOverHttp, runOptionsOf } from "./http.ts";
+import { compressed } from "./compressed.ts";
+import { AFTER_DATA, BEFORE_DATA, json, statusFor, subscriptionOverHttp, runOptionsOf } from "./http.ts";
+import { createLongAnswers, type LongAnswers } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
 
@@ -67,6 +69,8 @@ const createSurface = (context: PluginContext): Surface => {
     return engine;
   };
 
+  const longAnswers = createLongAnswers(context, BEFORE_DATA, AFTER_DATA);
+
   const answer = async (exchange: Exchange): Promise<Answer> => {
     const engine = engineOf();
     try {
@@ -80,10 +84,17 @@ const createSurface = (context: PluginContext): Surface => {
       const operation = document.bind(request.variables);
       exchange.planned = operation.plans;
       exchange.mark("plan");
-      const options = { ...runOptionsOf(exchange, context), access: "read only" } as const;
-      const data = await engine.run(operation, exchange.session, options);
+      const run = (long?: LongAnswers): Promise<string> =>
+        engine.run(operation, exchange.session, {
+          ...runOptionsOf(exchange, context, long?.options),
+          access: "read only",
+        });
+      const data = await run(longAnswers);
+      const whole = data === "{}" ? await longAnswers.taken(exchange, run) : data;
       exchange.mark("transaction");
-      return await compressed(exchange, json(exchange, 200, `{"data":${data}}`, PRIVATE));
+      return typeof whole === "string"
+        ? await compressed(exchange, json(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE))
+        : await longAnswers.answer(exchange, json(exchange, 200, undefined, PRIVATE), whole);
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;

@@ -1,7 +1,5 @@
 /** `POST /v1/graphql {"query":"{ album { id } }"}` and the addresses beside it. @rule G-HTTP-1 … G-HTTP-14 */
 import { randomUUID } from "node:crypto";
-import { promisify } from "node:util";
-import { gzip, gzipSync } from "node:zlib";
 import { createHandler, type RequestParams, type Response as HandlerResponse } from "graphql-http";
 import {
   RelApiError,
@@ -16,10 +14,11 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
+import { compressed } from "./compressed.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { createLongAnswers } from "./long-answers.ts";
+import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
@@ -38,13 +37,11 @@ const SOCKET_ALLOW = "OPTIONS, GET";
 
 export const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
 
-/** Bytes from which bodies are compressed. */
-const MIN_GZIP_BYTES = 700;
-
-/** Up to here compressing takes less time than handing the work to another thread. */
-const MAX_SYNC_GZIP_BYTES = 16 * 1024;
-
 const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** Around `data`. */
+export const BEFORE_DATA = '{"data":';
+export const AFTER_DATA = "}";
 
 const OK: HandlerResponse[1] = { status: 200, statusText: "" };
 
@@ -58,48 +55,22 @@ const NOTHING: Execution = {
   skipPreRequest: true,
 };
 
-const GZIPPED: Headers = [
-  ["Content-Encoding", "gzip"],
-  ["Vary", "Accept-Encoding"],
-];
-
-const gzipAside = promisify(gzip);
-
-const acceptsGzip = (header: string | undefined): boolean =>
-  header !== undefined &&
-  header.split(",").some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part));
-
 /** `x-request-id`: the request's own, else a new one. @rule G-HTTP-10 */
 const requestId = (exchange: AnyExchange): readonly [string, string] => [
   "x-request-id",
   exchange.requestId ?? (exchange.header("x-request-id") || randomUUID()),
 ];
 
-export const json = (exchange: AnyExchange, status: number, body: string | Uint8Array, more: Headers = []): Answer => ({
+export const json = (
+  exchange: AnyExchange,
+  status: number,
+  body: string | Uint8Array | undefined,
+  more: Headers = [],
+): Answer => ({
   status,
   headers: [["Content-Type", "application/json; charset=utf-8"], requestId(exchange), ...more],
   body,
 });
-
-/** @rule G-HTTP-10 */
-export const compressed = (exchange: AnyExchange, answer: Answer): Answer | Promise<Answer> => {
-  const { body } = answer;
-  if (body === undefined || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange.header("accept-encoding")))
-    return answer;
-  return zipped(answer, body);
-};
-
-const zipped = async (answer: Answer, body: string | Uint8Array): Promise<Answer> => {
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  if (bytes.length < MIN_GZIP_BYTES) return { ...answer, body: bytes };
-  const small =
-    bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAside(bytes, { level: 1 });
-  return {
-    ...answer,
-    headers: [...answer.headers, ...GZIPPED],
-    body: small,
-  };
-};
 
 const TX = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
 
@@ -135,6 +106,8 @@ export const subscriptionOverHttp = (): RelApiError =>
 interface Posted {
   readonly exchange: Exchange;
   readonly request: GqlRequest;
+  /** What it is answered with in place of a text, set when that is known. */
+  long?: LongAnswer;
 }
 
 /** Statuses: only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
@@ -143,13 +116,10 @@ export const statusFor = (exchange: AnyExchange, { status, keepsStatus }: Encode
   exchange.path === OLD_PATH || keepsStatus ? status : 200;
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
-  const longAnswers = createLongAnswers();
+  const longAnswers = createLongAnswers(context, BEFORE_DATA, AFTER_DATA);
 
-  const answer = async (
-    exchange: Exchange,
-    request: GqlRequest,
-    sender: GqlSender = exchange,
-  ): Promise<HandlerResponse> => {
+  const answer = async (posted: Posted, sender: GqlSender = posted.exchange): Promise<HandlerResponse> => {
+    const { exchange, request } = posted;
     try {
       if (engine.opening.open !== undefined) await engine.opening.open();
       const document = engine.prepare(request, exchange.session, sender);
@@ -160,16 +130,17 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       exchange.mark("plan");
       // those of a batch are put together as text
       const options = runOptionsOf(exchange, context, sender === exchange ? longAnswers.options : undefined);
-      let data = await engine.run(operation, exchange.session, options);
-      const long = data === "{}" ? longAnswers.of.get(exchange) : undefined;
-      if (long !== undefined) {
-        if ((await long) !== undefined)
-          data = ""; // the handler takes text alone
-        else data = await engine.run(operation, exchange.session, runOptionsOf(exchange, context));
-      }
+      const data = await engine.run(operation, exchange.session, options);
+      const whole =
+        data === "{}"
+          ? await longAnswers.taken(exchange, () =>
+              engine.run(operation, exchange.session, runOptionsOf(exchange, context)),
+            )
+          : data;
       exchange.mark("transaction");
-      if (data === "") return ["", OK];
-      return [`{"data":${data}}`, OK];
+      if (typeof whole === "string") return [`${BEFORE_DATA}${whole}${AFTER_DATA}`, OK];
+      posted.long = whole;
+      return ["", OK]; // the handler takes text alone
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
@@ -182,7 +153,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   // has its own messages, and its responses are text from the database.
   const handle = createHandler<Posted>({
     parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
-    onSubscribe: ({ raw: { exchange } }, request) => answer(exchange, request as GqlRequest), // as parsed below
+    onSubscribe: ({ raw }) => answer(raw),
   });
 
   const postBatch = async (exchange: Exchange, requests: readonly GqlRequest[]): Promise<Answer> => {
@@ -190,7 +161,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     const batch = await answerBatch(
       requests,
       context.options,
-      async (request) => (await answer(exchange, request, sender))[0] ?? "",
+      async (request) => (await answer({ exchange, request }, sender))[0] ?? "",
       (error) => engine.encodeErrors(error, exchange.session).body,
     );
     if ("body" in batch) return compressed(exchange, json(exchange, 200, batch.body));
@@ -209,21 +180,19 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     }
     exchange.mark("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
+    const posted: Posted = { exchange, request: body.single };
     // without headers nothing is negotiated: the dialect does not look at `Accept`
     const [text, { status }] = await handle({
       method: "POST",
       url: exchange.path,
       headers: NO_HEADERS,
       body: null,
-      raw: { exchange, request: body.single },
+      raw: posted,
       context: undefined,
     });
-    const long = text === "" ? await longAnswers.of.get(exchange) : undefined;
-    if (long !== undefined && "gzip" in long) {
-      if (!acceptsGzip(exchange.header("accept-encoding"))) return json(exchange, status, await long.plain());
-      return json(exchange, status, await long.gzip(), GZIPPED);
-    }
-    return compressed(exchange, json(exchange, status, long ?? text ?? ""));
+    return posted.long === undefined
+      ? compressed(exchange, json(exchange, status, text ?? ""))
+      : longAnswers.answer(exchange, json(exchange, status, undefined), posted.long);
   };
 
   const health = async (): Promise<Answer> => {

@@ -7,7 +7,6 @@ import type {
   Exchange,
   Execution,
   Expression,
-  LongBody,
   Model,
   Plan,
   Predicate,
@@ -225,15 +224,6 @@ export type ReadParameters = Token<
 
 /** Offered by the plugin `rest`. */
 export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;
-
-/** Long bodies, which arrive when their answers have begun. */
-export interface StreamedAnswers extends LongBody {
-  /** The answer that is made of a row whose body is still to come, with its body. */
-  withBody(row: ResultRow, answer: Answer): Answer;
-}
-
-/** Offered by the plugin `streamed-answers`. */
-export type StreamedAnswersService = Token<"streamed-answers", StreamedAnswers>;
 
 /** Offered by the plugin `rest-live`. */
 export type RestLiveService = Token<"rest-live", RestLive>;

@@ -10,6 +10,7 @@ import {
   type RelApiHooks,
 } from "../../core/index.ts";
 import type { GraphqlService } from "../graphql/api.ts";
+import type { StreamedAnswers, StreamedAnswersService } from "../streamed-answers/api.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
 import type {
@@ -26,8 +27,6 @@ import type {
   RestPreferences,
   RestPreferencesService,
   RestTarget,
-  StreamedAnswers,
-  StreamedAnswersService,
   SuggestionsService,
 } from "./api.ts";
 import {
@@ -40,6 +39,7 @@ import {
 } from "./errors.ts";
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { Rest, Way } from "./request.ts";
+import type { EtagsService } from "./run.ts";
 import { createRoutes, onRelation, type RestService } from "./routes.ts";
 import { restLimits, restSettings } from "./settings.ts";
 import {
@@ -75,7 +75,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     readParameters,
     suggestions: () => context.service<SuggestionsService>("suggestions"),
     hints: () => (context.options.compatMode ? undefined : context.service<HintsService>("rest-hints")),
-    streamed: () => (streamed ??= [context.service<StreamedAnswersService>("streamed-answers")])[0],
+    streamed: () => (streamed ??= [streamedAnswers(context)])[0],
     routeOf,
     methodsOf,
     wayOf: createWays(context, routeOf),
@@ -86,6 +86,12 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
   relation.set("GET", read).set("HEAD", read);
   return rest;
 };
+
+/** @rule R-STR-6 */
+const streamedAnswers = (context: PluginContext): StreamedAnswers | undefined =>
+  context.service<EtagsService>("rest-etags") === undefined // a tag is of the whole body
+    ? context.service<StreamedAnswersService>("streamed-answers")
+    : undefined;
 
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 

@@ -15,6 +15,7 @@ import type {
   Relation,
   ReadFrom,
 } from "../../core/index.ts";
+import type { StreamedAnswers } from "../streamed-answers/api.ts";
 import type {
   FinishAnswer,
   Hints,
@@ -25,7 +26,6 @@ import type {
   ReceiveBody,
   RestRoute,
   RestTarget,
-  StreamedAnswers,
   Suggestions,
 } from "./api.ts";
 

@@ -8,7 +8,7 @@ import {
   type ValuesOf,
 } from "../../core/index.ts";
 
-const { flag, httpUrl, listOf, oneOf, text, wholeNumber } = settingKinds;
+const { flag, httpUrl, listOf, oneOf, text } = settingKinds;
 
 const isPath = (given: string): boolean => /^\/[^\s?#%]*$/.test(given);
 
@@ -140,36 +140,13 @@ export const etagSettings = [
   }),
 ] as const;
 
-/** Of `streamed-answers`. */
-export const streamSettings = [
-  defineOption({
-    name: "streamAboveBytes",
-    isFixed: true,
-    environment: ["STREAM_ABOVE_BYTES"],
-    kind: wholeNumber(1024),
-    default: 1024 * 1024,
-    description:
-      "the body of a REST read that is longer goes to the client while it arrives from the database, which waits for the client (R-STR)",
-  }),
-  defineOption({
-    name: "streamPatience",
-    environment: ["STREAM_PATIENCE"],
-    kind: wholeNumber(1),
-    default: 60,
-    unit: "seconds",
-    description:
-      "how long a client may keep the database waiting for it to read such a body; then what is left is read and held, and the connection is free",
-  }),
-] as const;
-
 /** Options of the REST surface. */
 export interface RestOptions
   extends
     OptionsOf<typeof restSettings>,
     OptionsOf<typeof rpcSettings>,
     OptionsOf<typeof openapiSettings>,
-    OptionsOf<typeof etagSettings>,
-    OptionsOf<typeof streamSettings> {}
+    OptionsOf<typeof etagSettings> {}
 
 declare module "../../core/kernel/options.ts" {
   interface RelApiOptions extends RestOptions {}
@@ -178,8 +155,7 @@ declare module "../../core/kernel/options.ts" {
       ValuesOf<typeof restSettings>,
       ValuesOf<typeof rpcSettings>,
       ValuesOf<typeof openapiSettings>,
-      ValuesOf<typeof etagSettings>,
-      ValuesOf<typeof streamSettings> {}
+      ValuesOf<typeof etagSettings> {}
 }
 
 declare module "../../core/kernel/limits.ts" {

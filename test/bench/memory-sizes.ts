@@ -60,13 +60,19 @@ const read = ({ port, agent }: SceneContext, path: string, headers = {}, body?: 
     outgoing.on("error", reject).end(body);
   });
 
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** The answer of a GraphQL query. */
+const ask = (context: SceneContext, query: string): Promise<number> =>
+  read(context, "/v1/graphql", JSON_TYPE, JSON.stringify({ query }));
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Asks, reads nothing for some seconds, and leaves. */
-const stall = async ({ port }: SceneContext, accept: string): Promise<number> => {
+const stall = async ({ port }: SceneContext, request: string): Promise<number> => {
   const socket = connect(port, "127.0.0.1");
   socket.pause();
-  socket.write(`GET /api/memory_million HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\n\r\n`);
+  socket.write(request);
   await pause(6000);
   socket.destroy();
   await pause(500);
@@ -91,6 +97,8 @@ const FLOOR_MEGABYTES = 20;
 
 const SIZES = [1, 10, 50];
 
+const MILLION = JSON.stringify({ query: "{ memory_million { id name note } }" });
+
 export const SIZE_SCENES: readonly SizeScene[] = [
   ...SIZES.flatMap((megabytes): readonly SizeScene[] => [
     {
@@ -101,13 +109,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     {
       name: `an answer of ${megabytes} MB, GraphQL`,
       limit: twice,
-      run: (context) =>
-        read(
-          context,
-          "/v1/graphql",
-          { "content-type": "application/json" },
-          JSON.stringify({ query: `{ memory_text(where: {id: {_eq: ${megabytes}}}) { body } }` }),
-        ),
+      run: (context) => ask(context, `{ memory_text(where: {id: {_eq: ${megabytes}}}) { body } }`),
     },
     {
       name: `a body of ${megabytes} MB, JSON`,
@@ -153,14 +155,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
       name: `an answer of ${megabytes} MB, GraphQL list`,
       limit: twice,
       run: (context) =>
-        read(
-          context,
-          "/v1/graphql",
-          { "content-type": "application/json" },
-          JSON.stringify({
-            query: `{ memory_million(limit: ${megabytes * JSON_ROWS_PER_MEGABYTE}) { id name note } }`,
-          }),
-        ),
+        ask(context, `{ memory_million(limit: ${megabytes * JSON_ROWS_PER_MEGABYTE}) { id name note } }`),
     },
   ]),
   ...(["application/json", "text/csv"] as const).map((type): SizeScene => ({
@@ -168,15 +163,28 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     limit: (megabytes) => megabytes + 25,
     run: (context) => post(context, "/api/memory_row", type, type === "text/csv" ? csv(ROWS) : json(ROWS)),
   })),
-  ...(["application/json", "text/csv"] as const).map((type): SizeScene => ({
-    name: `a million rows that nobody reads, ${type}`,
+  ...(["application/json", "text/csv"] as const).flatMap((type): readonly SizeScene[] => [
+    {
+      name: `a million rows that nobody reads, ${type}`,
+      limit: () => 30,
+      run: (context) => stall(context, `GET /api/memory_million HTTP/1.1\r\nHost: a\r\nAccept: ${type}\r\n\r\n`),
+    },
+    {
+      name: `a million rows that are read, ${type}`,
+      limit: () => 60,
+      run: (context) => read(context, "/api/memory_million", { accept: type }),
+    },
+  ]),
+  {
+    name: "a million rows that nobody reads, GraphQL",
     limit: () => 30,
-    run: (context) => stall(context, type),
-  })),
-  ...(["application/json", "text/csv"] as const).map((type): SizeScene => ({
-    name: `a million rows that are read, ${type}`,
+    run: (context) =>
+      stall(context, `POST /v1/graphql HTTP/1.1\r\nHost: a\r\nContent-Length: ${MILLION.length}\r\n\r\n${MILLION}`),
+  },
+  ...["identity", "gzip"].map((coding): SizeScene => ({
+    name: `a million rows that are read, GraphQL, ${coding}`,
     limit: () => 60,
-    run: (context) => read(context, "/api/memory_million", { accept: type }),
+    run: (context) => read(context, "/v1/graphql", { ...JSON_TYPE, "accept-encoding": coding }, MILLION),
   })),
 ];
 

@@ -1,14 +1,14 @@
 /** Long answers go to the client while they arrive from the database. */
 import { createServer, get as httpGet } from "node:http";
-import { connect, type AddressInfo, type Socket } from "node:net";
-import { createGunzip, createGzip, gunzipSync } from "node:zlib";
+import type { AddressInfo } from "node:net";
+import { createGunzip, createGzip } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { capabilities, startApi, type Answer } from "../support/api.ts";
-import { atFileEnd } from "../support/file-end.ts";
 import { pause, until } from "../support/live.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";
-import { adminSecret, bearer } from "../support/tokens.ts";
+import { askSlowly, untilFigure, type SlowClient } from "../support/slow-client.ts";
+import { bearer } from "../support/tokens.ts";
 
 const BIG = 60_000;
 const first = await startApi();
@@ -172,40 +172,16 @@ describe("the same answer", () => {
   });
 });
 
-interface Client {
-  readonly socket: Socket;
-  received(): number;
-  readonly closed: Promise<void>;
-}
-
-/** Asks, and reads nothing until it is told to. */
-const ask = (port: number, path: string): Client => {
-  let bytes = 0;
-  const socket = connect(port, "127.0.0.1");
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  socket.on("data", (chunk) => (bytes += chunk.length)).on("error", () => undefined);
-  socket.pause();
-  atFileEnd(async () => void socket.destroy());
-  return { socket, received: () => bytes, closed: new Promise((resolve) => socket.on("close", () => resolve())) };
-};
+const ask = (port: number, path: string): SlowClient => askSlowly(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
 
 const LONG_BYTES = 30_000_000;
-
-const are = async (of: Measured, name: string, wanted: (value: number) => boolean): Promise<void> => {
-  for (const endMs = Date.now() + 15_000; ;) {
-    const value = (await of.metrics())[name] ?? Number.NaN;
-    if (wanted(value)) return;
-    if (Date.now() > endMs) throw new Error(`${name} is ${value}`);
-    await pause(30);
-  }
-};
 
 describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
   test("R-STR-3 a client that reads nothing costs little, and gets everything when it reads", async () => {
     await api.get("/long");
     const before = process.memoryUsage();
     const clients = [ask(api.port, "/long"), ask(api.port, "/long"), ask(api.port, "/long")];
-    await are(api, "relapi_streams_waiting", (count) => count === 3);
+    await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
     await pause(500);
     const after = process.memoryUsage();
     expect(after.arrayBuffers + after.heapUsed - before.arrayBuffers - before.heapUsed).toBeLessThan(30_000_000);
@@ -213,8 +189,8 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
     expect((await api.get("/crate?limit=1")).status).toBe(200);
     for (const { socket } of clients) socket.resume();
     for (const { received } of clients) await until(() => received() > LONG_BYTES, 10_000);
-    await are(api, "relapi_streams_waiting", (count) => count === 0);
-    await are(api, "relapi_db_pool_in_use", (count) => count === 0);
+    await untilFigure(api, "relapi_streams_waiting", (count) => count === 0);
+    await untilFigure(api, "relapi_db_pool_in_use", (count) => count === 0);
   });
 
   test("R-STR-3 one that reads slowly gets everything", async () => {
@@ -242,10 +218,10 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
     const small = await startMeasured({ ...options, dbPool: 2 });
     for (let i = 0; i < 3; i++) {
       const { socket } = ask(small.port, "/long");
-      await are(small, "relapi_streams_waiting", (count) => count === 1);
+      await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
       socket.destroy();
-      await are(small, "relapi_streams_waiting", (count) => count === 0);
-      await are(small, "relapi_db_pool_in_use", (count) => count === 0);
+      await untilFigure(small, "relapi_streams_waiting", (count) => count === 0);
+      await untilFigure(small, "relapi_db_pool_in_use", (count) => count === 0);
       for (const answer of await Promise.all([small.get("/crate?limit=1"), small.get("/crate?limit=1")]))
         expect(answer.json()).toHaveLength(1);
     }
@@ -258,7 +234,7 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
 
   test("R-STR-5 a connection to the database that is lost breaks the answer", async () => {
     const { socket, received, closed } = ask(api.port, "/long");
-    await are(api, "relapi_streams_waiting", (count) => count === 1);
+    await untilFigure(api, "relapi_streams_waiting", (count) => count === 1);
     await api.sql(
       'select pg_terminate_backend(pid) from pg_stat_activity where query like \'%"flow"."long"%\' and pid <> pg_backend_pid()',
     );
@@ -266,14 +242,14 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
     await closed;
     expect(received()).toBeLessThan(LONG_BYTES);
     expect((await api.get("/crate?limit=1")).status).toBe(200);
-    await are(api, "relapi_streams_waiting", (count) => count === 0);
+    await untilFigure(api, "relapi_streams_waiting", (count) => count === 0);
   });
 
   test("R-STR-4 half of the connections may wait, other answers are held", async () => {
     const small = await startMeasured({ ...options, dbPool: 2 });
     const clients = [ask(small.port, "/long"), ask(small.port, "/long"), ask(small.port, "/long")];
-    await are(small, "relapi_streams_waiting", (count) => count === 1);
-    await are(small, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES);
+    await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
+    await untilFigure(small, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES);
     expect((await small.get("/crate?limit=1")).status).toBe(200);
     for (const { socket, received } of clients) {
       socket.resume();
@@ -284,9 +260,9 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
   test("R-STR-4 after STREAM_PATIENCE the remainder is held, and the connection is free", async () => {
     const patient = await startMeasured({ ...options, streamPatience: 1 });
     const { socket, received } = ask(patient.port, "/long");
-    await are(patient, "relapi_streams_waiting", (count) => count === 1);
-    await are(patient, "relapi_db_pool_in_use", (count) => count === 0);
-    await are(patient, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 2);
+    await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
+    await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
+    await untilFigure(patient, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 2);
     socket.resume();
     await until(() => received() > LONG_BYTES, 10_000);
   });
@@ -294,8 +270,8 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
   test("R-STR-4 a client that takes nothing for UNREAD_TIMEOUT is cut off", async () => {
     const strict = await startMeasured({ ...options, unreadTimeout: 1 });
     const { socket, received, closed } = ask(strict.port, "/long");
-    await are(strict, "relapi_unread_closed_total", (count) => count === 1);
-    await are(strict, "relapi_db_pool_in_use", (count) => count === 0);
+    await untilFigure(strict, "relapi_unread_closed_total", (count) => count === 1);
+    await untilFigure(strict, "relapi_db_pool_in_use", (count) => count === 0);
     socket.resume();
     await closed;
     expect(received()).toBeLessThan(LONG_BYTES);
@@ -304,11 +280,11 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
   test("R-STR-4 a statement_timeout counts until the body begins, not while the client reads", async () => {
     const timed = await startMeasured({ ...options, anonStatementTimeout: 2 });
     const { socket, received } = ask(timed.port, "/long");
-    await are(timed, "relapi_streams_waiting", (count) => count === 1);
+    await untilFigure(timed, "relapi_streams_waiting", (count) => count === 1);
     await pause(2500);
     socket.resume();
     await until(() => received() > LONG_BYTES, 10_000);
-    await are(timed, "relapi_db_pool_in_use", (count) => count === 0);
+    await untilFigure(timed, "relapi_db_pool_in_use", (count) => count === 0);
     expect((await timed.get("/crate?limit=1")).status).toBe(200);
   });
 
@@ -319,37 +295,5 @@ describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
     await until(() => received() > 0);
     await closing.relApi.close();
     await until(() => received() > LONG_BYTES, 10_000);
-  });
-});
-
-describe("GraphQL", () => {
-  const admin = { "x-session-admin-secret": adminSecret };
-  const query = "{ flow_crate(order_by: {id: asc}) { id label note } flow_part(limit: 1) { id } }";
-  const rowsOf = async (): Promise<unknown> =>
-    (await held.get("/crate?select=id,label,note&order=id")).json() as unknown;
-
-  test("R-STR-7 a long answer arrives whole, plain, compressed, and in a batch", async () => {
-    const plain = await api.post("/v1/graphql", { body: { query }, headers: admin });
-    expect(plain.status).toBe(200);
-    expect(plain.headers["content-length"]).toBe(String(plain.bytes.length));
-    expect(plain.headers["content-type"]).toBe("application/json; charset=utf-8");
-    const { data } = plain.json();
-    expect(data).toEqual({ flow_crate: await rowsOf(), flow_part: [{ id: 1 }] });
-    const zipped = await api.post("/v1/graphql", { body: { query }, headers: { ...admin, "accept-encoding": "gzip" } });
-    expect(zipped.headers["content-encoding"]).toBe("gzip");
-    expect(gunzipSync(zipped.bytes).equals(plain.bytes)).toBe(true);
-    const batch = await api.post("/v1/graphql", { body: [{ query }, { query }], headers: admin });
-    expect(batch.json()).toEqual([{ data }, { data }]);
-    const aliased =
-      "{ a: flow_crate(limit: 30000) { id label } b: __typename c: flow_crate(limit: 30000) { id label } }";
-    const parts = (await api.post("/v1/graphql", { body: { query: aliased }, headers: admin })).json().data;
-    expect([parts.a.length, parts.b, parts.c.length]).toEqual([30_000, "query_root", 30_000]);
-  });
-
-  test("R-STR-7 errors are answered as before", async () => {
-    const failing = "{ flow_broken(order_by: {id: asc}) { id n } }";
-    const answer = await api.post("/v1/graphql", { body: { query: failing }, headers: admin });
-    expect(answer.status).toBe(200);
-    expect(answer.json().errors[0].extensions.code).toBe("data-exception");
   });
 });

@@ -65,6 +65,7 @@ const ADDED = [
   ["ChannelOptions", "reload/settings.ts"],
   ["RestOptions", "rest/settings.ts"],
   ["SharedOptions", "settings.ts"],
+  ["StreamOptions", "streamed-answers/settings.ts"],
   ["LiveQueryOptions", "subscriptions/settings.ts"],
 ] as const;
 

@@ -1,0 +1,43 @@
+/** Answers for clients that take gzip. @rule G-HTTP-10 */
+import { promisify } from "node:util";
+import { gzip, gzipSync } from "node:zlib";
+import type { Answer, Exchange, Headers } from "../../core/index.ts";
+
+/** Bytes from which bodies are compressed. */
+const MIN_GZIP_BYTES = 700;
+
+/** Up to here compressing takes less time than handing the work to another thread. */
+const MAX_SYNC_GZIP_BYTES = 16 * 1024;
+
+const GZIPPED: Headers = [
+  ["Content-Encoding", "gzip"],
+  ["Vary", "Accept-Encoding"],
+];
+
+const gzipAside = promisify(gzip);
+
+type Asking = Pick<Exchange, "header">;
+
+export const acceptsGzip = (exchange: Asking): boolean =>
+  exchange
+    .header("accept-encoding")
+    ?.split(",")
+    .some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part)) === true;
+
+/** The answer as a compressed one, whose body is to come. */
+export const gzipped = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
+
+/** @rule G-HTTP-10 */
+export const compressed = (exchange: Asking, answer: Answer): Answer | Promise<Answer> => {
+  const { body } = answer;
+  if (body === undefined || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return answer;
+  return zipped(answer, body);
+};
+
+const zipped = async (answer: Answer, body: string | Uint8Array): Promise<Answer> => {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  if (bytes.length < MIN_GZIP_BYTES) return { ...answer, body: bytes };
+  const small =
+    bytes.length <= MAX_SYNC_GZIP_BYTES ? gzipSync(bytes, { level: 1 }) : await gzipAside(bytes, { level: 1 });
+  return { ...gzipped(answer), body: small };
+};

@@ -1,0 +1,334 @@
+/** Long answers of GraphQL queries go to the client while they arrive from the database. */
+import { createServer, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { definePlugin, without } from "../../core/index.ts";
+import { capabilities, forGraphql, startApi, type Answer } from "../support/api.ts";
+import { pause, until } from "../support/live.ts";
+import { documentOf, table } from "../support/metadata-document.ts";
+import { startMeasured, type Measured } from "../support/metrics.ts";
+import { askSlowly, untilFigure, type SlowClient } from "../support/slow-client.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+const ROWS = 60_000;
+const LONG_BYTES = 30_000_000;
+const first = await startApi();
+const { database } = first;
+await first.sql(`
+  create schema flood;
+  create table flood.crate (id int primary key, label text, note text);
+  insert into flood.crate select i, 'crate "' || i || '", säck', case when i % 3 > 0 then repeat('é', 30) end
+    from generate_series(1, ${ROWS}) i;
+  create table flood.part (id int primary key, crate_id int references flood.crate, name text);
+  create index on flood.part (crate_id);
+  insert into flood.part select i, i, 'part ' || i from generate_series(1, 1000) i;
+  create table flood.long as select 1 as id, repeat('x', ${LONG_BYTES}) as t;
+  create table flood.noise as
+    select 1 as id, (select string_agg(md5(i::text), '') from generate_series(1, ${LONG_BYTES / 32}) i) as t;
+  create view flood.broken as select id, 1 / (id - ${ROWS}) as n from flood.crate;
+`);
+
+/** Where streams are made: an embedded database answers at once. */
+const onServer = capabilities.realServer;
+const ENDPOINT = "query ($n: Int!) { flood_crate(order_by: {id: asc}, limit: $n) { id label note } }";
+const options = forGraphql({
+  on: database,
+  dbSchemas: ["flood"],
+  streamAboveBytes: 64 * 1024,
+  dbPool: 6,
+  metadata: documentOf(
+    ["crate", "part", "long", "noise", "broken"].map((name) =>
+      table(
+        `flood.${name}`,
+        name === "crate"
+          ? {
+              array_relationships: [
+                {
+                  name: "parts",
+                  using: {
+                    foreign_key_constraint_on: { table: { schema: "flood", name: "part" }, column: "crate_id" },
+                  },
+                },
+              ],
+            }
+          : {},
+      ),
+    ),
+    {
+      query_collections: [{ name: "api", definition: { queries: [{ name: "crates", query: ENDPOINT }] } }],
+      rest_endpoints: [
+        {
+          name: "crates",
+          url: "crates/:n",
+          methods: ["GET", "POST"],
+          comment: "",
+          definition: { query: { collection_name: "api", query_name: "crates" } },
+        },
+      ],
+    },
+  ),
+  dbTxEnd: "commit-allow-override",
+});
+const api = await startMeasured(options);
+const held = await startApi({ ...options, parts: [without("streamed-answers")] });
+
+const admin = { "x-session-admin-secret": adminSecret };
+const streamCount = async (of: Measured): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
+
+/** All but the time and the request's id. */
+const headersOf = ({ rawHeaders }: Answer): unknown =>
+  rawHeaders.filter(([name]) => name !== "Date" && name !== "x-request-id");
+
+const crates = "{ flood_crate(order_by: {id: asc}) { id label note } }";
+const several =
+  "{ a: flood_crate(order_by: {id: asc}) { id label } flood_part(limit: 1) { id } c: flood_crate_aggregate { aggregate { count } } }";
+const described = `{ flood_crate(order_by: {id: asc}) { id label note } __type(name: "flood_crate") { name } }`;
+
+describe("the same answer", () => {
+  type Same = [what: string, query: string, isStreamed?: boolean];
+  test.each<Same>([
+    ["one root field", crates],
+    ["rows with their own", "{ flood_crate(order_by: {id: desc}) { label parts(order_by: {id: asc}) { name } } }"],
+    ["one long value", "{ flood_long { id t } }"],
+    ["several root fields, which one statement answers as one value", several],
+    ["a name beside it", "{ __typename flood_crate(order_by: {id: asc}) { id label __typename } }"],
+    ["the schema beside it, which no statement answers", described, false],
+    ["a short one", "{ flood_crate(limit: 3, order_by: {id: asc}) { id } }", false],
+    ["a mutation", "mutation { update_flood_crate(where: {}, _set: {note: null}) { returning { id label } } }", false],
+  ])("R-STR-7 %s", async (...[, query, isStreamed = true]: Same) => {
+    const before = await streamCount(api);
+    const streamed = await api.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
+    expect(await streamCount(api)).toBe(before + (isStreamed && onServer ? 1 : 0));
+    const whole = await held.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
+    expect(streamed.bytes.equals(whole.bytes)).toBe(true);
+    expect(streamed.status).toBe(200);
+    expect(streamed.text.slice(0, 100)).not.toContain("errors");
+    expect(headersOf(streamed)).toEqual(headersOf(whole));
+    expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
+  });
+
+  test("R-STR-7 by GET, and at the URLs of named queries", async () => {
+    for (const path of [`/v1/graphql?query=${encodeURIComponent(crates)}`, `/api/rest/crates/${ROWS}`]) {
+      const before = await streamCount(api);
+      const streamed = await api.get(path, { headers: admin });
+      expect(await streamCount(api)).toBe(before + (onServer ? 1 : 0));
+      const whole = await held.get(path, { headers: admin });
+      expect(streamed.bytes.length).toBeGreaterThan(1_000_000);
+      expect(streamed.bytes.equals(whole.bytes)).toBe(true);
+      expect(headersOf(streamed)).toEqual(headersOf(whole));
+      const head = await api.head(path, { headers: admin });
+      expect(head.bytes.length).toBe(0);
+      expect(headersOf(head)).toEqual(headersOf(await held.head(path, { headers: admin })));
+    }
+  });
+
+  test("R-STR-7 compressed where the client takes gzip, in chunks", async () => {
+    for (const query of [crates, several, described, "{ flood_noise { t } }"]) {
+      const plain = await held.post("/v1/graphql", { body: { query }, headers: admin });
+      const zipped = await api.post("/v1/graphql", {
+        body: { query },
+        headers: { ...admin, "accept-encoding": "gzip" },
+      });
+      expect(zipped.headers["content-encoding"]).toBe("gzip");
+      expect(zipped.headers["vary"]).toBe("Accept-Encoding");
+      const isStreamed = onServer && query !== described;
+      expect(zipped.headers["transfer-encoding"]).toBe(isStreamed ? "chunked" : undefined);
+      expect(gunzipSync(zipped.bytes).equals(plain.bytes)).toBe(true);
+    }
+  });
+
+  test("R-STR-7 HTTP/1.0, where nothing says that a chunked answer is complete, gets it plain", async () => {
+    const body = JSON.stringify({ query: crates });
+    const client = askSlowly(
+      api.port,
+      `POST /v1/graphql HTTP/1.0\r\nx-session-admin-secret: ${adminSecret}\r\nAccept-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    const chunks: Buffer[] = [];
+    client.socket.on("data", (chunk: Buffer) => chunks.push(chunk)).resume();
+    await client.closed;
+    const answer = Buffer.concat(chunks);
+    const headersEnd = answer.indexOf("\r\n\r\n");
+    const head = answer.toString("latin1", 0, headersEnd).toLowerCase();
+    const length = answer.length - headersEnd - 4;
+    expect(head).toContain(`content-length: ${length}`);
+    if (onServer) expect(head).not.toContain("gzip");
+  });
+
+  test("R-STR-7 an error in the last row is answered like any other", async () => {
+    const query = "{ flood_broken(order_by: {id: asc}) { id n } }";
+    const [one, other] = [
+      await api.post("/v1/graphql", { body: { query }, headers: admin }),
+      await held.post("/v1/graphql", { body: { query }, headers: admin }),
+    ];
+    expect(one.status).toBe(200);
+    expect(one.json()).toEqual(other.json());
+    expect(one.json().errors[0].extensions.code).toBe("data-exception");
+  });
+
+  test("R-STR-7 batches, calls of the application and plugins that look at the answer get all of it", async () => {
+    const before = await streamCount(api);
+    const { data } = (await held.post("/v1/graphql", { body: { query: crates }, headers: admin })).json();
+    const batch = await api.post("/v1/graphql", { body: [{ query: crates }, { query: crates }], headers: admin });
+    expect(batch.json()).toEqual([{ data }, { data }]);
+    const called = await api.relApi.graphql({ query: crates, session: { role: "admin", isAdmin: true } });
+    expect(called).toEqual({ data });
+    expect(await streamCount(api)).toBe(before);
+    let seen = 0;
+    const looking = definePlugin({
+      name: "looking",
+      apply: (_hooks, context) =>
+        context.addStep({
+          name: "looking",
+          before: (exchange) => void Object.defineProperty(exchange, "needsBody", { value: true }),
+          after: (_, { bytes }) => void (seen = bytes),
+        }),
+    });
+    const looked = await startMeasured({ ...options, parts: [...(options.parts ?? []), looking] });
+    const answer = await looked.post("/v1/graphql", { body: { query: crates }, headers: admin });
+    expect(answer.json()).toEqual({ data });
+    expect(seen).toBe(answer.bytes.length);
+  });
+});
+
+const ask = (port: number, query: string, headers = ""): SlowClient => {
+  const body = JSON.stringify({ query });
+  return askSlowly(
+    port,
+    `POST /v1/graphql HTTP/1.1\r\nHost: x\r\nx-session-admin-secret: ${adminSecret}\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+};
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+const heldBytes = (): number => {
+  collect();
+  const { arrayBuffers, heapUsed } = process.memoryUsage();
+  return arrayBuffers + heapUsed;
+};
+
+const LONG = "{ flood_long { t } }";
+const GZIP = "Accept-Encoding: gzip\r\n";
+/** Compressed it is half as long, so that it does not fit into the buffers of the sockets. */
+const NOISE = "{ flood_noise { t } }";
+/** Less than all of it, compressed. */
+const NOISE_BYTES = 12_000_000;
+
+describe.skipIf(!onServer)("the client's pace", { timeout: 60_000 }, () => {
+  test("R-STR-7 a client that reads nothing costs little, and gets everything when it reads", async () => {
+    await api.post("/v1/graphql", { body: { query: LONG }, headers: admin });
+    const before = heldBytes();
+    const clients = [ask(api.port, LONG), ask(api.port, LONG), ask(api.port, NOISE, GZIP)];
+    await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
+    await pause(500);
+    expect(heldBytes() - before).toBeLessThan(15_000_000);
+    expect((await api.metrics())["relapi_unread_bytes"]).toBeLessThan(5_000_000);
+    for (const { socket } of clients) socket.resume();
+    for (const [at, { received }] of clients.entries())
+      await until(() => received() > (at === 2 ? NOISE_BYTES : LONG_BYTES), 20_000);
+    await untilFigure(api, "relapi_streams_waiting", (count) => count === 0);
+    await untilFigure(api, "relapi_db_pool_in_use", (count) => count === 0);
+  });
+
+  test("R-STR-7 one that reads slowly gets everything", async () => {
+    for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
+      const { socket, received } = ask(api.port, query, headers);
+      for (let wanted = 3_000_000; wanted < bytes; wanted += 3_000_000) {
+        socket.resume();
+        await until(() => received() >= wanted, 10_000);
+        socket.pause();
+        await pause(50);
+      }
+      socket.resume();
+      await until(() => received() > bytes, 10_000);
+    }
+  });
+
+  test("R-STR-7 when a client leaves, its connection is free and clean", async () => {
+    const small = await startMeasured({ ...options, dbPool: 2 });
+    for (const headers of ["", GZIP, ""]) {
+      const { socket } = ask(small.port, NOISE, headers);
+      await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
+      socket.destroy();
+      await untilFigure(small, "relapi_streams_waiting", (count) => count === 0);
+      await untilFigure(small, "relapi_db_pool_in_use", (count) => count === 0);
+      const query = "{ flood_crate(limit: 1) { id } }";
+      const both = [1, 2].map(() => small.post("/v1/graphql", { body: { query }, headers: admin }));
+      for (const answer of await Promise.all(both)) expect(answer.json().data.flood_crate).toHaveLength(1);
+    }
+    expect(
+      await small.sql(
+        "select count(*)::int as n from pg_stat_activity where state = 'active' and query like '%\"flood\".\"noise\"%' and pid <> pg_backend_pid()",
+      ),
+    ).toEqual([{ n: 0 }]);
+  });
+
+  test("R-STR-7 a connection to the database that is lost breaks the answer, compressed or not", async () => {
+    for (const headers of ["", GZIP]) {
+      const { socket, received, closed } = ask(api.port, NOISE, headers);
+      let end = "";
+      socket.on("data", (chunk: Buffer) => (end = chunk.toString("latin1").slice(-10)));
+      await untilFigure(api, "relapi_streams_waiting", (count) => count === 1);
+      await api.sql(
+        'select pg_terminate_backend(pid) from pg_stat_activity where query like \'%"flood"."noise"%\' and pid <> pg_backend_pid()',
+      );
+      socket.resume();
+      await closed;
+      expect(received()).toBeLessThan(headers === "" ? LONG_BYTES : NOISE_BYTES);
+      expect(end.endsWith("\r\n0\r\n\r\n")).toBe(false); // the last chunk
+      await untilFigure(api, "relapi_streams_waiting", (count) => count === 0);
+      const query = "{ flood_crate(limit: 1) { id } }";
+      expect((await api.post("/v1/graphql", { body: { query }, headers: admin })).json().data).toBeDefined();
+    }
+  });
+
+  test("R-STR-7 a client of Node hears of a broken answer", async () => {
+    const outcome = new Promise<string>((resolve, reject) => {
+      const outgoing = send(
+        { port: api.port, method: "POST", path: "/v1/graphql", headers: { ...admin, "accept-encoding": "gzip" } },
+        (incoming) => {
+          incoming
+            .on("end", () => resolve("complete"))
+            .on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "error"));
+          void api
+            .sql(
+              'select pg_terminate_backend(pid) from pg_stat_activity where query like \'%"flood"."noise"%\' and pid <> pg_backend_pid()',
+            )
+            .then(() => incoming.resume(), reject);
+        },
+      );
+      outgoing.on("error", reject).end(JSON.stringify({ query: NOISE }));
+    });
+    expect(await outcome).toBe("ECONNRESET");
+  });
+
+  test("R-STR-7 after STREAM_PATIENCE the remainder is held, and the connection is free", async () => {
+    const patient = await startMeasured({ ...options, streamPatience: 1 });
+    for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
+      const { socket, received } = ask(patient.port, query, headers);
+      await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
+      await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
+      await untilFigure(patient, "relapi_unread_bytes", (unread) => unread > bytes / 2);
+      socket.resume();
+      await until(() => received() > bytes, 10_000);
+    }
+  });
+
+  test("R-STR-7 in an application of node:http, further requests on its connection are answered in turn", async () => {
+    const server = createServer((request, response) => void api.relApi(request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { socket, received } = ask((server.address() as AddressInfo).port, LONG);
+    const body = JSON.stringify({ query: "{ flood_crate(limit: 1, order_by: {id: asc}) { id } }" });
+    socket.write(
+      `POST /v1/graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-session-admin-secret: ${adminSecret}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    let end = "";
+    socket.on("data", (chunk) => (end = chunk.toString("latin1").slice(-200)));
+    socket.resume();
+    await until(() => received() > LONG_BYTES && end.includes('"id":1'), 10_000);
+    server.close();
+  });
+});

@@ -1,0 +1,32 @@
+/** Clients that read when they are told to, and what a server says of those that wait. */
+import { connect, type Socket } from "node:net";
+import { atFileEnd } from "./file-end.ts";
+import { pause } from "./live.ts";
+import type { Measured } from "./metrics.ts";
+
+export interface SlowClient {
+  readonly socket: Socket;
+  received(): number;
+  readonly closed: Promise<void>;
+}
+
+/** Sends the text of a request, and reads nothing until it is told to. */
+export const askSlowly = (port: number, text: string): SlowClient => {
+  let bytes = 0;
+  const socket = connect(port, "127.0.0.1");
+  socket.write(text);
+  socket.on("data", (chunk) => (bytes += chunk.length)).on("error", () => undefined);
+  socket.pause();
+  atFileEnd(async () => void socket.destroy());
+  return { socket, received: () => bytes, closed: new Promise((resolve) => socket.on("close", () => resolve())) };
+};
+
+/** Waits until a figure is as wanted. */
+export const untilFigure = async (of: Measured, name: string, wanted: (value: number) => boolean): Promise<void> => {
+  for (const endMs = Date.now() + 15_000; ;) {
+    const value = (await of.metrics())[name] ?? Number.NaN;
+    if (wanted(value)) return;
+    if (Date.now() > endMs) throw new Error(`${name} is ${value}`);
+    await pause(30);
+  }
+};
