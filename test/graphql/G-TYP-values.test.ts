@@ -179,6 +179,15 @@ test("G-TYP-29 numbers in variables keep every digit", async () => {
   );
 });
 
+test("G-TYP-29 a number below a millionth stays as it was written", async () => {
+  const query =
+    "mutation ($set: specimen_set_input) { update_specimen_by_pk(pk_columns: {id: 2}, _set: $set) { c_json } }";
+  for (const number of ["0.0000001", "0.000001", "-0.000000012"])
+    expect(await send(`{"query": ${JSON.stringify(query)}, "variables": {"set": {"c_json": ${number}}}}`)).toBe(
+      `{"data":{"update_specimen_by_pk":{"c_json":${number}}}}`,
+    );
+});
+
 test("G-TYP-3 a number just beyond bigint is refused, from JSON too", async () => {
   const query = "query ($v: bigint) { specimen(where: {c_int8: {_eq: $v}}) { id } }";
   const answer = JSON.parse(await send(`{"query": ${JSON.stringify(query)}, "variables": {"v": 9223372036854775808}}`));
