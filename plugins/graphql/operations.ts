@@ -1,7 +1,7 @@
 /** Documents on their way to an answer: requests, operations, and the engine that others are offered. */
 import type { IncomingMessage } from "node:http";
 import type {
-  BoundValue,
+  SentValue,
   CredentialRules,
   Execution,
   Json,
@@ -64,7 +64,7 @@ export interface GqlOperation {
 /** One program of an operation, with its values. */
 export interface GqlStep {
   readonly planned: Planned;
-  readonly values: readonly BoundValue[];
+  readonly values: readonly SentValue[];
   /** Where errors of the database belong when the statement does not say (G-DBE). */
   readonly path: string;
 }

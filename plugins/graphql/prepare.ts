@@ -4,14 +4,15 @@ import {
   membersOf,
   planKey,
   type Ask,
-  type BoundValue,
   type Cache,
   type Caches,
   type Found,
   type Limits,
   type Model,
   type Operation,
+  type SentValue,
   type Session,
+  type TextBytes,
 } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
@@ -126,6 +127,9 @@ const bytesOfOperation = ({ steps, outputs }: OperationTemplate): number =>
   ) +
   lengthOfTexts(outputs) * 2;
 
+const bytesOf = (value: Uint8Array | TextBytes): number =>
+  "utf8" in value ? value.utf8.reduce((bytes, piece) => bytes + piece.byteLength, 0) : value.byteLength;
+
 /** The operation with the values of these variables. @throws RelApiError G-LIM-2 */
 const fill = (
   template: OperationTemplate,
@@ -135,11 +139,12 @@ const fill = (
 ): GqlOperation => {
   const { kind, directives, access, plans, outputs, isIntrospecting } = template;
   let room = limits.maxVariablesBytes * BOUND_SHARE;
-  const fillAll = (sources: readonly ValueSource[]): readonly BoundValue[] => {
-    const values: BoundValue[] = [];
+  const fillAll = (sources: readonly ValueSource[]): readonly SentValue[] => {
+    const values: SentValue[] = [];
     for (const source of sources) {
       const value = boundValue(source, variables);
-      room -= value?.length ?? 0;
+      if (typeof value === "string") room -= value.length;
+      else if (value !== null) room -= bytesOf(value);
       if (room < 0) throw tooMuchBound(limits);
       values.push(value);
     }

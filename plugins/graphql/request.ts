@@ -1,6 +1,7 @@
 /** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, limitExceeded, type Json, type Limits } from "../../core/index.ts";
+import { LONG_BYTES, readHolding } from "./coerce/held-lists.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { isRawNumber, parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
@@ -82,12 +83,14 @@ export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument): Gq
   if (!isUtf8(bytes)) throw invalidJson("$", "the body is not UTF-8", "{}");
   // each level takes a byte
   if (bytes.length > limits.maxJsonDepth && isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
-  const text = bytes.toString("utf8");
-  let body: Json;
-  try {
-    body = parseJson(text);
-  } catch (error) {
-    throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
+  let body = bytes.length > LONG_BYTES ? readHolding(bytes) : undefined;
+  if (body === undefined) {
+    const text = bytes.toString("utf8");
+    try {
+      body = parseJson(text);
+    } catch (error) {
+      throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
+    }
   }
   const requests = Array.isArray(body) ? readBatch(body as readonly Json[], limits, find) : [readRequest(body, find)];
   if (bytes.length > limits.maxVariablesBytes) checkVariables(bytes, body, limits);

@@ -136,7 +136,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     {
       // variables are parsed, and written again as the rows' text
       name: `a body of ${megabytes} MB, GraphQL variables`,
-      limit: (size) => 4 * twice(size),
+      limit: twice,
       run: (context) =>
         post(
           context,

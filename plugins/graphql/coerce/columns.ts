@@ -135,6 +135,13 @@ const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
 
 export const isJson = (value: GqlValueType): boolean => value.type.name === "json" || value.type.name === "jsonb";
 
+/** Types whose strings are looked at. */
+const READ: ReadonlySet<string> = new Set(["raster", "ltree"]);
+
+/** Whatever a string says, it is the text that is bound. */
+export const takesEveryString = (value: GqlValueType): boolean =>
+  value.element === undefined && value.enumTable === undefined && !READ.has(value.type.name);
+
 /** The declared function that makes a value of the type from the bound text. @rule G-TYP-34 G-TYP-35 */
 export const inputFunction = (value: GqlValueType): string | undefined => {
   if (value.type.name === "geometry" || value.type.name === "geography") return "from-geojson";

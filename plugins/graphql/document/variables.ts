@@ -10,7 +10,7 @@ import {
   type TypeNode,
   type ValueNode,
 } from "graphql";
-import type { BoundValue, Json } from "../../../core/index.ts";
+import type { BoundValue, Json, SentValue } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { foundInVariable, type LookUp, leafOf } from "../coerce/leaf.ts";
 import { misspelt } from "../../hints.ts";
@@ -146,10 +146,10 @@ export const readVariables = (
 export type ValueSource =
   | { readonly fixed: BoundValue }
   | { readonly variable: string; readonly type: GqlValueType; readonly path: string }
-  | { readonly make: (variables: VariableValues) => BoundValue };
+  | { readonly make: (variables: VariableValues) => SentValue };
 
 /** @throws RelApiError of the coercion */
-export const boundValue = (source: ValueSource, variables: VariableValues): BoundValue => {
+export const boundValue = (source: ValueSource, variables: VariableValues): SentValue => {
   if ("fixed" in source) return source.fixed;
   if ("make" in source) return source.make(variables);
   const value = variables.get(source.variable);

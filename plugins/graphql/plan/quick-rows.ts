@@ -2,20 +2,13 @@
  *  without nested data and without faults. Everything else is left to the slower reader, whose errors have their
  *  places. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
-import { isRelApiError, type Json } from "../../../core/index.ts";
+import { isRelApiError, type Json, type TextBytes } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
+import { heldBytes } from "../coerce/held-lists.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { gqlPart } from "../parts.ts";
+import { readHeldRows, type HeldRows, type QuickCell, type RowShape } from "./held-rows.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
-import type { GqlValueType } from "../value-types.ts";
-
-interface QuickCell {
-  /** `"column":` */
-  readonly key: string;
-  readonly value: GqlValueType;
-  /** The coerced text is JSON already. */
-  readonly isText: boolean;
-}
 
 type QuickType = ReadonlyMap<string, QuickCell>;
 
@@ -54,10 +47,30 @@ const rowText = (row: Json, cells: QuickType): string | undefined => {
 };
 
 interface ReadRows {
-  readonly text: string;
+  readonly text: string | TextBytes;
   /** Objects and their fields. */
   readonly valueCount: number;
 }
+
+const heldRows = new WeakMap<object, Map<GraphQLInputObjectType, HeldRows | undefined>>();
+
+/** Undefined: it is not held as bytes, or its rows are left to the slower reader. Read once, for its shape and its
+ *  text. */
+const rowsHeld = (type: GraphQLInputObjectType, list: Json): HeldRows | undefined => {
+  const bytes = heldBytes(list);
+  if (bytes === undefined) return undefined;
+  let byType = heldRows.get(bytes);
+  if (byType === undefined) heldRows.set(bytes, (byType = new Map()));
+  if (byType.has(type)) return byType.get(type);
+  let read: HeldRows | undefined;
+  try {
+    read = readHeldRows(bytes, quickType(type));
+  } catch (error) {
+    if (!isRelApiError(error)) throw error;
+  }
+  byType.set(type, read);
+  return read;
+};
 
 /** Takes what a variable holds; undefined: read it the slow way. */
 export type QuickRows = (held: Json) => ReadRows | undefined;
@@ -71,6 +84,8 @@ export const quickRows = (type: GraphQLInputType): QuickRows => {
     if (!Array.isArray(held)) return undefined;
     const before = known.get(held);
     if (before !== undefined) return before;
+    const ofBytes = rowsHeld(row, held);
+    if (ofBytes !== undefined) return ofBytes;
     const cells = quickType(row);
     try {
       let text = "[";
@@ -91,19 +106,13 @@ export const quickRows = (type: GraphQLInputType): QuickRows => {
   };
 };
 
-/** What of rows decides the plan. */
-export interface RowShape {
-  /** Columns that any of the rows gives, sorted. */
-  readonly columns: readonly string[];
-  /** Each of the rows gives all of them. */
-  readonly isComplete: boolean;
-}
-
 /** Null: no row, nested data, or no list of objects. */
 export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape | null) => {
   const row = getNamedType(type);
   return (held) => {
     if (!Array.isArray(held) || held.length === 0 || !isInputObjectType(row)) return null;
+    const ofBytes = rowsHeld(row, held);
+    if (ofBytes !== undefined) return ofBytes.shape;
     const cells = quickType(row);
     const names = new Set<string>();
     let fewest = Infinity;

@@ -1,0 +1,200 @@
+/** Rows of a list that is held as bytes, as the payload's text: the bytes themselves as far as they are what would be
+ *  written for them, so that they are not there twice. @rule G-VAR-12 */
+import { jsonBytes, type Json, type TextBytes } from "../../../core/index.ts";
+import { coerceColumn, takesEveryString } from "../coerce/columns.ts";
+import type { HeldBytes } from "../coerce/held-lists.ts";
+import { exactNumber, numberText, parseJson } from "../coerce/numbers.ts";
+import type { GqlValueType } from "../value-types.ts";
+
+const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, QUOTE } = jsonBytes;
+const { skipKey, skipSpace, skipString, skipValue } = jsonBytes;
+
+/** A field of a row that is a column. */
+export interface QuickCell {
+  /** `"column":` */
+  readonly key: string;
+  readonly value: GqlValueType;
+  /** The coerced text is JSON already. */
+  readonly isText: boolean;
+}
+
+/** What of rows decides the plan. */
+export interface RowShape {
+  /** Columns that any of the rows gives, sorted. */
+  readonly columns: readonly string[];
+  /** Each of the rows gives all of them. */
+  readonly isComplete: boolean;
+}
+
+export interface HeldRows {
+  readonly text: TextBytes;
+  /** Objects and their fields. */
+  readonly valueCount: number;
+  readonly shape: RowShape;
+}
+
+// --- writing --------------------------------------------------------------------------------------------------------
+
+const CHUNK_BYTES = 64 * 1024;
+/** A shorter piece of the bytes is copied. */
+const MIN_PIECE_BYTES = 4096;
+
+/** Puts together a text out of the bytes and what stands in their place. */
+const createWriter = (bytes: Buffer) => {
+  const pieces: Buffer[] = [];
+  let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let chunkFrom = 0;
+  let chunkTo = 0;
+  const flush = (): void => {
+    if (chunkTo > chunkFrom) pieces.push(chunk.subarray(chunkFrom, chunkTo));
+    chunkFrom = chunkTo;
+  };
+  const roomFor = (count: number): void => {
+    if (chunkTo + count <= chunk.length) return;
+    flush();
+    chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, count));
+    chunkFrom = chunkTo = 0;
+  };
+  return {
+    copy: (from: number, to: number): void => {
+      if (to - from >= MIN_PIECE_BYTES) {
+        flush();
+        pieces.push(bytes.subarray(from, to));
+        return;
+      }
+      roomFor(to - from);
+      chunkTo += bytes.copy(chunk, chunkTo, from, to);
+    },
+    put: (text: string): void => {
+      roomFor(text.length * 3);
+      chunkTo += chunk.write(text, chunkTo, "utf8");
+    },
+    end: (): TextBytes => {
+      flush();
+      return { utf8: pieces };
+    },
+  };
+};
+
+// --- reading --------------------------------------------------------------------------------------------------------
+
+const MINUS = 0x2d;
+const ESCAPED_SLASH = 0x2f;
+const ESCAPED_CODE = 0x75;
+
+/** Whether strings, asked for in the order of the text, are what JSON.stringify makes of them: nothing that could be a
+ *  character is written as its code. `from`, `to`: behind the one quote, and on the other. */
+const plainStrings = (bytes: Buffer): ((from: number, to: number) => boolean) => {
+  /** The next one, looked for once: most texts have few of them. */
+  let escape = -1;
+  const lookFrom = (at: number): void => {
+    const found = bytes.indexOf(BACKSLASH, at);
+    escape = found === -1 ? Infinity : found;
+  };
+  return (from, to) => {
+    if (escape < from) lookFrom(from);
+    while (escape < to) {
+      const next = bytes[escape + 1];
+      if (next === ESCAPED_CODE || next === ESCAPED_SLASH) return false;
+      lookFrom(escape + 2);
+    }
+    return true;
+  };
+};
+
+const jsonOf = (bytes: Buffer, from: number, to: number): Json => {
+  const first = bytes[from] as number; // from < to
+  const text = bytes.toString("utf8", from, to);
+  return first === MINUS || (first >= 0x30 && first <= 0x39) ? exactNumber(text) : parseJson(text);
+};
+
+/** What goes out for a value in place of its own text; undefined: that text, which the database reads as the same. @throws
+ *  RelApiError of the coercion */
+const replaced = (bytes: Buffer, from: number, to: number, { value, isText }: QuickCell): string | undefined => {
+  const given = jsonOf(bytes, from, to);
+  const coerced = coerceColumn(value, given, ""); // the place does not matter here
+  const sent = coerced === null ? "null" : isText ? coerced : JSON.stringify(coerced);
+  const written = bytes.toString("utf8", from, to);
+  // a number that is bound as it was written, or a truth value, is the same text to the database without quotes
+  const isBare = typeof given === "boolean" || numberText(given) !== undefined;
+  return sent === written || (isBare && coerced === written) ? undefined : sent;
+};
+
+interface HeldCell extends QuickCell {
+  readonly index: number;
+  readonly takesEveryString: boolean;
+  /** The field is called as the column is. */
+  readonly isSameName: boolean;
+}
+
+const heldCells = (cells: ReadonlyMap<string, QuickCell>): ReadonlyMap<string, HeldCell> =>
+  new Map(
+    [...cells].map(([name, cell], index): [string, HeldCell] => [
+      name,
+      {
+        ...cell,
+        index,
+        takesEveryString: !cell.isText && takesEveryString(cell.value),
+        isSameName: cell.key === `${JSON.stringify(name)}:`,
+      },
+    ]),
+  );
+
+/** Undefined: rows with something else than columns, or with a name that is there twice. @throws RelApiError of the
+ *  coercion */
+export const readHeldRows = (
+  { bytes, start, end }: HeldBytes,
+  quick: ReadonlyMap<string, QuickCell>,
+): HeldRows | undefined => {
+  const cells = heldCells(quick);
+  const writer = createWriter(bytes);
+  const isPlain = plainStrings(bytes);
+  /** Up to here everything is written. */
+  let done = start;
+  const replace = (from: number, to: number, text: string): void => {
+    writer.copy(done, from);
+    writer.put(text);
+    done = to;
+  };
+  /** By the index of a cell: the last row that has it. */
+  const seen = new Uint32Array(cells.size);
+  let rowCount = 0;
+  let fewest = Infinity;
+  let valueCount = 0;
+
+  /** `at`: on the quote of its name. Returns where its value ends; undefined: it is no column. */
+  const readCell = (at: number): number | undefined => {
+    const nameEnd = skipString(bytes, at + 1);
+    const cell = cells.get(bytes.toString("utf8", at + 1, nameEnd - 1)); // one with an escape is no name of a field
+    if (cell === undefined || seen[cell.index] === rowCount) return undefined;
+    seen[cell.index] = rowCount;
+    const from = skipKey(bytes, at);
+    if (!cell.isSameName) replace(at, from, cell.key);
+    const to = skipValue(bytes, from, Number.POSITIVE_INFINITY);
+    if (cell.takesEveryString && bytes[from] === QUOTE && isPlain(from + 1, to - 1)) return to;
+    const text = replaced(bytes, from, to, cell);
+    if (text !== undefined) replace(from, to, text);
+    return to;
+  };
+
+  for (let at = skipSpace(bytes, start + 1); ; at = skipSpace(bytes, at + 1)) {
+    if (bytes[at] !== OPEN_BRACE) return undefined;
+    rowCount++;
+    let cellCount = 0;
+    at = skipSpace(bytes, at + 1);
+    while (bytes[at] !== CLOSE_BRACE) {
+      const next = readCell(at);
+      if (next === undefined) return undefined;
+      cellCount++;
+      at = skipSpace(bytes, next);
+      if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
+    }
+    fewest = Math.min(fewest, cellCount);
+    valueCount += 1 + cellCount;
+    at = skipSpace(bytes, at + 1);
+    if (bytes[at] === CLOSE_BRACKET) break;
+  }
+  writer.copy(done, end);
+  const columns = [...cells].flatMap(([name, { index }]) => (seen[index] === 0 ? [] : [name])).sort();
+  return { text: writer.end(), valueCount, shape: { columns, isComplete: fewest === columns.length } };
+};
