@@ -113,7 +113,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     const engine = context.service<GraphqlService>("graphql");
     if (engine === undefined) return undefined;
     const session = await anonymousOf(context, "graphql", engine.credentialRules);
-    const example = session && engine.example(session);
+    const example = session && (await engine.example(session));
     const page = context.service<PlaygroundService>("playground");
     const at = origin + base + engine.path;
     return {

@@ -169,7 +169,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captured])
         variables[name] = valueOf(engine, text, endpoint.types.get(name));
       exchange.mark("parse");
-      const document = engine.prepare({ query: endpoint.document }, session, exchange);
+      const document = await engine.prepare({ query: endpoint.document }, session, exchange);
       exchange.operation = { ...document.asked, path: `${ROOT}${endpoint.segments.join("/")}` };
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const isReading = method === "GET" || method === "HEAD";

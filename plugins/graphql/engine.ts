@@ -89,7 +89,7 @@ export const createEngine = (
   const { find, check } = documents;
   const opening: Opening = { open: undefined };
   const schemas = createSchemas(hooks, context, variant, opening);
-  const prepare = createPrepare(context.caches, schemas, variant?.name);
+  const prepare = createPrepare(context.caches, schemas, check, variant?.name);
 
   const functions = createFunctions(context.logger);
   const write = createWrite(context.caches, `${variant === undefined ? "" : `${variant.name} `}graphql introspections`);
@@ -108,16 +108,17 @@ export const createEngine = (
     return context.service<GraphqlHintsService>("graphql-hints")?.hintsFor(error, session, () => schemaOf(session));
   };
 
-  return {
+  const engine: GqlEngine = {
     credentialRules,
     path: PATH,
-    opening,
     derive: (other) => createEngine(hooks, context, documents, other),
-    example: (session) => exampleQuery(schemaOf(session)),
+    example: (session) => {
+      if (opening.open !== undefined) return opening.open().then(() => engine.example(session));
+      return exampleQuery(schemaOf(session));
+    },
     prepare: (request, session, sender) => {
-      const document = prepare(request, session, context.model());
-      if (check.isUsed()) check.call(request.query, session, document, sender);
-      return document;
+      if (opening.open !== undefined) return opening.open().then(() => engine.prepare(request, session, sender));
+      return prepare(request, session, context.model(), sender);
     },
     assemble,
     complete: async (operation, bodies, session) =>
@@ -199,4 +200,5 @@ export const createEngine = (
       return encodeErrors(error, session, hintsFor(error, session));
     },
   };
+  return engine;
 };

@@ -76,8 +76,8 @@ const createSurface = (context: PluginContext): Surface => {
     try {
       const request = readUrl(engine, exchange.query);
       exchange.mark("parse");
-      if (engine.opening.open !== undefined) await engine.opening.open();
-      const document = engine.prepare(request, exchange.session, exchange);
+      const prepared = engine.prepare(request, exchange.session, exchange);
+      const document = prepared instanceof Promise ? await prepared : prepared;
       exchange.operation = document.asked;
       if (document.operation === "mutation") throw mutationByGet();
       if (document.operation === "subscription") throw subscriptionOverHttp();

@@ -121,8 +121,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   const answer = async (posted: Posted, sender: GqlSender = posted.exchange): Promise<HandlerResponse> => {
     const { exchange, request } = posted;
     try {
-      if (engine.opening.open !== undefined) await engine.opening.open();
-      const document = engine.prepare(request, exchange.session, sender);
+      const prepared = engine.prepare(request, exchange.session, sender);
+      const document = prepared instanceof Promise ? await prepared : prepared;
       exchange.operation = document.asked;
       const operation = document.bind(request.variables);
       if (operation.kind === "subscription") throw subscriptionOverHttp();

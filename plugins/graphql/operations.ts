@@ -127,15 +127,14 @@ export interface GqlEngine {
   readonly credentialRules: CredentialRules;
   /** Where the surface is served. */
   readonly path: string;
-  /** To be awaited before `prepare`, by those who can wait, while it is there. @rule R-SC-12 */
-  readonly opening: { readonly open: (() => Promise<void>) | undefined };
   /** One with other schemas, made of the same tables. What is checked of documents holds for it too. Once per name, while
    *  plugins are applied or when the first model is there. @rule X-GQL-9 */
   derive(variant: GqlVariant): GqlEngine;
-  /** A query to begin with, of what the caller may see; undefined: there is none. */
-  example(session: Session): string | undefined;
-  /** The document, from the cache if possible. `sender`: absent where nobody asks anew. @throws RelApiError */
-  prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument;
+  /** A query to begin with, of what the caller may see; undefined: there is none. A promise as with `prepare`. */
+  example(session: Session): string | undefined | Promise<string | undefined>;
+  /** The document, from the cache if possible; a promise while that which the first one needs of all tables is made in
+   *  pieces. `sender`: absent where nobody asks anew. @throws RelApiError @rule R-SC-12 */
+  prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
   /** Runs it; the text of the `data` object. @throws RelApiError */
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
   /** The text of the `data` object from the bodies of the steps. */

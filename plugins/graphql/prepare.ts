@@ -33,7 +33,8 @@ import { planOperation, rootOf, type OperationTemplate } from "./plan/operation.
 import { BOUND_SHARE, openBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { RoleSchema } from "./parts.ts";
-import type { GqlOperation, GqlRequest, ValidatedDocument } from "./operations.ts";
+import type { CheckGqlDocument } from "./api.ts";
+import type { GqlOperation, GqlRequest, GqlSender, ValidatedDocument } from "./operations.ts";
 
 /** Memory of syntax trees and plans, as multiples of their text. */
 const BYTES_PER_CHARACTER = 60;
@@ -168,10 +169,20 @@ const fill = (
 };
 
 /** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
-export type Prepare = (request: GqlRequest, session: Session, model: Model) => ValidatedDocument;
+export type Prepare = (
+  request: GqlRequest,
+  session: Session,
+  model: Model,
+  sender: GqlSender | undefined,
+) => ValidatedDocument;
 
 /** `variant`: name of another surface. */
-export const createPrepare = (caches: Caches, schemas: Schemas, variant?: string): Prepare => {
+export const createPrepare = (
+  caches: Caches,
+  schemas: Schemas,
+  check: CheckGqlDocument["value"],
+  variant?: string,
+): Prepare => {
   const kept = (name: string): string => (variant === undefined ? name : `${variant} ${name}`);
   const documents: Cache<DocumentSource, ReadDocument> = caches.create({
     name: kept("graphql documents"),
@@ -184,7 +195,7 @@ export const createPrepare = (caches: Caches, schemas: Schemas, variant?: string
     bytesOf: bytesOfOperation,
   });
 
-  return ({ query, operationName }, session, model) => {
+  return ({ query, operationName }, session, model, sender) => {
     let found: Found<ReadDocument>;
     try {
       found = documents.get({ text: query, operationName, session, model });
@@ -192,7 +203,7 @@ export const createPrepare = (caches: Caches, schemas: Schemas, variant?: string
       throw error instanceof RangeError ? notAGraphqlQuery() : error;
     }
     const { made: document } = found;
-    return {
+    const validated: ValidatedDocument = {
       operation: document.parsed.operation.operation,
       asked: document.asked,
       levels: document.size.levels,
@@ -215,5 +226,7 @@ export const createPrepare = (caches: Caches, schemas: Schemas, variant?: string
         }
       },
     };
+    if (check.isUsed()) check.call(query, session, validated, sender);
+    return validated;
   };
 };

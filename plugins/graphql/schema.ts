@@ -69,8 +69,8 @@ const nothing: IntrospectionService["introspect"] = () =>
 /** Whose schemas are prepared for the next model: those made last. */
 const MAX_PREPARED = 10;
 
-/** What a request waits for, so that it does not hold up others: what the first one needs of all tables. Not asked by a
- *  call, since later requests look at it too. */
+/** What a document waits for, so that it does not hold up others: what the first one needs of all tables. Undefined where
+ *  that is there. Not asked by a call, since later documents look at it too. */
 export interface Opening {
   open: (() => Promise<void>) | undefined;
 }
@@ -161,22 +161,23 @@ export const createSchemas = (
     warnings.set(model, []);
     await inPieces(whileOpen());
   };
-  if (variant === undefined)
-    context.onModel((model) => {
-      opening.open = undefined;
-      if (prepared.has(model)) return;
-      // the request that needs them fails, and says why
-      const named = startNames(model).catch(() => underWay.delete(model));
-      let opened: Promise<void> | undefined;
-      const open = async (): Promise<void> => {
-        await named;
-        const source = prepared.get(model)?.source;
-        if (source !== undefined) await inPieces(openCatalog(source, context.registry)).catch(() => undefined);
-        if (opening.open === openOnce) opening.open = undefined;
-      };
-      const openOnce = (): Promise<void> => (opened ??= open());
-      opening.open = openOnce;
-    });
+  context.onModel((model) => {
+    opening.open = undefined;
+    if (prepared.has(model)) return;
+    // the document that needs them fails, and says why
+    const name = (): Promise<unknown> => startNames(model).catch(() => underWay.delete(model));
+    // nobody may ever ask another surface
+    const named = variant === undefined ? name() : undefined;
+    let opened: Promise<void> | undefined;
+    const open = async (): Promise<void> => {
+      await (named ?? name());
+      const source = prepared.get(model)?.source;
+      if (source !== undefined) await inPieces(openCatalog(source, context.registry)).catch(() => undefined);
+      if (opening.open === openOnce) opening.open = undefined;
+    };
+    const openOnce = (): Promise<void> => (opened ??= open());
+    opening.open = openOnce;
+  });
   context.onClose(() => {
     isClosed = true;
   });

@@ -24,9 +24,9 @@ export interface LiveQuery {
 
 /** Where a live query comes from. */
 export interface LiveSource {
-  /** Plans on the current model; called again after each reload. @throws RelApiError if it is not, or is no longer, a
-   *  query */
-  plan(): LiveQuery;
+  /** Plans on the current model; called again after each reload. A promise while something is made for that (R-SC-12).
+   *  @throws RelApiError if it is not, or is no longer, a query */
+  plan(): LiveQuery | Promise<LiveQuery>;
   /** The text of an error of a run. */
   encodeError(error: unknown): string;
 }
@@ -50,7 +50,7 @@ export interface Subscriber {
 /** The engine of live queries. */
 export interface LiveQueries {
   /** `lastHash`: of the result that the subscriber already has. Returns a function that unsubscribes. @throws what
-   *  `plan` throws, and `missing-session-variable` */
+   *  `plan` throws, and `missing-session-variable`; where `plan` gives a promise, they end the subscriber */
   subscribe(source: LiveSource, subscriber: Subscriber, lastHash?: string): () => void;
   /** Asks the change sources again, because one has come or gone. Everything runs once, since nothing was watched in
    *  between. */

@@ -9,7 +9,7 @@ import {
   type Token,
 } from "../../core/index.ts";
 import type { LiveQueries, LiveQueriesService } from "./api.ts";
-import type { GqlEngine, GraphqlService } from "../graphql/api.ts";
+import type { GqlEngine, GqlRequest, GraphqlService, ValidatedDocument } from "../graphql/api.ts";
 import { liveAsked, patcherFor, payloadOf } from "./asked.ts";
 import { watchCredentials } from "./credential-watch.ts";
 
@@ -55,6 +55,18 @@ export const streamsOf = (context: PluginContext): GraphqlStreams => {
   return streams;
 };
 
+/** A request and its document, or what was wrong with them. */
+type Asked = { readonly request: GqlRequest; readonly document: ValidatedDocument } | { readonly refusal: unknown };
+
+const read = async (engine: GqlEngine, exchange: Exchange, text: string): Promise<Asked> => {
+  try {
+    const request = engine.readRequest(readJson(engine, text));
+    return { request, document: await engine.prepare(request, exchange.session, exchange) };
+  } catch (refusal) {
+    return { refusal };
+  }
+};
+
 const NOTHING = (): void => undefined;
 
 const createSurface = (context: PluginContext, transports: readonly GraphqlTransport[]): Surface => {
@@ -64,7 +76,7 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
   const run = (
     engine: GqlEngine,
     exchange: Exchange,
-    text: string,
+    asked: Asked,
     stream: GraphqlStream,
     lastHash: string | undefined,
   ): (() => void) => {
@@ -79,11 +91,11 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
     };
     const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
     try {
-      const request = engine.readRequest(readJson(engine, text));
-      const document = engine.prepare(request, session, exchange);
+      if ("refusal" in asked) throw asked.refusal;
+      const { request, document } = asked;
       exchange.operation = document.asked;
-      const asked = liveAsked(document, request);
-      if (asked === undefined) {
+      const liveness = liveAsked(document, request);
+      if (liveness === undefined) {
         const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
         void engine
           .run(document.bind(request.variables), session, { settings, end })
@@ -91,7 +103,7 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
         return NOTHING;
       }
       exchange.operation = { ...document.asked, kind: "subscription" };
-      const patcher = patcherFor(context, asked);
+      const patcher = patcherFor(context, liveness);
       const live = liveOf(context);
       const stop = live.subscribe(
         live.graphqlSource(engine, request, session, settings),
@@ -133,8 +145,9 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
       const transport = transports.find(({ accepts }) => accepts.test(accept));
       if (transport === undefined) throw new Error("matched without a transport");
       const text = (await exchange.body()).toString("utf8");
+      const asked = await read(engine, exchange, text);
       return transport.answer(exchange, (stream) =>
-        run(engine, exchange, text, stream, transport.lastHash?.(exchange)),
+        run(engine, exchange, asked, stream, transport.lastHash?.(exchange)),
       );
     },
     encodeError: (error, { session }) => {

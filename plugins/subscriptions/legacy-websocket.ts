@@ -132,6 +132,7 @@ const converse = (connection: Connection): Conversation => {
     };
     const outgoing: Outgoing = { sent: "", waiting: undefined };
     const sink: OperationSink = {
+      started: (stopLive) => void running.set(id, Object.assign(outgoing, { stop: stopLive })),
       refused: (error) => sendError(id, refusalText(error)),
       failed: (error) => {
         outbox.send(dataText(id, errorsText(error)));
@@ -147,9 +148,7 @@ const converse = (connection: Connection): Conversation => {
         sendError(id, refusalText(error));
       },
     };
-    const started = startOperation(connection, session, () => engine.readRequest(payload), sink);
-    if (typeof started !== "function") return started;
-    running.set(id, Object.assign(outgoing, { stop: started }));
+    return startOperation(connection, session, () => engine.readRequest(payload), sink);
   };
 
   const take = (text: string): Promise<void> | void => {

@@ -60,6 +60,8 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   const meter = createPaceMeter();
   const cohorts = new Map<string, Cohort>();
   const all = new Set<Subscription>();
+  /** Plans that are waited for. */
+  const awaited = new WeakMap<Subscription, Promise<LiveQuery>>();
   const slots = new WeakMap<Program, readonly Slot[]>();
   /** Cached by program: its text contains everything that it depends on. */
   const conditions = new WeakMap<Program, Conditions | null>();
@@ -189,9 +191,29 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
     return cohort;
   };
 
-  /** @throws what planning throws */
+  /** @throws what planning throws at once */
   const place = (subscription: Subscription): void => {
-    const query = subscription.source.plan();
+    const planned = subscription.source.plan();
+    if (planned instanceof Promise) void placeLater(subscription, planned);
+    else {
+      awaited.delete(subscription);
+      placeQuery(subscription, planned);
+    }
+  };
+
+  const placeLater = async (subscription: Subscription, planned: Promise<LiveQuery>): Promise<void> => {
+    awaited.set(subscription, planned);
+    const isStillAsked = (): boolean => all.has(subscription) && awaited.get(subscription) === planned;
+    try {
+      const query = await planned;
+      if (isStillAsked()) placeQuery(subscription, query);
+    } catch (error) {
+      if (isStillAsked()) refuse(subscription, error);
+    }
+  };
+
+  /** @throws RelApiError `missing-session-variable`, G-SUB-12 */
+  const placeQuery = (subscription: Subscription, query: LiveQuery): void => {
     if (query.programs.length === 0) {
       // known from the types: the first result is the last
       const text = query.assemble([]);
@@ -214,14 +236,18 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
     cohortOf(query, row).add(subscription, query, row, `${query.form}\n${values}`);
   };
 
+  const refuse = (subscription: Subscription, error: unknown): void => {
+    drop(subscription);
+    end(subscription, error);
+  };
+
   /** One that cannot be placed ends. */
   const placeAnew = (subscription: Subscription): void => {
     subscription.entry = undefined;
     try {
       place(subscription);
     } catch (error) {
-      drop(subscription);
-      end(subscription, error);
+      refuse(subscription, error);
     }
   };
 

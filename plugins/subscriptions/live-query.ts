@@ -1,7 +1,7 @@
 /** Live queries of the GraphQL surface, and what every source shares. */
 import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../core/index.ts";
 import { answeredByFunction } from "./errors.ts";
-import type { GqlEngine, GqlOperation, GqlRequest } from "../graphql/api.ts";
+import type { GqlEngine, GqlOperation, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
 import type { LiveQuery, LiveSource } from "./api.ts";
 
 /** @throws RelApiError `missing-session-variable` */
@@ -33,14 +33,16 @@ class GraphqlSource implements LiveSource {
     this.#settings = settings;
   }
 
-  plan(): LiveQuery {
-    const context = this.#context;
-    const engine = this.#engine;
-    const session = this.#session;
-    const operation = engine.prepare(this.#request, session).bind(this.#request.variables);
+  plan(): LiveQuery | Promise<LiveQuery> {
+    const document = this.#engine.prepare(this.#request, this.#session);
+    return document instanceof Promise ? document.then((prepared) => this.#planOf(prepared)) : this.#planOf(document);
+  }
+
+  #planOf(document: ValidatedDocument): LiveQuery {
+    const operation = document.bind(this.#request.variables);
     if (operation.calls.length > 0) throw answeredByFunction(operation.calls[0]?.path);
     operation.keep();
-    return new GraphqlQuery(context, engine, operation, session, this.#settings);
+    return new GraphqlQuery(this.#context, this.#engine, operation, this.#session, this.#settings);
   }
 
   encodeError(error: unknown): string {

@@ -1,9 +1,9 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
 import { isRelApiError, RelApiError, type Operation, type Session } from "../../core/index.ts";
 import type { LivePatcher, LiveResult, SocketOperationSignal, Subscriber } from "./api.ts";
-import { liveAsked, patcherFor } from "./asked.ts";
+import { liveAsked, patcherFor, type LiveAsked } from "./asked.ts";
 import type { Connection } from "./socket-connection.ts";
-import type { GqlRequest } from "../graphql/api.ts";
+import type { GqlOperation, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
 
 /** How a protocol reports the progress of an operation. */
 export interface OperationSink {
@@ -11,6 +11,8 @@ export interface OperationSink {
   refused(error: unknown): void;
   /** A query or mutation failed in execution. */
   failed(error: unknown): void;
+  /** A live query has begun, and may have sent nothing yet. */
+  started(stop: () => void): void;
   /** A query or mutation has run; the text of the `data` object. */
   done(data: string): void;
   /** A result of a live query. `patcher`: the client takes changes instead. */
@@ -18,9 +20,6 @@ export interface OperationSink {
   /** A live query has ended without the client's doing. */
   liveEnded(error: unknown): void;
 }
-
-/** How to stop a live query; a query or mutation has settled when the promise has. */
-export type Started = (() => void) | Promise<void> | undefined;
 
 /** A class, because there are as many as live queries. */
 class SocketSubscriber implements Subscriber {
@@ -47,47 +46,71 @@ class SocketSubscriber implements Subscriber {
   }
 }
 
-/** `readRequest` may throw. @rule G-SUB-9 G-WS-4 G-WS-16 */
+/** `readRequest` may throw. A live query is there when the promise has settled, anything else has ended. @rule G-SUB-9
+ *  G-WS-4 G-WS-16 */
 export const startOperation = (
   connection: Connection,
   session: Session,
   readRequest: () => GqlRequest,
   toClient: OperationSink,
-): Started => {
-  const { engine, live, context, settings } = connection;
+): Promise<void> | void => {
+  const { engine } = connection;
   const measured = measure(connection, session);
   const sink = measured === undefined ? toClient : measured.around(toClient);
+  const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
+    if (measured !== undefined) measured.operation = document.asked;
+    const asked = liveAsked(document, request);
+    if (asked === undefined) return runOnce(connection, session, document.bind(request.variables), sink);
+    if (measured !== undefined) measured.operation = { ...document.asked, kind: "subscription" };
+    subscribe(connection, session, request, asked, sink);
+  };
   try {
     const request = readRequest();
     const document = engine.prepare(request, session, connection);
-    if (measured !== undefined) measured.operation = document.asked;
-    const asked = liveAsked(document, request);
-    if (asked !== undefined) {
-      if (measured !== undefined) measured.operation = { ...document.asked, kind: "subscription" };
-      const patcher = patcherFor(context, asked);
-      const source = live.graphqlSource(engine, request, session, settings);
-      const stop = live.subscribe(source, new SocketSubscriber(connection, sink, patcher));
-      if (patcher === undefined) return stop;
-      return () => {
-        stop();
-        patcher.close();
-      };
-    }
-    const operation = document.bind(request.variables);
-    return engine
-      .run(operation, session, {
-        settings,
-        onGone: (listener) => connection.onGone(listener),
-        end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
-      })
-      .then(
-        (data) => sink.done(data),
-        (error: unknown) => sink.failed(error),
-      );
+    if (!(document instanceof Promise)) return start(request, document);
+    return document
+      .then((prepared) => (connection.isOpen() ? start(request, prepared) : undefined))
+      .catch((error: unknown) => sink.refused(error));
   } catch (error) {
     sink.refused(error);
-    return undefined;
   }
+};
+
+const runOnce = (
+  connection: Connection,
+  session: Session,
+  operation: GqlOperation,
+  sink: OperationSink,
+): Promise<void> => {
+  const { engine, context, settings } = connection;
+  return engine
+    .run(operation, session, {
+      settings,
+      onGone: (listener) => connection.onGone(listener),
+      end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
+    })
+    .then(
+      (data) => sink.done(data),
+      (error: unknown) => sink.failed(error),
+    );
+};
+
+const subscribe = (
+  connection: Connection,
+  session: Session,
+  request: GqlRequest,
+  asked: LiveAsked,
+  sink: OperationSink,
+): void => {
+  const { engine, live, context, settings } = connection;
+  const patcher = patcherFor(context, asked);
+  const source = live.graphqlSource(engine, request, session, settings);
+  const stop = live.subscribe(source, new SocketSubscriber(connection, sink, patcher));
+  if (patcher === undefined) return sink.started(stop);
+  sink.started(() => {
+    stop();
+    patcher.close();
+  });
 };
 
 const UNKNOWN: Operation = { kind: "other" };
@@ -101,6 +124,7 @@ const measure = ({ context, request }: Connection, session: Session) => {
   const measured = {
     operation: UNKNOWN,
     around: (sink: OperationSink): OperationSink => ({
+      started: (stop) => sink.started(stop),
       refused: (error) => {
         tell(0, error);
         sink.refused(error);

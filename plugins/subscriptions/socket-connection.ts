@@ -22,6 +22,7 @@ export interface Connection {
   readonly outbox: Outbox;
   /** What SQL can read of the connection. @rule G-SES-10 */
   readonly settings: NonNullable<Execution["settings"]>;
+  isOpen(): boolean;
   close(code: number, reason: string): void;
   /** Calls when the connection has ended. Returns how to forget it. */
   onGone(listener: () => void): () => void;

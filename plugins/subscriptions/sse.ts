@@ -7,7 +7,7 @@ import { liveOf, streamsOf, type GraphqlTransport } from "./graphql-stream.ts";
 import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { refuseMissing } from "./live-query.ts";
 import { answerStream } from "./result-stream.ts";
-import type { LivePatcher, LivePatchesService, LiveResult, LiveSource } from "./api.ts";
+import type { LivePatcher, LivePatchesService, LiveQuery, LiveResult } from "./api.ts";
 import type { RestHandler, RestLiveService, RestTarget } from "../rest/api.ts";
 import { dbTxEnd } from "../settings.ts";
 
@@ -89,9 +89,9 @@ const orEvents =
     const { session } = asked;
     const patches = PATCH.test(asked.query ?? "") ? context.service<LivePatchesService>("live-patches") : undefined;
     const exchange = patches === undefined ? asked : withoutPatch(asked);
-    const source: LiveSource = {
-      plan: () => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
-      encodeError: (error) => rest.encodeError(error, exchange),
+    const source = {
+      plan: (): LiveQuery => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
+      encodeError: (error: unknown) => rest.encodeError(error, exchange),
     };
     refuseMissing(source.plan()); // errors in the request get the usual response
     const patcher = patches?.open();

@@ -194,9 +194,10 @@ class Conversing implements Conversation, Beating, CredentialHolder {
     const limit = connection.context.options.maxSocketOperations;
     if (this.#running.size >= limit) return this.sendError(id, tooManyOperations(limit));
     const operation = new SocketOperation(this, id);
-    const started = startOperation(connection, session, () => connection.engine.readRequest(payload), operation);
-    if (typeof started !== "function") return started;
-    operation.stop = started;
+    return startOperation(connection, session, () => connection.engine.readRequest(payload), operation);
+  }
+
+  started(id: string, operation: SocketOperation): void {
     this.#running.set(id, operation);
   }
 }
@@ -212,6 +213,11 @@ class SocketOperation implements OperationSink, Outgoing {
   constructor(conversing: Conversing, id: string) {
     this.#conversing = conversing;
     this.#id = id;
+  }
+
+  started(stop: () => void): void {
+    this.stop = stop;
+    this.#conversing.started(this.#id, this);
   }
 
   refused(error: unknown): void {

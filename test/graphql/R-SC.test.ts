@@ -1,5 +1,8 @@
 /** Schemas of roles are made as far as documents use them. */
 import { describe, expect, test } from "vitest";
+import { definePlugin } from "../../core/index.ts";
+import type { GqlEngine, GraphqlService } from "../../plugins/graphql/api.ts";
+import { initiated, subscribe } from "../support/live.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { INTROSPECTION, schemaOf } from "../support/schema.ts";
 
@@ -22,6 +25,72 @@ describe.each(["hasura-default", "graphql-default"] as const)("R-SC-12 names by 
     }
     expect(lost).toEqual([]);
     expect(found).toBeGreaterThan(role === "music_nobody" ? 0 : 20);
+  });
+});
+
+describe("R-SC-12 what all documents need is made in pieces", () => {
+  const session = { role: "admin", isAdmin: true, claims: {}, variables: {} };
+  const request = { query: "{ artist { id } }" };
+
+  test("R-SC-12 a document waits for it, and no other does after that", async () => {
+    const found: unknown[] = [];
+    let engine: GqlEngine | undefined;
+    const early = definePlugin({
+      name: "early",
+      apply: (_, context) =>
+        context.onModel(() => {
+          engine = context.service<GraphqlService>("graphql");
+          found.push(engine?.prepare(request, session), engine?.example(session));
+        }),
+    });
+    const api = await startApi(forGraphql({ parts: [early] }));
+    expect(found).toEqual([expect.any(Promise), expect.any(Promise)]);
+    expect(await Promise.all(found)).toEqual([
+      expect.objectContaining({ operation: "query" }),
+      expect.stringContaining("query {"),
+    ]);
+    expect(engine?.prepare(request, session)).toMatchObject({ operation: "query" });
+    expect(engine?.example(session)).toContain("query {");
+    // where somebody has asked, the names of the next model are there before it is
+    found.length = 0;
+    await api.reload();
+    expect(found).toEqual([expect.objectContaining({ operation: "query" }), expect.any(String)]);
+  });
+
+  test("R-SC-12 G-SUB-8 where settings have changed live queries wait for it, and go on or end", async () => {
+    let dbMaxRows = 1000;
+    const moving = definePlugin({
+      name: "moving",
+      apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => ({ dbMaxRows }) }),
+    });
+    const api = await startApi(forGraphql({ parts: [moving] }));
+    await api.sql("create table berries (id int primary key); create table leaves (id int primary key)");
+    await api.reload();
+    const socket = await initiated(api);
+    subscribe(socket, "stays", "subscription { berries { id } }");
+    expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { berries: [] } } });
+    subscribe(socket, "ends", "subscription { leaves { id } }");
+    expect(await socket.next()).toMatchObject({ id: "ends", type: "next" });
+    await api.sql("drop table leaves");
+    dbMaxRows++;
+    await api.reload();
+    // after an answer that says so, if it is asked before
+    expect(await socket.next(({ type }) => type === "error")).toMatchObject({ id: "ends" });
+    await api.sql("insert into berries values (1)");
+    expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { berries: [{ id: 1 }] } } });
+    // stopped, or loaded again, while it waits
+    dbMaxRows++;
+    const reloaded = api.reload();
+    socket.send({ id: "stays", type: "complete" });
+    await reloaded;
+    dbMaxRows++;
+    await Promise.all([api.reload(), api.reload()]);
+    await api.sql("insert into berries values (2)");
+    expect(await socket.during(500)).toEqual([]);
+    subscribe(socket, "again", "subscription { berries { id } }");
+    expect(await socket.next()).toMatchObject({ id: "again", payload: { data: { berries: [{ id: 1 }, { id: 2 }] } } });
+    await socket.close();
+    await api.sql("drop table berries");
   });
 });
 

@@ -31,7 +31,7 @@ const isKeepAlive = (message: any): boolean =>
   message?.type === "ping" || message?.type === "pong" || message?.type === "ka";
 
 /** @throws Error `refused with <status>: <body>` when the upgrade is not granted */
-export const openSocket = async (api: TestApi, options: SocketOptions = {}): Promise<TestSocket> => {
+export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOptions = {}): Promise<TestSocket> => {
   const { path = "/v1/graphql/ws", protocols = ["graphql-transport-ws"], headers = {} } = options;
   const socket = new WebSocket(`${api.wsUrl}${path}`, [...protocols], { headers: { ...headers } });
   const waiting: any[] = [];

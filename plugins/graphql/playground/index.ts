@@ -72,8 +72,8 @@ const createExample = ({ service }: Pick<PluginContext, "service">): Surface => 
   paths: () => [EXAMPLE_PATH],
   methods: ["GET"],
   match: () => service<GraphqlService>("graphql") !== undefined,
-  handle: ({ session }) => {
-    const example = service<GraphqlService>("graphql")?.example(session);
+  handle: async ({ session }) => {
+    const example = await service<GraphqlService>("graphql")?.example(session);
     return {
       status: example === undefined ? 204 : 200,
       headers: [

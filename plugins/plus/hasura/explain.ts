@@ -73,7 +73,8 @@ const answer = async (context: PluginContext, engine: GqlEngine, body: Json): Pr
   if (body["query"] === undefined) throw missingKey("query", "$");
   const session = sessionFor(body["user"], context);
   const request = engine.readRequest(body["query"]);
-  const operation = engine.prepare(request, session).bind(request.variables);
+  const document = await engine.prepare(request, session);
+  const operation = document.bind(request.variables);
   if (operation.kind === "mutation")
     throw refusal("invalid-params", "only queries and subscriptions can be explained", "$");
   const explained: Readonly<Record<string, Json>>[] = [];

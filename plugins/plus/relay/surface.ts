@@ -26,7 +26,7 @@ export const createSurface = (context: PluginContext, engineOf: () => GqlEngine)
   const run = async (exchange: Exchange, given: Json): Promise<string> => {
     const engine = engineOf();
     const request = engine.readRequest(given);
-    const document = engine.prepare(request, exchange.session, exchange);
+    const document = await engine.prepare(request, exchange.session, exchange);
     exchange.operation = document.asked;
     if (document.operation === "subscription")
       throw new RelApiError({

@@ -21,7 +21,7 @@ export const liveLines = definePlugin({
       match: (path, method) => method === "POST" && path === "/live-lines",
       handle: async (exchange) => {
         const request = engine().readRequest(engine().parseJson((await exchange.body()).toString("utf8")));
-        if (engine().prepare(request, exchange.session).operation === "mutation")
+        if ((await engine().prepare(request, exchange.session)).operation === "mutation")
           throw new RelApiError({
             code: "bad-request",
             status: 400,
@@ -30,7 +30,7 @@ export const liveLines = definePlugin({
           });
         const live = context.service<LiveQueriesService>("live-queries")!; // this plugin requires it
         const source = live.graphqlSource(engine(), request, exchange.session);
-        source.plan(); // what is wrong with the request is answered before the lines begin
+        await source.plan(); // what is wrong with the request is answered before the lines begin
         return {
           status: 200,
           headers: [["Content-Type", "application/x-ndjson"]],
