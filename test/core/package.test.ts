@@ -164,6 +164,16 @@ test("C-PKG-8 what is put together has the same exports, and answers", { timeout
     expect(apart.isOnce).toBe(true);
     run("presets/bundle.mjs");
     expect(load()).toEqual(apart);
+    // modules find what lies beside them, whichever file they have come into
+    const version = `
+      const { startEmbeddedDatabase } = await import("./dist/" + "plugins/embedded/index.js");
+      const database = startEmbeddedDatabase({ image: "empty" });
+      const client = new (await import("pg")).default.Client({ stream: database.stream });
+      await client.connect();
+      console.log((await client.query("select 'there' as answer")).rows[0].answer);
+      await client.end();
+      await database.close();`;
+    expect(run("--input-type=module", "--eval", version)).toBe("there\n");
     const program = join(folder, "dist/presets/standalone.js");
     const imports = [...readFileSync(program, "utf8").matchAll(/import\("([^"]*)"\)/g)].map(([, path = ""]) => path);
     expect(imports.length).toBeGreaterThan(0);
