@@ -1,6 +1,7 @@
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vitest/config";
+import { LongestFirst } from "./support/sequencer.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -18,7 +19,8 @@ const testDist: Plugin = {
   },
 };
 
-/** A file has a process and a database of its own; two at a time, since each embedded database takes some 400 MB. */
+/** A file has a process and a database of its own; two at a time, since each embedded database takes some 400 MB (on a
+ *  server `.ci/run` takes three). */
 export default defineConfig({
   root,
   plugins: [testDist],
@@ -29,6 +31,7 @@ export default defineConfig({
     server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
     pool: "forks",
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     // the oracle asks when a file ends
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,

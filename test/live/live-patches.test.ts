@@ -182,12 +182,19 @@ describe.each([
       );
       await pause(upTo(4) * 10);
     }
+    const patched = () => client.messages.filter((message) => liveOf(message).patch !== undefined).length;
+    // where little came while they were made, since the machine was busy
+    for (let i = 0; i < 10 && patched() <= 3; i++) {
+      const { length } = client.messages;
+      await api.sql(`update public.parcel set seen = seen + 1 where id = (select min(id) from public.parcel)`);
+      await until(() => client.messages.length > length);
+    }
     const expected = numeric(await fresh());
     await until(() => JSON.stringify(numeric(client.results.at(-1).data)) === JSON.stringify(expected)).catch(
       () => undefined,
     );
     expect(numeric(client.results.at(-1).data)).toEqual(expected);
-    expect(client.messages.filter((message) => liveOf(message).patch !== undefined).length).toBeGreaterThan(3);
+    expect(patched()).toBeGreaterThan(3);
     expect(client.messages.map((message) => liveOf(message).version)).toEqual(client.messages.map((_, i) => i + 1));
     await client.close();
   });

@@ -71,7 +71,8 @@ describe.skipIf(!isHere(hasPostgres))("C-SET-8 the secrets of other servers", ()
         /^secret files: DATABASE_REPLICA_URLS: .* holds 1 connection strings, not 2 as at the start: restart to change their number; keeping the previous one\n$/,
       ),
     ]);
-    expect(await atStandbys()).toBe(true);
+    // one that has fallen behind is left out for a moment
+    await eventually(atStandbys, 5000, "reads at the replicas as before");
     expect(await server.stop()).toBe(0);
   }, 60_000);
 
