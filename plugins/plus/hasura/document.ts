@@ -58,6 +58,22 @@ export interface Arguments {
   readonly at: string;
 }
 
+/** @throws RelApiError */
+export type Command = (document: Entry, from: Arguments) => Entry;
+
+/** By the name of the command. */
+export type Commands = readonly (readonly [string, Command])[];
+
+/** Arguments as metadata has them. */
+export const kept = ({ args }: Arguments, ...keys: readonly string[]): Entry =>
+  given(Object.fromEntries(keys.map((key) => [key, args[key] ?? undefined])));
+
+/** Permissions of the administrator are none. @throws RelApiError */
+export const refuseAdmin = (from: Arguments): void => {
+  if (from.args["role"] === "admin")
+    throw refusal("validation-failed", 'role "admin" may do everything: it takes no permission', from.at);
+};
+
 export const textIn = ({ args, at }: Arguments, key: string): string => {
   const value = args[key];
   if (value === undefined) throw missingKey(key, at);

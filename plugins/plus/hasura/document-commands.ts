@@ -1,0 +1,148 @@
+/** Commands of the metadata API for what stands beside the sources: roles, collections, endpoints, limits. @rule P-HAS-1 */
+import type { Json } from "../../../core/index.ts";
+import {
+  changed,
+  entryIn,
+  entryOf,
+  given,
+  kept,
+  listIn,
+  listOf,
+  notExists,
+  textIn,
+  without,
+  type Arguments,
+  type Command,
+  type Commands,
+  type Entry,
+} from "./document.ts";
+import { refusal } from "./errors.ts";
+
+interface TopMember {
+  readonly list: string;
+  readonly key: string;
+  readonly what: string;
+}
+
+const ROLE: TopMember = { list: "inherited_roles", key: "role_name", what: "inherited role" };
+const COLLECTION: TopMember = { list: "query_collections", key: "name", what: "query collection" };
+const ALLOWED: TopMember = { list: "allowlist", key: "collection", what: "collection of the allow list" };
+const ENDPOINT: TopMember = { list: "rest_endpoints", key: "name", what: "REST endpoint" };
+
+const addTop =
+  ({ list, key, what }: TopMember, entry: (from: Arguments) => Entry, replaces = false): Command =>
+  (document, from) => {
+    const name = textIn(from, key);
+    return changed(
+      document,
+      list,
+      (one) => one[key] === name,
+      (one) => {
+        if (one !== undefined && !replaces)
+          throw refusal("already-exists", `${what} "${name}" already exists`, from.at);
+        return { [key]: name, ...entry(from) };
+      },
+    );
+  };
+
+const changeTop =
+  (
+    { list, key, what }: TopMember,
+    change: (entry: Entry, from: Arguments) => Entry | undefined,
+    argument = key,
+  ): Command =>
+  (document, from) => {
+    const name = textIn(from, argument);
+    return changed(
+      document,
+      list,
+      (one) => one[key] === name,
+      (one) => {
+        if (one === undefined) throw notExists(`${what} "${name}"`, from.at);
+        return change(one, from);
+      },
+    );
+  };
+
+const gone = (): undefined => undefined;
+
+const inQueries = (change: (query: Entry | undefined, from: Arguments, name: string) => Entry | undefined): Command =>
+  changeTop(
+    COLLECTION,
+    (collection, from) => {
+      const name = textIn(from, "query_name");
+      const definition = changed(
+        entryOf(collection["definition"]),
+        "queries",
+        (query) => query["name"] === name,
+        (query) => change(query, from, name),
+      );
+      return { ...collection, definition: { queries: [], ...definition } };
+    },
+    "collection_name",
+  );
+
+const setTop =
+  (key: string, value: (from: Arguments) => Json | undefined): Command =>
+  (document, from) => ({ ...without(document, key), ...given({ [key]: value(from) }) });
+
+export const documentCommands: Commands = [
+  ["add_inherited_role", addTop(ROLE, (from) => ({ role_set: listIn(from, "role_set") }), true)],
+  ["drop_inherited_role", changeTop(ROLE, gone)],
+  [
+    "create_query_collection",
+    addTop(COLLECTION, (from) => ({ definition: entryIn(from, "definition"), ...kept(from, "comment") })),
+  ],
+  ["drop_query_collection", changeTop(COLLECTION, gone, "collection")],
+  [
+    "add_query_to_collection",
+    inQueries((query, from, name) => {
+      if (query !== undefined) throw refusal("already-exists", `query "${name}" already exists`, from.at);
+      return { name, query: textIn(from, "query") };
+    }),
+  ],
+  [
+    "drop_query_from_collection",
+    inQueries((query, from, name) => {
+      if (query === undefined) throw notExists(`query "${name}"`, from.at);
+      return undefined;
+    }),
+  ],
+  ["add_collection_to_allowlist", addTop(ALLOWED, (from) => kept(from, "scope"))],
+  ["drop_collection_from_allowlist", changeTop(ALLOWED, gone)],
+  [
+    "update_scope_of_collection_in_allowlist",
+    changeTop(ALLOWED, (entry, from) => ({ ...entry, scope: entryIn(from, "scope") })),
+  ],
+  [
+    "create_rest_endpoint",
+    addTop(ENDPOINT, (from) => ({
+      url: textIn(from, "url"),
+      methods: listIn(from, "methods"),
+      definition: entryIn(from, "definition"),
+      ...kept(from, "comment"),
+    })),
+  ],
+  ["drop_rest_endpoint", changeTop(ENDPOINT, gone)],
+  [
+    "set_graphql_schema_introspection_options",
+    setTop("graphql_schema_introspection", (from) => ({ disabled_for_roles: listIn(from, "disabled_for_roles") })),
+  ],
+  ["set_api_limits", setTop("api_limits", ({ args }) => args)],
+  ["remove_api_limits", setTop("api_limits", () => undefined)],
+  [
+    "clear_metadata",
+    ({ sources }) => ({
+      version: 3,
+      // how they are reached is not forgotten
+      sources: listOf(sources).map((source) => ({
+        ...given({
+          name: entryOf(source)["name"],
+          kind: entryOf(source)["kind"],
+          configuration: entryOf(source)["configuration"],
+        }),
+        tables: [],
+      })),
+    }),
+  ],
+];
