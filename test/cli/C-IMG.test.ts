@@ -111,7 +111,9 @@ test.skipIf(!capabilities.realServer)(
     const bytes = sizeOf(tree);
     expect(bytes).toBeGreaterThan(5e6);
     expect(ALPINE_BYTES + NODE_BYTES + bytes, `${bytes} bytes of its own`).toBeLessThan(MAX_IMAGE_BYTES);
-    expect(statSync(process.execPath).size).toBeLessThan(NODE_BYTES);
+    // the image has 22; later programs are larger
+    if (Number(process.versions.node.split(".")[0]) <= 22)
+      expect(statSync(process.execPath).size).toBeLessThan(NODE_BYTES);
 
     const database = await testDatabase();
     const [program = "", script = ""] = wordsOf(textsOf(final, "ENTRYPOINT")[0] ?? "");

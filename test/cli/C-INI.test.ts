@@ -46,7 +46,11 @@ test("C-INI-1 writes a project and says what comes next", () => {
 });
 
 test("C-INI-1 its test passes on the packed package", { timeout: 90_000 }, async () => {
-  const run = await promisify(execFile)(process.execPath, ["--test"], { cwd: folder, env: environment });
+  // later versions of Node report in another format unless told
+  const run = await promisify(execFile)(process.execPath, ["--test", "--test-reporter=tap"], {
+    cwd: folder,
+    env: environment,
+  });
   expect(run.stdout).toMatch(/# pass 3\n# fail 0/);
 });
 
