@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { capabilities, forGraphql, startApi } from "../support/api.ts";
+import { openDatabase } from "../support/database.ts";
+import { documentOf, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
 const api = await startApi(forGraphql());
@@ -299,6 +301,14 @@ const atlas = capabilities.postgis
   ? await startApi(forGraphql({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }))
   : undefined;
 const geo = atlas && (await schemaOf(atlas));
+
+test("G-INP-15 a table whose name has dollars is described by its name", async () => {
+  const on = await openDatabase();
+  await on.query('create table "in$$out$&" (id int primary key)');
+  const metadata = documentOf([table("in$$out$&", { configuration: { custom_name: "flow" } })]);
+  const named = await schemaOf(await startApi(forGraphql({ on, metadata })));
+  expect(named.description("flow_set_input")).toBe('input type for updating data in table "in$$out$&"');
+});
 
 test.skipIf(!capabilities.postgis)("G-INP-24 st_d_within_input", () => {
   expect(geo?.members("st_d_within_input")).toEqual({ distance: "Float!", from: "geometry!" });

@@ -38,7 +38,7 @@ const operatorInput = (
     scope: "update_input",
     relation: table.relation,
     fn: operator.name,
-    description: operator.inputDescription.replace("$table", quoted(table)),
+    description: operator.inputDescription.replace("$table", () => quoted(table)),
     isOptional: true,
   });
 
