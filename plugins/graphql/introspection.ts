@@ -1,9 +1,12 @@
 /** `{ __schema { types { name } } }`: the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
 import { definePlugin, type Pieces, type Token } from "../../core/index.ts";
+import type { GqlRootName } from "./aside.ts";
 import { directivesOf } from "./introspected/directives.ts";
 import { createCollector, type Collector, type Selected } from "./introspected/selected.ts";
 import { createSlabs, type Slabs } from "./introspected/slabs.ts";
+import { sortedInPieces } from "./introspected/sorted.ts";
+import { typesTableByTable } from "./introspected/table-by-table.ts";
 import { createWriters } from "./introspected/writers.ts";
 import { eachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
@@ -35,28 +38,37 @@ const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRoot
 const COMMA = Buffer.from(",");
 
 /** `__schema`: what is selected of it, in order. */
-const writeSchema = function* (
-  schema: RoleSchema,
-  whole: RoleSchema,
-  collector: Collector,
-  node: FieldNode,
-): Pieces<readonly Buffer[]> {
+const writeSchema = function* (schema: RoleSchema, collector: Collector, node: FieldNode): Pieces<readonly Buffer[]> {
   let known: Types = new Map();
   const { type, directive } = createWriters(collector, () => known);
 
   const writeLarge = function* (one: GraphQLNamedType, of: ReturnType<typeof type>, slabs: Slabs) {
     const parts: Buffer[] = [];
     for (const part of of.parts(one)) {
-      parts.push(slabs.write(part));
-      yield;
+      if (typeof part === "string") {
+        parts.push(slabs.write(part));
+        continue;
+      }
+      let before = "";
+      for (const item of part) {
+        parts.push(slabs.write(before + item));
+        before = ",";
+        yield;
+      }
     }
     return parts;
   };
 
-  /** Each is written when it is found, while its fields are there, and they stand in the order of their names. */
   const allTypes = function* (nodes: readonly FieldNode[]): Pieces<readonly Buffer[]> {
-    if (whole.hasInterfaces) known = yield* typesOf(whole);
     const of = type(nodes);
+    const tableByTable = schema.asides && (yield* typesTableByTable(schema.asides, of));
+    return tableByTable ?? (yield* typeByType(of));
+  };
+
+  /** Each is written when it is found, while its fields are there, and they stand in the order of their names. */
+  const typeByType = function* (of: ReturnType<typeof type>): Pieces<readonly Buffer[]> {
+    const whole = yield* schema.whole();
+    if (whole.hasInterfaces) known = yield* typesOf(whole);
     const slabs = createSlabs();
     const texts = new Map<string, Buffer | readonly Buffer[]>();
     for (const one of eachType(whole)) {
@@ -65,17 +77,25 @@ const writeSchema = function* (
       yield;
     }
     const parts: Buffer[] = [];
-    for (const name of [...texts.keys()].sort()) {
+    for (const name of yield* sortedInPieces([...texts.keys()])) {
       const bytes = texts.get(name)!; // one of its keys
       parts.push(COMMA);
       if (Buffer.isBuffer(bytes)) parts.push(bytes);
       else for (const each of bytes) parts.push(each);
+      yield;
     }
     return [Buffer.from("["), ...parts.slice(1), Buffer.from("]")];
   };
 
   const member = function* ({ name, nodes }: Selected): Pieces<readonly Buffer[]> {
-    const root = function* (one: GraphQLNamedType | undefined) {
+    const root = function* (of: GqlRootName) {
+      const hasFields = collector
+        .collect(
+          nodes.map(({ selectionSet }) => selectionSet),
+          "__Type",
+        )
+        .some((selected) => selected.name === "fields");
+      const { [of]: one } = hasFields ? yield* schema.whole() : schema;
       return one === undefined ? bytesOf("null") : yield* writeLarge(one, type(nodes), createSlabs());
     };
     switch (name) {
@@ -86,11 +106,11 @@ const writeSchema = function* (
       case "types":
         return yield* allTypes(nodes);
       case "queryType":
-        return yield* root(whole.query);
+        return yield* root("query");
       case "mutationType":
-        return yield* root(whole.mutation);
+        return yield* root("mutation");
       case "subscriptionType":
-        return yield* root(whole.subscription);
+        return yield* root("subscription");
       default:
         return bytesOf("null");
     }
@@ -109,9 +129,8 @@ const writeSchema = function* (
 const introspect = (schema: RoleSchema): RoleSchema["introspect"] =>
   function* (field, document, variables) {
     const collector = createCollector(document, variables);
-    const whole = yield* schema.whole();
-    if (field.name.value === "__schema") return yield* writeSchema(schema, whole, collector, field);
-    const types = yield* typesOf(whole);
+    if (field.name.value === "__schema") return yield* writeSchema(schema, collector, field);
+    const types = yield* typesOf(yield* schema.whole());
     const named = types.get(String(collector.valueOf(field, "name")));
     return bytesOf(
       named === undefined

@@ -47,6 +47,7 @@ import type {
   QualifiedName,
   ValueRef,
 } from "../../core/index.ts";
+import type { GqlAsides } from "./aside.ts";
 import type { Directives } from "./directives.ts";
 import type { GqlArgumentName, GqlRootKind, GqlScope } from "./part-kinds.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
@@ -474,6 +475,8 @@ export interface RoleSchema {
   /** The same types with all fields of the roots: costs the whole schema. Made aside, so not the very objects that
    *  `query` leads to. */
   whole(): Pieces<RoleSchema>;
+  /** Where the text of all types can be put together table by table. */
+  readonly asides: GqlAsides<GqlBuild> | undefined;
   /** `<rel>` and column names back to GraphQL, for messages. */
   columnName(relation: Relation, column: string): string;
 }

@@ -5,15 +5,19 @@ const MAX_BYTES_PER_CHARACTER = 3;
 
 export interface Slabs {
   write(text: string): Buffer;
+  /** All that was written, as it followed. */
+  whole(): readonly Buffer[];
 }
 
 export const createSlabs = (): Slabs => {
+  const full: Buffer[] = [];
   let slab = Buffer.alloc(0);
   let at = 0;
   return {
     write: (text) => {
       const most = text.length * MAX_BYTES_PER_CHARACTER;
       if (at + most > slab.length) {
+        full.push(slab.subarray(0, at));
         slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, most));
         at = 0;
       }
@@ -21,5 +25,6 @@ export const createSlabs = (): Slabs => {
       at += slab.write(text, at);
       return slab.subarray(from, at);
     },
+    whole: () => [...full, slab.subarray(0, at)],
   };
 };

@@ -25,10 +25,13 @@ import type { Collector, Selected } from "./selected.ts";
 
 type Write<Source> = (source: Source) => string;
 
-/** The same piece by piece, for what may be long. */
-interface WriteParts<Source> {
+/** A text, or the items of a list, which commas go between. */
+export type Part = string | Iterable<string>;
+
+/** The same piece by piece, for what may be long: as many parts for all sources of a kind. */
+export interface WriteParts<Source> {
   readonly write: Write<Source>;
-  readonly parts: (source: Source) => Iterable<string>;
+  readonly parts: (source: Source) => Iterable<Part>;
 }
 
 /** What a member has: its text where that is the same for all. */
@@ -52,6 +55,10 @@ const listOfMembers = <Source>(sources: Readonly<Record<string, Source>>, write:
   let body = "[";
   for (const name in sources) body += body.length === 1 ? write(sources[name]!) : `,${write(sources[name]!)}`; // one of its keys
   return `${body}]`;
+};
+
+const eachMember = function* <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>) {
+  for (const name in sources) yield write(sources[name]!); // one of its keys
 };
 
 /** Cached texts per kind: enough for what repeats soon, small compared with the text of a large schema. */
@@ -234,12 +241,9 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
                 : writeAll(of.getFields()),
           parts: function* (of) {
             if (!isObjectType(of)) return yield NULL;
-            let before = "[";
-            for (const one of Object.values(of.getFields())) {
-              yield before + write(one);
-              before = ",";
-            }
-            yield before === "[" ? "[]" : "]";
+            yield "[";
+            yield eachMember(of.getFields(), write);
+            yield "]";
           },
         };
       }

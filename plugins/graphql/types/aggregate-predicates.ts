@@ -5,7 +5,7 @@ import { definePlugin, type AggregateSpec, type Registry } from "../../../core/i
 import { aggregateName } from "../part-names.ts";
 import { roleTableOf, type RoleColumn } from "./role-table.ts";
 import { onceFor } from "./once.ts";
-import { boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
+import { aggregateBoolExp, boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 import type { GqlArgumentName } from "../part-kinds.ts";
@@ -66,11 +66,7 @@ const boolExpFields = (context: GqlFieldContext): GqlFields => {
     roleTableOf(build, table).relationships.map((each) => {
       if (each.relationship.isToOne || !roleTableOf(build, each.table).mayAggregate) return undefined;
       const { relationship, target } = each;
-      const type = build.inputObject({
-        name: build.typeName(each.table.word, "aggregate_bool_exp"),
-        scope: "aggregate_bool_exp",
-        relation: target,
-      });
+      const type = aggregateBoolExp(build, each.table);
       return (
         type &&
         ([

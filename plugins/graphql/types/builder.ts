@@ -20,8 +20,10 @@ import {
   type ResolvedOptions,
 } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
+import type { GqlAside, GqlAsides, GqlRootName, GqlStandIns } from "../aside.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
+import { inNameOrder } from "./fields.ts";
 import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { onceFor, onceInPieces } from "./once.ts";
@@ -63,6 +65,8 @@ export interface SchemaParts {
   readonly introspect: (schema: RoleSchema) => RoleSchema["introspect"];
   /** What another surface makes of the types. */
   readonly variant: GqlVariant | undefined;
+  /** In place of tables, where text is made of them that holds for others too. */
+  readonly standIns?: GqlStandIns;
 }
 
 const NO_QUERIES =
@@ -94,12 +98,20 @@ export interface PreparableSchema extends RoleSchema {
   /** Its roots are made with all their fields. */
   readonly isWhole: boolean;
   /** Roots that documents have used. */
-  usedRoots(): readonly Root[];
+  usedRoots(): readonly GqlRootName[];
   /** Makes what documents need of every table, a few tables at a time. */
-  prepare(roots: readonly Root[]): Pieces<void>;
+  prepare(roots: readonly GqlRootName[]): Pieces<void>;
+  readonly aside: GqlAside<GqlBuild>;
 }
 
-type Root = "query" | "mutation" | "subscription";
+const ROOTS = {
+  query: { name: "query_root", scope: "query_root", description: null },
+  mutation: { name: "mutation_root", scope: "mutation_root", description: "mutation root" },
+  subscription: { name: "subscription_root", scope: "subscription_root", description: null },
+} as const satisfies Readonly<Record<GqlRootName, GqlTypeSpec>>;
+
+const rootNames = ({ hasSubscriptions }: SchemaParts): readonly GqlRootName[] =>
+  hasSubscriptions ? ["query", "mutation", "subscription"] : ["query", "mutation"];
 
 const TABLES_AT_ONCE = 10;
 
@@ -149,6 +161,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     oneOf,
     made: new Map(),
     interfacesOf: variant?.interfaces && ((spec) => variant.interfaces?.(contextOf(spec)) ?? []),
+    inOrder: parts.standIns?.inOrder ?? inNameOrder,
   };
 
   /** Cached by name. An invalid name, or one that belongs to another type or table, yields no type. */
@@ -189,7 +202,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
           name: spec.name,
           description: spec.description,
           extensions: { [GQL_EXTENSION]: { scope: "enum", ...(spec.relation && { relation: spec.relation }) } },
-          values: () => enumValues(spec),
+          values: () => enumValues(spec, fieldSource.inOrder),
         }),
     );
 
@@ -231,8 +244,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const isAboveRowSecurity =
     (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
 
+  const { standIns } = parts;
   /** Fewer tables while a root is prepared. */
-  let visible: GqlBuild["source"] = source;
+  let visible: GqlBuild["source"] =
+    standIns === undefined ? source : { ...source, tables: standIns.tables, functions: standIns.functions };
   const build: GqlBuild = {
     get schema() {
       return schema;
@@ -241,7 +256,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       return visible;
     },
     view,
-    table: (relation) => source.tableOf.get(nameKey(relation)),
+    table: standIns?.tableOf ?? ((relation) => source.tableOf.get(nameKey(relation))),
     rights: (table) => {
       let rights = rightsOf.get(table);
       if (rights === undefined) {
@@ -322,17 +337,14 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   /** With a namespace, all fields of the source are below one field. @rule G-NAM-6 */
-  const root = (
-    name: string,
-    scope: "query_root" | "mutation_root" | "subscription_root",
-    description: string | null,
-  ): GraphQLObjectType | undefined => {
+  const root = (of: GqlRootName): GraphQLObjectType | undefined => {
     const { namespace } = source.customization;
-    if (namespace === undefined) return object({ name, scope, description, isOptional: true });
-    const inner = object({ name: `${namespace}_${scope.slice(0, -"_root".length)}`, scope, isOptional: true });
+    const spec = ROOTS[of];
+    if (namespace === undefined) return object({ ...spec, isOptional: true });
+    const inner = object({ name: `${namespace}_${of}`, scope: spec.scope, isOptional: true });
     return (
       inner &&
-      objectType({ name, scope, description }, fieldSource, {
+      objectType(spec, fieldSource, {
         [namespace]: { config: { type: inner }, toPlan: { kind: "namespace" } },
       })
     );
@@ -355,18 +367,15 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     hasInterfaces: variant?.interfaces !== undefined,
     isIntrospectionClosed: view.isIntrospectionClosed === true,
     get query() {
-      query ??=
-        root("query_root", "query_root", null) ??
-        objectType({ name: "query_root", scope: "query_root" }, fieldSource, noQueries);
+      query ??= root("query") ?? objectType({ name: "query_root", scope: "query_root" }, fieldSource, noQueries);
       return query;
     },
     get mutation() {
-      if (mutation === null) mutation = root("mutation_root", "mutation_root", "mutation root");
+      if (mutation === null) mutation = root("mutation");
       return mutation;
     },
     get subscription() {
-      if (subscription === null)
-        subscription = parts.hasSubscriptions ? root("subscription_root", "subscription_root", null) : undefined;
+      if (subscription === null) subscription = parts.hasSubscriptions ? root("subscription") : undefined;
       return subscription;
     },
     introspect: (...question) => introspect(...question),
@@ -374,9 +383,18 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       const known = whole?.deref();
       if (known !== undefined) return known;
       const aside = buildRoleSchema(parts);
-      yield* aside.prepare(parts.hasSubscriptions ? ["query", "mutation", "subscription"] : ["query", "mutation"]);
+      yield* aside.prepare(rootNames(parts));
       whole = new WeakRef(aside);
       return aside;
+    },
+    get asides() {
+      const { namingConvention, namespace } = source.customization;
+      if (!isSplit || namingConvention === "graphql-default" || namespace !== undefined) return undefined;
+      return asidesOf(parts, ownTypes);
+    },
+    aside: {
+      build,
+      root: (name) => objectType(ROOTS[name], fieldSource, builder.fieldsOf(contextOf(ROOTS[name]))),
     },
     isWhole: !isSplit,
     usedRoots: () => [
@@ -402,11 +420,28 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   return schema;
 };
 
-const enumValues = (spec: GqlEnumSpec) => {
-  const entries = spec
-    .values()
-    .map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }] as const);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+/** Names that a table has reserved are seen in order alone: whoever asks for one first has it. @rule G-NAM-3 */
+const asidesOf = (parts: SchemaParts, ownTypes: ReadonlyMap<string, Owner>): GqlAsides<GqlBuild> => ({
+  roots: rootNames(parts),
+  isAmbiguous: ownTypes.size > parts.source.tables.length,
+  owners: function* () {
+    for (const [name, { table }] of ownTypes) yield [name, table];
+  },
+  make: (standIns) => {
+    const { view } = parts;
+    if (standIns === undefined) return buildRoleSchema(parts).aside;
+    const rights: GqlRoleAccess["rights"] = (table) => view.rights(standIns.realOf(table));
+    return buildRoleSchema({ ...parts, standIns, view: { ...view, rights } }).aside;
+  },
+});
+
+const enumValues = (spec: GqlEnumSpec, inOrder: FieldSource["inOrder"]) => {
+  const entries = new Map(
+    spec
+      .values()
+      .map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }]),
+  );
+  return Object.fromEntries(inOrder([...entries.keys()]).map((name) => [name, entries.get(name) ?? {}]));
 };
 
 /** Types whose values have a special form, with the function that produces it. @rule G-TYP-22 G-TYP-23 */

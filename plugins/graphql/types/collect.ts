@@ -16,11 +16,19 @@ import { forgetFields } from "./lazy-types.ts";
 import type { RoleSchema } from "../parts.ts";
 
 /** `getNamedType` without its checks for types of other copies of graphql, which take longer than all else here. */
-const namedTypeOf = (type: GraphQLType): GraphQLNamedType => {
+export const namedTypeOf = (type: GraphQLType): GraphQLNamedType => {
   let at = type;
   while ("ofType" in at) at = at.ofType;
   return at;
 };
+
+/** @rule G-INT-7 */
+export const ALWAYS_THERE: readonly GraphQLNamedType[] = [
+  GraphQLBoolean,
+  GraphQLInt,
+  GraphQLString,
+  ...introspectionTypes,
+];
 
 /** Of a type: the roots have thousands. */
 const FIELDS_AT_ONCE = 100;
@@ -45,7 +53,7 @@ export const eachType = function* (schema: RoleSchema): Generator<GraphQLNamedTy
     }
   };
   for (const root of [schema.query, schema.mutation, schema.subscription]) if (root !== undefined) add(root);
-  for (const type of [GraphQLBoolean, GraphQLInt, GraphQLString, ...introspectionTypes]) add(type);
+  for (const type of ALWAYS_THERE) add(type);
   for (let type = queue.pop(); type !== undefined; type = queue.pop()) {
     if (type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType) {
       for (const one of type.getInterfaces()) add(one);

@@ -106,6 +106,15 @@ export const aggregateOrderBy = perTable((build, table): GraphQLInputObjectType 
   }),
 );
 
+/** @rule G-INP-6 */
+export const aggregateBoolExp = perTable((build, table): GraphQLInputObjectType | undefined =>
+  build.inputObject({
+    name: build.typeName(table.word, "aggregate_bool_exp"),
+    scope: "aggregate_bool_exp",
+    relation: table.relation,
+  }),
+);
+
 /** Columns as values of an enum. */
 export const columnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnumSpec["values"]> =>
   columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
