@@ -19,23 +19,21 @@ import {
   type RelApiHooks,
   type ResolvedOptions,
 } from "../../../core/index.ts";
-import { aggregateName } from "../part-names.ts";
 import type { GqlAside, GqlAsides, GqlRootName, GqlStandIns } from "../aside.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
 import { inNameOrder } from "./fields.ts";
 import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
-import { onceFor, onceInPieces } from "./once.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
+import { ownTypesFor, type OwnTypes } from "./own-types.ts";
 import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
 import { operatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
-import type { GqlScope } from "../part-kinds.ts";
 import {
   GQL_EXTENSION,
   withPart,
@@ -120,7 +118,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { names } = source;
   const made = new Map<string, Made>();
   const rightsOf = new Map<GqlTable, GqlTableRights>();
-  const ownTypes = ownTypeNamesFor(registry)(source).get();
+  const ownTypes = ownTypesFor(registry)(source).get();
 
   const builder = createFieldBuilder(hooks);
   /** Fields of roots that were prepared, until the type takes them. */
@@ -209,7 +207,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   /** A scalar that has a table's name cannot be in the same schema, and one whose values no plugin writes and reads is
    *  in none. */
   const usable = (value: GqlValueType | undefined): GqlValueType | undefined => {
-    if (value === undefined || ownTypes.has(value.scalar)) return undefined;
+    if (value === undefined || ownTypes.get(value.scalar) !== undefined) return undefined;
     const writer = WRITERS.get((value.element ?? value).type.name);
     return writer !== undefined && !registry.functions.has(writer) ? undefined : value;
   };
@@ -421,11 +419,14 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
 };
 
 /** Names that a table has reserved are seen in order alone: whoever asks for one first has it. @rule G-NAM-3 */
-const asidesOf = (parts: SchemaParts, ownTypes: ReadonlyMap<string, Owner>): GqlAsides<GqlBuild> => ({
+const asidesOf = (parts: SchemaParts, ownTypes: OwnTypes): GqlAsides<GqlBuild> => ({
   roots: rootNames(parts),
-  isAmbiguous: ownTypes.size > parts.source.tables.length,
+  get isAmbiguous() {
+    return ownTypes.hasReserved();
+  },
   owners: function* () {
-    for (const [name, { table }] of ownTypes) yield [name, table];
+    const { tables, names } = parts.source;
+    for (const table of tables) yield [names.typeName(table.word), table];
   },
   make: (standIns) => {
     const { view } = parts;
@@ -451,43 +452,8 @@ const WRITERS: ReadonlyMap<string, string> = new Map([
   ["raster", "to-hexwkb"],
 ]);
 
-interface Owner {
-  readonly table: GqlTable;
-  readonly scope: GqlScope;
-}
-
-/** What may stand between a table's name and the suffix of a generated type: `album_max_order_by` could belong to
- *  `album` or to `album_max`. */
-const innerWords = ({ aggregates }: Registry): RegExp => {
-  const functions = [...aggregates.values()].flatMap((spec) =>
-    spec.types === undefined ? [] : (aggregateName(spec) ?? []),
-  );
-  return new RegExp(`^(.+)_(?:${["aggregate", "arr_rel", "obj_rel", ...functions].join("|")})$`);
-};
-
-const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
-
-/** Names reserved for one table: that of its row type, and those of its essential types if another table could generate
- *  the same name. @rule G-NAM-3 */
-const ownTypeNames = function* ({ tables, names }: Catalog, registry: Registry): Pieces<ReadonlyMap<string, Owner>> {
-  const inner = innerWords(registry);
-  const own = new Map<string, Owner>();
-  const words = new Set(tables.map((table) => table.word.text));
-  for (const table of tables) {
-    yield;
-    own.set(names.typeName(table.word), { table, scope: "row" });
-    if (!words.has(inner.exec(table.word.text)?.[1] ?? "")) continue;
-    for (const scope of OWN_SCOPES) own.set(names.typeName(table.word, scope), { table, scope });
-  }
-  return own;
-};
-
-const ownTypeNamesFor = onceFor((registry: Registry) =>
-  onceFor((source: Catalog) => onceInPieces(() => ownTypeNames(source, registry))),
-);
-
 /** What the schemas of all roles need, in pieces. */
 export const openCatalog = function* (source: Catalog, registry: Registry): Pieces<void> {
-  yield* source.open();
-  yield* ownTypeNamesFor(registry)(source).pieces();
+  yield* source.roots.pieces();
+  yield* ownTypesFor(registry)(source).pieces();
 };

@@ -13,10 +13,11 @@ import {
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
-import { defaultRelationships, reverseKeys } from "./default-relationships.ts";
+import { defaultRelationships } from "./default-relationships.ts";
 import { onceInPieces, type InPieces } from "./once.ts";
 import { servedTable, type TableMakers } from "./served-table.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
+import { createTakenNames, type TakenNames } from "./taken-names.ts";
 import type { GqlEnumTable } from "../value-types.ts";
 import type {
   GqlColumn,
@@ -32,8 +33,8 @@ import type {
 export interface Catalog extends GqlCatalog {
   readonly names: Names;
   readonly roots: InPieces<RootIndex>;
-  /** What the first documents need of all tables. */
-  open(): Pieces<void>;
+  /** Of the tables, with their numbers among them; undefined: the convention changes words. */
+  readonly words: ReadonlyMap<string, number> | undefined;
 }
 
 type Warn = (message: string) => void;
@@ -106,13 +107,25 @@ const entryRelationships = (
     return [{ name, relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }];
   });
 
-const exposedRelations = (model: Model): Relation[] =>
-  [...model.relations.values()].filter((relation) => model.schemas.includes(relation.schema)).sort(byName);
-
-interface Named {
+interface Wanted {
+  /** `nameKey` of the relation. */
+  readonly key: string;
   readonly relation: Relation;
-  readonly word: GqlNamePart;
   readonly entry: GqlTableEntry | undefined;
+}
+
+const inOrder = (wanted: Wanted[]): readonly Wanted[] => wanted.sort((a, b) => byName(a.relation, b.relation));
+
+const exposedRelations = ({ relations, schemas }: Model): readonly Wanted[] => {
+  const exposed = new Set(schemas);
+  const wanted: Wanted[] = [];
+  for (const [key, relation] of relations)
+    if (exposed.has(relation.schema)) wanted.push({ key, relation, entry: undefined });
+  return inOrder(wanted);
+};
+
+interface Named extends Wanted {
+  readonly word: GqlNamePart;
 }
 
 /** Root field names a table may get, whatever the role. */
@@ -123,6 +136,11 @@ const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Name
   ): string => entry?.rootFields?.[key]?.name ?? names.rootName(...words);
   return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
 };
+
+const ROOTS = ["select", "select_by_pk", "select_aggregate"] as const;
+
+const hasOwnRoots = (entry: GqlTableEntry | undefined): boolean =>
+  entry?.rootFields !== undefined && ROOTS.some((root) => entry.rootFields?.[root]?.name !== undefined);
 
 /** Types that every schema needs: the roots, those below a namespace, and the built-in scalars. */
 const ownTypesOf = ({ namespace }: GqlCustomization): readonly string[] => [
@@ -137,34 +155,33 @@ const ownTypesOf = ({ namespace }: GqlCustomization): readonly string[] => [
   "ID",
 ];
 
+/** Often enough to give way. */
+const TABLES_AT_ONCE = 16;
+
 /** Drops objects whose name is invalid, reserved, or taken by an earlier object. @rule G-NAM-3 */
 const nameTables = function* (
-  relations: readonly { readonly relation: Relation; readonly entry?: GqlTableEntry }[],
+  wanted: readonly Wanted[],
   names: Names,
-  ownTypes: readonly string[],
+  taken: TakenNames,
   warn: Warn,
-): Pieces<{ readonly named: readonly Named[]; readonly takenRoots: ReadonlySet<string> }> {
-  const takenTypes = new Set(ownTypes);
-  const takenRoots = new Set<string>();
+): Pieces<readonly Named[]> {
   const named: Named[] = [];
-  for (const { relation, entry } of relations) {
-    yield;
+  let count = 0;
+  for (const { key, relation, entry } of wanted) {
+    if (++count % TABLES_AT_ONCE === 0) yield;
     const word = entry?.customName === undefined ? defaultWord(relation) : { text: entry.customName, isCustom: true };
     const type = names.typeName(word);
-    const roots = rootNamesOf({ word, entry }, names);
-    if (!isLegalName(word.text) || !isLegalName(type)) {
+    if (!isLegalName(word.text) || (type !== word.text && !isLegalName(type))) {
       warn(`${describedName(relation)} is left out of GraphQL: its name is not a valid GraphQL name`);
       continue;
     }
-    if (takenTypes.has(type) || roots.some((name) => takenRoots.has(name))) {
+    if (!taken.take(word, type, hasOwnRoots(entry), () => rootNamesOf({ word, entry }, names))) {
       warn(`${describedName(relation)} is left out of GraphQL: its type or root field name is taken`);
       continue;
     }
-    takenTypes.add(type);
-    for (const name of roots) takenRoots.add(name);
-    named.push({ relation, word, entry });
+    named.push({ key, relation, word, entry });
   }
-  return { named, takenRoots };
+  return named;
 };
 
 /** Reads the model once; every role looks at the same source. */
@@ -181,14 +198,10 @@ export const createCatalog = function* (
   const names = createNames(customization);
   const listed = metadata?.tables?.flatMap((entry) => {
     const relation = relationOf(model, entry.relation);
-    return relation === undefined ? [] : [{ relation, entry }];
+    return relation === undefined ? [] : [{ key: nameKey(relation), relation, entry }];
   });
-  const { named, takenRoots } = yield* nameTables(
-    listed?.sort((a, b) => byName(a.relation, b.relation)) ?? exposedRelations(model).map((relation) => ({ relation })),
-    names,
-    ownTypesOf(customization),
-    warn,
-  );
+  const taken = createTakenNames(ownTypesOf(customization), customization);
+  const named = yield* nameTables(listed === undefined ? exposedRelations(model) : inOrder(listed), names, taken, warn);
   const tableOf = new Map<string, GqlTable>();
   const isServed = (name: QualifiedName): boolean => tableOf.has(nameKey(name));
 
@@ -198,7 +211,6 @@ export const createCatalog = function* (
     if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
   }
 
-  const keys = onceInPieces(() => reverseKeys(model));
   const makers: TableMakers = {
     columns: ({ relation }, entry) => columnsOf(relation, entry, names, enumTables, warn),
     primaryKey: ({ relation, columns }, entry) => {
@@ -206,31 +218,30 @@ export const createCatalog = function* (
       return key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [];
     },
     relationships: ({ relation, columns }, entry) => {
-      const taken = new Set(columns.map((column) => column.name));
+      const used = new Set(columns.map((column) => column.name));
       return entry === undefined
-        ? defaultRelationships(model, relation, keys.get(), taken, isServed)
-        : entryRelationships(model, relation, entry, taken).filter(({ target }) => isServed(target));
+        ? defaultRelationships(model, relation, used, isServed)
+        : entryRelationships(model, relation, entry, used).filter(({ target }) => isServed(target));
     },
     computedFields: ({ relation, columns, relationships }, entry) => {
-      const taken = new Set([...columns, ...relationships].map(({ name }) => name));
+      const used = new Set([...columns, ...relationships].map(({ name }) => name));
       return entry === undefined
-        ? defaultComputedFields(model, relation, taken, isServed)
-        : entryComputedFields(model, relation, entry, taken, isServed, warn);
+        ? defaultComputedFields(model, relation, used, isServed)
+        : entryComputedFields(model, relation, entry, used, isServed, warn);
     },
     enumTable: ({ relation }) => (enumTables.size === 0 ? undefined : enumTables.get(nameKey(relation))),
   };
   const tables: GqlTable[] = [];
-  for (const { relation, word, entry } of named) {
+  for (const { key, relation, word, entry } of named) {
     const table = servedTable(relation, word, entry, makers);
-    tables.push(table);
-    tableOf.set(nameKey(relation), table);
-    yield;
+    tableOf.set(key, table);
+    if (tables.push(table) % TABLES_AT_ONCE === 0) yield;
   }
   const functions =
     metadata?.functions === undefined && metadata?.tables === undefined
-      ? defaultFunctions(model, isServed, names, takenRoots, warn)
-      : entryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
-  const roots = onceInPieces(() => createRootIndex(tables, functions));
+      ? defaultFunctions(model, isServed, names, taken, warn)
+      : entryFunctions(model, metadata.functions ?? [], isServed, names, taken, warn);
+  const roots = onceInPieces(() => createRootIndex(tables, functions, taken.words));
   return {
     tables,
     tableOf,
@@ -238,9 +249,6 @@ export const createCatalog = function* (
     customization,
     names,
     roots,
-    open: function* () {
-      yield* roots.pieces();
-      yield* keys.pieces();
-    },
+    words: taken.words,
   };
 };

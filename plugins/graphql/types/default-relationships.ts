@@ -2,14 +2,12 @@
 import { pluralize, singularize } from "inflection";
 import {
   columnOf,
-  nameKey,
   relationOf,
   type ForeignKey,
   type Model,
   type QualifiedName,
   type Relation,
   type Relationship,
-  type Pieces,
 } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
 import type { GqlRelationshipField } from "../served.ts";
@@ -41,16 +39,11 @@ const compare = (a: string | number, b: string | number): number => (a < b ? -1 
 const firstPosition = (relation: Relation, key: ForeignKey): number =>
   columnOf(relation, key.columns[0] ?? "")?.position ?? 0;
 
-const alongKey = (
-  source: Relation,
-  target: QualifiedName,
-  key: ForeignKey,
-  isOwnKey: boolean,
-): Relationship | undefined =>
+const alongOwnKey = (source: Relation, target: QualifiedName, key: ForeignKey): Relationship | undefined =>
   source.relationships.find(
     (relationship) =>
       relationship.constraint === key.name &&
-      relationship.isOwnKey === isOwnKey &&
+      relationship.isOwnKey &&
       relationship.junction === undefined &&
       relationship.routine === undefined &&
       relationship.target.name === target.name &&
@@ -63,24 +56,30 @@ const ownCandidates = (model: Model, relation: Relation, isServed: (name: Qualif
     .sort((a, b) => compare(firstPosition(relation, a), firstPosition(relation, b)) || compare(a.name, b.name))
     .flatMap((key) => {
       const target = isServed(key.target) ? relationOf(model, key.target) : undefined;
-      const relationship = target && alongKey(relation, target, key, true);
+      const relationship = target && alongOwnKey(relation, target, key);
       return target && relationship
         ? [{ relationship, target, name: singularize(target.name), columns: key.columns }]
         : [];
     });
 
-/** Keys of others that lead here: one-to-one ones first; each by (schema, table, position of the first column, name).
- *  */
+/** Keys of others that lead here: one-to-one ones first; each by (schema, table, position of the first column, name). A
+ *  relationship along each of them is among those of the relation. */
 const reverseCandidates = (
+  model: Model,
   relation: Relation,
-  keys: readonly ReverseKey[],
   isServed: (name: QualifiedName) => boolean,
-): Candidate[] =>
-  keys
-    .filter(({ from }) => isServed(from))
-    .flatMap(({ from, key }) => {
-      const relationship = alongKey(relation, from, key, false);
-      if (relationship === undefined) return [];
+): Candidate[] => {
+  const known = new Set<ForeignKey>();
+  return relation.relationships
+    .flatMap((relationship) => {
+      const { constraint, isOwnKey, junction, routine, target } = relationship;
+      if (isOwnKey || junction !== undefined || routine !== undefined || !isServed(target)) return [];
+      const from = relationOf(model, target);
+      const key = from?.foreignKeys.find(
+        ({ name, target: to }) => name === constraint && to.name === relation.name && to.schema === relation.schema,
+      );
+      if (from === undefined || key === undefined || known.has(key)) return [];
+      known.add(key);
       return [{ from, key, relationship }];
     })
     .sort(
@@ -97,25 +96,6 @@ const reverseCandidates = (
       name: relationship.isToOne ? singularize(from.name) : pluralize(from.name),
       columns: key.columns,
     }));
-
-interface ReverseKey {
-  readonly from: Relation;
-  readonly key: ForeignKey;
-}
-
-/** Foreign keys by the relation they lead to; made once per model. */
-export const reverseKeys = function* (model: Model): Pieces<ReadonlyMap<string, readonly ReverseKey[]>> {
-  const keys = new Map<string, ReverseKey[]>();
-  for (const from of model.relations.values()) {
-    yield;
-    for (const key of from.foreignKeys) {
-      const target = nameKey(key.target);
-      const list = keys.get(target);
-      if (list === undefined) keys.set(target, [{ from, key }]);
-      else list.push({ from, key });
-    }
-  }
-  return keys;
 };
 
 /** The free name nearest to the wanted one. @rule G-REL-8 */
@@ -132,16 +112,12 @@ const freeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
 export const defaultRelationships = (
   model: Model,
   relation: Relation,
-  keys: ReadonlyMap<string, readonly ReverseKey[]>,
   fields: Iterable<string>,
   isServed: (name: QualifiedName) => boolean,
 ): GqlRelationshipField[] => {
   if (!TABLE_KINDS.has(relation.kind)) return [];
   const taken = new Set(fields);
-  const candidates = [
-    ...ownCandidates(model, relation, isServed),
-    ...reverseCandidates(relation, keys.get(nameKey(relation)) ?? [], isServed),
-  ];
+  const candidates = [...ownCandidates(model, relation, isServed), ...reverseCandidates(model, relation, isServed)];
   return candidates.flatMap((candidate) => {
     const name = freeName(candidate, taken);
     taken.add(name);

@@ -8,6 +8,7 @@ import {
   type Routine,
 } from "../../../core/index.ts";
 import { byName, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
+import type { TakenNames } from "./taken-names.ts";
 import type { GqlFunction, GqlFunctionEntry } from "../served.ts";
 
 type Warn = (message: string) => void;
@@ -63,11 +64,11 @@ const fitting = (
 const withFreeNames = (
   functions: readonly GqlFunction[],
   names: Names,
-  taken: ReadonlySet<string>,
+  taken: Pick<TakenNames, "hasRoot">,
   warn: Warn,
 ): GqlFunction[] => {
   const used = new Set<string>();
-  const isUsed = (root: string): boolean => used.has(root) || taken.has(root);
+  const isUsed = (root: string): boolean => used.has(root) || taken.hasRoot(root);
   return functions.filter(({ word, rootFields, routine }) => {
     const root = rootFields.function?.name ?? names.rootName(word);
     if (!isLegalName(word.text) || !isLegalName(root) || isUsed(root)) {
@@ -85,7 +86,7 @@ export const defaultFunctions = (
   model: Model,
   isServed: (name: QualifiedName) => boolean,
   names: Names,
-  taken: ReadonlySet<string>,
+  taken: Pick<TakenNames, "hasRoot">,
   warn: Warn,
 ): GqlFunction[] => {
   const functions = [...model.routines.values()]
@@ -115,7 +116,7 @@ export const entryFunctions = (
   entries: readonly GqlFunctionEntry[],
   isServed: (name: QualifiedName) => boolean,
   names: Names,
-  taken: ReadonlySet<string>,
+  taken: Pick<TakenNames, "hasRoot">,
   warn: Warn,
 ): GqlFunction[] => {
   const functions = entries

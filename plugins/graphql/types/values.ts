@@ -58,6 +58,8 @@ const BUILT_IN: readonly PgType[] = [
   pgType(1042, "bpchar", "character", "S"),
 ];
 
+const BUILT_IN_NAMES = new Map(BUILT_IN.map((type) => [type.name, type]));
+
 export interface Values {
   /** By oid, or by `typname` (or the name of a GraphQL scalar). Undefined: the type is unknown or its name is not
    *  legal. */
@@ -77,13 +79,15 @@ export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
   let byName: Map<string, PgType> | undefined;
 
   const typeNamed = (name: string): PgType | undefined => {
+    // a name of the catalog has the same oid everywhere
+    const builtIn = BUILT_IN_NAMES.get(name);
+    if (builtIn !== undefined) return model.types.get(builtIn.oid) ?? builtIn;
     if (byName === undefined) {
       byName = new Map();
       for (const type of model.types.values()) {
         // a user-defined type of the same name must not replace the one that operators mean
         if (!byName.has(type.name) || type.schema === "pg_catalog") byName.set(type.name, type);
       }
-      for (const type of BUILT_IN) if (byName.get(type.name)?.schema !== "pg_catalog") byName.set(type.name, type);
     }
     return byName.get(name);
   };
