@@ -43,6 +43,7 @@ export {
   exactNumber,
   isFloatLiteral,
   isRawNumber,
+  RAW_NUMBER,
   numberText,
   rawNumber,
   writeJson,

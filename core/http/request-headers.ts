@@ -86,8 +86,7 @@ const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonl
   };
 };
 
-const encodeCookies = (header: string | undefined): string => {
-  if (header === undefined) return "{}";
+const encodeCookies = (header: string): string => {
   const cookies = new Map<string, string>();
   for (const [name, value] of cookiesOf(header)) if (name !== "") cookies.set(utf8Text(name), utf8Text(value));
   return JSON.stringify(Object.fromEntries(cookies));
@@ -107,7 +106,7 @@ export const createRequestSettings = (secret: readonly string[]): RequestSetting
     ["request.method", method ?? "GET"],
     ["request.path", path],
     ["request.headers", encodeHeaders(rawHeaders)],
-    ["request.cookies", encodeCookies(headers.cookie)],
+    ["request.cookies", headers.cookie === undefined ? "{}" : encodeCookies(headers.cookie)],
   ];
 };
 

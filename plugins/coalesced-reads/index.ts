@@ -18,6 +18,8 @@ type Rows = readonly ResultRow[];
 const RUN_MS = 1;
 /** One that takes longer is broken up. */
 const PATIENCE_MS = 25;
+/** In one that takes longer, reads cost their share of that. */
+const LONG_RUN_MS = 15;
 
 /** A read that costs more runs by itself, and so does one with a longer answer. */
 const MAX_MS = 1;
@@ -26,17 +28,17 @@ const MAX_CHARACTERS = 64 * 1024;
 /** Before that nothing is known. */
 const MIN_COUNT = 3;
 
-const MAX_ROUND_TRIP_MS = 5;
+/** How long the process has waited for something to do since then: what a read takes of the database, but for what
+ *  other work has hidden. */
+const { eventLoopUtilization } = performance;
+type Since = ReturnType<typeof eventLoopUtilization>;
 
-/** What a round trip takes that hardly does anything: the shortest of late. On a machine that is busy this is most of
- *  what any takes, so that what a read costs is the rest. */
-class RoundTrip {
-  ms = MAX_ROUND_TRIP_MS;
-
-  took(ms: number): void {
-    this.ms = Math.min(MAX_ROUND_TRIP_MS, ms < this.ms ? ms : this.ms + (ms - this.ms) / 256);
-  }
+/** What a round trip takes that hardly does anything, in milliseconds: the shortest of late. */
+interface RoundTrip {
+  ms: number;
 }
+
+const MAX_ROUND_TRIP_MS = 5;
 
 /** What reads of a program cost, and how much they answer. */
 class Pace {
@@ -48,11 +50,14 @@ class Pace {
   private isDoubtful = false;
   private isExcluded = false;
 
-  /** One of `together` reads that took so long. */
-  took(ms: number, together: number, rows: Rows, roundTrip: RoundTrip): void {
+  /** One of `together` reads that took `ms`. */
+  took(ms: number, waitedMs: number, together: number, rows: Rows, roundTrip: RoundTrip): void {
     const characters = rows[0]?.["body"]?.length ?? 0;
     this.characters += (characters - this.characters) / (characters > this.characters ? 1 : 256);
-    const cost = Math.max(MIN_MS, (this.isDoubtful ? ms : ms - roundTrip.ms) / together);
+    const shortest = waitedMs < roundTrip.ms ? waitedMs : roundTrip.ms + (waitedMs - roundTrip.ms) / (256 * together);
+    roundTrip.ms = Math.min(MAX_ROUND_TRIP_MS, shortest);
+    const isWhole = this.isDoubtful || (together > 1 && ms > LONG_RUN_MS);
+    const cost = Math.max(MIN_MS, (isWhole ? ms : waitedMs - roundTrip.ms) / together);
     this.cost += (cost - this.cost) / (cost < this.cost ? 2 : 16);
     this.isShort =
       ++this.count >= MIN_COUNT && !this.isExcluded && this.cost <= MAX_MS && this.characters <= MAX_CHARACTERS;
@@ -110,20 +115,22 @@ const createLine = (
 
   const run = async (): Promise<void> => {
     let taken: readonly Waiting[] = [];
+    let since: Since | undefined;
     coming++;
     const { rows, failedAt, error, isBroken, tookMs } = await coalescer.run(() => {
       coming--;
+      since = eventLoopUtilization();
       taken = waiting.splice(0, endOf(0));
       if (coming === 0) start(); // what it leaves: its reads turned out to take longer than was thought
       return taken.map(({ read }) => read);
     }, PATIENCE_MS);
-    if (failedAt > 0 && failedAt === taken.length) roundTrip.took(tookMs);
+    const { idle } = eventLoopUtilization(since);
     let count = 0;
     for (const [i, { read, pace, resolve, reject }] of taken.entries()) {
       const found = rows[i];
       if (found !== undefined) {
         count++;
-        pace.took(tookMs, taken.length, found, roundTrip);
+        pace.took(tookMs, idle, taken.length, found, roundTrip);
         resolve(found);
       } else if (error !== undefined) reject(error);
       else {
@@ -152,7 +159,7 @@ export const coalescedReads = definePlugin({
     if (context.options.maxCoalescedReads === 1) return;
     let coalescer: Coalescer | undefined;
     void context.coalescer().then((made) => (coalescer = made));
-    const roundTrip = new RoundTrip();
+    const roundTrip: RoundTrip = { ms: MAX_ROUND_TRIP_MS };
     const paces = new WeakMap<Program, Pace>();
     const lines = new WeakMap<object, Line>();
     let due: Line[] = [];
@@ -169,10 +176,9 @@ export const coalescedReads = definePlugin({
       execute: (next) => {
         const measured = async (execution: Execution, pace: Pace): Promise<Rows> => {
           const beganAtMs = performance.now();
+          const since = eventLoopUtilization();
           const rows = await next(execution);
-          const tookMs = performance.now() - beganAtMs;
-          roundTrip.took(tookMs);
-          pace.took(tookMs, 1, rows, roundTrip);
+          pace.took(performance.now() - beganAtMs, eventLoopUtilization(since).idle, 1, rows, roundTrip);
           return rows;
         };
         return (execution) => {

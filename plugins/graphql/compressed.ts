@@ -4,7 +4,7 @@ import { gzip, gzipSync } from "node:zlib";
 import type { Answer, Exchange, Headers } from "../../core/index.ts";
 
 /** Bytes from which bodies are compressed. */
-const MIN_GZIP_BYTES = 700;
+export const MIN_GZIP_BYTES = 700;
 
 /** Up to here compressing takes less time than handing the work to another thread. */
 const MAX_SYNC_GZIP_BYTES = 16 * 1024;
@@ -30,7 +30,7 @@ export const gzipped = (answer: Answer): Answer => ({ ...answer, headers: [...an
 /** @rule G-HTTP-10 */
 export const compressed = (exchange: Asking, answer: Answer): Answer | Promise<Answer> => {
   const { body } = answer;
-  if (body === undefined || body.length * 3 < MIN_GZIP_BYTES || !acceptsGzip(exchange)) return answer;
+  if (body === undefined || !acceptsGzip(exchange)) return answer;
   return zipped(answer, body);
 };
 

@@ -14,7 +14,7 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
-import { compressed } from "./compressed.ts";
+import { compressed, MIN_GZIP_BYTES } from "./compressed.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
@@ -190,9 +190,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       raw: posted,
       context: undefined,
     });
-    return posted.long === undefined
-      ? compressed(exchange, json(exchange, status, text ?? ""))
-      : longAnswers.answer(exchange, json(exchange, status, undefined), posted.long);
+    if (posted.long !== undefined) return longAnswers.answer(exchange, json(exchange, status, undefined), posted.long);
+    const whole = json(exchange, status, text ?? "");
+    // a character takes three bytes at most
+    return text === null || text.length * 3 < MIN_GZIP_BYTES ? whole : compressed(exchange, whole);
   };
 
   const health = async (): Promise<Answer> => {

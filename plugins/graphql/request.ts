@@ -1,9 +1,9 @@
 /** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isUtf8 } from "node:buffer";
-import { isNestedDeeper, limitExceeded, type Json, type Limits } from "../../core/index.ts";
+import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
 import { LONG_BYTES, readHolding } from "./coerce/held-lists.ts";
 import { kindOf } from "./coerce/leaf.ts";
-import { isRawNumber, parseJson } from "./coerce/numbers.ts";
+import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
 import type { GqlRequest } from "./operations.ts";
 
@@ -12,7 +12,7 @@ export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readon
 export type JsonObject = Readonly<Record<string, Json>>;
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(RAW_NUMBER in value);
 
 const textOf = (value: Json, path: string): string => {
   if (typeof value !== "string")
@@ -35,7 +35,8 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false):
     throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
   const { query, variables, operationName, extensions } = value;
   const isPersisted = extensions !== undefined && hasPersisted(value);
-  const found = isPersisted || !hasQuery(value) ? find(value) : undefined;
+  const isOdd = typeof query !== "string" || query === "";
+  const found = isPersisted || (isOdd && !hasQuery(value)) ? find(value) : undefined;
   if (found === undefined && !isInBatch && isPersisted)
     throw notSupported("Automatic Persisted Queries is not enabled", "$");
   if (found === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");

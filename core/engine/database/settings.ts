@@ -1,7 +1,7 @@
 /** What the first statement of each transaction sets: search path, role, claims, what plugins say of the session, and
  *  more, only for the transaction. Names are part of its text, values are bound. */
 import type { Json } from "../plan/plan.ts";
-import type { Execution, SessionSpec } from "../../plugin.ts";
+import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { roleNotFound } from "../../kernel/errors.ts";
@@ -16,10 +16,6 @@ export interface SessionSettings {
   /** Those that count where no code of users runs. */
   readonly own: Omit<SessionSettings, "own">;
 }
-
-/** Those of the request first. */
-export const allSettings = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
-  requestSettings === undefined ? (settings ?? []) : [...requestSettings(), ...(settings ?? [])];
 
 /** Functions take a hundred arguments at most. */
 const CALLS_AT_ONCE = 90;

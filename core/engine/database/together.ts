@@ -9,10 +9,9 @@ import type { createLostRoles } from "./lost-roles.ts";
 import type { Pool } from "./pool.ts";
 import { settle, type createBatchPlanner } from "./prepared.ts";
 import { pathOf, Ran, runChecks, withReason } from "./results.ts";
-import { allSettings } from "./settings.ts";
 import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./sharing.ts";
 import { beginText, plain, ROLLBACK } from "./statements.ts";
-import { COMMITTED, mergeRows, ROLLED_BACK, type Transactions } from "./transaction.ts";
+import { allSettings, COMMITTED, mergeRows, ROLLED_BACK, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
 interface Parts {

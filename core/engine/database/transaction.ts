@@ -15,7 +15,6 @@ import { createRoleWatch, type Switcher } from "./role-watch.ts";
 import { FORGET_OTHERS, leaveNothing, rollBackAll, type Sharing } from "./sharing.ts";
 import { buildScript, mayRunUserCode, type Framed, type Script, type ScriptSource } from "./script.ts";
 import {
-  allSettings,
   buildSessionSettings,
   compileSettings,
   namesIn,
@@ -220,6 +219,10 @@ export const fillSlots = (
   }
   return filled;
 };
+
+/** Those of the request first. */
+export const allSettings = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
+  requestSettings === undefined ? (settings ?? NO_SETTINGS) : [...requestSettings(), ...(settings ?? NO_SETTINGS)];
 
 // --- both together ---------------------------------------------------------------------------------------------------
 
