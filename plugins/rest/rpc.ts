@@ -20,7 +20,8 @@ import type { RestRequest } from "./request.ts";
 import { runPlanned } from "./run.ts";
 import { rpcSettings } from "./settings.ts";
 import { plainValues } from "./syntax/json-keys.ts";
-import { bodyType, FORM, JSON_TYPE, parseForm, readPayload, receivePayload } from "./syntax/payload.ts";
+import { parseForm } from "./syntax/form.ts";
+import { bodyType, FORM, JSON_TYPE, readPayload, receivePayload } from "./syntax/payload.ts";
 import { windowValues } from "./syntax/range.ts";
 
 const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([

@@ -124,7 +124,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     {
       // one field: its text is there in each of its forms for a moment
       name: `a body of ${megabytes} MB, form`,
-      limit: (size) => 3 * twice(size),
+      limit: twice,
       run: (context) =>
         post(
           context,

@@ -497,6 +497,20 @@ cases(api, [
     answer: [{ name: "100%" }],
   },
   {
+    title: "R-BODY-7 characters may stand unescaped, beside escapes that are none too",
+    request: "POST /ports?select=name,country",
+    headers: form,
+    body: "name=S\u00e9te \u20ac 5%&country=\u00fc%C3%BC",
+    answer: [{ name: "S\u00e9te \u20ac 5%", country: "\u00fc\u00fc" }],
+  },
+  {
+    title: "R-BODY-7 bytes that are not UTF-8 become U+FFFD",
+    request: "POST /ports?select=name",
+    headers: form,
+    body: "name=a%C3%28%FFb",
+    answer: [{ name: "a\ufffd(\ufffdb" }],
+  },
+  {
     title: "R-BODY-7 an empty body is an object without keys",
     request: "POST /voyages?select=vessel_id",
     headers: form,
@@ -737,4 +751,31 @@ test("X-BODY-2 what a reader throws is answered before the rest of the body has 
     outgoing.write("12345678"); // and no end
   });
   expect(status).toBe(400);
+});
+
+test("R-BODY-7 X-BODY-2 a form in pieces, wherever they end", async () => {
+  const long = "caf%C3%A9+%E2%82%AC%F0%9F%98%80%22%5C%0A".repeat(6000);
+  const body = Buffer.from(`country=x&name=${long}%4%41&&country=y%2B`);
+  const send = (cuts: readonly number[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const request = httpRequest(
+        { port: api.port, host: "127.0.0.1", method: "POST", path: "/ports?select=name,country", headers: form },
+        (response) => {
+          let text = "";
+          response
+            .setEncoding("utf8")
+            .on("data", (part: string) => (text += part))
+            .on("end", () => resolve(text));
+        },
+      ).on("error", reject);
+      let from = 0;
+      for (const to of [...cuts, body.length]) {
+        request.write(body.subarray(from, to));
+        from = to;
+      }
+      request.end();
+    });
+  const expected = [{ name: `${'caf\u00e9 \u20ac\u{1f600}"\\\n'.repeat(6000)}%4A`, country: "y+" }];
+  expect(JSON.parse(await send([]))).toEqual(expected);
+  for (let cut = 11; cut < 60; cut++) expect(JSON.parse(await send([cut, cut + 1, 65_536 + cut]))).toEqual(expected);
 });

@@ -1,12 +1,12 @@
 /** Request bodies of writes and function calls. JSON goes to the database unchanged; only its keys are read here. */
 import { isUtf8 } from "node:buffer";
-import { isNestedDeeper, utf8Text, type Exchange, type Limits } from "../../../core/index.ts";
+import { isNestedDeeper, utf8Text, type Exchange } from "../../../core/index.ts";
 import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
+import type * as Forms from "./form.ts";
 import { scanJson } from "./json-keys.ts";
 import type { MediaType, Payload } from "../api.ts";
 import type { Rest } from "../request.ts";
 import { parseMediaType } from "./media-type.ts";
-import { decodePercent } from "./parameters.ts";
 
 export const JSON_TYPE = "application/json";
 export const FORM = "application/x-www-form-urlencoded";
@@ -15,21 +15,27 @@ export const FORM = "application/x-www-form-urlencoded";
 export const bodyType = (contentType: string | undefined): MediaType =>
   parseMediaType(contentType === undefined ? "application/json" : utf8Text(contentType));
 
-/** The rows of a request's body, read while it arrives if a plugin can. `hasColumns`: the request names the columns
+/** Loaded with the first form. */
+let forms: typeof Forms | undefined;
+
+/** The rows of a request's body, read while it arrives where it is a form or a plugin can. `hasColumns`: the request names the columns
  *  itself. @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-6 X-BODY-2 */
 export const receivePayload = async (rest: Rest, exchange: Exchange, hasColumns: boolean): Promise<Payload> => {
   const type = bodyType(exchange.header("content-type"));
-  const reader = type.name === JSON_TYPE ? undefined : rest.receiveBody.call(type);
+  const reader =
+    type.name === JSON_TYPE
+      ? undefined
+      : type.name === FORM
+        ? (forms ??= await import("./form.ts")).createFormReader(rest.context.options)
+        : rest.receiveBody.call(type);
   if (reader === undefined) return readPayload(rest, await exchange.body(), type, hasColumns);
   await exchange.bodyInPieces(reader.take);
   return { ...reader.end(), isUninspected: false };
 };
 
-/** @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-BODY-7 R-LIM-2 R-LIM-3 */
+/** @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-LIM-2 R-LIM-3 */
 export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumns: boolean): Payload => {
-  const { options } = rest.context;
   if (type.name === JSON_TYPE) return readJson(rest, body, hasColumns);
-  if (type.name === FORM) return formPayload(parseForm(body, options));
   const read = rest.readBody.call(body, type);
   if (read === undefined) throw contentTypeError(type.text);
   return { ...read, isUninspected: false };
@@ -67,41 +73,3 @@ const uninspected = (body: Buffer): Payload => {
 
 const OPEN_BRACE = 0x7b;
 const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a]);
-const PLUS = 0x2b;
-const BLANK = 0x20;
-
-/** `+` stands for a blank. The body may be nothing else, so bytes are changed, which takes a hundredth of what texts
- *  do. */
-const withBlanks = (body: Buffer): string => {
-  const bytes = Buffer.from(body);
-  for (let at = bytes.indexOf(PLUS); at !== -1 && at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = BLANK;
-  return bytes.toString("utf8");
-};
-
-/** Name and value pairs in order. @throws RelApiError `bad-body` @rule R-BODY-7 R-LIM-3 */
-export const parseForm = (body: Buffer, limits: Limits): readonly (readonly [name: string, value: string])[] => {
-  const parts: string[] = [];
-  for (const [part] of withBlanks(body).matchAll(/[^&]+/g)) {
-    if (parts.push(part) > limits.maxColumns) throw tooManyColumns(limits);
-  }
-  return parts.map((part) => {
-    const at = part.indexOf("=");
-    return at === -1
-      ? [decodePercent(part), ""]
-      : [decodePercent(part.slice(0, at)), decodePercent(part.slice(at + 1))];
-  });
-};
-
-const formPayload = (pairs: readonly (readonly [name: string, value: string])[]): Payload => {
-  const row = new Map(pairs); // the last of repeated names wins
-  const json = objectText(row);
-  // bytes are not copied on their way
-  const text = json.length > MAX_STRING_LENGTH ? { utf8: [Buffer.from(json)] } : json;
-  return { text, shape: "object", keys: [...row.keys()].sort(), isEmpty: false, isUninspected: false };
-};
-
-const MAX_STRING_LENGTH = 64 * 1024;
-
-/** JSON text of an object whatever its keys are called. */
-const objectText = (entries: Iterable<readonly [name: string, value: string | readonly string[]]>): string =>
-  `{${[...entries].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
