@@ -26,6 +26,8 @@ const ORDER = "Rows are sorted by order: order=name.desc,id";
 const SELECT = "Columns and related rows are chosen by select: select=id,name,related(name)";
 const FILTER = "Rows are filtered by column=operator.value: name=eq.Oslo, name=ilike.*osl*, id=in.(1,2)";
 
+const LIST = "A list stands in parentheses: id=in.(1,2)";
+
 /** Parameters of other APIs, in lower case without `_` and `-`. @rule R-HNT-1 */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ...[
@@ -85,8 +87,10 @@ const ofParameter = (grammar: Grammar, parameter: string, value: string, columns
     const near = nearestNames(parameter, [...RESERVED, ...columns]);
     if (near.length > 0) return `Perhaps you meant ${orList(near)} instead of '${parameter}'`;
   }
-  const [, operator] = /^(?:not\.)?([A-Za-z]+)[.(]/.exec(value) ?? [];
-  const operators = operator === undefined ? [] : nearestNames(operator, grammar.operators.keys());
+  const [, operator = "", behind = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
+  // the operator is none of the mistakes: `details` says what is expected behind it
+  if (grammar.operators.has(operator)) return behind === "" ? FILTER : operator === "in" ? LIST : null;
+  const operators = behind === "" ? [] : nearestNames(operator, grammar.operators.keys());
   if (operators.length > 0) return `Perhaps you meant the operator ${orList(operators)} instead of '${operator}'`;
   const written = `${parameter}=${value}`;
   return written.length > MAX_SHOWN || /[^\x20-\x7e]/.test(written)

@@ -77,6 +77,18 @@ describe("parameters", () => {
       ...told("A filter has an operator: perhaps you meant name=eq.Oslo"),
     },
     {
+      title: "R-HNT-2 in without parentheses",
+      request: "GET /api/ports?id=in.1,2",
+      ...told("A list stands in parentheses: id=in.(1,2)"),
+    },
+    {
+      title: "R-HNT-2 an operator alone",
+      request: "GET /api/ports?name=eq",
+      ...told(FILTER),
+    },
+    { title: "R-HNT-2 nothing of what follows an operator", request: "GET /api/ports?name=is.Oslo", ...told(null) },
+    { title: "R-HNT-2 nothing of a second not", request: "GET /api/ports?name=not.not.eq.Oslo", ...told(null) },
+    {
       title: "R-HNT-2 of a long value the form alone",
       request: `GET /api/ports?name=${"o".repeat(99)}`,
       ...told(FILTER),
