@@ -2,7 +2,7 @@
  *  */
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { LineCounter, parseDocument, visit, type Document, type ScalarTag } from "yaml";
+import type { Document, ScalarTag } from "yaml";
 import { exactNumber, isRawNumber, isRelApiError, type Json } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
 
@@ -63,8 +63,11 @@ const copyOf = (value: unknown): Raw => {
  *  writes. */
 const JSON_NUMBER = /^\+?(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
 
+/** Dozens of files, which a server without metadata has no use for. */
+type Yaml = typeof import("yaml");
+
 /** With all their digits. @rule G-MET-13 */
-const keepDigits = (document: Document): void => {
+const keepDigits = ({ visit }: Yaml, document: Document): void => {
   visit(document, {
     Scalar: (at, scalar) => {
       const text =
@@ -80,14 +83,14 @@ const loadFile = async (place: FileLocation): Promise<Raw> => {
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
   });
-  return expand(parseText(text, file), place);
+  return expand(parseText(await import("yaml"), text, file), place);
 };
 
 /** JSON is YAML too. Aliases are bounded so that a small file cannot become a large value. */
-const parseText = (text: string, file: string): Raw => {
-  const lines = new LineCounter();
+const parseText = (yaml: Yaml, text: string, file: string): Raw => {
+  const lines = new yaml.LineCounter();
   try {
-    const document = parseDocument(text, {
+    const document = yaml.parseDocument(text, {
       lineCounter: lines,
       customTags: [includeTag],
       prettyErrors: false,
@@ -98,7 +101,7 @@ const parseText = (text: string, file: string): Raw => {
       const { line, col } = lines.linePos(problem.pos[0]);
       throw metadataUnreadable(`${file}:${line}:${col}`, problem.message);
     }
-    keepDigits(document);
+    keepDigits(yaml, document);
     return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // toJS of a parsed document is plain
   } catch (error) {
     if (isRelApiError(error)) throw error;

@@ -2,7 +2,6 @@
 import { Command, CommanderError } from "commander";
 import { nearestNames, VERSION } from "../../core/index.ts";
 import { readEnvironment, type EnvironmentSettings } from "../environment.ts";
-import { withConfigFile } from "./config-file.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
 import { endWithReader, giveUp, tellFaults } from "./faults.ts";
 import { runServer } from "./serve-command.ts";
@@ -16,11 +15,15 @@ interface ServeOptions {
   readonly port?: string;
 }
 
+/** Loaded where a file is given: most servers have none, and its parser is large. */
+let configFile: typeof import("./config-file.ts") | undefined;
+
 /** What a command runs with: the environment, the file of `--config`, and what its own options set. They go into the
  *  process's environment, where the settings of plugins and the workers look for them. */
 const settingsOf = (command: Command, more: Readonly<Record<string, string>> = {}): EnvironmentSettings => {
   const { config, preset } = command.optsWithGlobals<GlobalOptions>();
-  if (config !== undefined) Object.assign(process.env, withConfigFile(config, process.env));
+  if (config !== undefined && configFile !== undefined)
+    Object.assign(process.env, configFile.withConfigFile(config, process.env));
   Object.assign(process.env, more, preset === undefined ? {} : { PRESET: preset });
   return readEnvironment(process.env);
 };
@@ -53,7 +56,10 @@ const buildProgram = (): Command => {
       outputError: (text, write) => write(text.replace(/^error: /, "relapi: ")),
     })
     .showHelpAfterError("relapi: --help lists the options")
-    .exitOverride();
+    .exitOverride()
+    .hook("preAction", async (command) => {
+      if (command.opts<GlobalOptions>().config !== undefined) configFile = await import("./config-file.ts");
+    });
   program
     .command("serve", { isDefault: true })
     .description("serve the database over HTTP (the default)")
