@@ -1,8 +1,9 @@
 // Puts the modules of `dist` together, since Node takes half a millisecond for each file that it loads: the server into a
-// few files of its own, and everything that others import into files which share theirs. The last step of `npm run build`;
+// few files of its own, with what it uses of GraphQL's packages, and everything that others import into files which share
+// theirs. The last step of `npm run build`;
 // `npm run build:ts` writes a file for each module again, which is what `npm run trace` counts.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -30,6 +31,30 @@ const ownUrls = {
     }),
 };
 
+/** Hundreds of files, of which the server uses a few parts; it hands objects of theirs to nobody else. */
+const TAKEN_IN = new Set(["graphql", "graphql-http", "graphql-ws"]);
+
+const takenIn = {
+  name: "taken-in",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === "entry-point" || isAbsolute(path) || TAKEN_IN.has(path.split("/")[0]) ? undefined : { external: true },
+    ),
+};
+
+/** What is in a bundle goes with its licence. */
+const writeLicences = ({ inputs }, file) => {
+  const folders = new Set(
+    Object.keys(inputs).flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
+  );
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    const found = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each));
+    return `${name} ${version}\n\n${found === undefined ? license : readFileSync(join(root, folder, found), "utf8").trim()}\n`;
+  });
+  writeFileSync(file, texts.join(`\n${"-".repeat(80)}\n\n`));
+};
+
 const write = ({ path, text }) => {
   const folder = dirname(path);
   const fromHere = (_, own) => relative(folder, join(dist, own)).replaceAll("\\", "/");
@@ -37,28 +62,35 @@ const write = ({ path, text }) => {
   writeFileSync(path, path.endsWith(".js") ? text.replace(OWN_PATH, fromHere) : text);
 };
 
-const bundle = async (entryPoints, name) => {
-  const { outputFiles } = await build({
+const bundle = async (entryPoints, name, more = { packages: "external", plugins: [ownUrls] }) => {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
     entryPoints: [...new Set(entryPoints)],
     bundle: true,
     splitting: true,
     format: "esm",
     platform: "node",
     target: "node20",
-    packages: "external",
     outdir: dist,
     outbase: dist,
     allowOverwrite: true,
     chunkNames: `chunks/${name}-[hash]`,
-    plugins: [ownUrls],
     sourcemap: true,
     logLevel: "warning",
     write: false,
+    ...more,
   });
   outputFiles.forEach(write);
+  return metafile;
 };
 
 rmSync(chunks, { recursive: true, force: true });
 // first, while the other entries are as they were compiled
-await bundle([join(dist, "presets", "standalone.js")], "server");
+const metafile = await bundle([join(dist, "presets", "standalone.js")], "server", {
+  plugins: [ownUrls, takenIn],
+  mainFields: ["module", "main"],
+  metafile: true,
+  legalComments: "none",
+});
+writeLicences(metafile, join(chunks, "LICENSES.txt"));
 await bundle(imported, "relapi");

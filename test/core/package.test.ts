@@ -178,6 +178,12 @@ test("C-PKG-8 what is put together has the same exports, and answers", { timeout
     const imports = [...readFileSync(program, "utf8").matchAll(/import\("([^"]*)"\)/g)].map(([, path = ""]) => path);
     expect(imports.length).toBeGreaterThan(0);
     for (const path of imports) expect(path).toMatch(/^\.\.\/chunks\/server-/);
+    const chunks = readdirSync(join(folder, "dist/chunks")).filter((name) => /^server-.*\.js$/.test(name));
+    for (const name of chunks)
+      expect(readFileSync(join(folder, "dist/chunks", name), "utf8")).not.toMatch(/(?:from|import) ?\(?"graphql[-"]/);
+    const licences = readFileSync(join(folder, "dist/chunks/LICENSES.txt"), "utf8");
+    for (const name of ["graphql", "graphql-http", "graphql-ws"])
+      expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
     const server = spawn(process.execPath, [program], { env: { PATH: process.env["PATH"], PORT: "0" } });
     try {
       let printed = "";
