@@ -5,6 +5,8 @@ const MAX_BYTES_PER_CHARACTER = 3;
 
 export interface Slabs {
   write(text: string): Buffer;
+  /** The same, for who needs but the whole: the objects of tens of thousands of pieces take long too. */
+  add(text: string): void;
   /** All that was written, as it followed. */
   whole(): readonly Buffer[];
 }
@@ -13,18 +15,23 @@ export const createSlabs = (): Slabs => {
   const full: Buffer[] = [];
   let slab = Buffer.alloc(0);
   let at = 0;
+  let from = 0;
+  const add = (text: string): void => {
+    const most = text.length * MAX_BYTES_PER_CHARACTER;
+    if (at + most > slab.length) {
+      full.push(slab.subarray(0, at));
+      slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, most));
+      at = 0;
+    }
+    from = at;
+    at += slab.write(text, at);
+  };
   return {
     write: (text) => {
-      const most = text.length * MAX_BYTES_PER_CHARACTER;
-      if (at + most > slab.length) {
-        full.push(slab.subarray(0, at));
-        slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, most));
-        at = 0;
-      }
-      const from = at;
-      at += slab.write(text, at);
+      add(text);
       return slab.subarray(from, at);
     },
+    add,
     whole: () => [...full, slab.subarray(0, at)],
   };
 };

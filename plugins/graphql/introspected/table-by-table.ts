@@ -106,9 +106,9 @@ const writeAll = function* (
   for (const name of yield* sortedInPieces([...map.keys()])) {
     const written = map.get(name)!; // one of its keys
     if (written.texts.length > 0) {
-      slabs.write(before + textOf(written, list));
+      slabs.add(before + textOf(written, list));
     } else {
-      slabs.write(before);
+      slabs.add(before);
       const pieces = aside?.(name);
       if (pieces !== undefined) yield* pieces;
     }
@@ -126,7 +126,7 @@ const writeRoot = function* (slabs: Slabs, shell: readonly Part[], all: readonly
   }
   let list = 0;
   for (const part of shell)
-    if (typeof part === "string") slabs.write(part);
+    if (typeof part === "string") slabs.add(part);
     else yield* writeAll(slabs, fields, list++);
 };
 
@@ -170,12 +170,12 @@ const write = function* (asides: GqlAsides<GqlBuild>, writer: WriteParts<GraphQL
   const roots = rootsOf(asides, all);
   for (const name of roots.keys()) set(types, name, { table: undefined, texts: NONE_YET, values: NONE });
   const slabs = createSlabs();
-  slabs.write("[");
+  slabs.add("[");
   yield* writeAll(slabs, types, 0, (name) => {
     const root = roots.get(name);
     return root && writeRoot(slabs, maker.shells.get(root) ?? [], all, root);
   });
-  slabs.write("]");
+  slabs.add("]");
   return slabs.whole();
 };
 
