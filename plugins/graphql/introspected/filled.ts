@@ -28,6 +28,17 @@ export const filled = (template: Template, table: GqlTable | undefined): Filled 
 export const isInOrder = ({ template, values }: Filled): boolean =>
   template.ordered.every(([a, b]) => fill(a, values) < fill(b, values));
 
+/** Names and texts of its types and root fields. */
+const textsOf = ({ template, values }: Filled): string => {
+  const parts = [["types", template.types] as const, ...template.roots].flatMap(([place, all]) =>
+    all.map(({ name, texts }) => JSON.stringify([place, fill(name, values), texts.map((text) => fill(text, values))])),
+  );
+  return parts.sort().join("\n");
+};
+
+/** Whether a table has the same types from both. */
+export const areEqual = (one: Filled, other: Filled): boolean => textsOf(one) === textsOf(other);
+
 type Queue = (readonly [Filled, number])[];
 
 const has = ({ template, further }: Filled, number: number): boolean =>

@@ -6,7 +6,7 @@ import { ALWAYS_THERE } from "../types/collect.ts";
 import type { GqlAsides, GqlRootName } from "../aside.ts";
 import type { GqlBuild } from "../parts.ts";
 import type { GqlFunction, GqlTable } from "../served.ts";
-import { filled, isInOrder, reachAll, type Filled } from "./filled.ts";
+import { areEqual, filled, isInOrder, reachAll, type Filled } from "./filled.ts";
 import { createMarks, fill, type Marks, type Pattern } from "./marks.ts";
 import { shapeOf } from "./shape.ts";
 import { createSlabs, type Slabs } from "./slabs.ts";
@@ -47,13 +47,14 @@ const fillAll = function* (asides: GqlAsides<GqlBuild>, maker: TemplateMaker, ma
   };
   for (const tables of yield* alike(build)) {
     const templates: Template[] = [];
+    const last = tables.at(-1);
     for (const table of tables) {
       yield;
       let one = templates.map((template) => filled(template, table)).find(isInOrder);
       if (one === undefined) {
         one = yield* make(table, []);
         if (!one.template.isSingle) templates.push(one.template);
-      }
+      } else if (table === last && !areEqual(one, yield* make(table, []))) throw new Unlike(); // the shape says too little
       all.push(one);
     }
   }
