@@ -33,10 +33,16 @@ const MIN_COUNT = 3;
 const { eventLoopUtilization } = performance;
 type Since = ReturnType<typeof eventLoopUtilization>;
 
-/** What a round trip takes that hardly does anything, in milliseconds: the shortest of late. */
-interface RoundTrip {
-  ms: number;
+/** What reads are measured by. */
+interface Yardstick {
+  /** What a round trip takes that hardly does anything, in milliseconds: the shortest of late. */
+  roundTripMs: number;
+  /** Of an answer: those of a whole run have to fit. */
+  readonly maxCharacters: number;
 }
+
+/** Bytes of a character, at most. */
+const MAX_BYTES = 4;
 
 const MAX_ROUND_TRIP_MS = 5;
 
@@ -51,16 +57,17 @@ class Pace {
   private isExcluded = false;
 
   /** One of `together` reads that took `ms`. */
-  took(ms: number, waitedMs: number, together: number, rows: Rows, roundTrip: RoundTrip): void {
+  took(ms: number, waitedMs: number, together: number, rows: Rows, by: Yardstick): void {
     const characters = rows[0]?.["body"]?.length ?? 0;
     this.characters += (characters - this.characters) / (characters > this.characters ? 1 : 256);
-    const shortest = waitedMs < roundTrip.ms ? waitedMs : roundTrip.ms + (waitedMs - roundTrip.ms) / (256 * together);
-    roundTrip.ms = Math.min(MAX_ROUND_TRIP_MS, shortest);
+    const shortest =
+      waitedMs < by.roundTripMs ? waitedMs : by.roundTripMs + (waitedMs - by.roundTripMs) / (256 * together);
+    by.roundTripMs = Math.min(MAX_ROUND_TRIP_MS, shortest);
     const isWhole = this.isDoubtful || (together > 1 && ms > LONG_RUN_MS);
-    const cost = Math.max(MIN_MS, (isWhole ? ms : waitedMs - roundTrip.ms) / together);
+    const cost = Math.max(MIN_MS, (isWhole ? ms : waitedMs - by.roundTripMs) / together);
     this.cost += (cost - this.cost) / (cost < this.cost ? 2 : 16);
     this.isShort =
-      ++this.count >= MIN_COUNT && !this.isExcluded && this.cost <= MAX_MS && this.characters <= MAX_CHARACTERS;
+      ++this.count >= MIN_COUNT && !this.isExcluded && this.cost <= MAX_MS && this.characters <= by.maxCharacters;
   }
 
   /** It has held others up: all that it takes counts from now on. */
@@ -95,7 +102,7 @@ interface Line {
 
 const createLine = (
   coalescer: Coalescer,
-  roundTrip: RoundTrip,
+  yardstick: Yardstick,
   alone: PluginContext["execute"],
   { options, counters }: PluginContext,
 ): Line => {
@@ -130,7 +137,7 @@ const createLine = (
       const found = rows[i];
       if (found !== undefined) {
         count++;
-        pace.took(tookMs, idle, taken.length, found, roundTrip);
+        pace.took(tookMs, idle, taken.length, found, yardstick);
         resolve(found);
       } else if (error !== undefined) reject(error);
       else {
@@ -156,10 +163,14 @@ export const coalescedReads = definePlugin({
   name: "coalesced-reads",
   settings: coalescedReadsSettings,
   apply: (_hooks, context) => {
-    if (context.options.maxCoalescedReads === 1) return;
+    const { maxCoalescedReads, maxResultBytes } = context.options;
+    if (maxCoalescedReads === 1) return;
     let coalescer: Coalescer | undefined;
     void context.coalescer().then((made) => (coalescer = made));
-    const roundTrip: RoundTrip = { ms: MAX_ROUND_TRIP_MS };
+    const yardstick: Yardstick = {
+      roundTripMs: MAX_ROUND_TRIP_MS,
+      maxCharacters: Math.min(MAX_CHARACTERS, maxResultBytes / MAX_BYTES / maxCoalescedReads),
+    };
     const paces = new WeakMap<Program, Pace>();
     const lines = new WeakMap<object, Line>();
     let due: Line[] = [];
@@ -178,7 +189,7 @@ export const coalescedReads = definePlugin({
           const beganAtMs = performance.now();
           const since = eventLoopUtilization();
           const rows = await next(execution);
-          pace.took(performance.now() - beganAtMs, eventLoopUtilization(since).idle, 1, rows, roundTrip);
+          pace.took(performance.now() - beganAtMs, eventLoopUtilization(since).idle, 1, rows, yardstick);
           return rows;
         };
         return (execution) => {
@@ -192,7 +203,7 @@ export const coalescedReads = definePlugin({
           const read = coalescer.ready(execution);
           if (read === undefined) return next(execution);
           let line = lines.get(read.frame);
-          if (line === undefined) lines.set(read.frame, (line = createLine(coalescer, roundTrip, next, context)));
+          if (line === undefined) lines.set(read.frame, (line = createLine(coalescer, yardstick, next, context)));
           return new Promise((resolve, reject) => {
             line.waiting.push({ read, pace, resolve, reject });
             if (line.isDue) return;
