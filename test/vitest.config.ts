@@ -19,8 +19,7 @@ const testDist: Plugin = {
   },
 };
 
-/** A file has a process and a database of its own; two at a time, since each embedded database takes some 400 MB (on a
- *  server `.ci/run` takes three). */
+/** A file has a process and a database of its own; two at a time, since each embedded database takes some 400 MB. */
 export default defineConfig({
   root,
   plugins: [testDist],
