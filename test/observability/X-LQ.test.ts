@@ -69,8 +69,15 @@ test("X-LQ-1 X-LQ-2 X-MET-8 cohorts, subscribers, queries, runs, rows and what w
   expect((await page()).text).toContain(`<code>${key}</code> public.artist`);
   const of = (name: string): number => numbers[`relapi_live_plan_${name}{plan="${key}",role="admin"}`]!;
   expect([of("cohorts"), of("queries"), of("deliveries_total")]).toEqual([1, 3, Number(after[5])]);
-  expect(of("runs_total")).toBe(Number(after[3]));
-  expect(of("rows_total")).toBe(Number(after[4]));
+  // it may have run once more in between, for nothing
+  const later = (await rows())["public.artist"]!;
+  for (const [name, column] of [
+    ["runs_total", 3],
+    ["rows_total", 4],
+  ] as const) {
+    expect(of(name)).toBeGreaterThanOrEqual(Number(after[column]));
+    expect(of(name)).toBeLessThanOrEqual(Number(later[column]));
+  }
   expect(of("lag_seconds")).toBeGreaterThan(0);
   expect(numbers["relapi_live_cohorts"]).toBe(2);
   expect(numbers["relapi_live_rows_total"]).toBeGreaterThanOrEqual(of("rows_total"));
