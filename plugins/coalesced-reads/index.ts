@@ -19,7 +19,7 @@ const RUN_MS = 1;
 /** One that takes longer is broken up. */
 const PATIENCE_MS = 25;
 /** In one that takes longer, reads cost their share of that. */
-const LONG_RUN_MS = 15;
+const LONG_RUN_MS = 4;
 
 /** A read that costs more runs by itself, and so does one with a longer answer. */
 const MAX_MS = 1;
