@@ -41,20 +41,22 @@ interface ReadyRead extends CoalescedRead {
 const NOTHING: CoalescedRun = { rows: [], failedAt: 0, isBroken: false, tookMs: 0 };
 const SENDING: Sending = { prepares: true, sharing: undefined };
 
-/** Of `schema.name`, where it is certain which part is which. */
-const relationNamed = (model: Model, text: string): Relation | undefined => {
+/** A table as the proof wants it (R-TX-10), of `schema.name` where it is certain which part is which. */
+const tableNamed = (model: Model, text: string): Relation | undefined => {
   const found: Relation[] = [];
   for (let dot = text.indexOf("."); dot !== -1; dot = text.indexOf(".", dot + 1)) {
     const relation = relationOf(model, { schema: text.slice(0, dot), name: text.slice(dot + 1) });
     if (relation !== undefined) found.push(relation);
   }
-  return found.length === 1 ? found[0] : undefined;
+  const [only, ...others] = found;
+  // what is proven with the model before need not be with this one
+  return others.length === 0 && only?.plain !== undefined ? only : undefined;
 };
 
 /** The statement with one more column: whether row policies have begun to count for one of its tables, or its name is
- *  another relation's by now. Undefined: its tables are not known. */
+ *  another relation's by now. Undefined: not all are known as tables. */
 const doubting = (text: string, { relations }: Program, model: Model): string | undefined => {
-  const tables = [...relations].map((each) => relationNamed(model, each));
+  const tables = [...relations].map((each) => tableNamed(model, each));
   if (!tables.every((table) => table !== undefined)) return undefined;
   const doubts = tables.map(({ schema, name, oid }) => {
     const named = `${toStatement(literal(toStatement(ident(schema, name)).text)).text}::pg_catalog.regclass`;
