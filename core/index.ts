@@ -48,7 +48,6 @@ export {
   rawNumber,
   writeJson,
 } from "./engine/values/exact-numbers.ts";
-export { parseJsonPath } from "./engine/values/json-path.ts";
 export { visitPlan, mapPlan, type PlanScope, type PlanWay } from "./engine/plan/walk.ts";
 export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
 export { planKey, shortKey } from "./kernel/key.ts";
