@@ -67,11 +67,18 @@ const skipNumber = (bytes: Uint8Array, start: number): number => {
   return i;
 };
 
-const WORDS = ["true", "false", "null"].map((word) => Buffer.from(word));
+const [TRUE, FALSE, NULL] = ["true", "false", "null"].map((word) => Buffer.from(word)) as [Buffer, Buffer, Buffer];
 
 const skipWord = (bytes: Uint8Array, start: number): number => {
-  const word = WORDS.find((candidate) => candidate.every((byte, i) => bytes[start + i] === byte));
-  return word === undefined ? INVALID : start + word.length;
+  const word = bytes[start] === TRUE[0] ? TRUE : bytes[start] === FALSE[0] ? FALSE : NULL;
+  return isSameAt(bytes, start, word, 0, word.length) ? start + word.length : INVALID;
+};
+
+/** Whether `length` bytes at `at` are those of `other` at `from`; the second are there. */
+export const isSameAt = (bytes: Uint8Array, at: number, other: Uint8Array, from: number, length: number): boolean => {
+  if (at + length > bytes.length) return false;
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== other[from + i]) return false;
+  return true;
 };
 
 /** A key with its colon and the blanks around; `start`: on its opening quote. */
@@ -83,14 +90,25 @@ export const skipKey = (bytes: Uint8Array, start: number): number => {
   return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : INVALID;
 };
 
-/** One value, without recursion. `levels`: that it may have. */
+const skipScalar = (bytes: Uint8Array, start: number): number => {
+  const byte = bytes[start];
+  if (byte === QUOTE) return skipString(bytes, start + 1);
+  return byte === MINUS || isDigit(byte) ? skipNumber(bytes, start) : skipWord(bytes, start);
+};
+
+/** One value. `levels`: that it may have. */
 export const skipValue = (bytes: Uint8Array, start: number, levels: number): number => {
+  const byte = bytes[start];
+  return byte === OPEN_BRACE || byte === OPEN_BRACKET ? skipContainer(bytes, start, levels) : skipScalar(bytes, start);
+};
+
+/** An array or object, without recursion. */
+const skipContainer = (bytes: Uint8Array, start: number, levels: number): number => {
   const open: number[] = []; // closing bytes of what is open
   let i = start;
   for (;;) {
     const byte = bytes[i];
-    if (byte === QUOTE) i = skipString(bytes, i + 1);
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       const close = byte + 2;
       i = skipSpace(bytes, i + 1);
       if (bytes[i] === close) {
@@ -102,8 +120,7 @@ export const skipValue = (bytes: Uint8Array, start: number, levels: number): num
         if (i === INVALID) return INVALID;
         continue;
       }
-    } else if (byte === MINUS || isDigit(byte)) i = skipNumber(bytes, i);
-    else i = skipWord(bytes, i);
+    } else i = skipScalar(bytes, i);
     if (i === INVALID) return INVALID;
     for (;;) {
       const close = open[open.length - 1];
@@ -121,6 +138,115 @@ export const skipValue = (bytes: Uint8Array, start: number, levels: number): num
     }
   }
 };
+
+// --- objects of a list ----------------------------------------------------------------------------------------------
+
+/** More members than an object may have. */
+export const TOO_MANY = -3;
+
+export interface ObjectLimits {
+  /** Levels of arrays and objects, the object itself included. */
+  readonly levels: number;
+  readonly maxMembers: number;
+}
+
+/** Objects of one list, one after the other. Rows from one program have the same bytes around their values: those are
+ *  compared, not read again. */
+export class ObjectReader {
+  readonly #bytes: Buffer;
+  readonly #limits: ObjectLimits;
+  /** Of the object read last, in pairs: where each value starts and ends. */
+  values: number[] = [];
+  /** The object read last has the keys of the one before, in the same order. */
+  isAlike = false;
+  /** Of the last object that was not like the one before: its braces, its keys and its values. */
+  #from = 0;
+  #to = 0;
+  #keys: number[] = [];
+  #around: number[] = [];
+
+  constructor(bytes: Buffer, limits: ObjectLimits) {
+    this.#bytes = bytes;
+    this.#limits = limits;
+  }
+
+  /** The position behind the object at `start`, or the code of a fault. */
+  skip(start: number): number {
+    if (this.#to > 0) {
+      const end = this.#skipAlike(start);
+      this.isAlike = end !== undefined;
+      if (end !== undefined) return end;
+    }
+    return this.#skipNext(start);
+  }
+
+  /** Names of the object read last, in its order; some may be there twice. */
+  names(): readonly string[] {
+    const names: string[] = [];
+    for (let i = 0; i < this.#keys.length; i += 2)
+      names.push(JSON.parse(this.#bytes.toString("utf8", this.#keys[i]! - 1, this.#keys[i + 1]! + 1)) as string); // pairs; a JSON string
+    return names;
+  }
+
+  /** Where the name of the value with that index stands in the object read last: its opening quote. */
+  nameAt(index: number): number {
+    return this.values[2 * index]! - this.#around[2 * index]! + this.#keys[2 * index]! - 1; // pairs
+  }
+
+  /** Undefined: something else stands around the values, or they are none. */
+  #skipAlike(start: number): number | undefined {
+    const bytes = this.#bytes;
+    const around = this.#around;
+    const levels = this.#limits.levels - 1;
+    const { values } = this;
+    let i = start;
+    let before = this.#from;
+    for (let at = 0; at < around.length; at += 2) {
+      const length = around[at]! - before; // pairs
+      if (!isSameAt(bytes, i, bytes, before, length)) return undefined;
+      const value = i + length;
+      i = skipValue(bytes, value, levels);
+      if (i < 0) return undefined;
+      values[at] = value;
+      values[at + 1] = i;
+      before = around[at + 1]!; // pairs
+    }
+    const length = this.#to - before;
+    if (!isSameAt(bytes, i, bytes, before, length)) return undefined;
+    return i + length;
+  }
+
+  #skipNext(start: number): number {
+    const bytes = this.#bytes;
+    const { levels, maxMembers } = this.#limits;
+    if (bytes[start] !== OPEN_BRACE) return INVALID;
+    const keys: number[] = [];
+    const values: number[] = [];
+    let i = skipSpace(bytes, start + 1);
+    while (bytes[i] !== CLOSE_BRACE || keys.length > 0) {
+      if (bytes[i] !== QUOTE) return INVALID;
+      const keyEnd = skipString(bytes, i + 1);
+      if (keyEnd === INVALID) return INVALID;
+      if (keys.push(i + 1, keyEnd - 1) > 2 * maxMembers) return TOO_MANY;
+      i = skipSpace(bytes, keyEnd);
+      if (bytes[i] !== COLON) return INVALID;
+      const value = skipSpace(bytes, i + 1);
+      const end = skipValue(bytes, value, levels - 1);
+      if (end < 0) return end;
+      values.push(value, end);
+      i = skipSpace(bytes, end);
+      if (bytes[i] === CLOSE_BRACE) break;
+      if (bytes[i] !== COMMA) return INVALID;
+      i = skipSpace(bytes, i + 1);
+    }
+    this.#from = start;
+    this.#to = i + 1;
+    this.#keys = keys;
+    this.#around = values;
+    this.values = [...values];
+    return this.#to;
+  }
+}
 
 // --- depth ----------------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 /** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
-import { LONG_BYTES, readHolding } from "./coerce/held-lists.ts";
+import { HELD_BYTES, readHolding } from "./coerce/held-lists.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
@@ -82,10 +82,10 @@ const readBatch = (
 export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
   if (!isUtf8(bytes)) throw invalidJson("$", "the body is not UTF-8", "{}");
-  // each level takes a byte
-  if (bytes.length > limits.maxJsonDepth && isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
-  let body = bytes.length > LONG_BYTES ? readHolding(bytes) : undefined;
+  let body = bytes.length > HELD_BYTES ? readHolding(bytes, limits.maxJsonDepth) : undefined;
   if (body === undefined) {
+    // each level takes a byte
+    if (bytes.length > limits.maxJsonDepth && isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
     const text = bytes.toString("utf8");
     try {
       body = parseJson(text);

@@ -562,6 +562,32 @@ cases(api, [
   },
 ]);
 
+test("R-BODY-2 a list with one byte changed is JSON or not, as its parser says", async () => {
+  const list = JSON.stringify(
+    Array.from({ length: 3 }, (_, i) => ({ a: i, "b\n": [`x${i}`, true], c: null, d: -1.5 })),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat({ max: list.length - 1 }),
+      fc.constantFrom("", ...'{}[]",:\\0e.- tn\t'),
+      fc.boolean(),
+      async (at, byte, isInserted) => {
+        const body = list.slice(0, at) + byte + list.slice(isInserted ? at : at + 1);
+        let isList = false;
+        try {
+          const [first, ...rest] = JSON.parse(body).map((row: object) => JSON.stringify(Object.keys(row).sort()));
+          isList = rest.every((keys: string) => keys === first);
+        } catch {
+          // no JSON
+        }
+        const answer = await api.post("/nowhere", { headers: json, body });
+        expect([body, answer.json().code]).toEqual([body, isList ? "PGRST205" : "PGRST102"]);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
 test("R-BODY-2 the keys found are those of the document, whatever its text", async () => {
   const keys = fc.constantFrom("name", "country", "c\u00e9", "__proto__", "");
   const rows = fc.array(fc.dictionary(keys, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), {

@@ -1,14 +1,14 @@
-/** Long lists of objects in variables, held as the bytes that they came in: a list of objects takes several times as much
- *  memory as its text. Whoever knows of it reads the bytes; to everybody else it is an array like any other, made when
+/** Lists of objects in variables, held as the bytes that they came in: a list of objects takes several times as much
+ *  memory as its text, and time to make it and to write it again. Whoever knows of it reads the bytes; to everybody else it is an array like any other, made when
  *  somebody looks into it. @rule G-VAR-12 */
 import { jsonBytes, type Json } from "../../../core/index.ts";
 import { parseJson } from "./numbers.ts";
 
 const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, INVALID, OPEN_BRACE, OPEN_BRACKET, QUOTE } = jsonBytes;
-const { skipKey, skipSpace, skipString, skipValue } = jsonBytes;
+const { ObjectReader, skipKey, skipSpace, skipString, skipValue } = jsonBytes;
 
 /** From here on a body is looked through for lists, and a list is held. */
-export const LONG_BYTES = 256 * 1024;
+export const HELD_BYTES = 1024;
 
 /** A list, from its bracket to behind the other: valid JSON in UTF-8. */
 export interface HeldBytes {
@@ -62,7 +62,7 @@ const holdList = (held: HeldBytes, length: number): Json => {
   return list as unknown as Json; // arrays of Json are Json
 };
 
-interface LongList extends HeldBytes {
+interface FoundList extends HeldBytes {
   readonly name: string;
   readonly length: number;
 }
@@ -100,13 +100,16 @@ const eachMember = (
   }
 };
 
-const ANY_DEPTH = Number.POSITIVE_INFINITY; // it was looked at before
-
-/** `start`: on the bracket. Undefined: no JSON. */
-const readList = (bytes: Buffer, start: number): { readonly end: number; readonly length: number } | undefined => {
+/** `start`: on the bracket. Undefined: no JSON, or nested too deeply. */
+const readList = (
+  bytes: Buffer,
+  start: number,
+  levels: number,
+): { readonly end: number; readonly length: number } | undefined => {
+  const object = new ObjectReader(bytes, { levels: levels - 1, maxMembers: Infinity });
   let at = skipSpace(bytes, start + 1);
   for (let length = 1; ; length++) {
-    at = skipValue(bytes, at, ANY_DEPTH);
+    at = bytes[at] === OPEN_BRACE ? object.skip(at) : skipValue(bytes, at, levels - 1);
     if (at < 0) return undefined;
     at = skipSpace(bytes, at);
     if (bytes[at] === CLOSE_BRACKET) return { end: at + 1, length };
@@ -115,30 +118,31 @@ const readList = (bytes: Buffer, start: number): { readonly end: number; readonl
   }
 };
 
-/** The long lists of objects among the variables of one request. */
-const findLists = (bytes: Buffer): readonly LongList[] => {
-  const lists: LongList[] = [];
+/** The lists of objects among the variables of one request. */
+const findLists = (bytes: Buffer, levels: number): readonly FoundList[] => {
+  const lists: FoundList[] = [];
   const start = skipSpace(bytes, 0);
   if (bytes[start] !== OPEN_BRACE) return [];
   const ofVariable = (name: string, value: number): number | undefined => {
     if (bytes[value] !== OPEN_BRACKET || bytes[skipSpace(bytes, value + 1)] !== OPEN_BRACE || name === "__proto__")
-      return skipValue(bytes, value, ANY_DEPTH);
-    const list = readList(bytes, value);
+      return skipValue(bytes, value, levels - 2);
+    const list = readList(bytes, value, levels - 2);
     if (list === undefined) return undefined;
-    if (list.end - value >= LONG_BYTES) lists.push({ bytes, name, start: value, ...list });
+    if (list.end - value >= HELD_BYTES) lists.push({ bytes, name, start: value, ...list });
     return list.end;
   };
   const end = eachMember(bytes, start, (name, value) =>
     name === "variables" && bytes[value] === OPEN_BRACE
       ? eachMember(bytes, value, ofVariable)
-      : skipValue(bytes, value, ANY_DEPTH),
+      : skipValue(bytes, value, levels - 1),
   );
   return end !== undefined && skipSpace(bytes, end) === bytes.length ? lists : [];
 };
 
-/** The body of a request with its long lists held; undefined: it has none, or is no JSON. `bytes`: UTF-8. */
-export const readHolding = (bytes: Buffer): Json | undefined => {
-  const lists = findLists(bytes);
+/** The body of a request with its lists held; undefined: it has none, is no JSON, or is nested too deeply. `bytes`:
+ *  UTF-8. */
+export const readHolding = (bytes: Buffer, levels: number): Json | undefined => {
+  const lists = findLists(bytes, levels);
   if (lists.length === 0) return undefined;
   const pieces: Buffer[] = [];
   let from = 0;

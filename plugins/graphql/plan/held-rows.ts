@@ -1,13 +1,12 @@
 /** Rows of a list that is held as bytes, as the payload's text: the bytes themselves as far as they are what would be
  *  written for them, so that they are not there twice. @rule G-VAR-12 */
 import { jsonBytes, type Json, type TextBytes } from "../../../core/index.ts";
-import { coerceColumn, takesEveryString } from "../coerce/columns.ts";
+import { coerceColumn, plainNumbers, takesEveryString, type PlainNumbers } from "../coerce/columns.ts";
 import type { HeldBytes } from "../coerce/held-lists.ts";
 import { exactNumber, numberText, parseJson } from "../coerce/numbers.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, QUOTE } = jsonBytes;
-const { skipKey, skipSpace, skipString, skipValue } = jsonBytes;
+const { BACKSLASH, CLOSE_BRACKET, ObjectReader, OPEN_BRACE, QUOTE, skipSpace } = jsonBytes;
 
 /** A field of a row that is a column. */
 export interface QuickCell {
@@ -42,7 +41,7 @@ const MIN_PIECE_BYTES = 4096;
 /** Puts together a text out of the bytes and what stands in their place. */
 const createWriter = (bytes: Buffer) => {
   const pieces: Buffer[] = [];
-  let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let chunk = Buffer.alloc(0);
   let chunkFrom = 0;
   let chunkTo = 0;
   const flush = (): void => {
@@ -52,7 +51,8 @@ const createWriter = (bytes: Buffer) => {
   const roomFor = (count: number): void => {
     if (chunkTo + count <= chunk.length) return;
     flush();
-    chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, count));
+    // of a short text, most goes into one
+    chunk = Buffer.allocUnsafe(Math.max(Math.min(CHUNK_BYTES, bytes.length), count));
     chunkFrom = chunkTo = 0;
   };
   return {
@@ -123,6 +123,7 @@ const replaced = (bytes: Buffer, from: number, to: number, { value, isText }: Qu
 interface HeldCell extends QuickCell {
   readonly index: number;
   readonly takesEveryString: boolean;
+  readonly plainNumbers: PlainNumbers | undefined;
   /** The field is called as the column is. */
   readonly isSameName: boolean;
 }
@@ -135,10 +136,30 @@ const heldCells = (cells: ReadonlyMap<string, QuickCell>): ReadonlyMap<string, H
         ...cell,
         index,
         takesEveryString: !cell.isText && takesEveryString(cell.value),
+        plainNumbers: plainNumbers(cell.value),
         isSameName: cell.key === `${JSON.stringify(name)}:`,
       },
     ]),
   );
+
+const cellsOf = new WeakMap<ReadonlyMap<string, QuickCell>, ReadonlyMap<string, HeldCell>>();
+
+const ZERO = 0x30;
+const NINE = 0x39;
+const POINT = 0x2e;
+
+/** Of the bytes of a valid JSON value. */
+const isPlainNumber = (bytes: Buffer, from: number, to: number, { maxLength, isWhole }: PlainNumbers): boolean => {
+  const first = bytes[from] as number; // from < to
+  // minus zero is not written so
+  if (to - from > maxLength || (first === MINUS ? bytes[from + 1] === ZERO : first < ZERO || first > NINE))
+    return false;
+  for (let i = from + 1; i < to; i++) {
+    const byte = bytes[i] as number; // i < to
+    if ((byte < ZERO || byte > NINE) && (byte !== POINT || isWhole)) return false;
+  }
+  return true;
+};
 
 /** Undefined: rows with something else than columns, or with a name that is there twice. @throws RelApiError of the
  *  coercion */
@@ -146,7 +167,8 @@ export const readHeldRows = (
   { bytes, start, end }: HeldBytes,
   quick: ReadonlyMap<string, QuickCell>,
 ): HeldRows | undefined => {
-  const cells = heldCells(quick);
+  let cells = cellsOf.get(quick);
+  if (cells === undefined) cellsOf.set(quick, (cells = heldCells(quick)));
   const writer = createWriter(bytes);
   const isPlain = plainStrings(bytes);
   /** Up to here everything is written. */
@@ -156,45 +178,44 @@ export const readHeldRows = (
     writer.put(text);
     done = to;
   };
-  /** By the index of a cell: the last row that has it. */
-  const seen = new Uint32Array(cells.size);
-  let rowCount = 0;
+  const seen = new Set<string>();
   let fewest = Infinity;
   let valueCount = 0;
 
-  /** `at`: on the quote of its name. Returns where its value ends; undefined: it is no column. */
-  const readCell = (at: number): number | undefined => {
-    const nameEnd = skipString(bytes, at + 1);
-    const cell = cells.get(bytes.toString("utf8", at + 1, nameEnd - 1)); // one with an escape is no name of a field
-    if (cell === undefined || seen[cell.index] === rowCount) return undefined;
-    seen[cell.index] = rowCount;
-    const from = skipKey(bytes, at);
-    if (!cell.isSameName) replace(at, from, cell.key);
-    const to = skipValue(bytes, from, Number.POSITIVE_INFINITY);
-    if (cell.takesEveryString && bytes[from] === QUOTE && isPlain(from + 1, to - 1)) return to;
-    const text = replaced(bytes, from, to, cell);
-    if (text !== undefined) replace(from, to, text);
-    return to;
-  };
-
+  const object = new ObjectReader(bytes, { levels: Infinity, maxMembers: Infinity });
+  /** Of the rows like the one before. */
+  let columns: readonly HeldCell[] = [];
   for (let at = skipSpace(bytes, start + 1); ; at = skipSpace(bytes, at + 1)) {
     if (bytes[at] !== OPEN_BRACE) return undefined;
-    rowCount++;
-    let cellCount = 0;
-    at = skipSpace(bytes, at + 1);
-    while (bytes[at] !== CLOSE_BRACE) {
-      const next = readCell(at);
-      if (next === undefined) return undefined;
-      cellCount++;
-      at = skipSpace(bytes, next);
-      if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
+    const next = object.skip(at);
+    const { values } = object;
+    if (!object.isAlike) {
+      const names = object.names();
+      const found = names.map((name) => cells.get(name));
+      if (!found.every((cell) => cell !== undefined) || new Set(names).size < names.length) return undefined;
+      columns = found;
+      for (const name of names) seen.add(name);
+      fewest = Math.min(fewest, names.length);
     }
-    fewest = Math.min(fewest, cellCount);
-    valueCount += 1 + cellCount;
-    at = skipSpace(bytes, at + 1);
+    for (let i = 0; i < columns.length; i++) {
+      const cell = columns[i]!; // i is within its length
+      const from = values[2 * i]!; // pairs, one for each name
+      const to = values[2 * i + 1]!; // pairs
+      if (!cell.isSameName) replace(object.nameAt(i), from, cell.key);
+      if (bytes[from] === QUOTE) {
+        if (cell.takesEveryString && isPlain(from + 1, to - 1)) continue;
+      } else if (cell.plainNumbers !== undefined && isPlainNumber(bytes, from, to, cell.plainNumbers)) continue;
+      const text = replaced(bytes, from, to, cell);
+      if (text !== undefined) replace(from, to, text);
+    }
+    valueCount += 1 + columns.length;
+    at = skipSpace(bytes, next);
     if (bytes[at] === CLOSE_BRACKET) break;
   }
   writer.copy(done, end);
-  const columns = [...cells].flatMap(([name, { index }]) => (seen[index] === 0 ? [] : [name])).sort();
-  return { text: writer.end(), valueCount, shape: { columns, isComplete: fewest === columns.length } };
+  return {
+    text: writer.end(),
+    valueCount,
+    shape: { columns: [...seen].sort(), isComplete: fewest === seen.size },
+  };
 };
