@@ -1,5 +1,5 @@
 /** What the types of a table depend on, apart from what it and others are called. @rule R-SC-15 */
-import { nameKey } from "../../../core/index.ts";
+import { nameKey, type Pieces } from "../../../core/index.ts";
 import { isEnumValueName } from "../types/names.ts";
 import { onceFor } from "../types/once.ts";
 import { roleTableOf, type RoleTable } from "../types/role-table.ts";
@@ -19,7 +19,7 @@ const factsOf = onceFor((lens: RoleTable): readonly unknown[] => {
 /** Equal for tables whose types are the same but for names; undefined: it has no types of its own. The proof that
  *  nothing is missing: the families of fields read of a table what is here, and of those that its relationships lead to
  *  the facts above; what else stands in text is a place that belongs to one table. */
-export const shapeOf = (build: GqlBuild, table: GqlTable): string | undefined => {
+export const shapeOf = function* (build: GqlBuild, table: GqlTable): Pieces<string | undefined> {
   const { select, insert, update, delete: mayDelete } = build.rights(table);
   if (select === undefined && insert === undefined && update === undefined && mayDelete === undefined) return undefined;
   const { relation, comment } = table;
@@ -30,6 +30,19 @@ export const shapeOf = (build: GqlBuild, table: GqlTable): string | undefined =>
     return known ?? targets.size - 1;
   };
   placeOf(nameKey(relation));
+  const related: unknown[] = [];
+  for (const { relationship, target } of table.relationships) {
+    yield;
+    const other = build.table(target);
+    related.push([
+      relationship.isToOne,
+      relationship.isOwnKey,
+      relationship.isManual,
+      relationship.columns.map(([source]) => source),
+      placeOf(nameKey(target)),
+      other && factsOf(roleTableOf(build, other)),
+    ]);
+  }
   return JSON.stringify([
     comment === undefined ? 0 : comment === null || comment === "" ? [comment] : 1,
     table.columns.map(({ column, name, comment: about, enumTable }) => [
@@ -53,16 +66,6 @@ export const shapeOf = (build: GqlBuild, table: GqlTable): string | undefined =>
     // of functions of its own, which are called like no others
     table.computedFields.length === 0 ? 0 : nameKey(relation),
     table.enumTable === undefined ? 0 : nameKey(relation),
-    table.relationships.map(({ relationship, target }) => {
-      const other = build.table(target);
-      return [
-        relationship.isToOne,
-        relationship.isOwnKey,
-        relationship.isManual,
-        relationship.columns.map(([source]) => source),
-        placeOf(nameKey(target)),
-        other && factsOf(roleTableOf(build, other)),
-      ];
-    }),
+    related,
   ]);
 };

@@ -44,6 +44,12 @@ export const createStandIns = (
   const byName = new Map<string, StandIn>();
   const byRelation = new Map<Relation, StandIn>();
   const reals = new Map<GqlTable, GqlTable>();
+  /** The first relationship to each table, by the target's name. */
+  const ways = new Map<string, number>();
+  whose?.relationships.forEach(({ target }, i) => {
+    const key = nameKey(target);
+    if (!ways.has(key)) ways.set(key, i);
+  });
 
   const place = (value: Value, isFixed: boolean): string => {
     if (isFixed) fixed.add(values.length);
@@ -114,19 +120,22 @@ export const createStandIns = (
     );
 
   const standInOf = (name: QualifiedName): StandIn | undefined => {
-    const known = byRelation.get(name as Relation) ?? byName.get(nameKey(name)); // undefined for any other name
+    const known = byRelation.get(name as Relation); // undefined for any other name
     if (known !== undefined) return known;
+    const key = nameKey(name);
+    const named = byName.get(key);
+    if (named !== undefined) return named;
     const real = tableOf(name);
     if (real === undefined) return undefined;
-    const way = whose?.relationships.findIndex(({ target }) => nameKey(target) === nameKey(name)) ?? -1;
+    const way = ways.get(key);
     const seen: StandIn["of"] =
-      way === -1
+      way === undefined
         ? () => real
         : (table) => {
             const target = table.relationships[way]?.target;
             return (target && tableOf(target)) ?? real;
           };
-    return add(real, seen, way === -1, (relation) => relation);
+    return add(real, seen, way === undefined, (relation) => relation);
   };
 
   const ofWhose: string[] = [];

@@ -24,7 +24,7 @@ const alike = function* (build: GqlBuild): Pieces<readonly (readonly GqlTable[])
   const byShape = new Map<string, GqlTable[]>();
   for (const table of tables) {
     yield;
-    const shape = shapeOf(build, table);
+    const shape = yield* shapeOf(build, table);
     if (shape === undefined) continue;
     const known = byShape.get(shape);
     if (known === undefined) byShape.set(shape, [table]);

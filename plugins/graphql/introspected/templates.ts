@@ -1,6 +1,6 @@
 /** The text of the types that tables of one shape have, made of a stand-in. @rule R-SC-15 */
 import { GraphQLInputObjectType, GraphQLObjectType, type GraphQLNamedType, type GraphQLType } from "graphql";
-import type { Pieces } from "../../../core/index.ts";
+import { atOnce, type Pieces } from "../../../core/index.ts";
 import { namedTypeOf } from "../types/collect.ts";
 import {
   aggregateBoolExp,
@@ -121,12 +121,13 @@ const seedsOf = ({ build }: GqlAside<GqlBuild>, table: GqlTable): readonly (Grap
 const isFields = (type: GraphQLNamedType): type is GraphQLObjectType | GraphQLInputObjectType =>
   type instanceof GraphQLObjectType || type instanceof GraphQLInputObjectType;
 
-const targetsOf = (type: GraphQLNamedType): Set<GraphQLNamedType> => {
+const targetsOf = function* (type: GraphQLNamedType): Pieces<Set<GraphQLNamedType>> {
   const found = new Set<GraphQLNamedType>();
   const add = (to: GraphQLType): unknown => found.add(namedTypeOf(to));
   if (!isFields(type)) return found;
   const fields = type.getFields();
   for (const name in fields) {
+    yield;
     const field = fields[name]!; // one of its keys
     add(field.type);
     if ("args" in field) for (const argument of field.args) add(argument.type);
@@ -151,7 +152,7 @@ export const createTemplateMaker = (
       if (!isSame(known.type, type)) throw new Unlike();
       return;
     }
-    const targets = targetsOf(type);
+    const targets = atOnce(targetsOf(type));
     const text = write.write(type);
     if (marks.read(text).places.length > 0) throw new Unlike();
     shared.set(type.name, { text, type, ways: [...targets].map(({ name }) => name) });
@@ -212,6 +213,12 @@ export const createTemplateMaker = (
       });
     };
 
+    // the fields of a type are made all at once: what they need of each of many tables is made one by one before
+    for (const { target } of table?.relationships ?? []) {
+      yield;
+      const found = aside.build.table(target);
+      if (found !== undefined) listArguments(aside.build, found);
+    }
     const rootFields = new Map<GqlRootName, readonly RootField[]>();
     const fromRoots: Ways[] = [];
     for (const name of roots) {
@@ -231,13 +238,19 @@ export const createTemplateMaker = (
           texts: lists.map((list) => list[i]!), // as many as there are fields
         })),
       );
-      fromRoots.push(waysOf(targetsOf(root)));
+      fromRoots.push(waysOf(yield* targetsOf(root)));
     }
     if (table !== undefined) waysOf(seedsOf(aside, table).filter((seed) => seed !== undefined));
     for (let type = queue.shift(); type !== undefined; type = queue.shift()) {
       yield;
-      const ways = waysOf(targetsOf(type));
-      types.push({ name: read(type.name), texts: [read(write.write(type))], ways });
+      const targets = yield* targetsOf(type);
+      yield;
+      const ways = waysOf(targets);
+      yield;
+      const text = write.write(type);
+      yield;
+      types.push({ name: read(type.name), texts: [read(text)], ways });
+      yield;
       addOrder(namesIn(type));
     }
     return {
