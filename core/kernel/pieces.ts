@@ -5,16 +5,37 @@ export type Pieces<Result> = Generator<void, Result, void>;
 
 /** Nobody notices that long. */
 const PIECE_MS = 5;
+/** While others are busy: each of their requests waits for several pieces, one whenever the database answers. */
+const BUSY_PIECE_MS = 1;
+/** A turn of the event loop that took less had nothing to do. */
+const IDLE_MS = 0.05;
+/** While nobody is ever idle, others get so many times the time of a piece. */
+const OTHERS_SHARE = 4;
+
+/** Until nobody has anything to do, or the others have had their share. Resolves with the time that they took. */
+const giveWay = async (pieceMs: number): Promise<number> => {
+  let othersMs = 0;
+  for (;;) {
+    const startMs = performance.now();
+    await new Promise((resolve) => setImmediate(resolve));
+    const turnMs = performance.now() - startMs;
+    othersMs += turnMs;
+    if (turnMs < IDLE_MS || othersMs > OTHERS_SHARE * pieceMs) return othersMs;
+  }
+};
 
 /** Gives way after each piece. */
 export const inPieces = async <Result>(work: Pieces<Result>): Promise<Result> => {
+  let longMs = PIECE_MS;
   for (;;) {
-    const endMs = performance.now() + PIECE_MS;
+    const startMs = performance.now();
+    let tookMs: number;
     do {
       const { done, value } = work.next();
       if (done === true) return value;
-    } while (performance.now() < endMs);
-    await new Promise((resolve) => setImmediate(resolve));
+      tookMs = performance.now() - startMs;
+    } while (tookMs < longMs);
+    longMs = (await giveWay(tookMs)) < IDLE_MS ? PIECE_MS : BUSY_PIECE_MS;
   }
 };
 

@@ -126,17 +126,20 @@ export const createSchemas = (
 
   /** Types of thousands of tables take long: they are made before the model comes into force. */
   context.beforeModel(async (model) => {
-    const used = [...inUse].flatMap(([key, schema]) => {
-      const roots = schema.deref()?.usedRoots() ?? [];
-      return roots.length === 0 ? [] : [{ key, roots }];
+    const used = [...inUse].flatMap(([key, ref]) => {
+      const schema = ref.deref();
+      const roots = schema?.usedRoots() ?? [];
+      const tables = [...(schema?.usedTables() ?? [])];
+      return roots.length === 0 && tables.length === 0 ? [] : [{ key, roots, tables }];
     });
     if (!isUsed) return;
     const made = await inPieces(namesOf(model));
     await inPieces(openCatalog(made.source, context.registry));
     const schemas: Prepared["schemas"] = new Map();
-    for (const { key, roots } of used) {
+    for (const { key, roots, tables } of used) {
       const schema = schemaFor(model, made, sessionOf(key));
       if (schema.isWhole) await inPieces(schema.prepare(roots));
+      await inPieces(schema.openTables(tables));
       schemas.set(key, schema);
       inUse.set(key, new WeakRef(schema));
     }

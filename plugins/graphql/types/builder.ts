@@ -26,7 +26,7 @@ import { inNameOrder } from "./fields.ts";
 import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
-import { boolExp, listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
+import { aggregateType, boolExp, listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
 import { ownTypesFor, type OwnTypes } from "./own-types.ts";
 import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
@@ -99,6 +99,10 @@ export interface PreparableSchema extends RoleSchema {
   usedRoots(): readonly GqlRootName[];
   /** Makes what documents need of every table, a few tables at a time. */
   prepare(roots: readonly GqlRootName[]): Pieces<void>;
+  /** Keys of the tables whose rows documents have used. */
+  usedTables(): ReadonlySet<string>;
+  /** Makes the fields of their rows: a table to which many others refer has many. */
+  openTables(keys: Iterable<string>): Pieces<void>;
   readonly aside: GqlAside<GqlBuild>;
 }
 
@@ -148,7 +152,9 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { variant } = parts;
   /** Roots of thousands of tables are asked for few fields. */
   const isSplit = builder.isByTable && variant === undefined;
+  const usedTables = new Set<string>();
   const oneOf: FieldSource["oneOf"] = (spec, name) => {
+    if (spec.scope === "row" && spec.relation !== undefined) usedTables.add(nameKey(spec.relation));
     if (!isSplit || !isRootScope(spec.scope)) return undefined;
     const roots = source.roots.get();
     const found = among(roots.tables(name), roots.functions(name), () => fieldsOf(spec));
@@ -409,6 +415,22 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         type?.getFields();
         if (!isSplit) prepared.delete(spec.scope);
         yield;
+      }
+    },
+    usedTables: () => usedTables,
+    openTables: function* (keys) {
+      for (const key of keys) {
+        usedTables.add(key); // the next reload may come before a document
+        const table = source.tableOf.get(key);
+        for (const { target } of table?.relationships ?? []) {
+          yield;
+          const other = build.table(target);
+          if (other === undefined) continue;
+          rowType(build, other);
+          aggregateType(build, other);
+        }
+        yield;
+        if (table !== undefined) rowType(build, table)?.getFields();
       }
     },
     columnName: (relation, column) =>
