@@ -8,10 +8,18 @@ import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rul
 
 const TOLERANCE_SECONDS = 30;
 
+/** As nearly all write it: found without a regular expression. */
+const USUAL_SCHEME = "Bearer ";
+
+/** ASCII, and no white space. */
+const isVisible = (code: number): boolean => code > 32 && code < 127;
+
 /** @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
 export const databaseRoleRules: TokenRules = {
   unreadable: jwtSecretMissing,
   readBearer: (value) => {
+    if (value.startsWith(USUAL_SCHEME) && isVisible(value.charCodeAt(USUAL_SCHEME.length)))
+      return value.slice(USUAL_SCHEME.length);
     // `Bearer eyJ…`, case-insensitive; without a token, the token is empty
     const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];
     return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;

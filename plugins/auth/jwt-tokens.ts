@@ -1,13 +1,13 @@
 /** `Authorization: Bearer eyJ…`: a signed token identifies the caller. */
-import { createHash } from "node:crypto";
+import crypto from "node:crypto";
 import {
   createCaches,
   definePlugin,
   isRelApiError,
+  membersOf,
   type Ask,
   type Credentials,
   type PluginContext,
-  type Question,
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
@@ -116,9 +116,10 @@ const createTokens = (context: PluginContext): Tokens => {
     }
   });
 
-  const sessionOf = (found: FoundToken, credentials: Credentials, rules: TokenRules, from: State): Session => {
+  const sessionOf = (found: FoundToken, credentials: Credentials, from: State): Session => {
     const { roles, options, takesRoleHeader } = from;
-    const token = known.get(found, rules);
+    const { rules } = found;
+    const token = known.take(found);
     rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
     const grant = (token.grant ??= rules.grant(token, roles, CLAIM_VALUES));
     const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
@@ -138,11 +139,12 @@ const createTokens = (context: PluginContext): Tokens => {
       const found = from.find(credentials, rules);
       if (found === undefined) return answer(null);
       // keys that are fetched for the first time
-      const pending = found.candidates.flatMap(({ keys }) => keys.pending ?? []);
+      const pending: Promise<void>[] = [];
+      for (const { keys } of found.candidates) keep(pending, keys.pending);
       if (pending.length === 0) {
         let session: Session | undefined;
         try {
-          session = sessionOf(found, credentials, rules, from);
+          session = sessionOf(found, credentials, from);
         } catch (error) {
           // the keys may have been replaced
           if (unverified.has(error as object)) for (const { keys } of found.candidates) keep(pending, keys.renew());
@@ -151,7 +153,7 @@ const createTokens = (context: PluginContext): Tokens => {
         if (session !== undefined) return answer(null, session);
       }
       Promise.all(pending)
-        .then(() => sessionOf(found, credentials, rules, from))
+        .then(() => sessionOf(found, credentials, from))
         .then((session) => answer(null, session), answer);
     },
     close: () => closeKeys(state),
@@ -179,25 +181,19 @@ const keep = <Item>(items: Item[], item: Item | undefined): void => {
   if (item !== undefined) items.push(item);
 };
 
-/** A token, where it was found, and the surface whose rules apply. */
-interface TokenSource extends FoundToken {
-  readonly rules: TokenRules;
-}
+/** In one call where Node has it (20.12). */
+const { createHash, hash } = crypto as Pick<typeof crypto, "createHash"> & Partial<Pick<typeof crypto, "hash">>;
+const digest = (text: string): string =>
+  hash === undefined ? createHash("sha256").update(text).digest("binary") : hash("sha256", text, "binary");
 
+const ofFound = membersOf<FoundToken>();
 /** Keyed by its hash, so that no token is stored. */
-const TOKEN: Question<TokenSource, string> = {
-  name: "token",
-  of: ({ token }) => token,
-  key: (token) => createHash("sha256").update(token).digest("base64"),
-};
-const CANDIDATES: Question<TokenSource, readonly TokenConfiguration[]> = {
-  name: "configurations",
-  of: ({ candidates }) => candidates,
-};
-const RULES: Question<TokenSource, TokenRules> = { name: "rules", of: ({ rules }) => rules };
+const TOKEN = ofFound("token", digest);
+const CANDIDATES = ofFound("candidates");
+const RULES = ofFound("rules");
 
 /** @throws RelApiError in the words of the surface */
-const verify = (ask: Ask<TokenSource>): KnownToken => {
+const verify = (ask: Ask<FoundToken>): KnownToken => {
   const token = ask(TOKEN);
   const candidates = ask(CANDIDATES);
   const rules = ask(RULES);
@@ -267,7 +263,7 @@ const buildSession = (
 
 interface KnownTokens {
   /** @throws RelApiError in the words of the surface */
-  get(found: FoundToken, rules: TokenRules): KnownToken;
+  take(found: FoundToken): KnownToken;
   clear(): void;
 }
 
@@ -287,10 +283,7 @@ const createKnownTokens = ({ options: { jwtCacheMaxEntries, cacheBytes }, counte
     make: verify,
     bytesOf: ({ claims }) => BYTES_PER_TOKEN + JSON.stringify(claims).length * 6,
   });
-  return {
-    get: (found, rules) => tokens.take({ ...found, rules }),
-    clear: caches.clear,
-  };
+  return { take: tokens.take, clear: caches.clear };
 };
 
 export { claimedCaller } from "./claimed-caller.ts";

@@ -5,10 +5,10 @@ import type { TokenConfiguration, TokenPlace } from "./token-settings.ts";
 
 export interface FoundToken {
   readonly token: string;
-  /** Names the place. */
-  readonly place: string;
-  /** The configurations for tokens of that place. */
+  /** The configurations for tokens of its place. */
   readonly candidates: readonly TokenConfiguration[];
+  /** Those of the surface. */
+  readonly rules: TokenRules;
 }
 
 /** Undefined: there is none. @throws RelApiError */
@@ -19,14 +19,15 @@ export const createTokenFinder = (
   configurations: readonly TokenConfiguration[],
   allowedOrigins: readonly string[],
 ): FindToken => {
-  const places = new Map<string, { readonly place: TokenPlace; readonly candidates: TokenConfiguration[] }>();
+  const byPlace = new Map<string, { readonly place: TokenPlace; readonly candidates: TokenConfiguration[] }>();
   for (const configuration of configurations) {
     const { place } = configuration;
     const key = JSON.stringify(place);
-    const known = places.get(key);
-    if (known === undefined) places.set(key, { place, candidates: [configuration] });
+    const known = byPlace.get(key);
+    if (known === undefined) byPlace.set(key, { place, candidates: [configuration] });
     else known.candidates.push(configuration);
   }
+  const places = [...byPlace.values()];
   const cors = createOriginPolicy(allowedOrigins);
   // with `*`, any page may send requests, but none may use cookies
   const isAllowedOrigin = (origin: string): boolean => !cors.isOpen && cors.allows(origin);
@@ -41,11 +42,11 @@ export const createTokenFinder = (
 
   return (credentials, rules) => {
     let found: FoundToken | undefined;
-    for (const [key, { place, candidates }] of places) {
+    for (const { place, candidates } of places) {
       const token = look(place, credentials, rules);
       if (token === undefined) continue;
       if (found !== undefined) throw rules.severalTokens();
-      found = { token, place: key, candidates };
+      found = { token, candidates, rules };
     }
     return found;
   };
