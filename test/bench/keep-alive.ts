@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 
 export interface KeepAlive {
-  /** Resolves when the answer is there. @throws Error when its status is not 200, or it is one of GraphQL's errors */
+  /** Resolves when the answer is there. @throws Error when it is no success, or one of GraphQL's errors */
   ask(request: string): Promise<void>;
   close(): void;
 }
@@ -35,7 +35,7 @@ export const openKeepAlive = async (port: number): Promise<KeepAlive> => {
     if (Number.isNaN(length)) return waiting?.reject(new Error(`no length: ${answer}`));
     if (answer.length < headEnd + HEAD_END.length + length) return;
     received = "";
-    if (!answer.startsWith("HTTP/1.1 200 ") || answer.includes('{"errors"', headEnd))
+    if (!answer.startsWith("HTTP/1.1 20") || answer.includes('{"errors"', headEnd))
       return waiting?.reject(new Error(answer));
     waiting?.resolve();
   });
