@@ -17,8 +17,9 @@ const imported = Object.values(exports)
   .filter((path) => path.endsWith(".js"))
   .map((path) => join(root, path));
 
-const OWN = "relapi-own:";
-const OWN_PATH = new RegExp(`${OWN}([^"]+)`, "g");
+/** Paths in `dist`, each named by its index until the end: a long text may be put on several lines. */
+const own = [];
+const OWN_NAME = /__relapiOwn(\d+)__/g;
 
 /** Modules look for the files beside them, and threads for their own, where they were compiled to. Which file a module
  *  comes into is known at the end. */
@@ -26,13 +27,14 @@ const ownUrls = {
   name: "own-urls",
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.js$/ }, ({ path }) => {
-      const own = `new URL("${OWN}${relative(dist, path).replaceAll("\\", "/")}", import.meta.url).href`;
-      return { contents: readFileSync(path, "utf8").replaceAll("import.meta.url", own) };
+      const url = `new URL(__relapiOwn${own.push(relative(dist, path)) - 1}__, import.meta.url).href`;
+      return { contents: readFileSync(path, "utf8").replaceAll("import.meta.url", url) };
     }),
 };
 
-/** Hundreds of files, of which the server uses a few parts; it hands objects of theirs to nobody else. */
-const TAKEN_IN = new Set(["graphql", "graphql-http", "graphql-ws"]);
+/** Many files, of which the server uses a few parts; it hands objects of theirs to nobody else. Not those that read what
+ *  strangers send before anything else does, or that others watch: they are replaced without a build. */
+const TAKEN_IN = new Set(["commander", "graphql", "graphql-http", "graphql-ws", "inflection", "json-p3", "tapable"]);
 
 const takenIn = {
   name: "taken-in",
@@ -55,11 +57,17 @@ const writeLicences = ({ inputs }, file) => {
   writeFileSync(file, texts.join(`\n${"-".repeat(80)}\n\n`));
 };
 
+/** Modules of the older kind ask for Node's own: where esbuild looks for `require`, a module has none. */
+const ASKS = /\b__require ?=/;
+const REQUIRE =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+
 const write = ({ path, text }) => {
   const folder = dirname(path);
-  const fromHere = (_, own) => relative(folder, join(dist, own)).replaceAll("\\", "/");
+  const fromHere = (_, index) => JSON.stringify(relative(folder, join(dist, own[index])).replaceAll("\\", "/"));
   mkdirSync(folder, { recursive: true });
-  writeFileSync(path, path.endsWith(".js") ? text.replace(OWN_PATH, fromHere) : text);
+  if (!path.endsWith(".js")) return writeFileSync(path, text);
+  writeFileSync(path, `${ASKS.test(text) ? REQUIRE : ""}${text.replace(OWN_NAME, fromHere)}`);
 };
 
 const bundle = async (entryPoints, name, more = { packages: "external", plugins: [ownUrls] }) => {
@@ -90,6 +98,10 @@ const metafile = await bundle([join(dist, "presets", "standalone.js")], "server"
   plugins: [ownUrls, takenIn],
   mainFields: ["module", "main"],
   metafile: true,
+  // less to read; names and lines stay for whoever reads a stack
+  minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 120,
   legalComments: "none",
 });
 writeLicences(metafile, join(chunks, "LICENSES.txt"));

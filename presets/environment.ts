@@ -5,6 +5,7 @@ import {
   settingsOf,
   type Environment,
   type RelApiOptions,
+  type Setting,
   type SettingSpec,
 } from "../core/index.ts";
 import { encryptionFaults } from "./encryption-faults.ts";
@@ -42,11 +43,12 @@ export const knownVariables = (): ReadonlySet<string> =>
 /** The variables, with what the files hold that they name: any secret may stand in one. @rule C-SET-6 */
 const withFiles = (
   given: Environment,
+  settings: readonly Setting[],
   faults: string[],
 ): { readonly environment: Environment; readonly files: readonly SecretFile[] } => {
   const found: Record<string, string> = {};
   const files: SecretFile[] = [];
-  for (const setting of settingsOf(plus({}))) {
+  for (const setting of settings) {
     if (setting.isSecret !== true) continue;
     // of several names the first that is set counts
     const variable = setting.environment?.find((name) => (given[name] ?? "") !== "");
@@ -67,9 +69,10 @@ const withFiles = (
 /** @throws RelApiError `preset` with one line per setting that is wrong */
 export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const ofFiles: string[] = [];
-  const { environment, files } = withFiles(given, ofFiles);
+  const settings = settingsOf(plus({}));
+  const { environment, files } = withFiles(given, settings, ofFiles);
   const ofPreset = readVariables(
-    settingsOf(plus({})).filter(({ isOption }) => isOption),
+    settings.filter(({ isOption }) => isOption),
     environment,
   );
   const ofServer = readVariables(serverSettings, environment);

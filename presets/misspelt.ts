@@ -9,11 +9,23 @@ const ENGINE = /^(?:PGRST|HASURA_GRAPHQL)_/;
 const MIN_LENGTH = 7;
 const MAX_CHANGES = 2;
 
+/** True of every candidate that so few changes lead to: one of its three parts is untouched then. Comparing every name
+ *  with every other one takes long. */
+const mayBeNear = (name: string, candidate: string): boolean => {
+  const third = Math.floor(candidate.length / (MAX_CHANGES + 1));
+  return (
+    name.includes(candidate.slice(0, third)) ||
+    name.includes(candidate.slice(third, 2 * third)) ||
+    name.includes(candidate.slice(2 * third))
+  );
+};
+
 const nearest = (name: string, known: Iterable<string>): string | undefined => {
   let found: string | undefined;
   let least = MAX_CHANGES + 1;
   for (const candidate of known) {
     if (candidate.length < MIN_LENGTH || Math.abs(candidate.length - name.length) > MAX_CHANGES) continue;
+    if (!mayBeNear(name, candidate)) continue;
     const changes = levenshtein([...name], [...candidate]);
     if (changes < least) [least, found] = [changes, candidate];
   }

@@ -6,8 +6,6 @@ import { roleClaimKeyMistake } from "./errors.ts";
 /** The first result, undefined if there is none. */
 export type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
 
-const environment = new JSONPathEnvironment({ strict: true });
-
 /** RFC 9535, or the older form that starts with a dot. @throws RelApiError `preset` when it is neither @rule R-AUT-7 */
 export const parseRoleClaimKey = (expression: string): ReadRoleClaim => {
   if (expression.startsWith("$")) return parseJsonPath(expression);
@@ -16,7 +14,7 @@ export const parseRoleClaimKey = (expression: string): ReadRoleClaim => {
 
 const parseJsonPath = (expression: string): ReadRoleClaim => {
   try {
-    const path = environment.compile(expression);
+    const path = new JSONPathEnvironment({ strict: true }).compile(expression);
     return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined; // part of the claims given
   } catch (error) {
     throw roleClaimKeyMistake(

@@ -24,7 +24,7 @@ import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../settings.ts";
 import { createTokenFinder, type FindToken, type FoundToken } from "./token-place.ts";
 import type { ClaimValues, Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
-import { peekIssuer, readToken } from "./token.ts";
+import { loadVerifier, peekIssuer, readToken } from "./token.ts";
 
 /** @rule R-AUT-1 … R-AUT-7 R-AUT-12 R-AUT-14 G-AUTH-6 G-AUTH-10 … G-AUTH-19 */
 export const jwtTokens = definePlugin({
@@ -114,6 +114,11 @@ const createTokens = (context: PluginContext): Tokens => {
       context.logger.error("invalid token settings; keeping the previous settings", { reason: error.message });
       context.troubles.set("token settings", `${error.message}; keeping the previous settings`);
     }
+  });
+
+  // behind the answers that waited for the schema
+  context.onModel(() => {
+    if (state.configurations.length > 0) setImmediate(loadVerifier);
   });
 
   const sessionOf = (found: FoundToken, credentials: Credentials, from: State): Session => {

@@ -1,8 +1,9 @@
 /** WebSocket upgrades on the GraphQL addresses, and the connections they become, whichever protocol is spoken on them.
  *  */
 import { STATUS_CODES, type IncomingMessage } from "node:http";
+import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
-import { WebSocketServer, type WebSocket } from "ws";
+import type { WebSocket, WebSocketServer } from "ws";
 import { createOriginPolicies, type PluginContext, type RelApiHooks, type Token } from "../../core/index.ts";
 import { watchCredentials } from "./credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
@@ -64,6 +65,9 @@ const forgetHeaders = (request: IncomingMessage): void => {
   if (!Object.hasOwn(request, "headers")) Object.assign(request, { headers: undefined });
 };
 
+/** Loaded with the first socket. */
+const load = createRequire(import.meta.url);
+
 const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat(context.options.websocketKeepalive * 1000);
@@ -73,13 +77,17 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   context.counters.watch("sockets", () => open.size);
   let isClosing = false;
   let agreed: string | false = false;
-  const server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: context.options.maxSocketMessageBytes,
-    handleProtocols: () => agreed,
-  });
+  let server: WebSocketServer | undefined;
+  const openServer = (): WebSocketServer => {
+    const { WebSocketServer } = load("ws") as typeof import("ws");
+    return new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: context.options.maxSocketMessageBytes,
+      handleProtocols: () => agreed,
+    });
+  };
 
   const upgrade = ({ request, socket, head, path }: Upgrade): true | undefined => {
     const settings = SETTINGS_OF.get(path);
@@ -107,6 +115,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
         : protocols.find((each) => offered.includes(each.name));
     // a client sees the close code only when its offer was taken
     agreed = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
+    server ??= openServer();
     server.handleUpgrade(request, socket, head, (webSocket) => {
       if (protocol === undefined) return void webSocket.on("error", () => undefined).close(1002);
       forgetHeaders(request);

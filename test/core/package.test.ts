@@ -1,10 +1,21 @@
 /** What is installed and published: the lock file, dependencies, exports, the files of the package. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { WebSocket } from "ws";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const json = (path: string): any => JSON.parse(readFileSync(join(root, path), "utf8"));
@@ -180,9 +191,11 @@ test("C-PKG-8 what is put together has the same exports, and answers", { timeout
     for (const path of imports) expect(path).toMatch(/^\.\.\/chunks\/server-/);
     const chunks = readdirSync(join(folder, "dist/chunks")).filter((name) => /^server-.*\.js$/.test(name));
     for (const name of chunks)
-      expect(readFileSync(join(folder, "dist/chunks", name), "utf8")).not.toMatch(/(?:from|import) ?\(?"graphql[-"]/);
+      expect(readFileSync(join(folder, "dist/chunks", name), "utf8")).not.toMatch(
+        /(?:from|import) ?\(?"(?:graphql[-"]|commander"|inflection"|json-p3"|tapable")/,
+      );
     const licences = readFileSync(join(folder, "dist/chunks/LICENSES.txt"), "utf8");
-    for (const name of ["graphql", "graphql-http", "graphql-ws"])
+    for (const name of ["commander", "graphql", "graphql-http", "graphql-ws", "inflection", "json-p3", "tapable"])
       expect(licences).toMatch(new RegExp(`^${name} \\d`, "m"));
     const server = spawn(process.execPath, [program], { env: { PATH: process.env["PATH"], PORT: "0" } });
     try {
@@ -200,6 +213,46 @@ test("C-PKG-8 what is put together has the same exports, and answers", { timeout
     } finally {
       server.kill("SIGKILL");
     }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("C-PKG-9 what tokens and sockets need is loaded where there are any", { timeout: 120_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-loaded-"));
+  const report = join(folder, "report.cjs");
+  writeFileSync(
+    report,
+    `const packages = ["jsonwebtoken", "ws"];
+     const isLoaded = (name) => Object.keys(require.cache).some((path) => path.includes("/node_modules/" + name + "/"));
+     process.on("exit", () => console.log("loaded: " + packages.filter(isLoaded).join(" ")));`,
+  );
+  const loadedBy = async (settings: Readonly<Record<string, string>>, opensSocket: boolean): Promise<string> => {
+    const { PATH, TEST_DATABASE_URL } = process.env;
+    const database = TEST_DATABASE_URL === undefined ? {} : { DATABASE_URL: TEST_DATABASE_URL, ANON_ROLE: "postgres" };
+    const program = join(root, "dist/presets/standalone.js");
+    const server = spawn(process.execPath, ["--require", report, program], {
+      env: { PATH, PORT: "0", ...database, ...settings },
+    });
+    let printed = "";
+    for await (const chunk of server.stdout) {
+      const isStarting = !printed.includes("Browser");
+      printed += String(chunk);
+      if (!isStarting || !printed.includes("Browser")) continue;
+      const address = /http:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
+      await (await fetch(`${address}/api/`)).text();
+      if (opensSocket) {
+        const socket = new WebSocket(`${address.replace("http", "ws")}/v1/graphql`, "graphql-transport-ws");
+        await new Promise((resolve, reject) => socket.on("open", resolve).on("error", reject));
+        socket.terminate();
+      }
+      server.kill("SIGTERM");
+    }
+    return /^loaded:.*$/m.exec(printed)?.[0] ?? printed;
+  };
+  try {
+    expect(await loadedBy({}, false)).toBe("loaded: ");
+    expect(await loadedBy({ JWT_SECRET: "a secret of thirty-two characters" }, true)).toBe("loaded: jsonwebtoken ws");
   } finally {
     rmSync(folder, { recursive: true });
   }
