@@ -65,22 +65,27 @@ export const readCatalog = async (
   before?: CatalogRead | "none",
 ): Promise<{ readonly model: Model; readonly read: CatalogRead | undefined }> => {
   const wanted = wantedOf(model, context);
-  const server = await loadServer(context, wanted);
-  const {
-    rows: relationRows,
-    order,
-    kept,
-    versions,
-    surroundings,
-  } = before === undefined
-    ? await readAll(context, wanted)
-    : await (await import("./changes.ts")).readRows(context, wanted, before);
-  const routineRows = await loadRoutines(context, wanted);
+  // asked in this order, none behind an answer that it does not need: the database works while the rows are read here
+  const serverFacts = loadServer(context, wanted);
+  const rowsOfRoutines = loadRoutines(context, wanted);
+  const rowsOfRelations =
+    before === undefined
+      ? readAll(context, wanted)
+      : import("./changes.ts").then(({ readRows }) => readRows(context, wanted, before));
+  const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
+  rolesByName.catch(() => undefined); // it is awaited below
+  const [server, routineRows, { rows: relationRows, order, kept, versions, surroundings }] = await Promise.all([
+    serverFacts,
+    rowsOfRoutines,
+    rowsOfRelations,
+  ]);
   const share = createShare();
   const typesBefore = before === undefined || before === "none" ? undefined : before.types;
-  const rowTypes = await inPieces(rowTypesOf(relationRows, kept, typesBefore, share));
-  const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, kept, routineRows), rowTypes);
-  const roles = await loadRoles(context, server.serverVersion);
+  const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, kept, routineRows), {
+    oids: rowTypeOids(relationRows, kept, typesBefore),
+    make: () => inPieces(rowTypesOf(relationRows, kept, typesBefore, share)),
+  });
+  const roles = await rolesByName;
 
   const readAcl = createAclReader();
   const byOid = new Map<number, RelationRow>();
@@ -149,6 +154,16 @@ export const readCatalog = async (
         ? undefined
         : { surroundings, versions, relations: built, types },
   };
+};
+
+/** Of the row types that are not to be loaded. */
+const rowTypeOids = function* (
+  rows: readonly RelationRow[],
+  kept: ReadonlyMap<number, Relation>,
+  before: Model["types"] | undefined,
+): Generator<number> {
+  for (const { isPartition, rowType } of rows) if (!isPartition) yield rowType;
+  for (const { rowType } of kept.values()) if (before?.has(rowType) === true) yield rowType;
 };
 
 /** Row types in the order of the rows; those that stay are as they were, since what they were made of is. */

@@ -46,21 +46,28 @@ const EXTENSION_TYPES = [
   "vector",
 ];
 
-/** Loads the types reachable from `seeds` and those of `pg_catalog`. `rows`: row types of relations that are loaded
- *  already; they are added as they are, since their attributes are known columns. @rule R-SC-1 G-TYP-20 G-TYP-26 */
+/** Row types of relations that are loaded already. */
+export interface KnownRows {
+  readonly oids: Iterable<number>;
+  /** Called while the database is asked for the others. */
+  make(): Promise<readonly PgType[]>;
+}
+
+/** Loads the types reachable from `seeds` and those of `pg_catalog`. `rows` are added as they are, since their
+ *  attributes are known columns. @rule R-SC-1 G-TYP-20 G-TYP-26 */
 export const loadTypes = async (
   context: IntrospectContext,
   seeds: Iterable<number>,
-  rows: readonly PgType[],
+  rows: KnownRows,
 ): Promise<LoadedTypes> => {
   const known = new Set<number>();
-  await eachInPieces(rows, ({ oid }) => known.add(oid));
+  await eachInPieces(rows.oids, (oid) => known.add(oid));
   const others = new Set<number>();
   await eachInPieces(seeds, (oid) => {
     if (!known.has(oid)) others.add(oid);
   });
   const wanted = [...others];
-  const loaded = await context.query<TypeRow>(sql`
+  const asked = context.query<TypeRow>(sql`
 with recursive known as materialized (
   select item.text::pg_catalog.oid as oid
   from pg_catalog.json_array_elements_text(${value(JSON.stringify([...known]), "json")}) item (text)
@@ -152,9 +159,10 @@ join pg_catalog.pg_type type on type.oid = reached.oid
 join pg_catalog.pg_namespace schema on schema.oid = type.typnamespace
 left join pg_catalog.pg_class row_relation on row_relation.oid = type.typrelid and row_relation.relkind <> 'c'
 left join pg_catalog.pg_namespace row_schema on row_schema.oid = row_relation.relnamespace`);
+  const [loaded, made] = await Promise.all([asked, rows.make()]);
   const byOid = new Map<number, TypeRow>();
   const types = new Map<number, PgType>();
-  await eachInPieces(rows, (type) => types.set(type.oid, type));
+  await eachInPieces(made, (type) => types.set(type.oid, type));
   await eachInPieces(loaded, (row) => {
     byOid.set(row.oid, row);
     types.set(row.oid, buildType(row));

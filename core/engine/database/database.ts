@@ -44,6 +44,9 @@ export interface Database {
 const SECOND_MS = 1000;
 /** A network that swallows packets must not hold those who wait for a connection for long after it has healed. */
 const CONNECT_MS = 5000;
+/** Together in one round trip. */
+const BEGIN_SNAPSHOT =
+  "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true)";
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
@@ -177,8 +180,7 @@ export const createDatabase = (
     snapshot: (work) => {
       void replicas?.then(({ start }) => start());
       return withConnection(async (connection) => {
-        await connection.query("begin isolation level repeatable read read only", []);
-        await connection.query("select pg_catalog.set_config('search_path', '', true)", []);
+        await connection.query(BEGIN_SNAPSHOT, []);
         let last: Promise<unknown> = Promise.resolve();
         const inTurn: Query = <Row>(statement: Sql) => {
           const rows = last.then(() => run<Row>(connection, statement));
