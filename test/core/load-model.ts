@@ -55,17 +55,21 @@ const loadWith = async (
   const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name; // quoted
   const warnings: string[] = [];
   let queryCount = 0;
+  // as the core has it: what is asked at once runs in turn
+  let last: Promise<unknown> = Promise.resolve();
   const context: IntrospectContext = {
     schemas,
     hiddenSchemas: [],
     extraSearchPath,
     options: resolveOptions({}, settingsOf({ plugins: PLUGINS })),
     warn: (message) => warnings.push(message),
-    query: async <Row>(statement: Parameters<IntrospectContext["query"]>[0]) => {
+    query: <Row>(statement: Parameters<IntrospectContext["query"]>[0]) => {
       queryCount += 1;
       const { text, slots } = toStatement(statement);
       const values = slots.map((slot) => ("fixed" in slot ? slot.fixed : null));
-      return (await client.query(text, values)).rows as readonly Row[];
+      const rows = last.then(async () => (await client.query(text, values)).rows as readonly Row[]);
+      last = rows.catch(() => undefined); // whoever asked gets the error
+      return rows;
     },
   };
   try {
