@@ -3,6 +3,7 @@
  *  database role, of which the frame is made too; and each says with its answer whether the proof, which was made when
  *  the schema was loaded, still holds: PostgreSQL looks as it reads. What does not succeed is left to run by itself: it
  *  has no effect, so that it may run twice. */
+import { membersOf, type Ask, type Cache, type Caches } from "../../kernel/cache.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
 import type { CoalescedRead, CoalescedRun, Coalescer, Execution } from "../../plugin.ts";
@@ -20,6 +21,7 @@ import { mergeRows, type Sending, type Transaction, type Transactions } from "./
 import type { WireResult, WireStatement } from "./wire.ts";
 
 interface Parts {
+  readonly caches: Caches;
   readonly current: Current;
   readonly primary: Pool;
   readonly hasReplicas: boolean;
@@ -65,32 +67,47 @@ const doubting = (text: string, { relations }: Program, model: Model): string | 
   return `select _read.*, ${doubts.length === 0 ? "false" : doubts.join(" or ")} from (${text}) as _read`;
 };
 
+interface TextSource {
+  readonly program: Program;
+  /** In force, whatever the program was made of. */
+  readonly model: Model;
+  readonly role: string | undefined;
+}
+
+type Text = Pick<WireStatement, "text" | "name">;
+
+const ofText = membersOf<TextSource>();
+const PROGRAM = ofText("program");
+const MODEL = ofText("model");
+const ROLE = ofText("role");
+
+/** Null: it has no company. */
+const makeText = (ask: Ask<TextSource>): Text | null => {
+  const program = ask(PROGRAM);
+  const [only, ...others] = program.statements;
+  if (only === undefined || others.length > 0 || only.isMultiRow === true) return null;
+  const text = doubting(only.text, program, ask(MODEL));
+  return text === undefined ? null : { text, name: ownedName(text, ask(ROLE)) };
+};
+
+const BYTES_PER_TEXT = 100;
+
 /** @rule R-TX-17 */
 export const createCoalescer = (parts: Parts): Coalescer => {
-  const { current, primary, hasReplicas, transactions, planBatch, prepares, ran, logStatement } = parts;
-  /** Texts of programs, by database role: a program is made of one model. */
-  const texts = new WeakMap<Program, Map<string | undefined, Pick<WireStatement, "text" | "name"> | undefined>>();
-
-  const textOf = (program: Program, role: string | undefined): Pick<WireStatement, "text" | "name"> | undefined => {
-    let byRole = texts.get(program);
-    if (byRole === undefined) texts.set(program, (byRole = new Map()));
-    let made = byRole.get(role);
-    if (made === undefined && !byRole.has(role)) {
-      const [only, ...others] = program.statements;
-      const { model } = current;
-      const isPlain = only !== undefined && others.length === 0 && only.isMultiRow !== true;
-      const text = isPlain && model !== undefined ? doubting(only.text, program, model) : undefined;
-      byRole.set(role, (made = text === undefined ? undefined : { text, name: ownedName(text, role) }));
-    }
-    return made;
-  };
+  const { caches, current, primary, hasReplicas, transactions, planBatch, prepares, ran, logStatement } = parts;
+  const texts: Cache<TextSource, Text | null> = caches.create({
+    name: "coalesced statements",
+    make: makeText,
+    bytesOf: (made) => BYTES_PER_TEXT + (made?.text.length ?? 0) * 2,
+  });
 
   const ready = (execution: Execution): ReadyRead | undefined => {
     const program = execution.programs[0]?.program;
-    if (program === undefined || !prepares || primary.sharing !== undefined) return undefined;
+    const { model } = current;
+    if (program === undefined || model === undefined || !prepares || primary.sharing !== undefined) return undefined;
     if (hasReplicas && execution.mayUseReplica === true) return undefined;
-    const own = textOf(program, execution.session.databaseRole);
-    if (own === undefined) return undefined;
+    const own = texts.take({ program, model, role: execution.session.databaseRole });
+    if (own === null) return undefined;
     let transaction: Transaction;
     try {
       transaction = transactions.build(execution, SENDING, false, false, true);
