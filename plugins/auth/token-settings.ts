@@ -1,7 +1,7 @@
 /** `JWT_SECRET` and the settings beside it, read once: where tokens are, how they are verified, which claims they
  *  need. */
 import type { Json, RelApiOptions, ResolvedOptions } from "../../core/index.ts";
-import { parseJsonPath } from "../parse-json-path.ts";
+import { parseJsonPath } from "../json-path.ts";
 import type { JwtSecret } from "./settings.ts";
 import { jwtSecretMistake } from "./errors.ts";
 import { fixedKeys, type KeyRing } from "./key-ring.ts";

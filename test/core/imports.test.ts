@@ -83,6 +83,7 @@ const SHARED: ReadonlySet<string> = new Set([
   "plugins/settings.ts",
   "plugins/examples.ts",
   "plugins/hints.ts",
+  "plugins/json-path.ts",
   "plugins/pages.ts",
 ]);
 /** What a plugin folder says of its options. */

@@ -121,7 +121,6 @@ const replaced = (bytes: Buffer, from: number, to: number, { value, isText }: Qu
 };
 
 interface HeldCell extends QuickCell {
-  readonly index: number;
   readonly takesEveryString: boolean;
   readonly plainNumbers: PlainNumbers | undefined;
   /** The field is called as the column is. */
@@ -130,11 +129,10 @@ interface HeldCell extends QuickCell {
 
 const heldCells = (cells: ReadonlyMap<string, QuickCell>): ReadonlyMap<string, HeldCell> =>
   new Map(
-    [...cells].map(([name, cell], index): [string, HeldCell] => [
+    [...cells].map(([name, cell]): [string, HeldCell] => [
       name,
       {
         ...cell,
-        index,
         takesEveryString: !cell.isText && takesEveryString(cell.value),
         plainNumbers: plainNumbers(cell.value),
         isSameName: cell.key === `${JSON.stringify(name)}:`,
