@@ -75,7 +75,7 @@ const skipWord = (bytes: Uint8Array, start: number): number => {
 };
 
 /** Whether `length` bytes at `at` are those of `other` at `from`; the second are there. */
-export const isSameAt = (bytes: Uint8Array, at: number, other: Uint8Array, from: number, length: number): boolean => {
+const isSameAt = (bytes: Uint8Array, at: number, other: Uint8Array, from: number, length: number): boolean => {
   if (at + length > bytes.length) return false;
   for (let i = 0; i < length; i++) if (bytes[at + i] !== other[from + i]) return false;
   return true;
@@ -144,7 +144,7 @@ const skipContainer = (bytes: Uint8Array, start: number, levels: number): number
 /** More members than an object may have. */
 export const TOO_MANY = -3;
 
-export interface ObjectLimits {
+interface ObjectLimits {
   /** Levels of arrays and objects, the object itself included. */
   readonly levels: number;
   readonly maxMembers: number;

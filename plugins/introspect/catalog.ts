@@ -81,9 +81,10 @@ export const readCatalog = async (
   ]);
   const share = createShare();
   const typesBefore = before === undefined || before === "none" ? undefined : before.types;
+  const rowTypes = (): Iterable<RelationRow | PgType> => rowTypesAmong(relationRows, kept, typesBefore);
   const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, kept, routineRows), {
-    oids: rowTypeOids(relationRows, kept, typesBefore),
-    make: () => inPieces(rowTypesOf(relationRows, kept, typesBefore, share)),
+    oids: rowTypeOids(rowTypes()),
+    make: () => inPieces(buildRowTypes(rowTypes(), share)),
   });
   const roles = await rolesByName;
 
@@ -156,31 +157,30 @@ export const readCatalog = async (
   };
 };
 
-/** Of the row types that are not to be loaded. */
-const rowTypeOids = function* (
+/** Row types that are not to be loaded, in the order of the rows; those that stay are as they were, since what they were
+ *  made of is. */
+const rowTypesAmong = function* (
   rows: readonly RelationRow[],
   kept: ReadonlyMap<number, Relation>,
   before: Model["types"] | undefined,
-): Generator<number> {
-  for (const { isPartition, rowType } of rows) if (!isPartition) yield rowType;
-  for (const { rowType } of kept.values()) if (before?.has(rowType) === true) yield rowType;
-};
-
-/** Row types in the order of the rows; those that stay are as they were, since what they were made of is. */
-const rowTypesOf = function* (
-  rows: readonly RelationRow[],
-  kept: ReadonlyMap<number, Relation>,
-  before: Model["types"] | undefined,
-  share: Share,
-): Pieces<readonly PgType[]> {
-  const made: PgType[] = [];
-  for (const row of rows) {
-    if (!row.isPartition) made.push(buildRowType(row, share));
-    yield;
-  }
+): Generator<RelationRow | PgType> {
+  for (const row of rows) if (!row.isPartition) yield row;
   for (const { rowType } of kept.values()) {
     const known = before?.get(rowType);
-    if (known !== undefined) made.push(known);
+    if (known !== undefined) yield known;
+  }
+};
+
+const isRow = (rowType: RelationRow | PgType): rowType is RelationRow => "isPartition" in rowType;
+
+const rowTypeOids = function* (rowTypes: Iterable<RelationRow | PgType>): Generator<number> {
+  for (const each of rowTypes) yield isRow(each) ? each.rowType : each.oid;
+};
+
+const buildRowTypes = function* (rowTypes: Iterable<RelationRow | PgType>, share: Share): Pieces<readonly PgType[]> {
+  const made: PgType[] = [];
+  for (const each of rowTypes) {
+    made.push(isRow(each) ? buildRowType(each, share) : each);
     yield;
   }
   return made;

@@ -3,11 +3,13 @@
  *  it was due. First undisturbed, then while the schema reloads, an answer of 50 MB is sent, and the GraphQL schema of a
  *  thousand tables is introspected. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one on
  *  this machine. `BENCH_SECONDS` (60) for each; `BENCH_DIST`: `dist` of another checkout. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { getIntrospectionQuery } from "graphql";
 import { startContestant } from "./contestants.ts";
 import { BENCH_SQL, READS, SCENARIOS, type Scenario, type Sent } from "./data.ts";
 import { openKeepAlive, requestText, type KeepAlive } from "./keep-alive.ts";
+import { percentile } from "./live-clients.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 import type { Asked } from "./steady-reader.ts";
 
@@ -37,8 +39,6 @@ const requests: readonly string[] = Array.from({ length: 40 }, (_, i): readonly 
   requestText(byKey.rest(9 + i * 23)),
   graphql('mutation { insert_listening(objects: [{track_id: 1, listener: "x", seconds: 1}]) { affected_rows } }'),
 ]).flat();
-
-const sleep = (ms: number): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Answers per second when each connection asks again as soon as it is answered. */
 const maximumOf = async (clients: readonly KeepAlive[], seconds: number): Promise<number> => {
@@ -89,7 +89,7 @@ const arrive = async (clients: readonly KeepAlive[], seconds: number, perSecond:
 };
 
 const print = (what: string, perSecond: number, { times, failures }: Measured): void => {
-  const at = (share: number): string => times[Math.floor(times.length * share)]?.toFixed(1) ?? "";
+  const at = (share: number): string => percentile(times, share).toFixed(1);
   const max = times.at(-1)?.toFixed(1) ?? "";
   process.stdout.write(`| ${[what, perSecond, at(0.5), at(0.99), at(0.999), max, failures].join(" | ")} |\n`);
 };

@@ -1,6 +1,6 @@
 /** Lists of objects in variables, held as the bytes that they came in: a list of objects takes several times as much
- *  memory as its text, and time to make it and to write it again. Whoever knows of it reads the bytes; to everybody else it is an array like any other, made when
- *  somebody looks into it. @rule G-VAR-12 */
+ *  memory as its text, and time to make it and to write it again. Whoever knows of it reads the bytes; to everybody
+ *  else it is an array like any other, made when somebody looks into it. @rule G-VAR-12 */
 import { jsonBytes, type Json } from "../../../core/index.ts";
 import { parseJson } from "./numbers.ts";
 

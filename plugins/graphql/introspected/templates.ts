@@ -8,6 +8,7 @@ import {
   aggregateType,
   boolExp,
   listArguments,
+  openTargets,
   orderBy,
   rowType,
 } from "../types/shapes.ts";
@@ -213,12 +214,7 @@ export const createTemplateMaker = (
       });
     };
 
-    // the fields of a type are made all at once: what they need of each of many tables is made one by one before
-    for (const { target } of table?.relationships ?? []) {
-      yield;
-      const found = aside.build.table(target);
-      if (found !== undefined) listArguments(aside.build, found);
-    }
+    if (table !== undefined) yield* openTargets(aside.build, table);
     const rootFields = new Map<GqlRootName, readonly RootField[]>();
     const fromRoots: Ways[] = [];
     for (const name of roots) {

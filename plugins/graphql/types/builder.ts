@@ -26,7 +26,7 @@ import { inNameOrder } from "./fields.ts";
 import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName } from "./names.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
-import { aggregateType, boolExp, listArguments, mutationResponse, orderDirection, rowType } from "./shapes.ts";
+import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./shapes.ts";
 import { ownTypesFor, type OwnTypes } from "./own-types.ts";
 import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
@@ -420,17 +420,11 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     usedTables: () => usedTables,
     openTables: function* (keys) {
       for (const key of keys) {
-        usedTables.add(key); // the next reload may come before a document
         const table = source.tableOf.get(key);
-        for (const { target } of table?.relationships ?? []) {
-          yield;
-          const other = build.table(target);
-          if (other === undefined) continue;
-          rowType(build, other);
-          aggregateType(build, other);
-        }
-        yield;
-        if (table !== undefined) rowType(build, table)?.getFields();
+        if (table === undefined) continue; // it was dropped
+        usedTables.add(key); // the next reload may come before a document
+        yield* openTargets(build, table);
+        rowType(build, table)?.getFields();
       }
     },
     columnName: (relation, column) =>

@@ -7,6 +7,7 @@ import {
   type GraphQLInputObjectType,
   type GraphQLObjectType,
 } from "graphql";
+import type { Pieces } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
 import { describedName, isEnumValueName } from "./names.ts";
 import { onceFor } from "./once.ts";
@@ -161,6 +162,18 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
 /** Arguments of everything that returns a list of rows: one object per table. @rule G-ROOT-5 */
 export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
   listArgumentsOf(roleTableOf(build, table));
+
+/** The fields of a type are made all at once: what they need of each of many tables is made one by one before. */
+export const openTargets = function* (build: GqlBuild, table: GqlTable): Pieces<void> {
+  for (const { target } of table.relationships) {
+    yield;
+    const found = build.table(target);
+    if (found === undefined) continue;
+    rowType(build, found);
+    aggregateType(build, found);
+    listArguments(build, found);
+  }
+};
 
 const listArgumentsOf = onceFor(({ build, table }: RoleTable): Record<string, GraphQLArgumentConfig> => {
   const columns = selectColumn(build, table);
