@@ -82,9 +82,10 @@ export {
   type BoundValue,
   type SentValue,
   type TextBytes,
+  type ListedValues,
 } from "./engine/sql/fragment.ts";
 export type { BuiltIn } from "./engine/sql/built-in.ts";
-export type { Program, ProgramStatement } from "./engine/sql/program.ts";
+export type { Program, ProgramStatement, RowSource } from "./engine/sql/program.ts";
 export { DOCUMENT, DOCUMENT_ONE } from "./engine/sql/compile.ts";
 export type { ValueTaker } from "./engine/database/value-taker.ts";
 export type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";

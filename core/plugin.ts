@@ -12,7 +12,7 @@ import type { ScriptOptions, ScriptResult } from "./engine/database/script-resul
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
-import type { Embed, Envelope, Json, Plan } from "./engine/plan/plan.ts";
+import type { Embed, Envelope, Insert, Json, Plan } from "./engine/plan/plan.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "./kernel/options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
 import type { Signal } from "./kernel/signals.ts";
@@ -20,7 +20,7 @@ import type { Credentials, Session } from "./kernel/session.ts";
 import type { AnyToken, Token } from "./kernel/token.ts";
 import type { SentValue, Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
-import type { Program } from "./engine/sql/program.ts";
+import type { Program, RowSource } from "./engine/sql/program.ts";
 
 /** Shapes of operands. `fields`: an input object, whose parts `compile` reads with `context.field(name)`. */
 export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";
@@ -162,6 +162,14 @@ export interface ResultColumnSpec extends BuiltIn {
   readonly compile: () => Sql;
 }
 
+/** What the rows of an insert may go to PostgreSQL as, beside one JSON text, which is what they come as. @rule X-INS-1 */
+export interface RowSourceSpec extends BuiltIn {
+  /** Kebab-case, unique. */
+  readonly name: string;
+  /** Undefined: rows of this insert go as JSON. */
+  readonly prepare: (insert: Insert, model: Model) => RowSource | undefined;
+}
+
 /** A named object that adds a feature. */
 export interface Plugin {
   /** Kebab-case, unique in a preset; also the tap name. */
@@ -192,6 +200,7 @@ export interface Plugin {
   readonly orderings?: readonly OrderingSpec[];
   readonly wrappers?: readonly WrapperSpec[];
   readonly resultColumns?: readonly ResultColumnSpec[];
+  readonly rowSources?: readonly RowSourceSpec[];
   /** Schemas whose relations the model has too, from the exposed ones: plans may read them, requests cannot name them.
    *  @rule X-ROW-3 */
   readonly hiddenSchemas?: (exposed: readonly string[]) => readonly string[];
@@ -222,6 +231,7 @@ export interface Registry {
   pluginOf(part: object): string;
   readonly wrappers: ReadonlyMap<string, WrapperSpec>;
   readonly resultColumns: readonly ResultColumnSpec[];
+  readonly rowSources: readonly RowSourceSpec[];
   /** Those of all plugins; one that is exposed is none. */
   hiddenSchemas(exposed: readonly string[]): readonly string[];
   has(plugin: string): boolean;

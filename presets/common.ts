@@ -9,6 +9,7 @@ import { nestEmbeds } from "../plugins/embeds/nest.ts";
 import { bus, natsBus, notifyBus, redisBus, redisLimits } from "../plugins/bus/index.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/introspect/index.ts";
 import { coalescedReads } from "../plugins/coalesced-reads/index.ts";
+import { columnArrays } from "../plugins/column-arrays/index.ts";
 import { frontPage } from "../plugins/front-page/index.ts";
 import { databaseSettings } from "../plugins/database-settings/index.ts";
 import { anonymousTimeout } from "../plugins/limits/anonymous-timeout.ts";
@@ -42,6 +43,7 @@ export const common: readonly Plugin[] = [
   cors,
   traceHeader,
   coalescedReads,
+  columnArrays,
   readYourWrites,
   slowQueries,
   tracing,

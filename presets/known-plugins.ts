@@ -6,7 +6,7 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 /** Names of all plugins of the package, for presets that leave some of them out: others may still go `before` those. */
 export const knownPlugins: readonly string[] = words(`
   access-log admin-secret admin-server aggregate-embeds aggregate-functions aggregate-predicates anonymous
-  anonymous-timeout api-limits array-range-operators bus catalog-introspection coalesced-reads command-line
+  anonymous-timeout api-limits array-range-operators bus catalog-introspection coalesced-reads column-arrays command-line
   comparison-operators computed-relationships config-api connections cors cost-limits csv-bodies csv-media
   cursor-pages custom-media database-settings document-operators etag explain-media front-page
   full-text-operators geo-operators geojson-media graphql graphql-aggregates graphql-casts graphql-comparisons

@@ -30,8 +30,11 @@ const SURFACE = member("surface");
 /** The text, its parts, and what is derived from them. */
 const BYTES_PER_CHARACTER = 4;
 
-const bytesOf = ({ statements }: Program): number =>
-  statements.reduce((bytes, { text, slots }) => bytes + text.length * BYTES_PER_CHARACTER + slots.length * 100, 1000);
+const bytesOf = ({ statements, withRows }: Program): number =>
+  statements.reduce(
+    (bytes, { text, slots }) => bytes + text.length * BYTES_PER_CHARACTER + slots.length * 100,
+    withRows === undefined ? 1000 : 1000 + bytesOf(withRows.program),
+  );
 
 /** The `prepare` of the plugin context. @rule R-CAC-1 */
 export const createPreparer = (

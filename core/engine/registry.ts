@@ -40,6 +40,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const orderings = parts("orderings", (plugin) => plugin.orderings);
   const wrappers = parts("wrappers", (plugin) => plugin.wrappers);
   const resultColumns = parts("resultColumns", (plugin) => plugin.resultColumns);
+  const rowSources = parts("rowSources", (plugin) => plugin.rowSources);
   const names = new Set(plugins.map((plugin) => plugin.name));
   const registry: Registry = Object.freeze({
     operators,
@@ -55,6 +56,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     orderings,
     wrappers: new Map(wrappers.map((spec): [string, WrapperSpec] => [spec.name, spec])),
     resultColumns,
+    rowSources,
     isForClient: (sqlstate: string) => plugins.some(({ clientStates }) => clientStates?.test(sqlstate) === true),
     pluginOf: (part: object) => owners.get(part) ?? "core",
     hiddenSchemas: (exposed: readonly string[]) =>
@@ -73,6 +75,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   refuseDoubles(registry, aggregates, nameOf, "aggregate function");
   refuseDoubles(registry, wrappers, nameOf, "wrapper");
   refuseDoubles(registry, resultColumns, nameOf, "result column");
+  refuseDoubles(registry, rowSources, nameOf, "row source");
   for (const spec of resultColumns)
     if (!/^[a-z][a-z_]*$/.test(spec.name) || OWN_COLUMNS.includes(spec.name))
       throw presetError(

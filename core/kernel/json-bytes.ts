@@ -144,6 +144,9 @@ const skipContainer = (bytes: Uint8Array, start: number, levels: number): number
 /** More members than an object may have. */
 export const TOO_MANY = -3;
 
+/** Of a longer text, the places of values take much memory themselves. */
+const MAX_LISTED_BYTES = 64 * 1024;
+
 interface ObjectLimits {
   /** Levels of arrays and objects, the object itself included. */
   readonly levels: number;
@@ -164,10 +167,14 @@ export class ObjectReader {
   #to = 0;
   #keys: number[] = [];
   #around: number[] = [];
+  /** Names of the first object, and the values of all; undefined: they differ. */
+  #usual: readonly string[] | undefined;
+  #places: number[] | undefined;
 
   constructor(bytes: Buffer, limits: ObjectLimits) {
     this.#bytes = bytes;
     this.#limits = limits;
+    if (bytes.length <= MAX_LISTED_BYTES) this.#places = [];
   }
 
   /** The position behind the object at `start`, or the code of a fault. */
@@ -175,9 +182,25 @@ export class ObjectReader {
     if (this.#to > 0) {
       const end = this.#skipAlike(start);
       this.isAlike = end !== undefined;
-      if (end !== undefined) return end;
+      if (end !== undefined) return this.#list(end);
     }
-    return this.#skipNext(start);
+    const end = this.#skipNext(start);
+    if (end < 0 || this.#places === undefined) return end;
+    const names = this.names();
+    this.#usual ??= names;
+    const isUsual = names.length === this.#usual.length && names.every((name, i) => name === this.#usual?.[i]);
+    if (!isUsual || new Set(names).size < names.length) this.#places = undefined;
+    return this.#list(end);
+  }
+
+  #list(end: number): number {
+    if (this.#places !== undefined) for (const place of this.values) this.#places.push(place);
+    return end;
+  }
+
+  /** Of the objects read so far; undefined: their keys differ, or the text is too long. */
+  listed() {
+    return this.#places && this.#usual && { bytes: this.#bytes, keys: this.#usual, places: this.#places };
   }
 
   /** Names of the object read last, in its order; some may be there twice. */

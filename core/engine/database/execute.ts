@@ -46,6 +46,16 @@ export interface Executor {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
+/** With the rows of lists from their other sources, where those take them. @rule X-INS-1 */
+const withItsRows = (run: Execution["programs"][number]): Execution["programs"][number] => {
+  const { withRows } = run.program;
+  const list = withRows && run.values[withRows.list];
+  if (withRows === undefined || list === null || typeof list !== "object" || !("utf8" in list)) return run;
+  const rows = list.rows && withRows.values(list.rows);
+  if (rows === undefined) return run;
+  return { ...run, program: withRows.program, values: [...run.values.slice(0, withRows.first), ...rows] };
+};
+
 /** Per connection: a first attempt, one that trusts no code with the role, and one without prepared statements. */
 const MAX_TRIES = 3;
 
@@ -327,7 +337,9 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   };
 
   return {
-    execute: (execution) => {
+    execute: (given) => {
+      const hasOther = given.programs.some(({ program }) => program.withRows !== undefined);
+      const execution = hasOther ? { ...given, programs: given.programs.map(withItsRows) } : given;
       const heard = ran.isHeard ? new Ran(execution) : undefined;
       if (execution.longBody === undefined) return execute(execution, heard);
       return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));

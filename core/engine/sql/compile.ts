@@ -29,7 +29,7 @@ import {
   type EnvelopeColumn,
 } from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
-import { empty, ident, integer, isEmpty, join, literal, sql, toStatement, type Sql } from "./fragment.ts";
+import { empty, ident, integer, isEmpty, join, literal, slot, sql, toStatement, type Sql } from "./fragment.ts";
 import { textOfObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
@@ -59,16 +59,32 @@ const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
     : "spaced";
 
 /** @rule R-SQL-1 */
-export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => ({
-  ...compileAny(plan, envelope, parts),
-  isProven: isProvenPlan(plan, envelope, OWN_MEDIA, parts),
-  ...(plan.kind === "read" || plan.kind === "bundle" ? { plan } : {}),
-});
+export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
+  const compiled = compileAny(plan, envelope, parts);
+  const isProven = isProvenPlan(plan, envelope, OWN_MEDIA, parts);
+  const program: Program = { ...compiled, isProven };
+  if (plan.kind === "read" || plan.kind === "bundle") return { ...program, plan };
+  if (plan.kind !== "insert") return program;
+  for (const spec of parts.registry.rowSources) {
+    const source = spec.prepare(plan, parts.model);
+    if (source === undefined) continue;
+    const params = compiled.statements.flatMap(({ slots }) => slots.map((one) => ("param" in one ? one.param : 0)));
+    const first = 1 + Math.max(...params);
+    const rowsFrom = (row: Sql): Sql => source.compile(row, (i, type) => slot({ param: first + i }, type));
+    const other = compileWritePlan(compilerOf(plan, envelope, parts), plan, envelope, rowsFrom);
+    const isKnown = spec.builtIn?.every((name) => !parts.model.rivals.has(name)) === true;
+    return { ...program, withRows: { ...source, first, program: { ...other, isProven: isProven && isKnown } } };
+  }
+  return program;
+};
+
+const compilerOf = (plan: Plan, envelope: Envelope, parts: CompileParts): Compiler =>
+  createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.takesRowType });
 
 const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 
 const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
-  const compiler = createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.takesRowType });
+  const compiler = compilerOf(plan, envelope, parts);
   switch (plan.kind) {
     case "read":
       return compileRead(compiler, plan, envelope, () => createCompiler({ ...parts, style: compiler.style }));
@@ -209,10 +225,16 @@ const answerOf = (compiler: Compiler, read: Read, isOne: boolean, place: ReadOpt
   return isOne ? objectQuery(compiler, read, place) : arrayQuery(compiler, read, place);
 };
 
-const compileWritePlan = (compiler: Compiler, plan: Insert | Update | Delete, envelope: Envelope): Program => {
+const compileWritePlan = (
+  compiler: Compiler,
+  plan: Insert | Update | Delete,
+  envelope: Envelope,
+  rowsFrom?: (row: Sql) => Sql,
+): Program => {
   const write = compileWrite(compiler, plan, {
     columns: envelope.location ?? [],
     countInserted: envelope.countInserted === true,
+    ...(rowsFrom && { rowsFrom }),
   });
   const checks: readonly ProgramCheck[] =
     write.check === undefined ? [] : [{ statement: 0, column: "check", kind: "permission", message: "" }];

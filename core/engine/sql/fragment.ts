@@ -12,6 +12,16 @@ export type SentValue = BoundValue | TextBytes;
 /** A text that is there as UTF-8, in one piece or several: they are sent as they are, and not copied. */
 export interface TextBytes {
   readonly utf8: readonly Uint8Array[];
+  /** Of a JSON list of objects, where they are known. */
+  readonly rows?: ListedValues;
+}
+
+/** The values of a JSON list's objects, which all have the same keys, each once. */
+export interface ListedValues {
+  readonly bytes: Buffer;
+  readonly keys: readonly string[];
+  /** Object by object, in the order of the keys, in pairs: where each value starts and ends. */
+  readonly places: readonly number[];
 }
 
 /** Where a parameter's value comes from when the statement is run. */

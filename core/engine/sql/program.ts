@@ -1,6 +1,6 @@
 /** What a plan is compiled to. */
 import type { Plan } from "../plan/plan.ts";
-import type { Slot, Sql } from "./fragment.ts";
+import type { ListedValues, SentValue, Slot, Sql } from "./fragment.ts";
 
 /** One SQL statement of a program. */
 export interface ProgramStatement {
@@ -27,6 +27,21 @@ export interface ProgramCheck {
   readonly path?: string;
 }
 
+export interface RowSource {
+  /** Index of the JSON text among the values of the plan. */
+  readonly list: number;
+  /** A FROM item, `… as alias (columns)`, whose columns have the names of the relation's. `value`: a parameter. */
+  readonly compile: (alias: Sql, value: (i: number, type: string) => Sql) => Sql;
+  /** The parameters, which PostgreSQL reads as the same rows, and without a fault; undefined: these go as JSON. */
+  readonly values: (rows: ListedValues) => readonly SentValue[] | undefined;
+}
+
+export interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
+  readonly program: Program;
+  /** How many values there are before those of the rows. */
+  readonly first: number;
+}
+
 /** The statements that a plan compiles to. */
 export interface Program {
   /** Run in order in one transaction. The result is the row of `main`, with the columns of the others merged in by
@@ -44,6 +59,8 @@ export interface Program {
   /** It runs no user code; and if it only reads, its result is the same for all callers with the same database role,
    *  except for the values in its slots. Absent: unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
+  /** The same with the rows of its list from another source, where that takes them. @rule X-INS-1 */
+  readonly withRows?: ProgramWithRows;
   /** What a program that only reads was compiled from, after `transformPlan`. */
   readonly plan?: Plan;
 }

@@ -27,6 +27,8 @@ export interface WriteUse {
   /** Steps whose rows an insert builds on: without them it writes nothing, and the following check reports why
    *  (G-NST-6). */
   readonly requires?: readonly number[];
+  /** The FROM item with the payload's rows, instead of JSON. */
+  readonly rowsFrom?: (row: Sql) => Sql;
 }
 
 /** Setting in which inserted rows are counted apart from updated ones. Works on views and partitions, where `xmax` does
@@ -111,6 +113,11 @@ const payloadRows = (
       return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${given} else ${fallback} end`;
     },
   };
+};
+
+const givenRows = (compiler: Compiler, rowsFrom: (row: Sql) => Sql): ReturnType<typeof payloadRows> => {
+  const row = compiler.alias("_p");
+  return { from: rowsFrom(ident(row)), valueOf: (name) => ident(row, name) };
 };
 
 /** The row under the relation's own name, as the database's messages call it. */
@@ -207,7 +214,8 @@ const insertRows = (
     if (cells.length === 0) return sql` default values`;
     return sql`${columns} values (${join(cells.map((cell) => cellValue(compiler, relation, cell)))})`;
   }
-  const source = payloadRows(compiler, relation, plan.rows, false);
+  const source =
+    use.rowsFrom === undefined ? payloadRows(compiler, relation, plan.rows, false) : givenRows(compiler, use.rowsFrom);
   const own = plan.rows.columns
     .filter((column) => !presets.has(column.name))
     .map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));

@@ -1,7 +1,7 @@
 /** Lists of objects in variables, held as the bytes that they came in: a list of objects takes several times as much
  *  memory as its text, and time to make it and to write it again. Whoever knows of it reads the bytes; to everybody
  *  else it is an array like any other, made when somebody looks into it. @rule G-VAR-12 */
-import { jsonBytes, type Json } from "../../../core/index.ts";
+import { jsonBytes, type Json, type ListedValues } from "../../../core/index.ts";
 import { parseJson } from "./numbers.ts";
 
 const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, INVALID, OPEN_BRACE, OPEN_BRACKET, QUOTE } = jsonBytes;
@@ -15,6 +15,8 @@ export interface HeldBytes {
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
+  /** Where that is known. */
+  readonly values: ListedValues | undefined;
 }
 
 const heldLists = new WeakMap<object, HeldBytes>();
@@ -105,14 +107,16 @@ const readList = (
   bytes: Buffer,
   start: number,
   levels: number,
-): { readonly end: number; readonly length: number } | undefined => {
+): Pick<FoundList, "end" | "length" | "values"> | undefined => {
   const object = new ObjectReader(bytes, { levels: levels - 1, maxMembers: Infinity });
+  let isOfObjects = true;
   let at = skipSpace(bytes, start + 1);
   for (let length = 1; ; length++) {
+    if (bytes[at] !== OPEN_BRACE) isOfObjects = false;
     at = bytes[at] === OPEN_BRACE ? object.skip(at) : skipValue(bytes, at, levels - 1);
     if (at < 0) return undefined;
     at = skipSpace(bytes, at);
-    if (bytes[at] === CLOSE_BRACKET) return { end: at + 1, length };
+    if (bytes[at] === CLOSE_BRACKET) return { end: at + 1, length, values: isOfObjects ? object.listed() : undefined };
     if (bytes[at] !== COMMA) return undefined;
     at = skipSpace(bytes, at + 1);
   }

@@ -1,6 +1,6 @@
 /** Rows of a list that is held as bytes, as the payload's text: the bytes themselves as far as they are what would be
  *  written for them, so that they are not there twice. @rule G-VAR-12 */
-import { jsonBytes, type Json, type TextBytes } from "../../../core/index.ts";
+import { jsonBytes, type Json, type ListedValues, type TextBytes } from "../../../core/index.ts";
 import { coerceColumn, plainNumbers, takesEveryString, type PlainNumbers } from "../coerce/columns.ts";
 import type { HeldBytes } from "../coerce/held-lists.ts";
 import { exactNumber, numberText, parseJson } from "../coerce/numbers.ts";
@@ -10,6 +10,7 @@ const { BACKSLASH, CLOSE_BRACKET, ObjectReader, OPEN_BRACE, QUOTE, skipSpace } =
 
 /** A field of a row that is a column. */
 export interface QuickCell {
+  readonly column: string;
   /** `"column":` */
   readonly key: string;
   readonly value: GqlValueType;
@@ -159,14 +160,55 @@ const isPlainNumber = (bytes: Buffer, from: number, to: number, { maxLength, isW
   return true;
 };
 
+/** It goes out as it is written, whatever it says. */
+const isPlainValue = (
+  cell: HeldCell,
+  bytes: Buffer,
+  from: number,
+  to: number,
+  isPlain: ReturnType<typeof plainStrings>,
+): boolean =>
+  bytes[from] === QUOTE
+    ? cell.takesEveryString && isPlain(from + 1, to - 1)
+    : cell.plainNumbers !== undefined && isPlainNumber(bytes, from, to, cell.plainNumbers);
+
+/** Undefined: a list that takes a closer look. @throws RelApiError of the coercion */
+const readAlike = (
+  { bytes, start, end }: HeldBytes,
+  { keys, places }: ListedValues,
+  cells: ReadonlyMap<string, HeldCell>,
+): HeldRows | undefined => {
+  const columns = keys.map((name) => cells.get(name));
+  if (!columns.every((cell) => cell?.isSameName === true)) return undefined;
+  const isPlain = plainStrings(bytes);
+  const { length } = columns;
+  for (let i = 0; i < places.length; i += 2) {
+    const cell = columns[(i >> 1) % length]!; // one of them
+    const from = places[i]!; // pairs
+    const to = places[i + 1]!; // pairs
+    if (!isPlainValue(cell, bytes, from, to, isPlain) && replaced(bytes, from, to, cell) !== undefined)
+      return undefined;
+  }
+  return {
+    text: { utf8: [bytes.subarray(start, end)], rows: { bytes, keys, places } },
+    valueCount: ((places.length >> 1) / length) * (length + 1),
+    shape: { columns: [...keys].sort(), isComplete: true },
+  };
+};
+
 /** Undefined: rows with something else than columns, or with a name that is there twice. @throws RelApiError of the
  *  coercion */
-export const readHeldRows = (
-  { bytes, start, end }: HeldBytes,
-  quick: ReadonlyMap<string, QuickCell>,
-): HeldRows | undefined => {
+export const readHeldRows = (held: HeldBytes, quick: ReadonlyMap<string, QuickCell>): HeldRows | undefined => {
+  const { values: listed } = held;
   let cells = cellsOf.get(quick);
   if (cells === undefined) cellsOf.set(quick, (cells = heldCells(quick)));
+  return (listed && readAlike(held, listed, cells)) ?? readEach(held, cells);
+};
+
+const readEach = (
+  { bytes, start, end, values: listed }: HeldBytes,
+  cells: ReadonlyMap<string, HeldCell>,
+): HeldRows | undefined => {
   const writer = createWriter(bytes);
   const isPlain = plainStrings(bytes);
   /** Up to here everything is written. */
@@ -176,6 +218,7 @@ export const readHeldRows = (
     writer.put(text);
     done = to;
   };
+  let isEachVerbatim = true;
   const seen = new Set<string>();
   let fewest = Infinity;
   let valueCount = 0;
@@ -200,19 +243,20 @@ export const readHeldRows = (
       const from = values[2 * i]!; // pairs, one for each name
       const to = values[2 * i + 1]!; // pairs
       if (!cell.isSameName) replace(object.nameAt(i), from, cell.key);
-      if (bytes[from] === QUOTE) {
-        if (cell.takesEveryString && isPlain(from + 1, to - 1)) continue;
-      } else if (cell.plainNumbers !== undefined && isPlainNumber(bytes, from, to, cell.plainNumbers)) continue;
+      if (isPlainValue(cell, bytes, from, to, isPlain)) continue;
       const text = replaced(bytes, from, to, cell);
-      if (text !== undefined) replace(from, to, text);
+      if (text === undefined) continue;
+      replace(from, to, text);
+      isEachVerbatim = false;
     }
     valueCount += 1 + columns.length;
     at = skipSpace(bytes, next);
     if (bytes[at] === CLOSE_BRACKET) break;
   }
   writer.copy(done, end);
+  const rows = isEachVerbatim && listed && { ...listed, keys: columns.map(({ column }) => column) };
   return {
-    text: writer.end(),
+    text: { ...writer.end(), ...(rows && { rows }) },
     valueCount,
     shape: { columns: [...seen].sort(), isComplete: fewest === seen.size },
   };

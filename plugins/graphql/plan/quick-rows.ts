@@ -22,6 +22,7 @@ const quickType = (type: GraphQLInputObjectType): QuickType => {
       const part = gqlPart(field);
       if (part?.kind !== "column") continue;
       cells.set(field.name, {
+        column: part.column.name,
         key: `${JSON.stringify(part.column.name)}:`,
         value: part.value,
         isText: isJson(part.value) && part.value.element === undefined,

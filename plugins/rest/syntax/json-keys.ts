@@ -1,6 +1,6 @@
 /** The keys of the objects of a JSON body, found without building the document: the text itself is what the database
  *  reads. */
-import { jsonBytes, type Limits } from "../../../core/index.ts";
+import { jsonBytes, type Limits, type ListedValues } from "../../../core/index.ts";
 
 const {
   CLOSE_BRACKET,
@@ -22,6 +22,8 @@ export interface JsonShape {
   readonly keys: readonly string[];
   /** An array without elements, or a value that is neither. */
   readonly isEmpty: boolean;
+  /** Of an array that is short, whose objects have their keys in one order. */
+  readonly rows?: ListedValues | undefined;
 }
 
 /** `invalid`: no JSON. `mismatch`: an array whose elements are not objects of one key set. `too-deep`, `too-many`:
@@ -86,7 +88,9 @@ const scanArray = (
     i = skipSpace(bytes, i + 1);
   }
   if (!atEnd(i + 1)) return "invalid";
-  return isMismatch ? "mismatch" : { shape: "array", keys: sorted(firstSet ?? new Set()), isEmpty: false };
+  return isMismatch
+    ? "mismatch"
+    : { shape: "array", keys: sorted(firstSet ?? new Set()), isEmpty: false, rows: object.listed() };
 };
 
 /** The object's values as the texts that PostgreSQL reads them from; undefined: not all of them are plain. What stands as

@@ -55,7 +55,8 @@ const readJson = ({ hints, context: { options: limits } }: Rest, body: Buffer, h
   if (scan === "invalid") throw jsonError(hints()?.jsonFault(body.toString("utf8")));
   if (scan === "mismatch") throw keysError();
   if (scan.isEmpty) return NO_ROWS;
-  return { text: { utf8: [body] }, ...scan, isUninspected: false };
+  const { rows, ...shape } = scan;
+  return { text: { utf8: [body], ...(rows && { rows }) }, ...shape, isUninspected: false };
 };
 
 /** The first character after spaces distinguishes objects from the rest; the database reports all other errors in the
