@@ -10,7 +10,7 @@ import type { ScriptResult } from "./script-result.ts";
 import type { LongRow, LongValue, RowReader } from "./value-taker.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { backendOf, type Backend } from "./sharing.ts";
-import { CopyBoth, FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
+import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** pg asks `navigator` where it runs. Node 20 has none, and there pg makes a `Response`, for which Node loads all of
  *  `fetch`: a sixth of what loading this package costs. So there is one while pg loads, as later versions have it. */
@@ -142,11 +142,13 @@ export const wrap = (
       const found: unknown = await client.query({ text, rowMode: "array", types: AS_TEXT });
       return (Array.isArray(found) ? found : [found]).map(scriptResult);
     },
-    copyBoth: (text, take) =>
-      new Promise((_resolve, reject) => {
+    copyBoth: async (text, take) => {
+      const { CopyBoth } = await import("./copy-both.ts");
+      await new Promise((_resolve, reject) => {
         limit(Number.POSITIVE_INFINITY); // it goes on for ever
-        client.query(new CopyBoth(text, take, reject) as CopyBoth & Pg.Submittable); // pg's types ask for its own Connection in submit
-      }),
+        client.query(new CopyBoth(text, take, reject) as Pg.Submittable); // pg's types ask for its own Connection in submit
+      });
+    },
     sendCopy: (bytes) => client.connection.sendCopyFromChunk(bytes),
     cancel: () => (wantedHere !== undefined ? Promise.resolve() : sendCancel(client)),
     onNotification: (listener) => {
