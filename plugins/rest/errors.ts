@@ -1,5 +1,6 @@
 /** Every error that this surface raises on purpose, in the order in which a request may meet them. */
 import {
+  columnUnknown,
   limitExceeded,
   RelApiError,
   type Json,
@@ -284,9 +285,9 @@ export const putKeyMismatch = (): RelApiError =>
     message: "Payload values do not match URL in primary key column(s)",
   });
 
-/** A key column that a PUT's payload lacks, in the words of the database. @rule R-PUT-3 */
-export const putKeyMissing = (column: string): RelApiError =>
-  new RelApiError({ code: "42703", status: 400, message: `column "${column}" does not exist in the payload` });
+/** A key column that a PUT's payload lacks, in the words of the database, which reads it as a row of its own. @rule
+ *  R-PUT-3 */
+export const putKeyMissing = (column: string): RelApiError => columnUnknown("pgrst_body", column);
 
 /** @rule R-PRF-5 PGRST124 */
 export const maxAffectedExceeded = (rows: number): RelApiError =>

@@ -317,8 +317,10 @@ export interface ReadInput {
   readonly relation: Relation | undefined;
   /** Names of the result's columns, if there is no relation. */
   readonly columns?: readonly string[];
-  /** What messages call the source: relation or function name. */
+  /** What messages call the source: the name of a relation, type or function. */
   readonly name: string;
+  /** What messages call its rows, if not by that name. */
+  readonly row?: string;
   /** Root filters, root trees and null filters on embeds apply. False for representations of writes (R-WRT-3). */
   readonly hasRootFilters: boolean;
   /** The root's window, and that limits of embeds and `dbMaxRows` apply; undefined for writes (R-RNG-1, R-RNG-5). */

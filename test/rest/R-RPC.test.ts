@@ -12,6 +12,12 @@ const object = { accept: "application/vnd.pgrst.object+json" };
 const counted = { prefer: "count=exact" };
 
 const code = (wanted: string) => (answer: Answer) => expect(answer.json().code).toBe(wanted);
+const noRelationship = (source: string, target: string, hint: string | null = null) => ({
+  code: "PGRST200",
+  details: `Searched for a foreign key relationship between '${source}' and '${target}' in the schema 'sea', but no matches were found.`,
+  hint,
+  message: `Could not find a relationship between '${source}' and '${target}' in the schema cache`,
+});
 const notFound = (message: string, details: string, hint: string | null = null) => ({
   code: "PGRST202",
   details: `Searched for the function ${details}, but no matches were found in the schema cache.`,
@@ -739,10 +745,39 @@ cases(api, [
     responseHeaders: { "Content-Range": "0-0/3" },
   },
   {
-    title: "R-RPC-14 values have no columns to filter by",
+    title: "R-RPC-17 values have no columns to filter by",
     request: "GET /rpc/tonnages?n=gt.1",
     status: 400,
-    check: code("42703"),
+    answer: { code: "42703", details: null, hint: null, message: "column tonnages.n does not exist" },
+  },
+  {
+    title: "R-RPC-17 nor to select",
+    request: "GET /rpc/tonnages?select=n",
+    status: 400,
+    answer: { code: "42703", details: null, hint: null, message: "column tonnages.n does not exist" },
+  },
+  {
+    title: "R-RPC-17 but the one that CSV names",
+    request: "GET /rpc/fleet_weight?port=1&select=pgrst_scalar",
+    answer: 1255,
+  },
+  {
+    title: "R-RPC-17 values have no relationships",
+    request: "GET /rpc/tonnages?select=ports(name)",
+    status: 400,
+    answer: noRelationship("tonnages", "ports", "Perhaps you meant 'voyages' instead of 'tonnages'."),
+  },
+  {
+    title: "R-EMB-4 columns of a function are those of a record",
+    request: "GET /rpc/crew_sizes?select=vessel,ports(name)",
+    status: 400,
+    answer: noRelationship("record", "ports", "Perhaps you meant 'repairs' instead of 'record'."),
+  },
+  {
+    title: "R-EMB-4 also those of OUT parameters",
+    request: "GET /rpc/ledger?select=account,ports(name)",
+    status: 400,
+    answer: noRelationship("record", "ports", "Perhaps you meant 'repairs' instead of 'record'."),
   },
 
   // transactions

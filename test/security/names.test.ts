@@ -211,31 +211,34 @@ const PLACES: readonly Place[] = [
   },
   { title: "order", row: "account", path: (n) => `/account?select=id&order=${n}` },
   { title: "order by a path", row: "account", path: (n) => `/account?select=id&order=${n}->>secret.desc` },
-  { title: "embed's select", row: "note", counts: true, path: (n) => `/account?select=id,note(${n})` },
-  { title: "embed's filter", row: "note", path: (n) => `/account?select=id,note(id)&note.${n}=is.null` },
-  { title: "embed's tree", row: "note", path: (n) => `/account?select=id,note(id)&note.or=(${n}.is.null)` },
-  { title: "embed's order", row: "note", path: (n) => `/account?select=id,note(id)&note.order=${n}` },
-  { title: "empty embed's filter", row: "note", path: (n) => `/account?select=id,note!inner()&note.${n}=is.null` },
-  { title: "to-one embed", row: "account", counts: true, path: (n) => `/note?select=id,account(${n})` },
-  { title: "spread", row: "account", path: (n) => `/note?select=id,...account(${n})` },
-  { title: "to-many spread", row: "note", path: (n) => `/account?select=id,...note(${n})` },
-  { title: "related order", row: "account", path: (n) => `/note?select=id,account(id)&order=account(${n})` },
+  { title: "embed's select", row: "note_1", counts: true, path: (n) => `/account?select=id,note(${n})` },
+  { title: "embed's filter", row: "note_1", path: (n) => `/account?select=id,note(id)&note.${n}=is.null` },
+  { title: "embed's tree", row: "note_1", path: (n) => `/account?select=id,note(id)&note.or=(${n}.is.null)` },
+  { title: "embed's order", row: "note_1", path: (n) => `/account?select=id,note(id)&note.order=${n}` },
+  { title: "empty embed's filter", row: "note_1", path: (n) => `/account?select=id,note!inner()&note.${n}=is.null` },
+  { title: "to-one embed", row: "account_1", counts: true, path: (n) => `/note?select=id,account(${n})` },
+  { title: "spread", row: "account_1", path: (n) => `/note?select=id,...account(${n})` },
+  { title: "to-many spread", row: "note_1", path: (n) => `/account?select=id,...note(${n})` },
+  { title: "related order", row: "note_account_1", path: (n) => `/note?select=id,account(id)&order=account(${n})` },
   {
     title: "related order on an empty embed",
-    row: "account",
+    row: "note_account_1",
     path: (n) => `/note?select=id,account()&order=account(${n})`,
   },
   {
     title: "related order on a spread",
-    row: "account",
+    row: "note_account_1",
     path: (n) => `/note?select=id,...account(name)&order=account(${n})`,
   },
-  { title: "rows of a function", row: "accounts", counts: true, path: (n) => `/rpc/accounts?select=${n}` },
-  { title: "filter of a function's rows", row: "accounts", path: (n) => `/rpc/accounts?select=id&${n}=is.null` },
-  { title: "order of a function's rows", row: "accounts", path: (n) => `/rpc/accounts?select=id&order=${n}` },
-  { title: "the row of a function", row: "one", counts: true, path: (n) => `/rpc/one?select=${n}` },
-  { title: "columns of a function", row: "pairs", counts: true, path: (n) => `/rpc/pairs?select=${n}` },
-  { title: "filter of a function's columns", row: "pairs", path: (n) => `/rpc/pairs?select=id&${n}=is.null` },
+  { title: "rows of a function", row: "pgrst_call", counts: true, path: (n) => `/rpc/accounts?select=${n}` },
+  { title: "filter of a function's rows", row: "pgrst_call", path: (n) => `/rpc/accounts?select=id&${n}=is.null` },
+  { title: "order of a function's rows", row: "account", path: (n) => `/rpc/accounts?select=id&order=${n}` },
+  { title: "the row of a function", row: "pgrst_call", counts: true, path: (n) => `/rpc/one?select=${n}` },
+  { title: "whole rows of a function", row: "account", path: (n) => `/rpc/accounts?${n}=is.null` },
+  { title: "whole columns of a function", row: "record", path: (n) => `/rpc/pairs?order=${n}` },
+  { title: "columns of a function", row: "pgrst_call", counts: true, path: (n) => `/rpc/pairs?select=${n}` },
+  { title: "filter of a function's columns", row: "pgrst_call", path: (n) => `/rpc/pairs?select=id&${n}=is.null` },
+  { title: "select of values", row: "names", path: (n) => `/rpc/names?select=${n}` },
   { title: "filter of values", row: "names", path: (n) => `/rpc/names?${n}=is.null` },
   { title: "tree of values", row: "names", path: (n) => `/rpc/names?or=(${n}.is.null)` },
   { title: "order of values", row: "names", path: (n) => `/rpc/names?order=${n}` },
@@ -271,7 +274,7 @@ const PLACES: readonly Place[] = [
   },
   {
     title: "embeds of what is returned",
-    row: "note",
+    row: "note_1",
     counts: true,
     method: "PATCH",
     prefer: SHOWN,
@@ -415,15 +418,15 @@ describe("R-NAM-3 hints", () => {
     expect(await hintOf(api, "/account?ownr=eq.1", as)).toBeNull();
     expect(await hintOf(api, "/account?select=id,note(hiden)", as)).toBeNull();
     expect(await hintOf(api, "/account?select=id,note(bdy)", as)).toBe(
-      'Perhaps you meant to reference the column "note.body".',
+      'Perhaps you meant to reference the column "note_1.body".',
     );
     expect(await hintOf(api, "/account_view?select=secrt", as)).toBeNull();
     expect(await hintOf(api, "/rpc/accounts?select=secrt", as)).toBeNull();
     expect(await hintOf(api, "/rpc/pairs?select=nam", as)).toBe(
-      'Perhaps you meant to reference the column "pairs.name".',
+      'Perhaps you meant to reference the column "pgrst_call.name".',
     );
     expect(await hintOf(api, "/note?select=id,account(title:name)&order=account(titel)", as)).toBe(
-      'Perhaps you meant to reference the column "account.title".',
+      'Perhaps you meant to reference the column "note_account_1.title".',
     );
   });
 

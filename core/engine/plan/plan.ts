@@ -83,7 +83,14 @@ export type Expression =
   /** an aggregate over the rows of a group, or of the whole level: in `having` and `orderBy` of a read that groups */
   | { readonly kind: "aggregate"; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean }
   /** an output key of an embed of the same read (related order, R-ORD-3) */
-  | { readonly kind: "embedded"; readonly embed: string; readonly name: string; readonly path?: readonly PathKey[] };
+  | {
+      readonly kind: "embedded";
+      readonly embed: string;
+      readonly name: string;
+      readonly path?: readonly PathKey[];
+      /** What messages call the embedded row; absent: the embed. @rule R-NAM-1 */
+      readonly row?: string;
+    };
 
 /** What a declared function takes beside the value that it is put around. */
 export type ApplyOperand = ValueRef | { readonly expression: Expression };
@@ -219,6 +226,8 @@ export interface Read {
   readonly from: ReadFrom;
   /** `rows`: outputs of each row. `aggregate`: outputs over all rows (G-AGG). */
   readonly shape: "rows" | "aggregate";
+  /** What messages call its rows; absent: the relation or function. @rule R-NAM-1 */
+  readonly row?: string;
   readonly output: readonly Output[];
   readonly where?: Predicate;
   readonly orderBy?: readonly OrderBy[];

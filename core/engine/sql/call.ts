@@ -80,15 +80,8 @@ export const compileCallSource = (
   const row = compiler.alias(routine.name);
   const relation =
     routine.returns.relation === undefined ? undefined : relationOf(compiler.model, routine.returns.relation);
-  const scope: Scope = {
-    row,
-    relation,
-    columns: columnTypesOf(compiler, routine.returns.columns),
-    routine,
-    isRecord: false,
-    root: undefined,
-    embeds: noEmbeds,
-  };
+  const columns = columnTypesOf(compiler, routine.returns.columns);
+  const scope: Scope = { row, relation, columns, routine, isRecord: false, root: undefined, embeds: noEmbeds };
   const from =
     compiled.from === undefined
       ? sql`${compiled.call} as ${ident(row)}`

@@ -25,6 +25,7 @@ import {
 
 export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed => {
   const { via } = embed;
+  const { row: shown, limit, offset, cap } = embed.read;
   const isToOne = "relationship" in via ? findRelationship(parent, via.relationship).isToOne : via.isToOne;
   const target =
     "relationship" in via
@@ -32,7 +33,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
       : targetOf(compiler, embed, parent);
   const place = (): ReadOptions => {
     if ("relationship" in via)
-      return { related: relatedRows(compiler, parent, via.relationship), isCompared: use.isGrouped };
+      return { related: relatedRows(compiler, parent, via.relationship, shown), isCompared: use.isGrouped };
     const row = compiler.alias(via.routine.name);
     compiler.seen.isOpenEnded = true;
     const scope: Scope = { row, relation: target, isRecord: false, root: undefined, embeds: noEmbeds };
@@ -49,7 +50,6 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     "relationship" in via &&
     findRelationship(parent, via.relationship).isManual !== true &&
     findRelationship(parent, via.relationship).routine === undefined;
-  const { limit, offset, cap } = embed.read;
   const isCut = limit !== undefined || offset !== undefined || cap !== undefined;
   const exists = (scope: Scope): Sql =>
     existsOf(scope, (level) => compileRows(compiler, embed.read, { ...place(), level }, true).sql, isCut);

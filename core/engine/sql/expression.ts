@@ -4,12 +4,12 @@ import { routineOfRow } from "../model/computed.ts";
 import { baseTypeOf, columnOf, relationOf, type Column, type PgType } from "../model/model.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
-import type { Expression, PathKey, Read, ValueRef } from "../plan/plan.ts";
+import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { refuseColumn } from "./names.ts";
 import { routineArguments } from "./call.ts";
-import { compileRelated } from "./related.ts";
+import { relatedRows, type RelatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
 
@@ -126,12 +126,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     }
     case "aggregate": {
       const of = expression.of.map((one) => compileExpression(compiler, one, scope));
-      const call = compileAggregateCall(
-        compiler,
-        expression.fn,
-        of.map((one) => one.sql),
-        expression.distinct === true,
-      );
+      const values = of.map((one) => one.sql);
+      const call = compileAggregateCall(compiler, expression.fn, values, expression.distinct === true);
       return { sql: call, type: aggregateType(compiler, expression.fn, of[0]?.type), declared: undefined };
     }
     case "masked": {
@@ -142,54 +138,30 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         declared: undefined,
       };
     }
-    case "related":
-      return compileRelated(compiler, scope, expression.relationship, (target) => {
-        const inner = compileExpression(compiler, expression.value, target.scope);
-        const where =
-          expression.where === undefined
-            ? target.on
-            : sql`${target.on} and ${compiler.compilePredicate(expression.where, target.scope)}`;
-        return {
-          ...inner,
-          sql: sql`(select ${inner.sql} from ${target.from} where ${where} limit 1)`,
-          declared: undefined,
-        };
-      });
-    case "related-aggregate":
-      return compileRelated(compiler, scope, expression.relationship, (target) => {
-        const of = expression.of.map((one) => compileExpression(compiler, one, target.scope));
-        const call = compileAggregateCall(
-          compiler,
-          expression.fn,
-          of.map((one) => one.sql),
-          expression.distinct === true,
-        );
-        const where =
-          expression.where === undefined
-            ? target.on
-            : sql`${target.on} and ${compiler.compilePredicate(expression.where, target.scope)}`;
-        return {
-          sql: sql`(select ${call} from ${target.from} where ${where})`,
-          type: aggregateType(compiler, expression.fn, of[0]?.type),
-          declared: undefined,
-        };
-      });
+    case "related": {
+      const target = relatedRows(compiler, scope, expression.relationship);
+      const inner = compileExpression(compiler, expression.value, target.scope);
+      const value = sql`(select ${inner.sql} from ${target.from} where ${whereOf(compiler, target, expression.where)} limit 1)`;
+      return { ...inner, sql: value, declared: undefined };
+    }
+    case "related-aggregate": {
+      const target = relatedRows(compiler, scope, expression.relationship);
+      const of = expression.of.map((one) => compileExpression(compiler, one, target.scope));
+      const values = of.map((one) => one.sql);
+      const call = compileAggregateCall(compiler, expression.fn, values, expression.distinct === true);
+      return {
+        sql: sql`(select ${call} from ${target.from} where ${whereOf(compiler, target, expression.where)})`,
+        type: aggregateType(compiler, expression.fn, of[0]?.type),
+        declared: undefined,
+      };
+    }
     case "computed-aggregate": {
       compiler.seen.isOpenEnded = true;
       const row = compiler.alias(expression.target.name);
-      const inner: Scope = {
-        row,
-        relation: lookUp(compiler, expression.target),
-        isRecord: false,
-        root: scope.root ?? scope,
-        embeds: noEmbeds,
-      };
-      const call = compileAggregateCall(
-        compiler,
-        expression.fn,
-        expression.of.map((one) => compileExpression(compiler, one, inner).sql),
-        false,
-      );
+      const relation = lookUp(compiler, expression.target);
+      const inner: Scope = { row, relation, isRecord: false, root: scope.root ?? scope, embeds: noEmbeds };
+      const of = expression.of.map((one) => compileExpression(compiler, one, inner).sql);
+      const call = compileAggregateCall(compiler, expression.fn, of, false);
       const where =
         expression.where === undefined ? sql`` : sql` where ${compiler.compilePredicate(expression.where, inner)}`;
       return {
@@ -203,7 +175,11 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       if (embed === undefined) throw badPlan(`no embed "${expression.embed}" to order by`);
       if (embed.row === undefined) throw orderByEmbedImpossible(expression.embed);
       if (!embed.keys.includes(expression.name))
-        throw columnUnknown(expression.embed, expression.name, nearestNames(expression.name, embed.keys));
+        throw columnUnknown(
+          expression.row ?? expression.embed,
+          expression.name,
+          nearestNames(expression.name, embed.keys),
+        );
       let result = sql`${embed.row}.${ident(expression.name)}`;
       // applied directly, without to_jsonb (R-ORD-4)
       for (const step of expression.path ?? []) {
@@ -231,6 +207,9 @@ const typeOfKey = ({ model, showsStored }: Compiler, { from, output }: Read, key
     showsStored !== true && column !== undefined && model.representations.get(column.type)?.toJson !== undefined;
   return column === undefined || isShown ? undefined : baseTypeOf(model, column.type);
 };
+
+const whereOf = (compiler: Compiler, { on, scope }: RelatedRows, where: Predicate | undefined): Sql =>
+  where === undefined ? on : sql`${on} and ${compiler.compilePredicate(where, scope)}`;
 
 const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {
   const returns = compiler.registry.aggregates.get(fn)?.returns;

@@ -2,7 +2,7 @@
  *  if no column has the name. @rule R-NAM-1 */
 import { columnUnknown, targetColumnUnknown } from "../../kernel/errors.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
-import type { Relation } from "../model/model.ts";
+import { baseTypeOf, type Relation } from "../model/model.ts";
 import type { Compiler, Scope } from "./scope.ts";
 
 /** Columns that may be named to the caller. @rule R-NAM-3 */
@@ -19,7 +19,9 @@ const shownColumns = (
 
 /** @throws RelApiError 42703 */
 export const refuseColumn = (compiler: Compiler, scope: Scope, name: string): never => {
-  const row = scope.routine?.name ?? scope.relation?.name ?? scope.row;
+  const { relation, routine } = scope;
+  const type = routine && baseTypeOf(compiler.model, routine.returns.type);
+  const row = scope.shown ?? type?.name ?? relation?.name ?? scope.row;
   throw columnUnknown(row, name, nearestNames(name, shownColumns(compiler, scope)));
 };
 

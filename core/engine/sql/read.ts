@@ -73,7 +73,7 @@ export const compileRows = (
   const level = openLevel(compiler, read.from, place);
   const outputs = isExistence ? read.output.filter((output) => output.kind === "embed") : read.output;
   const embeds = new Map<string, EmbeddedRead>();
-  const scope: Scope = { ...level.scope, root: place.root, embeds, level: place.level ?? newLevel() };
+  const scope: Scope = { ...level.scope, shown: read.row, root: place.root, embeds, level: place.level ?? newLevel() };
   const joins: Sql[] = [];
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
@@ -83,9 +83,10 @@ export const compileRows = (
   const distinctValues = new Map<string, Sql>();
   const distinct = (read.distinctOn ?? []).map(distinctValue);
   const joined = { joins, known: new Map() };
+  const sorted = scope.routine === undefined ? scope : { ...scope, shown: undefined }; // after the call
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
-    .map((term) => compileOrder(compiler, term, scope, distinctValues.get(JSON.stringify(term.by)), joined));
+    .map((term) => compileOrder(compiler, term, sorted, distinctValues.get(JSON.stringify(term.by)), joined));
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
   const select = isExistence
     ? []
@@ -254,6 +255,6 @@ export const compileCountRows = (compiler: Compiler, read: Read, place: ReadOpti
   const output = read.output.filter(
     (one) => one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id)),
   );
-  return compileRows(compiler, { kind: "read", from: read.from, shape: "rows", output, where: read.where }, place, true)
-    .sql;
+  const { from, row, where } = read;
+  return compileRows(compiler, { kind: "read", from, row, shape: "rows", output, where }, place, true).sql;
 };

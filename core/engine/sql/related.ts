@@ -19,11 +19,11 @@ export const findRelationship = (scope: Scope, id: string): Relationship => {
   return relationship;
 };
 
-/** @rule R-SQL-7 R-SQL-8 */
-export const relatedRows = (compiler: Compiler, parent: Scope, id: string): RelatedRows => {
+/** `name`: what messages call the rows. @rule R-SQL-7 R-SQL-8 */
+export const relatedRows = (compiler: Compiler, parent: Scope, id: string, name?: string): RelatedRows => {
   const relationship = findRelationship(parent, id);
   const target = lookUp(compiler, relationship.target);
-  const row = compiler.alias(relationship.target.name);
+  const row = compiler.alias(name ?? relationship.target.name);
   const scope: Scope = {
     row,
     relation: target,
@@ -59,10 +59,3 @@ export const relatedRows = (compiler: Compiler, parent: Scope, id: string): Rela
     on: join(toSource, " and "),
   };
 };
-
-export const compileRelated = <Result>(
-  compiler: Compiler,
-  parent: Scope,
-  id: string,
-  build: (rows: RelatedRows) => Result,
-): Result => build(relatedRows(compiler, parent, id));

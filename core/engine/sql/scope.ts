@@ -33,6 +33,8 @@ export interface Compiler {
 /** The row at hand. */
 export interface Scope {
   readonly row: string;
+  /** What messages call it; absent: the relation or function. */
+  readonly shown?: string;
   readonly relation: Relation | undefined;
   /** Types of columns by name, if there is no relation (function results). */
   readonly columns?: ReadonlyMap<string, number>;

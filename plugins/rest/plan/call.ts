@@ -26,6 +26,7 @@ import { chooseMedia, headOf } from "./media.ts";
 import { chooseRoutine, isCallable } from "./overload.ts";
 import type { InputShape, Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
+import { findRelationship } from "./relationship.ts";
 import { resolveRead } from "./rows.ts";
 
 /** The arguments of a call. */
@@ -195,9 +196,9 @@ interface PlannedResult {
 const planResult = (planning: Planning, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
   const { rest, model, schema, query, window } = planning;
   const { kind, isSet, relation: returned } = routine.returns;
+  if (kind !== "composite") refuseNames(planning, kind === "void");
   if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
   if (kind !== "composite") {
-    refuseColumns(planning);
     return {
       plan: { kind: "call", call, returns: isSet ? "values" : "value", result: valuesWindow(planning, call, values) },
       isWholeRow: isWholeRow(query.select),
@@ -205,6 +206,8 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     };
   }
   const relation = returned === undefined ? undefined : relationOf(model, returned);
+  const name = baseTypeOf(model, routine.returns.type)?.name ?? routine.name;
+  const selectsAll = query.select?.some(({ kind: item }) => item === "all") ?? true;
   const resolved = resolveRead({
     rest,
     model,
@@ -213,7 +216,8 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     from: { call },
     relation,
     columns: relation === undefined ? routine.returns.columns.map((column) => column.name) : undefined,
-    name: relation?.name ?? routine.name,
+    name,
+    row: selectsAll ? undefined : CALLED, // selected columns are read from the call itself
     hasRootFilters: true,
     window,
     values,
@@ -225,11 +229,19 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
   };
 };
 
-/** Values have no columns to filter or sort by. @throws RelApiError 42703 */
-const refuseColumns = ({ query, name }: Planning): void => {
-  const named =
-    query.filters[0]?.part.field.name ?? query.orders[0]?.part[0]?.field.name ?? firstOf(query.logic[0]?.part);
-  if (named !== undefined) throw columnUnknown(name, named);
+/** What messages call the row of a call, and the column of values. @rule R-NAM-1 R-MED-2 */
+const CALLED = "pgrst_call";
+const SCALAR = "pgrst_scalar";
+
+/** Values have neither columns nor relationships. @throws RelApiError `relationship-not-found`, 42703 @rule R-RPC-17 */
+const refuseNames = ({ rest, model, schema, name, query }: Planning, isVoid: boolean): void => {
+  const { filters, orders, logic, select } = query;
+  const embed = select?.find((item) => item.kind === "embed");
+  if (embed !== undefined) findRelationship({ rest, model, schema, source: undefined, sourceName: name }, embed);
+  const field = select?.find((item) => item.kind === "field" && item.field.name !== SCALAR);
+  const selected = field?.kind === "field" ? field.field.name : undefined;
+  const named = filters[0]?.part.field.name ?? orders[0]?.part[0]?.field.name ?? firstOf(logic[0]?.part) ?? selected;
+  if (named !== undefined && !isVoid) throw columnUnknown(name, named);
 };
 
 const firstOf = (tree: LogicTree | undefined): string | undefined => {

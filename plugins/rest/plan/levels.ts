@@ -30,6 +30,8 @@ export interface Level {
   readonly relation: Relation | undefined;
   /** What messages call the relation. */
   readonly name: string;
+  /** 0 at the root. */
+  readonly depth: number;
   readonly embeds: readonly EmbedLevel[];
 }
 
@@ -39,6 +41,10 @@ export interface EmbedLevel extends Level {
   readonly id: string;
   readonly relationship: Relationship;
 }
+
+/** What messages call the rows of an embed, seen from the level that has it. @rule R-NAM-1 R-EMB-12 */
+export const joinedRow = ({ name, depth }: Pick<Level, "name" | "depth">, id: string): string =>
+  `${name}_${id}_${depth + 1}`;
 
 export interface LegacyName {
   readonly name: string;

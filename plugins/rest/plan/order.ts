@@ -2,7 +2,7 @@
 import { baseTypeOf, columnOf, matchesType, type Column, type Expression, type OrderBy } from "../../../core/index.ts";
 import type { Grammar, OrderTerm, SelectItem } from "../request.ts";
 import { bind, buildField, buildPath, type Row } from "./conditions.ts";
-import type { Level } from "./levels.ts";
+import { joinedRow, type Level } from "./levels.ts";
 
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
 export const buildOrder = (row: Row, level: Level, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {
@@ -15,6 +15,7 @@ export const buildOrder = (row: Row, level: Level, term: OrderTerm, orderings: G
           embed,
           name: field.name,
           path: field.path.length === 0 ? undefined : buildPath(row.values, field.path),
+          row: joinedRow(level, embed),
         };
   return { by: buildOrdering(row, of, level, term, orderings), direction, nulls };
 };

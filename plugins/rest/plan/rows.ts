@@ -20,7 +20,7 @@ import { parseOperation } from "../syntax/filter.ts";
 import { failureOf } from "../syntax/lex.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { bind, buildField, buildOperation, buildWhere, type Row } from "./conditions.ts";
-import { buildNodes, isEmptyEmbed, targetName, type EmbedLevel, type Level, type Node } from "./levels.ts";
+import { buildNodes, isEmptyEmbed, joinedRow, targetName, type EmbedLevel, type Level, type Node } from "./levels.ts";
 import { buildOrder } from "./order.ts";
 import type { Planning } from "./planning.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
@@ -65,7 +65,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const read = readExtensions(
     input,
     building,
-    buildRead(building, level, input.from, { ...isOrdinary, columns: input.columns }),
+    buildRead(building, level, input.from, { ...isOrdinary, columns: input.columns, row: input.row }),
   );
   const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
   const offset = window?.hasOffset === true ? bind(building.values, null) : undefined;
@@ -124,19 +124,20 @@ export const resolveWhere = (
 
 // --- names ----------------------------------------------------------------------------------------------------------
 
-const resolveLevel = (node: Node, search: RelationshipSearch): Level => ({
+const resolveLevel = (node: Node, search: RelationshipSearch, depth = 0): Level => ({
   node,
   relation: search.source,
   name: search.sourceName,
+  depth,
   embeds: node.children.flatMap((child) =>
-    child.embed === undefined ? [] : [resolveEmbed(child, child.embed, search)],
+    child.embed === undefined ? [] : [resolveEmbed(child, child.embed, search, depth + 1)],
   ),
 });
 
-const resolveEmbed = (node: Node, embed: SelectEmbed, search: RelationshipSearch): EmbedLevel => {
+const resolveEmbed = (node: Node, embed: SelectEmbed, search: RelationshipSearch, depth: number): EmbedLevel => {
   const relationship = findRelationship(search, embed);
   const target = relationOf(search.model, relationship.target);
-  const level = resolveLevel(node, { ...search, source: target, sourceName: relationship.target.name });
+  const level = resolveLevel(node, { ...search, source: target, sourceName: relationship.target.name }, depth);
   return { ...level, embed, id: targetName(embed), relationship };
 };
 
@@ -184,14 +185,20 @@ interface OutputsWanted {
   readonly isOrdered: boolean;
   /** Names of the columns, where the rows are of no relation. */
   readonly columns?: readonly string[];
+  /** What messages call the rows, if not by their relation. */
+  readonly row?: string;
 }
+
+/** What messages call an embed's rows, seen from inside: two levels may be of one relation. @rule R-NAM-1 */
+const innerRow = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
+  junction === undefined ? `${target.name}_${depth}` : undefined;
 
 const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: OutputsWanted): Read => {
   const { node, relation } = level;
   const { model, searchPath, values, cap } = building;
   const ids = new Set<string>();
   for (const { id } of level.embeds) {
-    if (ids.has(id)) throw embedTwice(id);
+    if (ids.has(id)) throw embedTwice(joinedRow(level, id));
     ids.add(id);
   }
   const row: Row = { model, relation, searchPath, values, embedOf: (name) => (ids.has(name) ? name : undefined) };
@@ -207,8 +214,9 @@ const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: Out
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
   const where = buildWhere(row, node.filters, node.logic);
-  const orderBy = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
-  return { kind: "read", from, shape: "rows", output, where, orderBy: orderBy.length === 0 ? undefined : orderBy, cap };
+  const terms = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
+  const orderBy = terms.length === 0 ? undefined : terms;
+  return { kind: "read", from, row: wanted.row, shape: "rows", output, where, orderBy, cap };
 };
 
 const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {
@@ -218,7 +226,7 @@ const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonl
     building,
     level,
     { relation: relationship.target },
-    { isHidden, isOrdered: parentOrders.some((term) => term.embed === id) },
+    { isHidden, isOrdered: parentOrders.some((term) => term.embed === id), row: innerRow(level) },
   );
   const { limit, offset } = node.range;
   return {
