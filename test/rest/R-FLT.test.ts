@@ -207,6 +207,12 @@ cases(api, [
     ...failure("42883", "operator does not exist: integer ~~ unknown"),
   },
   {
+    title: "R-ERR-6 a function that the type lacks is named without its schema",
+    request: of("vessels", "tonnage=fts.4"),
+    status: 404,
+    ...failure("42883", "function to_tsvector(integer) does not exist"),
+  },
+  {
     title: "R-FLT-13 an extension's operators are found by the search path",
     request: of("kinds", "c_hstore=cs.depth=>12"),
     answer: ids(1),

@@ -100,6 +100,12 @@ const statusOfSqlstate = (code: string, message: string): number => {
   }
 };
 
+/** Statements write functions of PostgreSQL with their schema, requests do not. @rule R-ERR-6 */
+const messageOf = ({ message, routine, where }: PgError): string =>
+  routine === "ParseFuncOrColumn" && where === undefined
+    ? message.replace("function pg_catalog.", "function ")
+    : message;
+
 /** An error that came while statements ran. `path`: place in the request of the statement it came from. @rule R-ERR-3
  *  G-DBE-1 */
 export const fromStatement = (error: unknown, path?: string): RelApiError => {
@@ -109,7 +115,7 @@ export const fromStatement = (error: unknown, path?: string): RelApiError => {
   return new RelApiError({
     code: error.code,
     status,
-    message: error.message,
+    message: messageOf(error),
     details: error.detail ?? null,
     hint: namesOthers(error) ? null : (error.hint ?? null),
     path,
