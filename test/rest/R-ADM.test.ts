@@ -74,6 +74,25 @@ test("R-ADM-1 the schema cache as JSON", async () => {
   expect(model.relations["sea.vessels"]).toMatchObject({ schema: "sea", name: "vessels", primaryKey: ["id"] });
 });
 
+test("R-ADM-1 the schema cache under PostgREST's names", async () => {
+  const [, text] = await get("/schema_cache");
+  const cache = JSON.parse(text);
+  for (const key of ["dbTables", "dbRelationships", "dbRoutines", "dbRepresentations", "dbMediaHandlers"])
+    expect(Array.isArray(cache[key]), key).toBe(true);
+  const under = (pairs: readonly [{ readonly qiName: string }, unknown][], name: string) =>
+    pairs.find(([key]) => key.qiName === name)?.[1];
+  expect(under(cache.dbTables, "vessels")).toMatchObject({
+    tableName: "vessels",
+    tableIsView: false,
+    tablePKCols: ["id"],
+    tableColumns: { name: { colName: "name", colType: "text", colNullable: false } },
+  });
+  const ofVessels = cache.dbRelationships.find(([[key]]: [[{ qiName: string }]]) => key.qiName === "vessels")[1];
+  const tags = new Set(ofVessels.map((one: { relCardinality?: { tag: string } }) => one.relCardinality?.tag));
+  expect(tags).toEqual(new Set(["M2O", "O2M", "O2O", "M2M", undefined])); // computed ones have none
+  expect(under(cache.dbRoutines, "fleet_weight")).toMatchObject([{ pdName: "fleet_weight", pdVolatility: "stable" }]);
+});
+
 test("R-ADM-1 the settings without secrets", async () => {
   const [status, text] = await get("/config");
   expect(status).toBe(200);
