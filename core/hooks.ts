@@ -73,6 +73,8 @@ export const createHooks = (): CoreHooks => ({
 export interface IntrospectContext {
   /** Runs in one read-only, repeatable-read transaction with an empty search path. `json` columns arrive parsed. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
+  /** The same, asked once the model is there: for what only later work needs. A tap that waits for it waits for ever. */
+  afterwards<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Exposed schemas in configured order. */
   readonly schemas: readonly string[];
   /** Those that plugins name beside them (`hiddenSchemas`). */

@@ -70,10 +70,11 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   });
 
   const introspect = (): Promise<{ readonly loaded: Model; readonly options: ResolvedOptions }> =>
-    database.snapshot(async (query) => {
+    database.snapshot(async (query, afterwards) => {
       const options = await config.load(query);
       const loaded = await hooks.introspect.promise(emptyModel(++version, options.dbSchemas), {
         query,
+        afterwards,
         schemas: options.dbSchemas,
         hiddenSchemas: registry.hiddenSchemas(options.dbSchemas),
         extraSearchPath: options.dbExtraSearchPath,

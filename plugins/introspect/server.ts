@@ -122,9 +122,7 @@ const schemasIn = (path: string): readonly string[] =>
     .map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase())
     .filter((name) => name !== "");
 
-/** Comes first: it switches just-in-time compilation off for the rest of the transaction, because the planner thinks
- *  the catalog queries far dearer than they are and compiling them takes ten times what running them does. @rule
- *  R-REP-1 R-MED-4 R-OAS-3 */
+/** @rule R-REP-1 R-MED-4 R-OAS-3 */
 export const loadServer = async (context: IntrospectContext, wanted: Wanted): Promise<ServerFacts> => {
   const exposed = value(JSON.stringify(context.schemas), "json");
   const wantedSchemas = [...wanted.relations, ...wanted.routines].map(({ schema }) => schema);
@@ -137,7 +135,6 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
   session_user::text as "loginRole",
   (select setting.reset_val from pg_catalog.pg_settings setting where setting.name = 'search_path') as "loginPath",
   exists (select from pg_catalog.pg_namespace schema join pg_catalog.pg_roles owner on owner.rolname = schema.nspname) as "hasOwnSchemas",
-  pg_catalog.set_config('jit', 'off', true) as jit,
   (
     select pg_catalog.json_agg(pg_catalog.json_build_object(
       'name', schema.nspname,

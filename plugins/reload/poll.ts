@@ -78,7 +78,9 @@ interface VersionRow {
   readonly version: string | null;
 }
 
-const versionOf = (model: Model): string | undefined => model.parts[NAME] as string | undefined;
+type Version = Promise<string | undefined>;
+
+const versionOf = (model: Model): Version | undefined => model.parts[NAME] as Version | undefined;
 
 /** Of the time, for looking; and for reloading, where the schema changes all the time. */
 const SHARE_OF_LOOKING = 1 / 30;
@@ -97,7 +99,7 @@ export const reloadPoll = definePlugin({
     const intervalMs = context.options.dbSchemaPollInterval * 1000;
     // nothing but the api itself can change an embedded database
     if (intervalMs === 0 || context.options.database !== undefined) return;
-    let loaded: string | undefined;
+    let loaded: Version | undefined;
     let asked: string | undefined;
     let askedAtMs = 0;
     let isClosed = false;
@@ -105,9 +107,13 @@ export const reloadPoll = definePlugin({
     /** Of late. A server that nobody uses asks its database nothing. */
     let isUsed = false;
 
-    hooks.introspect.tapPromise(NAME, async (model, { query }) => {
-      const [row] = await query<VersionRow>(VERSION);
-      return { ...model, parts: { ...model.parts, [NAME]: row?.version ?? undefined } };
+    hooks.introspect.tap(NAME, (model, { afterwards }) => {
+      // where it fails, the first look reads the schema again
+      const version = afterwards<VersionRow>(VERSION).then(
+        ([row]) => row?.version ?? undefined,
+        () => undefined,
+      );
+      return { ...model, parts: { ...model.parts, [NAME]: version } };
     });
 
     /** Until the schema in force is that of the server. */
@@ -118,7 +124,7 @@ export const reloadPoll = definePlugin({
       if (isClosed) return;
       schedule((performance.now() - startedAtMs) / SHARE_OF_LOOKING);
       // a load that fails is tried again by its loader
-      if (seen === undefined || seen === loaded || seen === asked) return;
+      if (seen === undefined || seen === asked || seen === (await loaded)) return;
       asked = seen;
       askedAtMs = performance.now();
       await context.reload().catch(() => undefined); // it was logged

@@ -27,8 +27,9 @@ export interface Database {
   /** One statement as the login role, outside requests. Slots must be `fixed`. */
   readonly query: Query;
   script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
-  /** Several in one read-only transaction at one snapshot, with an empty search path. @rule R-SC-1 */
-  snapshot<Result>(work: (query: Query) => Promise<Result>): Promise<Result>;
+  /** Several in one read-only transaction at one snapshot, with an empty search path. `afterwards`: those that are asked
+   *  when the result is there, which does not wait for them. @rule R-SC-1 */
+  snapshot<Result>(work: (query: Query, afterwards: Query) => Promise<Result>): Promise<Result>;
   /** Loaded with the first channel. */
   readonly listen: Listener["listen"];
   /** A connection of its own, outside the pool, for commands of the replication protocol. */
@@ -44,9 +45,10 @@ export interface Database {
 const SECOND_MS = 1000;
 /** A network that swallows packets must not hold those who wait for a connection for long after it has healed. */
 const CONNECT_MS = 5000;
-/** Together in one round trip. */
+/** Together in one round trip. Without just-in-time compilation, because the planner thinks catalog queries far dearer
+ *  than they are, and compiling them takes ten times what running them does. */
 const BEGIN_SNAPSHOT =
-  "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true)";
+  "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true)";
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
@@ -179,20 +181,27 @@ export const createDatabase = (
       }),
     snapshot: (work) => {
       void replicas?.then(({ start }) => start());
-      return withConnection(async (connection) => {
-        await connection.query(BEGIN_SNAPSHOT, []);
-        let last: Promise<unknown> = Promise.resolve();
-        const inTurn: Query = <Row>(statement: Sql) => {
-          const rows = last.then(() => run<Row>(connection, statement));
-          last = rows.catch(() => undefined); // the waiting request gets the error
-          return rows;
-        };
-        const result = await work(inTurn);
-        // user code may have run (`dbPreConfig`)
-        await leaveShared(connection);
-        await connection.query("commit", []);
-        await leave(connection);
-        return result;
+      return new Promise((resolve, reject) => {
+        const whole = withConnection(async (connection) => {
+          await connection.query(BEGIN_SNAPSHOT, []);
+          let last: Promise<unknown> = Promise.resolve();
+          const inTurn: Query = <Row>(statement: Sql) => {
+            const rows = last.then(() => run<Row>(connection, statement));
+            last = rows.catch(() => undefined); // the waiting request gets the error
+            return rows;
+          };
+          const kept: (() => void)[] = [];
+          const afterwards: Query = <Row>(statement: Sql) =>
+            new Promise<readonly Row[]>((take) => kept.push(() => take(inTurn(statement))));
+          resolve(await work(inTurn, afterwards));
+          for (const ask of kept) ask();
+          await last;
+          // user code may have run (`dbPreConfig`)
+          await leaveShared(connection);
+          await connection.query("commit", []);
+          await leave(connection);
+        });
+        whole.catch(reject); // nothing was written: whoever has the result is not concerned
       });
     },
     listen,
