@@ -2,7 +2,7 @@
 import type { Column, ForeignKey, PgType, Relation, UniqueKey } from "../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
 import { DELETE, INSERT, UPDATE, type ColumnRow, type RelationRow } from "./relations.ts";
-import { exact, type Share } from "./share.ts";
+import { exact, once, type Share } from "./share.ts";
 import { characterLength, type DomainTraits } from "./types.ts";
 
 export interface RelationParts {
@@ -18,11 +18,19 @@ export interface RelationParts {
   readonly originOf: (view: RelationRow, position: number) => ColumnRow | undefined;
 }
 
+type ColumnsOf = (rows: readonly ColumnRow[]) => readonly Column[];
+
+export const relationBuilder = (parts: RelationParts): ((row: RelationRow) => Relation) => {
+  const columnsOf = once((rows: readonly ColumnRow[]) => buildColumns(rows, parts));
+  return (row) => buildRelation(row, parts, columnsOf);
+};
+
 /** The relation of the model, without relationships. */
-export const buildRelation = (row: RelationRow, parts: RelationParts): Relation => {
+const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: ColumnsOf): Relation => {
   const { share } = parts;
   const keys = row.keys ?? [];
-  const columns = share.list((row.columns ?? []).map((column) => share.column(buildColumn(column, row, parts))));
+  const rows = row.columns ?? NO_COLUMNS;
+  const columns = row.kind === "view" || row.comments !== null ? buildColumns(rows, parts, row) : columnsOf(rows);
   const names = columnNames(row);
   const nameAll = (positions: readonly number[]): readonly string[] =>
     share.list(positions.map((position) => share.text(names.get(position) ?? "")));
@@ -72,6 +80,10 @@ export const buildRelation = (row: RelationRow, parts: RelationParts): Relation 
   };
 };
 
+/** `own`: the relation, if it is a view or has comments. */
+const buildColumns = (rows: readonly ColumnRow[], parts: RelationParts, own?: RelationRow): readonly Column[] =>
+  parts.share.list(rows.map((row) => parts.share.column(buildColumn(row, parts, own))));
+
 /** @rule R-SC-2 */
 const ownDefault = (
   [, , type, , , , default_, identity, isGenerated]: ColumnRow,
@@ -81,28 +93,28 @@ const ownDefault = (
   return default_ ?? (mayHaveOne && types.get(type)?.kind === "domain" ? traitsOf(type).default : undefined);
 };
 
-const buildColumn = (column: ColumnRow, row: RelationRow, parts: RelationParts): Column => {
+const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow | undefined): Column => {
   const [position, name, type, modifier, sqlType, notNull, default_, identity, isGenerated, acl, isUpdatable] = column;
   const known = parts.types.get(type);
   const traits = known?.kind === "domain" ? parts.traitsOf(type) : undefined;
   const origin =
-    row.kind === "view" && default_ === null && isUpdatable && !row.hasTrigger
-      ? parts.originOf(row, position)
+    own?.kind === "view" && default_ === null && isUpdatable && !own.hasTrigger
+      ? parts.originOf(own, position)
       : undefined;
   const baseDefault = origin && ownDefault(origin, parts);
-  const own = ownDefault(column, parts);
+  const ownOrOfDomain = ownDefault(column, parts);
   return {
     name: parts.share.text(name),
     position,
     type,
     sqlType: parts.share.text(sqlType),
     notNull: notNull || (traits?.notNull ?? false),
-    default: own === undefined ? undefined : parts.share.text(own),
+    default: ownOrOfDomain === undefined ? undefined : parts.share.text(ownOrOfDomain),
     ...(baseDefault === undefined ? {} : { baseDefault }),
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,
     maxLength: traits?.maxLength ?? (known && characterLength(known, modifier)),
-    comment: row.comments?.[position],
+    comment: own?.comments?.[position],
     acl: parts.readAcl(acl, "column"),
     isUpdatable,
   };
@@ -115,32 +127,35 @@ export interface NamedRow {
   readonly columns: readonly (readonly [position: number, name: string, ...rest: readonly unknown[]])[] | null;
 }
 
-const namesByRow = new WeakMap<NamedRow, ReadonlyMap<number, string>>();
+const namesOf = once(
+  (columns: NonNullable<NamedRow["columns"]>): ReadonlyMap<number, string> =>
+    new Map(columns.map(([position, name]) => [position, name])),
+);
 
 /** Column names by attribute number. */
-export const columnNames = (row: NamedRow): ReadonlyMap<number, string> => {
-  let names = namesByRow.get(row);
-  if (names === undefined) {
-    names = new Map((row.columns ?? []).map(([position, name]) => [position, name]));
-    namesByRow.set(row, names);
-  }
-  return names;
-};
+export const columnNames = ({ columns }: NamedRow): ReadonlyMap<number, string> => namesOf(columns ?? NO_COLUMNS);
+
+const NO_COLUMNS: readonly ColumnRow[] = [];
 
 /** Attribute numbers of the primary key, in key order. */
 export const primaryKeyOf = (row: RelationRow): readonly number[] =>
   row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
 
-/** The row type, whose attributes are the columns. */
-export const buildRowType = (row: RelationRow, share: Share): PgType => ({
+/** The row types, whose attributes are the columns. */
+export const rowTypeBuilder = (share: Share): ((row: RelationRow) => PgType) => {
+  const attributesOf = once((rows: readonly ColumnRow[]) =>
+    share.list(rows.map(([, name, type]) => share.attribute({ name: share.text(name), type }))),
+  );
+  return (row) => buildRowType(row, share, attributesOf(row.columns ?? NO_COLUMNS));
+};
+
+const buildRowType = (row: RelationRow, share: Share, attributes: PgType["attributes"]): PgType => ({
   oid: row.rowType,
   schema: share.text(row.schema),
   name: row.name,
   sqlName: row.rowSqlName,
   kind: "composite",
   category: "C",
-  attributes: share.list(
-    (row.columns ?? []).map(([, name, type]) => share.attribute({ name: share.text(name), type })),
-  ),
+  attributes,
   relation: share.name({ schema: share.text(row.schema), name: row.name }),
 });

@@ -13,14 +13,14 @@ import {
   type Relation,
   type Routine,
 } from "../../core/index.ts";
-import { buildRelation, buildRowType, columnNames, primaryKeyOf } from "./build-relation.ts";
+import { columnNames, primaryKeyOf, relationBuilder, rowTypeBuilder } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
 import type { CatalogRead, Rows } from "./changes.ts";
 import { loadRelations, type RelationRow, type Wanted } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
 import { createShare, type Share } from "./share.ts";
-import { loadTypes } from "./types.ts";
+import { loadTypes, loadUsualTypes } from "./types.ts";
 import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
 
 /** What a view column is: a column of a table, by name. */
@@ -54,7 +54,7 @@ const readAll = async (context: IntrospectContext, wanted: Wanted): Promise<Rows
   kept: new Map(),
 });
 
-/** Five queries, whatever the number of relations. @rule R-SC-1 */
+/** Five queries, whatever the number of relations, and one more where types are not the usual ones. @rule R-SC-1 */
 export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> =>
   (await readCatalog(model, context)).model;
 
@@ -65,28 +65,29 @@ export const readCatalog = async (
   before?: CatalogRead | "none",
 ): Promise<{ readonly model: Model; readonly read: CatalogRead | undefined }> => {
   const wanted = wantedOf(model, context);
-  // asked in this order, none behind an answer that it does not need: the database works while the rows are read here
-  const serverFacts = loadServer(context, wanted);
-  const rowsOfRoutines = loadRoutines(context, wanted);
+  // asked in this order, none behind an answer that it does not need: first what there is most to do with here, while
+  // the database works on
   const rowsOfRelations =
     before === undefined
       ? readAll(context, wanted)
       : import("./changes.ts").then(({ readRows }) => readRows(context, wanted, before));
+  const usualTypes = loadUsualTypes(context);
+  const rowsOfRoutines = loadRoutines(context, wanted);
+  const serverFacts = loadServer(context, wanted);
   const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
   rolesByName.catch(() => undefined); // it is awaited below
-  const [server, routineRows, { rows: relationRows, order, kept, versions, surroundings }] = await Promise.all([
-    serverFacts,
-    rowsOfRoutines,
+  const [{ rows: relationRows, order, kept, versions, surroundings }, usual, routineRows] = await Promise.all([
     rowsOfRelations,
+    usualTypes,
+    rowsOfRoutines,
   ]);
   const share = createShare();
   const typesBefore = before === undefined || before === "none" ? undefined : before.types;
   const rowTypes = (): Iterable<RelationRow | PgType> => rowTypesAmong(relationRows, kept, typesBefore);
-  const { types, traitsOf } = await loadTypes(context, typesIn(relationRows, kept, routineRows), {
+  const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, kept, routineRows), {
     oids: rowTypeOids(rowTypes()),
     make: () => inPieces(buildRowTypes(rowTypes(), share)),
   });
-  const roles = await rolesByName;
 
   const readAcl = createAclReader();
   const byOid = new Map<number, RelationRow>();
@@ -101,7 +102,8 @@ export const readCatalog = async (
     const origin = origins.get(view.oid)?.get(position);
     return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
   };
-  const named = namedRows(byOid, kept);
+  const rows = namedRows(byOid, kept);
+  const build = relationBuilder({ readAcl, share, traitsOf, types, rows, viewKeyOf, originOf });
   const built = new Map<number, Relation>();
   const relations = await inPieces(
     (function* (): Pieces<Map<string, Relation>> {
@@ -110,10 +112,7 @@ export const readCatalog = async (
         yield;
         const row = byOid.get(oid);
         if (row?.isPartition === true) continue;
-        const relation =
-          row === undefined
-            ? kept.get(oid)
-            : buildRelation(row, { readAcl, share, traitsOf, types, rows: named, viewKeyOf, originOf });
+        const relation = row === undefined ? kept.get(oid) : build(row);
         if (relation === undefined) throw new Error(`relation ${oid} was neither read nor known`);
         byName.set(nameKey(relation), relation);
         if (versions !== undefined) built.set(oid, relation);
@@ -123,6 +122,7 @@ export const readCatalog = async (
   );
   const routines = await inPieces(eachOf(routineRows, (row) => buildRoutine(row, { readAcl, types })));
 
+  const [server, roles] = await Promise.all([serverFacts, rolesByName]);
   const known = new Map(server.schemas.map((schema) => [schema.name, schema]));
   for (const schema of context.schemas) {
     if (!known.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
@@ -179,8 +179,9 @@ const rowTypeOids = function* (rowTypes: Iterable<RelationRow | PgType>): Genera
 
 const buildRowTypes = function* (rowTypes: Iterable<RelationRow | PgType>, share: Share): Pieces<readonly PgType[]> {
   const made: PgType[] = [];
+  const build = rowTypeBuilder(share);
   for (const each of rowTypes) {
-    made.push(isRow(each) ? buildRowType(each, share) : each);
+    made.push(isRow(each) ? build(each) : each);
     yield;
   }
   return made;
@@ -190,7 +191,7 @@ const buildRowTypes = function* (rowTypes: Iterable<RelationRow | PgType>, share
 const namedRows = (
   rows: ReadonlyMap<number, RelationRow>,
   kept: ReadonlyMap<number, Relation>,
-): Parameters<typeof buildRelation>[1]["rows"] => ({
+): Parameters<typeof relationBuilder>[0]["rows"] => ({
   get: (oid) => {
     const relation = rows.has(oid) ? undefined : kept.get(oid);
     return relation === undefined
@@ -217,7 +218,12 @@ const typesIn = function* (
   kept: ReadonlyMap<number, Relation>,
   routines: readonly RoutineRow[],
 ): Generator<number> {
-  for (const { columns } of relations) for (const [, , type] of columns ?? []) yield type;
+  const seen = new Set<RelationRow["columns"]>();
+  for (const { columns } of relations) {
+    if (seen.has(columns)) continue;
+    seen.add(columns);
+    for (const [, , type] of columns ?? []) yield type;
+  }
   for (const { columns } of kept.values()) for (const { type } of columns) yield type;
   for (const { types, resultType } of routines) {
     yield* types;

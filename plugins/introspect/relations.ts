@@ -1,5 +1,6 @@
 /** Rows of the relations query: relations with their columns, keys and privileges. */
 import {
+  eachInPieces,
   ident,
   integer,
   sql,
@@ -56,6 +57,7 @@ export interface RelationRow {
   readonly hasTrigger: boolean;
   /** Comment of the relation under 0, of columns under their attribute numbers. */
   readonly comments: Readonly<Record<number, string>> | null;
+  /** One list for all relations that have equal ones. */
   readonly columns: readonly ColumnRow[] | null;
   readonly keys: readonly KeyRow[] | null;
   /** Views that may be traced: text of their rule. */
@@ -241,16 +243,18 @@ export const PLAIN = sql`case
 /** What `Relation.mayHideNulls` comes from. */
 export const HIDES_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
 
+type RowAsSent = Omit<RelationRow, "columns"> & { readonly columns: string | null };
+
 /** Loads the chosen relations. `reread`: a query for oids; only those. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
-export const loadRelations = (
+export const loadRelations = async (
   context: IntrospectContext,
   wanted: Wanted,
   reread?: Sql,
-): Promise<readonly RelationRow[]> =>
-  context.query<RelationRow>(sql`
+): Promise<readonly RelationRow[]> => {
+  const sent = await context.query<RowAsSent>(sql`
 ${withChosen(context, wanted)}
 select relation.oid,
-  schema.nspname::text as schema,
+  relation.nspname::text as schema,
   relation.relname::text as name,
   case relation.relkind
     when 'r' then 'table'
@@ -295,8 +299,9 @@ select relation.oid,
             and dependency.deptype = 'i'
           limit 1
         )
+        -- no column's default names a column: without the relation PostgreSQL need not open it
         when attribute.atthasdef then (
-          select pg_catalog.pg_get_expr(own_default.adbin, own_default.adrelid)
+          select pg_catalog.pg_get_expr(own_default.adbin, 0)
           from pg_catalog.pg_attrdef own_default
           where own_default.adrelid = relation.oid
             and own_default.adnum = attribute.attnum
@@ -313,7 +318,7 @@ select relation.oid,
         else bits.has_trigger
           or bits.writable <> 0 and pg_catalog.pg_column_is_updatable(relation.oid, attribute.attnum, false)
       end
-    ) order by attribute.attnum)
+    ) order by attribute.attnum)::text
     from pg_catalog.pg_attribute attribute
     where attribute.attrelid = relation.oid
       and attribute.attnum > 0
@@ -335,9 +340,17 @@ select relation.oid,
     where rule.ev_class = relation.oid
       and rule.ev_type = '1'
   ) end as action
-from chosen
-join pg_catalog.pg_class relation on relation.oid = chosen.oid
-join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+from (
+  -- in order before the rest is computed: so each row is sent as soon as it is there, and read here meanwhile
+  select relation.oid, relation.relname, relation.relnamespace, relation.relkind, relation.relispartition, relation.reltype,
+    relation.relowner, relation.relacl, relation.relrowsecurity, relation.relhassubclass, schema.nspname
+  from chosen
+  join pg_catalog.pg_class relation on relation.oid = chosen.oid
+  join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+  where ${isLoaded} ${reread === undefined ? sql`` : sql`and relation.oid in (${reread})`}
+  order by schema.nspname, relation.relname
+  offset 0
+) relation
 cross join lateral (
   select case
       when relation.relkind in ('r', 'p') then ${integer(UPDATE | INSERT | DELETE)}
@@ -354,10 +367,14 @@ cross join lateral (
     ) as has_trigger
   offset 0
 ) bits
-where ${isLoaded}${
-    reread === undefined
-      ? sql``
-      : sql`
-  and relation.oid in (${reread})`
-  }
-order by schema.nspname, relation.relname`);
+order by relation.nspname, relation.relname`);
+  const lists = new Map<string, RelationRow["columns"]>();
+  const rows: RelationRow[] = [];
+  await eachInPieces(sent, (row) => {
+    const text = row.columns ?? "null";
+    let columns = lists.get(text);
+    if (columns === undefined) lists.set(text, (columns = JSON.parse(text) as RelationRow["columns"]));
+    rows.push({ ...row, columns });
+  });
+  return rows;
+};

@@ -34,6 +34,16 @@ const sharing = <Item extends object>(keyOf: (item: Item) => unknown): (<One ext
   };
 };
 
+/** What is made of an object, made once. */
+export const once = <From extends object, To>(make: (from: From) => To): ((from: From) => To) => {
+  const made = new WeakMap<From, { readonly made: To }>();
+  return (from) => {
+    let found = made.get(from);
+    if (found === undefined) made.set(from, (found = { made: make(from) }));
+    return found.made;
+  };
+};
+
 /** Arrays that have grown keep room for more. */
 export const exact = <Item>(list: readonly Item[]): readonly Item[] => list.slice();
 

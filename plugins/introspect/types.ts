@@ -1,7 +1,7 @@
 /** Types: everything columns, parameters and results lead to, and the built-in ones. */
 import { eachInPieces, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../core/index.ts";
 
-interface TypeRow {
+export interface TypeRow {
   readonly oid: number;
   readonly schema: string;
   readonly name: string;
@@ -34,17 +34,7 @@ export interface LoadedTypes {
 }
 
 /** Types of extensions that operators name though no column may have them (`lquery`). */
-const EXTENSION_TYPES = [
-  "citext",
-  "geography",
-  "geometry",
-  "hstore",
-  "lquery",
-  "ltree",
-  "ltxtquery",
-  "raster",
-  "vector",
-];
+const EXTENSION_TYPES = "citext geography geometry hstore lquery ltree ltxtquery raster vector".split(" ");
 
 /** Row types of relations that are loaded already. */
 export interface KnownRows {
@@ -53,74 +43,8 @@ export interface KnownRows {
   make(): Promise<readonly PgType[]>;
 }
 
-/** Loads the types reachable from `seeds` and those of `pg_catalog`. `rows` are added as they are, since their
- *  attributes are known columns. @rule R-SC-1 G-TYP-20 G-TYP-26 */
-export const loadTypes = async (
-  context: IntrospectContext,
-  seeds: Iterable<number>,
-  rows: KnownRows,
-): Promise<LoadedTypes> => {
-  const known = new Set<number>();
-  await eachInPieces(rows.oids, (oid) => known.add(oid));
-  const others = new Set<number>();
-  await eachInPieces(seeds, (oid) => {
-    if (!known.has(oid)) others.add(oid);
-  });
-  const wanted = [...others];
-  const asked = context.query<TypeRow>(sql`
-with recursive known as materialized (
-  select item.text::pg_catalog.oid as oid
-  from pg_catalog.json_array_elements_text(${value(JSON.stringify([...known]), "json")}) item (text)
-),
-roots as materialized (
-  select item.text::pg_catalog.oid as oid
-  from pg_catalog.json_array_elements_text(${value(JSON.stringify(wanted), "json")}) item (text)
-  union
-  select type.oid
-  from pg_catalog.pg_type type
-  join pg_catalog.pg_namespace schema on schema.oid = type.typnamespace
-  left join pg_catalog.pg_type element on element.oid = type.typelem
-  where schema.nspname = 'pg_catalog'
-    and type.typtype in ('b', 'r', 'm', 'p')
-    and element.typtype is distinct from 'c'
-  union
-  select pg_catalog.unnest(array[type.oid, type.typarray])
-  from pg_catalog.pg_type type
-  join pg_catalog.pg_depend dependency on dependency.objid = type.oid
-  where type.typname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify(EXTENSION_TYPES), "json")}))
-    and dependency.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
-    and dependency.deptype = 'e'
-),
-reached (oid) as (
-  select roots.oid
-  from roots
-  union
-  select step.oid
-  from reached
-  join pg_catalog.pg_type type on type.oid = reached.oid
-  cross join lateral (
-    select type.typelem
-    union all
-    select type.typbasetype
-    union all
-    select attribute.atttypid
-    from pg_catalog.pg_attribute attribute
-    where attribute.attrelid = type.typrelid
-      and attribute.attnum > 0
-      and not attribute.attisdropped
-    union all
-    select range.rngsubtype
-    from pg_catalog.pg_range range
-    where range.rngtypid = type.oid
-    union all
-    select range.rngtypid
-    from pg_catalog.pg_range range
-    where range.rngmultitypid = type.oid
-  ) step (oid)
-  where step.oid <> 0
-    and step.oid not in (select known.oid from known)
-)
-select type.oid,
+/** Of any type. */
+const FACTS = sql`type.oid,
   schema.nspname::text as schema,
   type.typname::text as name,
   pg_catalog.format_type(type.oid, -1) as "sqlName",
@@ -138,37 +62,68 @@ select type.oid,
   nullif(type.typbasetype, 0) as base,
   type.typtypmod as "baseModifier",
   type.typnotnull as "notNull",
-  case when type.typtype = 'd' then pg_catalog.pg_get_expr(type.typdefaultbin, 0) end as "default",
-  case when type.typtype = 'e' then (
-    select pg_catalog.json_agg(label.enumlabel order by label.enumsortorder)
-    from pg_catalog.pg_enum label
-    where label.enumtypid = type.oid
-  ) end as labels,
-  case when type.typtype = 'c' then (
-    select pg_catalog.json_agg(pg_catalog.json_build_array(attribute.attname, attribute.atttypid::int8) order by attribute.attnum)
-    from pg_catalog.pg_attribute attribute
-    where attribute.attrelid = type.typrelid
-      and attribute.attnum > 0
-      and not attribute.attisdropped
-  ) end as attributes,
-  row_schema.nspname::text as "relationSchema",
-  row_relation.relname::text as "relationName",
-  pg_catalog.obj_description(type.oid, 'pg_type') as comment
-from reached
-join pg_catalog.pg_type type on type.oid = reached.oid
+  comment.description as comment`;
+/** Joined to them. */
+const COMMENT = sql`left join pg_catalog.pg_description comment
+  on comment.objoid = type.oid and comment.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and comment.objsubid = 0`;
+
+/** Those of `pg_catalog`, and of extensions: they lead to each other alone. Needs no other answer, and most databases use
+ *  few others, whose query takes PostgreSQL as long to plan as to run. */
+export const loadUsualTypes = (context: IntrospectContext): Promise<readonly TypeRow[]> =>
+  context.query<TypeRow>(sql`
+select ${FACTS}, null as "default", null as labels, null as attributes, null as "relationSchema", null as "relationName"
+from pg_catalog.pg_type type
 join pg_catalog.pg_namespace schema on schema.oid = type.typnamespace
-left join pg_catalog.pg_class row_relation on row_relation.oid = type.typrelid and row_relation.relkind <> 'c'
-left join pg_catalog.pg_namespace row_schema on row_schema.oid = row_relation.relnamespace`);
-  const [loaded, made] = await Promise.all([asked, rows.make()]);
+${COMMENT}
+where schema.nspname = 'pg_catalog'
+    and type.typtype in ('b', 'r', 'm', 'p')
+    and (select element.typtype from pg_catalog.pg_type element where element.oid = type.typelem) is distinct from 'c'
+  or type.oid in (
+    select pg_catalog.unnest(array[named.oid, named.typarray])
+    from pg_catalog.pg_type named
+    join pg_catalog.pg_depend dependency on dependency.objid = named.oid
+    where named.typname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify(EXTENSION_TYPES), "json")}))
+      and dependency.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
+      and dependency.deptype = 'e'
+  )`);
+
+/** The types reachable from `seeds` and the usual ones. `rows` are added as they are, since their attributes are known
+ *  columns. @rule R-SC-1 G-TYP-20 G-TYP-26 */
+export const loadTypes = async (
+  context: IntrospectContext,
+  usual: readonly TypeRow[],
+  seeds: Iterable<number>,
+  rows: KnownRows,
+): Promise<LoadedTypes> => {
   const byOid = new Map<number, TypeRow>();
+  const others = new Set<number>();
+  for (const row of usual) {
+    if (HAVE_MORE.has(row.kind)) others.add(row.oid);
+    else byOid.set(row.oid, row);
+  }
+  const known = new Set(byOid.keys());
+  await eachInPieces(rows.oids, (oid) => known.add(oid));
+  await eachInPieces(seeds, (oid) => {
+    if (!known.has(oid)) others.add(oid);
+  });
+  for (const { element, base } of byOid.values())
+    for (const oid of [element, base]) if (oid !== null && !known.has(oid)) others.add(oid);
+  const asked =
+    others.size === 0
+      ? []
+      : import("./other-types.ts").then(({ loadOthers }) =>
+          loadOthers<TypeRow>(context, [FACTS, COMMENT], others, known),
+        );
+  const [more, made] = await Promise.all([asked, rows.make()]);
+  for (const row of more) byOid.set(row.oid, row);
   const types = new Map<number, PgType>();
   await eachInPieces(made, (type) => types.set(type.oid, type));
-  await eachInPieces(loaded, (row) => {
-    byOid.set(row.oid, row);
-    types.set(row.oid, buildType(row));
-  });
+  await eachInPieces(byOid.values(), (row) => types.set(row.oid, buildType(row)));
   return { types, traitsOf: (oid) => domainTraits(byOid, oid) };
 };
+
+/** Kinds of which the usual query says too little. */
+const HAVE_MORE: ReadonlySet<TypeKind> = new Set(["composite", "domain", "enum"]);
 
 const buildType = (row: TypeRow): PgType => ({
   oid: row.oid,
