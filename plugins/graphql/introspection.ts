@@ -10,7 +10,7 @@ import { typesTableByTable } from "./introspected/table-by-table.ts";
 import { createWriters } from "./introspected/writers.ts";
 import { eachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
-import { gqlTypeFacts, type RoleSchema } from "./parts.ts";
+import { gqlTypeFacts, type Parts, type RoleSchema } from "./parts.ts";
 
 export type IntrospectionToken = Token<"graphql-introspection", IntrospectionService>;
 
@@ -21,7 +21,7 @@ export interface IntrospectionService {
 
 type Types = ReadonlyMap<string, GraphQLNamedType>;
 
-const bytesOf = (text: string): readonly Buffer[] => [Buffer.from(text)];
+const bytesOf = (text: string): Buffer => Buffer.from(text);
 
 const typesOf = function* (schema: RoleSchema): Pieces<Types> {
   const types = new Map<string, GraphQLNamedType>();
@@ -38,7 +38,7 @@ const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRoot
 const COMMA = Buffer.from(",");
 
 /** `__schema`: what is selected of it, in order. */
-const writeSchema = function* (schema: RoleSchema, collector: Collector, node: FieldNode): Pieces<readonly Buffer[]> {
+const writeSchema = function* (schema: RoleSchema, collector: Collector, node: FieldNode): Parts {
   let known: Types = new Map();
   const { type, directive } = createWriters(collector, () => known);
 
@@ -59,14 +59,14 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     return parts;
   };
 
-  const allTypes = function* (nodes: readonly FieldNode[]): Pieces<readonly Buffer[]> {
+  const allTypes = function* (nodes: readonly FieldNode[]): Parts {
     const of = type(nodes);
     const tableByTable = schema.asides && (yield* typesTableByTable(schema.asides, of));
-    return tableByTable ?? (yield* typeByType(of));
+    yield* tableByTable === undefined ? typeByType(of) : tableByTable();
   };
 
   /** Each is written when it is found, while its fields are there, and they stand in the order of their names. */
-  const typeByType = function* (of: ReturnType<typeof type>): Pieces<readonly Buffer[]> {
+  const typeByType = function* (of: ReturnType<typeof type>): Parts {
     const whole = yield* schema.whole();
     if (whole.hasInterfaces) known = yield* typesOf(whole);
     const slabs = createSlabs();
@@ -76,18 +76,18 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
         texts.set(one.name, isRoot(one) ? yield* writeLarge(one, of, slabs) : slabs.write(of.write(one)));
       yield;
     }
-    const parts: Buffer[] = [];
+    let before = bytesOf("[");
     for (const name of yield* sortedInPieces([...texts.keys()])) {
       const bytes = texts.get(name)!; // one of its keys
-      parts.push(COMMA);
-      if (Buffer.isBuffer(bytes)) parts.push(bytes);
-      else for (const each of bytes) parts.push(each);
-      yield;
+      yield before;
+      if (Buffer.isBuffer(bytes)) yield bytes;
+      else yield* bytes;
+      before = COMMA;
     }
-    return [Buffer.from("["), ...parts.slice(1), Buffer.from("]")];
+    yield bytesOf("]");
   };
 
-  const member = function* ({ name, nodes }: Selected): Pieces<readonly Buffer[]> {
+  const member = function* ({ name, nodes }: Selected): Parts {
     const root = function* (of: GqlRootName) {
       const hasFields = collector
         .collect(
@@ -96,13 +96,14 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
         )
         .some((selected) => selected.name === "fields");
       const { [of]: one } = hasFields ? yield* schema.whole() : schema;
-      return one === undefined ? bytesOf("null") : yield* writeLarge(one, type(nodes), createSlabs());
+      if (one === undefined) yield bytesOf("null");
+      else yield* yield* writeLarge(one, type(nodes), createSlabs());
     };
     switch (name) {
       case "__typename":
-        return bytesOf('"__Schema"');
+        return yield bytesOf('"__Schema"');
       case "directives":
-        return bytesOf(`[${directivesOf(schema).map(directive(nodes).write).join(",")}]`);
+        return yield bytesOf(`[${directivesOf(schema).map(directive(nodes).write).join(",")}]`);
       case "types":
         return yield* allTypes(nodes);
       case "queryType":
@@ -112,18 +113,17 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
       case "subscriptionType":
         return yield* root("subscription");
       default:
-        return bytesOf("null");
+        return yield bytesOf("null");
     }
   };
 
-  const parts: (readonly Buffer[])[] = [];
   let before = "{";
   for (const selected of collector.collect([node.selectionSet], "__Schema")) {
-    parts.push(bytesOf(`${before}${JSON.stringify(selected.key)}:`), yield* member(selected));
+    yield bytesOf(`${before}${JSON.stringify(selected.key)}:`);
+    yield* member(selected);
     before = ",";
   }
-  parts.push(bytesOf(parts.length === 0 ? "{}" : "}"));
-  return parts.flat();
+  yield bytesOf(before === "{" ? "{}" : "}");
 };
 
 const introspect = (schema: RoleSchema): RoleSchema["introspect"] =>
@@ -132,7 +132,7 @@ const introspect = (schema: RoleSchema): RoleSchema["introspect"] =>
     if (field.name.value === "__schema") return yield* writeSchema(schema, collector, field);
     const types = yield* typesOf(yield* schema.whole());
     const named = types.get(String(collector.valueOf(field, "name")));
-    return bytesOf(
+    yield bytesOf(
       named === undefined
         ? "null"
         : createWriters(collector, () => types)

@@ -6,14 +6,13 @@ import type {
   Execution,
   Json,
   Operation,
-  Pieces,
   Plan,
   Planned,
   Session,
 } from "../../core/index.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
-import type { GqlFunctionRequest, GqlLoadedRow, GqlVariant } from "./parts.ts";
+import type { GqlFunctionRequest, GqlLoadedRow, GqlVariant, Parts } from "./parts.ts";
 
 /** A GraphQL request: document, operation name, variables. */
 export interface GqlRequest {
@@ -101,7 +100,7 @@ export type GqlOutput =
   /** JSON text known already: `__typename`, writes that touch nothing; of introspection it is made when it is asked for,
    *  in `pieces` by those who can wait */
   | { readonly as: string; readonly text: string }
-  | { readonly as: string; readonly text: string; readonly pieces: () => Pieces<readonly Buffer[]> }
+  | { readonly as: string; readonly text: string; readonly pieces: () => Parts }
   /** the body of a step is the value */
   | { readonly as: string; readonly step: number }
   /** the body of a step is an object whose keys belong here (`Bundle`) */

@@ -449,6 +449,9 @@ export interface GqlBuild {
 
 // --- a role's schema ------------------------------------------------------------------------------------------------
 
+/** A text as UTF-8, in the order of its parts; nothing is yielded where others may have their turn. */
+export type Parts<Result = void> = Generator<Buffer | void, Result, void>;
+
 /** The types of one role at one model version. */
 export interface RoleSchema {
   readonly model: Model;
@@ -466,12 +469,8 @@ export interface RoleSchema {
   readonly hasInterfaces: boolean;
   /** That documents may have. */
   readonly directives: Directives;
-  /** JSON text of one meta field, as UTF-8 in the order of the parts; `variables` coerced. The document has been checked. */
-  introspect(
-    field: FieldNode,
-    document: DocumentNode,
-    variables: Readonly<Record<string, unknown>>,
-  ): Pieces<readonly Buffer[]>;
+  /** JSON text of one meta field; `variables` coerced. The document has been checked. */
+  introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
   /** The same types with all fields of the roots: costs the whole schema. Made aside, so not the very objects that
    *  `query` leads to. */
   whole(): Pieces<RoleSchema>;

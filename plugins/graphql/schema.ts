@@ -63,7 +63,6 @@ interface Prepared extends ModelNames {
 const nothing: IntrospectionService["introspect"] = () =>
   function* () {
     yield;
-    return [];
   };
 
 /** Whose schemas are prepared for the next model: those made last. */

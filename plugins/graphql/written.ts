@@ -1,6 +1,6 @@
 /** Texts of introspection: written between other requests, and kept. */
 import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
+import { createGzip, gunzip } from "node:zlib";
 import { inPieces, membersOf, type Ask, type Caches, type Pieces } from "../../core/index.ts";
 import type { GqlOutput, PackedBody } from "./operations.ts";
 
@@ -20,12 +20,11 @@ const TEXT = ofSource("text", () => undefined);
  *  twentieth of 38 MB, which most clients are sent as they are. */
 const MAX_PLAIN_BYTES = 64 * 1024;
 
-/** Not before the answer has gone out. */
-const WHEN_SENT_MS = 100;
+/** At least so much is compressed at a time, by another thread while more is written here. */
+const BLOCK_BYTES = 256 * 1024;
 /** Others come between what takes long in one piece: to encode tens of megabytes. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const compress = promisify(gzip);
 const inflate = promisify(gunzip);
 
 export interface Write {
@@ -39,15 +38,58 @@ const START = '{"data":{';
 const END = "}}";
 const startOf = (output: Later): string => `${START}${JSON.stringify(output.as)}:`;
 
-/** Copied part by part, which are tens of thousands. */
+const sizeOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
+
+/** Copied part by part. */
 const join = function* (parts: readonly Buffer[]): Pieces<Buffer> {
-  const whole = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
+  const whole = Buffer.allocUnsafeSlow(sizeOf(parts));
   let at = 0;
   for (const part of parts) {
     at += part.copy(whole, at);
     yield;
   }
   return whole;
+};
+
+const joined = (parts: readonly Buffer[]): Buffer => (parts.length === 1 ? parts[0]! : Buffer.concat(parts));
+
+/** `block`: takes them as they come. */
+const inBlocks = function* (output: Later, block: (bytes: Buffer) => void): Pieces<void> {
+  let parts: Buffer[] = [Buffer.from(startOf(output))];
+  let bytes = 0;
+  for (const part of output.pieces()) {
+    yield;
+    if (part === undefined) continue;
+    parts.push(part);
+    bytes += part.length;
+    if (bytes < BLOCK_BYTES) continue;
+    block(joined(parts));
+    parts = [];
+    bytes = 0;
+  }
+  block(Buffer.concat([...parts, Buffer.from(END)]));
+};
+
+interface Zip {
+  write(bytes: Buffer): void;
+  end(): Promise<Buffer>;
+}
+
+const createZip = (): Zip => {
+  const zip = createGzip({ level: 1, chunkSize: BLOCK_BYTES });
+  const parts: Buffer[] = [];
+  const ended = new Promise<Buffer>((resolve, reject) => {
+    zip.on("data", (part: Buffer) => parts.push(part));
+    zip.on("end", () => resolve(Buffer.concat(parts)));
+    zip.on("error", reject);
+  });
+  return {
+    write: (bytes) => void zip.write(bytes),
+    end: () => {
+      zip.end();
+      return ended;
+    },
+  };
 };
 
 export const createWrite = (caches: Caches, name: string): Write => {
@@ -64,25 +106,26 @@ export const createWrite = (caches: Caches, name: string): Write => {
     const { made } = kept.get({ output, text: undefined });
     if (typeof made === "string") return made;
     if (made !== undefined) return { plain: () => inflate(made), gzip: () => Promise.resolve(made) };
-    const parts = await inPieces(output.pieces());
-    const body = await inPieces(join([Buffer.from(startOf(output)), ...parts, Buffer.from(END)]));
-    if (body.length > MAX_PLAIN_BYTES) return packed(output, body);
-    const text = readText(output, body);
-    kept.get({ output, text }).keep();
-    return text;
-  };
-
-  const packed = (output: Later, body: Buffer): PackedBody => {
-    let small: Promise<Buffer> | undefined;
-    const zipped = async (): Promise<Buffer> => {
-      const bytes = await compress(body, { level: 1 });
-      kept.get({ output, text: bytes }).keep();
-      return bytes;
-    };
-    const gzipped = (): Promise<Buffer> => (small ??= zipped());
-    // where no memory is left for it, it is written anew
-    setTimeout(() => void gzipped().catch(() => undefined), WHEN_SENT_MS);
-    return { plain: () => Promise.resolve(body), gzip: gzipped };
+    const blocks: Buffer[] = [];
+    let zip = undefined as Zip | undefined; // set by the callback
+    await inPieces(
+      inBlocks(output, (block) => {
+        blocks.push(block);
+        if (block.length > MAX_PLAIN_BYTES) zip ??= createZip(); // of several the first is
+        zip?.write(block);
+      }),
+    );
+    if (zip === undefined) {
+      const text = readText(output, Buffer.concat(blocks)); // there is but one
+      kept.get({ output, text }).keep();
+      return text;
+    }
+    const zipped = zip.end().then((text) => {
+      kept.get({ output, text }).keep();
+      return text;
+    });
+    zipped.catch(() => undefined); // where no memory is left for it, it is written anew
+    return { plain: () => inPieces(join(blocks)), gzip: () => zipped };
   };
 
   const readText = (output: Later, body: Buffer): string =>

@@ -4,7 +4,7 @@ import type { GraphQLType } from "graphql";
 import { nameKey, type Pieces } from "../../../core/index.ts";
 import { ALWAYS_THERE } from "../types/collect.ts";
 import type { GqlAsides, GqlRootName } from "../aside.ts";
-import type { GqlBuild } from "../parts.ts";
+import type { GqlBuild, Parts } from "../parts.ts";
 import type { GqlFunction, GqlTable } from "../served.ts";
 import { areEqual, filled, isInOrder, reachAll, type Filled } from "./filled.ts";
 import { createMarks, fill, type Marks, type Pattern } from "./marks.ts";
@@ -101,34 +101,37 @@ const writeAll = function* (
   slabs: Slabs,
   map: ByName,
   list: number,
-  aside?: (name: string) => Pieces<void> | undefined,
-): Pieces<void> {
+  aside?: (name: string) => Parts | undefined,
+): Parts {
   let before = "";
   for (const name of yield* sortedInPieces([...map.keys()])) {
     const written = map.get(name)!; // one of its keys
     if (written.texts.length > 0) {
-      slabs.add(before + textOf(written, list));
+      yield slabs.add(before + textOf(written, list));
     } else {
-      slabs.add(before);
-      const pieces = aside?.(name);
-      if (pieces !== undefined) yield* pieces;
+      yield slabs.add(before);
+      const parts = aside?.(name);
+      if (parts !== undefined) yield* parts;
     }
     before = ",";
-    yield;
   }
 };
 
 /** Its text has a list for each that is selected. */
-const writeRoot = function* (slabs: Slabs, shell: readonly Part[], all: readonly Filled[], root: GqlRootName) {
+const writeRoot = function* (slabs: Slabs, shell: readonly Part[], fields: ByName): Parts {
+  let list = 0;
+  for (const part of shell)
+    if (typeof part === "string") yield slabs.add(part);
+    else yield* writeAll(slabs, fields, list++);
+};
+
+const rootFieldsOf = function* (all: readonly Filled[], root: GqlRootName): Pieces<ByName> {
   const fields: ByName = new Map();
   for (const one of all) {
     addRootFields(one, root, fields);
     yield;
   }
-  let list = 0;
-  for (const part of shell)
-    if (typeof part === "string") slabs.add(part);
-    else yield* writeAll(slabs, fields, list++);
+  return fields;
 };
 
 /** @throws Unlike: a name belongs to another table */
@@ -160,7 +163,8 @@ const rootsOf = (asides: GqlAsides<GqlBuild>, all: readonly Filled[]): ReadonlyM
   return roots;
 };
 
-const write = function* (asides: GqlAsides<GqlBuild>, writer: WriteParts<GraphQLType>): Pieces<readonly Buffer[]> {
+/** What throws does so before anything is written. @throws Unlike */
+const gather = function* (asides: GqlAsides<GqlBuild>, writer: WriteParts<GraphQLType>): Pieces<() => Parts> {
   if (asides.isAmbiguous) throw new Unlike();
   const marks = createMarks();
   const maker = createTemplateMaker(marks, writer, asides.roots);
@@ -169,25 +173,31 @@ const write = function* (asides: GqlAsides<GqlBuild>, writer: WriteParts<GraphQL
   const types = yield* typesOf(all, maker, marks);
   yield* checkOwners(asides, types);
   const roots = rootsOf(asides, all);
-  for (const name of roots.keys()) set(types, name, { table: undefined, texts: NONE_YET, values: NONE });
-  const slabs = createSlabs();
-  slabs.add("[");
-  yield* writeAll(slabs, types, 0, (name) => {
-    const root = roots.get(name);
-    return root && writeRoot(slabs, maker.shells.get(root) ?? [], all, root);
-  });
-  slabs.add("]");
-  return slabs.whole();
+  const rootFields = new Map<string, ByName>();
+  for (const [name, root] of roots) {
+    set(types, name, { table: undefined, texts: NONE_YET, values: NONE });
+    rootFields.set(name, yield* rootFieldsOf(all, root));
+  }
+  return function* () {
+    const slabs = createSlabs();
+    yield slabs.add("[");
+    yield* writeAll(slabs, types, 0, (name) => {
+      const [root, fields] = [roots.get(name), rootFields.get(name)];
+      return root && fields && writeRoot(slabs, maker.shells.get(root) ?? [], fields);
+    });
+    yield slabs.add("]");
+    yield slabs.rest();
+  };
 };
 
-/** The list of all types; undefined: names are not each of one thing, or the types of some table can only be made beside
- *  those of others. */
+/** What writes the list of all types; undefined: names are not each of one thing, or the types of some table can only be
+ *  made beside those of others. */
 export const typesTableByTable = function* (
   asides: GqlAsides<GqlBuild>,
   writer: WriteParts<GraphQLType>,
-): Pieces<readonly Buffer[] | undefined> {
+): Pieces<(() => Parts) | undefined> {
   try {
-    return yield* write(asides, writer);
+    return yield* gather(asides, writer);
   } catch (error) {
     if (error instanceof Unlike) return undefined;
     throw error;

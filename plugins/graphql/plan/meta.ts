@@ -1,12 +1,13 @@
 /** `__schema` and `__type` in a query. @rule G-INT-1 G-INT-3 */
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from "graphql";
-import { atOnce, type Json, type Pieces } from "../../../core/index.ts";
+import type { Json } from "../../../core/index.ts";
 import { leafOf } from "../coerce/leaf.ts";
 import { lookUpIn } from "../document/variables.ts";
 import { tooMany } from "../errors.ts";
 import { checkPlain } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import type { GqlOutput } from "../operations.ts";
+import type { Parts } from "../parts.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 
 /** Validated like any other field, then resolved by the schema, as JSON text: in pieces, since that of a large schema
@@ -19,12 +20,12 @@ export const planMetaField = (
   const { schema, document } = planner;
   const node = answeredNode(selected);
   const values = valuesOf(planner);
-  const pieces = (): Pieces<readonly Buffer[]> => schema.introspect(node, document, values);
+  const pieces = (): Parts => schema.introspect(node, document, values);
   return {
     as: selected.as,
     pieces,
     get text() {
-      return Buffer.concat(atOnce(pieces())).toString();
+      return Buffer.concat([...pieces()].filter((part) => part !== undefined)).toString();
     },
   };
 };
