@@ -3,7 +3,7 @@ import cluster from "node:cluster";
 import { VERSION } from "../../core/index.ts";
 import { buildBanner } from "../banner.ts";
 import { demoNotice } from "../demo-rules.ts";
-import { knownVariables, type EnvironmentSettings } from "../environment.ts";
+import { knownVariables, readEnvironment, type EnvironmentSettings } from "../environment.ts";
 import { strayVariables } from "../misspelt.ts";
 import { serve, type Served } from "../serve.ts";
 import { runWorkers, WORKER_INDEX } from "../workers.ts";
@@ -56,6 +56,15 @@ const sayWhatIsOdd = (settings: EnvironmentSettings): void => {
   if (settings.options.logLevel === "silent") return;
   for (const { text } of strays) process.stderr.write(`relapi: ${text}\n`);
   if (notice !== undefined) process.stderr.write(`relapi: ${notice}\n`);
+};
+
+/** All settings come from the environment. */
+export const runWithoutWords = async (): Promise<void> => {
+  try {
+    await runServer(readEnvironment(process.env));
+  } catch (error) {
+    giveUp(error);
+  }
 };
 
 export const runServer = async (settings: EnvironmentSettings): Promise<void> => {
