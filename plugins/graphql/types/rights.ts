@@ -12,30 +12,38 @@ import {
   type Relation,
   type Session,
 } from "../../../core/index.ts";
-import { once } from "./once.ts";
+import { once, onceFor } from "./once.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../served.ts";
 
 const NOTHING: GqlTableRights = {};
 
-const namesOf = (columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map((column) => column.name));
+/** Once per list: tables that are alike have one. */
+const namesOf = onceFor((columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map(({ name }) => name)));
 
-const mayDo = (model: Model, role: string, relation: Relation, privilege: Privilege, column?: Column): boolean =>
-  column === undefined
-    ? mayUseRelation(model, role, relation, privilege)
-    : mayUseColumn(model, role, relation, column, privilege);
+/** Those of the columns with the privilege: all, where the relation has it. */
+const having = (
+  model: Model,
+  role: string,
+  relation: Relation,
+  privilege: Privilege,
+  columns: readonly Column[],
+): readonly Column[] =>
+  mayUseRelation(model, role, relation, privilege)
+    ? columns
+    : columns.filter((column) => mayUseColumn(model, role, relation, column, privilege));
 
 const writeRights = (model: Model, role: string, relation: Relation): GqlTableRights => {
   if (!mayUseSchema(model, role, relation.schema)) return NOTHING;
   const { writable } = relation;
   const columns = writable.insert || writable.update ? writableColumns(relation) : [];
-  const insertable = writable.insert ? columns.filter((column) => mayDo(model, role, relation, "insert", column)) : [];
-  const updatable = writable.update ? columns.filter((column) => mayDo(model, role, relation, "update", column)) : [];
-  const mayInsert = writable.insert && (insertable.length > 0 || mayDo(model, role, relation, "insert"));
+  const insertable = writable.insert ? having(model, role, relation, "insert", columns) : [];
+  const updatable = writable.update ? having(model, role, relation, "update", columns) : [];
+  const mayInsert = writable.insert && (insertable.length > 0 || mayUseRelation(model, role, relation, "insert"));
   return {
     ...(mayInsert ? { insert: { columns: namesOf(insertable) } } : {}),
     ...(updatable.length > 0 ? { update: { columns: namesOf(updatable) } } : {}),
-    ...(writable.delete && mayDo(model, role, relation, "delete") ? { delete: true as const } : {}),
+    ...(writable.delete && mayUseRelation(model, role, relation, "delete") ? { delete: true as const } : {}),
   };
 };
 
@@ -66,7 +74,7 @@ const adminView = (model: Model): GqlRoleAccess => ({
 const grantView = (model: Model, role: string): GqlRoleAccess => {
   const mayRead = (table: GqlTable): readonly Column[] =>
     mayUseSchema(model, role, table.relation.schema)
-      ? table.relation.columns.filter((column) => mayDo(model, role, table.relation, "select", column))
+      ? having(model, role, table.relation, "select", table.relation.columns)
       : [];
   return {
     role,
