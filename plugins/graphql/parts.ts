@@ -429,7 +429,8 @@ export interface GqlBuild {
   rootName(...words: readonly (string | GqlNamePart)[]): string;
   /** Type name that belongs to no table: no prefix, no suffix. */
   sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;
-  /** Type name of a condition on an aggregate of a table; prefix and suffix apply. */
+  /** Type name of a table, and of one function in conditions on its aggregates: no prefix, no suffix. */
+  bareTypeName(...words: readonly (string | GqlNamePart)[]): string;
   predicateTypeName(...words: readonly (string | GqlNamePart)[]): string;
   /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
   fieldName(...words: readonly (string | GqlNamePart)[]): string;

@@ -186,6 +186,8 @@ export interface GqlRoleAccess {
   rights(table: GqlTable): GqlTableRights;
   /** The function itself; the rights on the returned table are checked separately. */
   mayCall(fn: GqlFunction): boolean;
+  /** Permissions of backends count. @rule G-PRM-11 */
+  readonly isBackend?: boolean;
   /** @rule G-INT-9 */
   readonly isIntrospectionClosed?: boolean;
 }

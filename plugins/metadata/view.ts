@@ -80,6 +80,7 @@ export const createView =
     const isBackend = session.isBackend === true;
     return {
       role,
+      isBackend,
       rights: (table) => rightsOf(ofRole.get(nameKey(table.relation)), isBackend),
       mayCall: (fn) => (!fn.isMutation && infersFunctions) || functions.isGranted(role, fn.routine),
       ...(closedForRoles.includes(role) ? { isIntrospectionClosed: true } : {}),

@@ -167,3 +167,18 @@ test("G-CF-1 overloads for rows of several tables", async () => {
     },
   });
 });
+
+test("G-CF-3 G-FN-4 unnamed arguments are counted without the row", async () => {
+  await api.sql(
+    "create function person_older(person, int, text) returns text language sql stable as $$ select $1.name || $2 || $3 $$",
+  );
+  try {
+    await api.reload();
+    expect(await api.gql('{ person_by_pk(id: 1) { person_older(args: {arg_1: 5, arg_2: "!"}) } }')).toMatchObject({
+      data: { person_by_pk: { person_older: "Ann5!" } },
+    });
+  } finally {
+    await api.sql("drop function person_older");
+    await api.reload();
+  }
+});

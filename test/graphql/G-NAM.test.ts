@@ -169,7 +169,7 @@ const wrapped = await startApi(
           typePrefix: "T_",
           typeSuffix: "_type",
         },
-        tables: [entry(model, "album")],
+        tables: [entry(model, "album"), entry(model, "artist", {}, { albums: "album" })],
       })),
     ],
   }),
@@ -177,15 +177,18 @@ const wrapped = await startApi(
 const customized = await schemaOf(wrapped);
 
 test("G-NAM-6 all root fields stand under the namespace, with prefix and suffix", () => {
-  expect(customized.members("query_root")).toEqual({ music: "music_query" });
-  expect(customized.members("mutation_root")).toEqual({ music: "music_mutation" });
-  expect(customized.members("subscription_root")).toEqual({ music: "music_subscription" });
-  expect(Object.keys(customized.members("music_query"))).toEqual([
+  expect(customized.members("query_root")).toEqual({ music: "T_music_query_type" });
+  expect(customized.members("mutation_root")).toEqual({ music: "T_music_mutation_frontend_type" });
+  expect(customized.members("subscription_root")).toEqual({ music: "T_music_subscription_type" });
+  expect(Object.keys(customized.members("T_music_query_type"))).toEqual([
     "the_album_aggregate_field",
     "the_album_by_pk_field",
     "the_album_field",
+    "the_artist_aggregate_field",
+    "the_artist_by_pk_field",
+    "the_artist_field",
   ]);
-  expect(Object.keys(customized.members("music_mutation"))).toContain("the_insert_album_one_field");
+  expect(Object.keys(customized.members("T_music_mutation_frontend_type"))).toContain("the_insert_album_one_field");
 });
 
 test("G-NAM-6 table types are wrapped, scalars and comparisons are not", () => {
@@ -195,6 +198,18 @@ test("G-NAM-6 table types are wrapped, scalars and comparisons are not", () => {
   });
   expect(customized.members("T_album_type")).toMatchObject({ price: "numeric" });
   expect(customized.has("order_by")).toBe(true);
+});
+
+test("G-NAM-6 types of conditions on aggregates are not wrapped, the enums of their columns are", () => {
+  expect(customized.members("T_artist_bool_exp_type")).toMatchObject({ albums_aggregate: "album_aggregate_bool_exp" });
+  expect(customized.members("album_aggregate_bool_exp")).toMatchObject({
+    bool_and: "album_aggregate_bool_exp_bool_and",
+    count: "album_aggregate_bool_exp_count",
+  });
+  expect(customized.members("album_aggregate_bool_exp_bool_and")).toMatchObject({
+    arguments: "T_album_select_column_album_aggregate_bool_exp_bool_and_arguments_columns_type!",
+    filter: "T_album_bool_exp_type",
+  });
 });
 
 gqlCases(wrapped, [

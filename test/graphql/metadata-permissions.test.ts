@@ -282,3 +282,27 @@ test("G-NAM-6 G-NAM-7 a naming convention and a namespace from the metadata, wit
     },
   });
 });
+
+test("G-NAM-6 the mutations below a namespace have another type for backends", async () => {
+  const named = await startApi(
+    forGraphql({
+      on: api.database,
+      metadata: documentOf(
+        [
+          table("album", {
+            insert_permissions: permissions({ reader: { check: {}, columns: ["title"] } }),
+            delete_permissions: permissions({ reader: { filter: {}, backend_only: true } }),
+          }),
+        ],
+        {},
+        { customization: { root_fields: { namespace: "music" }, type_names: { prefix: "T_" } } },
+      ),
+    }),
+  );
+  const typeFor = (headers: Record<string, string>) =>
+    named.gql("mutation { music { __typename } }", {}, { ...asAdmin("reader"), ...headers });
+  expect(await typeFor({})).toEqual({ data: { music: { __typename: "T_music_mutation_frontend" } } });
+  expect(await typeFor({ "x-session-use-backend-only-permissions": "true" })).toEqual({
+    data: { music: { __typename: "T_music_mutation_backend" } },
+  });
+});

@@ -24,7 +24,7 @@ import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
 import { inNameOrder } from "./fields.ts";
 import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
-import { isLegalName } from "./names.ts";
+import { isLegalName, namespaceRoot } from "./names.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./shapes.ts";
 import { ownTypesFor, type OwnTypes } from "./own-types.ts";
@@ -288,6 +288,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     orderDirection: () => orderDirection(build),
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
+    bareTypeName: names.bareTypeName,
     predicateTypeName: names.predicateTypeName,
     fieldName: names.fieldName,
     enumValue: names.enumValue,
@@ -345,7 +346,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     const { namespace } = source.customization;
     const spec = ROOTS[of];
     if (namespace === undefined) return object({ ...spec, isOptional: true });
-    const inner = object({ name: `${namespace}_${of}`, scope: spec.scope, isOptional: true });
+    const name = names.namespaceTypeName(`${namespace}_${namespaceRoot(of, view.isBackend === true)}`);
+    const inner = object({ name, scope: spec.scope, isOptional: true });
     return (
       inner &&
       objectType(spec, fieldSource, {

@@ -12,7 +12,7 @@ import {
 } from "../../../core/index.ts";
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
-import { byName, createNames, defaultWord, describedName, isLegalName, type Names } from "./names.ts";
+import { byName, createNames, defaultWord, describedName, isLegalName, namespaceRoot, type Names } from "./names.ts";
 import { defaultRelationships } from "./default-relationships.ts";
 import { onceInPieces, type InPieces } from "./once.ts";
 import { servedTable, type TableMakers } from "./served-table.ts";
@@ -143,10 +143,12 @@ const hasOwnRoots = (entry: GqlTableEntry | undefined): boolean =>
   entry?.rootFields !== undefined && ROOTS.some((root) => entry.rootFields?.[root]?.name !== undefined);
 
 /** Types that every schema needs: the roots, those below a namespace, and the built-in scalars. */
-const ownTypesOf = ({ namespace }: GqlCustomization): readonly string[] => [
-  ...["query", "mutation", "subscription"].flatMap((root) => [
+const ownTypesOf = ({ namespace }: GqlCustomization, names: Names): readonly string[] => [
+  ...(["query", "mutation", "subscription"] as const).flatMap((root) => [
     `${root}_root`,
-    ...(namespace === undefined ? [] : [`${namespace}_${root}`]),
+    ...(namespace === undefined
+      ? []
+      : [false, true].map((isBackend) => names.namespaceTypeName(`${namespace}_${namespaceRoot(root, isBackend)}`))),
   ]),
   "Int",
   "Float",
@@ -200,7 +202,7 @@ export const createCatalog = function* (
     const relation = relationOf(model, entry.relation);
     return relation === undefined ? [] : [{ key: nameKey(relation), relation, entry }];
   });
-  const taken = createTakenNames(ownTypesOf(customization), customization);
+  const taken = createTakenNames(ownTypesOf(customization, names), customization);
   const named = yield* nameTables(listed === undefined ? exposedRelations(model) : inOrder(listed), names, taken, warn);
   const tableOf = new Map<string, GqlTable>();
   const isServed = (name: QualifiedName): boolean => tableOf.has(nameKey(name));

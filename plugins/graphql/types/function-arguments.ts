@@ -1,6 +1,6 @@
 /** `args: { term: "a" }`: input of functions and computed fields. @rule G-FN-4 G-CF-3 */
 import type { GraphQLArgumentConfig } from "graphql";
-import type { Routine, RoutineParameter } from "../../../core/index.ts";
+import type { RoutineParameter } from "../../../core/index.ts";
 import { ownParameters } from "./role-table.ts";
 import { isLegalName } from "./names.ts";
 import { argument, fieldsOf } from "./tap.ts";
@@ -12,11 +12,11 @@ interface OwnParameter {
   readonly index: number;
 }
 
-/** Unnamed ones are counted among themselves: `arg_1`, `arg_2`. */
-const nameOf = ({ index, parameter }: OwnParameter, routine: Routine): string =>
+/** Unnamed ones are counted among themselves, without the row of a computed field: `arg_1`, `arg_2`. */
+const nameOf = ({ index, parameter }: OwnParameter, own: readonly OwnParameter[]): string =>
   parameter.name !== ""
     ? parameter.name
-    : `arg_${routine.parameters.slice(0, index + 1).filter(({ name }) => name === "").length}`;
+    : `arg_${own.filter((one) => one.parameter.name === "" && one.index <= index).length}`;
 
 const parametersOf = (context: Pick<GqlTypeSpec, "routine" | "computedField" | "fn">): readonly OwnParameter[] => {
   if (context.computedField !== undefined) return ownParameters(context.computedField);
@@ -28,11 +28,10 @@ const parametersOf = (context: Pick<GqlTypeSpec, "routine" | "computedField" | "
 
 export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
-  const routine = context.computedField?.routine ?? context.routine;
-  if (routine === undefined) return {};
+  const parameters = parametersOf(context);
   return fieldsOf(
-    parametersOf(context).map((own) => {
-      const name = build.fieldName(nameOf(own, routine));
+    parameters.map((own) => {
+      const name = build.fieldName(nameOf(own, parameters));
       const value = isLegalName(name) ? build.valueType(own.parameter.type) : undefined;
       return (
         value &&

@@ -11,8 +11,12 @@ export interface Names {
   /** Type that belongs to no table: comparisons, `order_by`. Scalars are called like their PostgreSQL types whatever
    *  the convention. */
   sharedTypeName(...words: readonly NamePart[]): string;
-  /** Type of a condition on an aggregate of a table. */
+  /** Type of a table without prefix and suffix. */
+  bareTypeName(...words: readonly NamePart[]): string;
+  /** Type of one function in conditions on aggregates of a table: neither prefix nor suffix. */
   predicateTypeName(...words: readonly NamePart[]): string;
+  /** Type below a namespace: prefix and suffix apply to its name as it is. */
+  namespaceTypeName(name: string): string;
   rootName(...words: readonly NamePart[]): string;
   fieldName(...words: readonly NamePart[]): string;
   /** Values of `order_by` and of enum tables. */
@@ -54,6 +58,10 @@ const joined = (words: readonly NamePart[]): string => {
   return text;
 };
 
+/** The root types below a namespace. @rule G-NAM-6 */
+export const namespaceRoot = (root: "query" | "mutation" | "subscription", isBackend: boolean): string =>
+  root === "mutation" ? `mutation_${isBackend ? "backend" : "frontend"}` : root;
+
 /** `["insert", "album_item", "one"]` to `insertAlbumItemOne`; underscores at the front stay. */
 const camel = (words: readonly NamePart[]): string => {
   let name = "";
@@ -89,7 +97,9 @@ const plainNames = (customization: GqlCustomization): Names => {
   return {
     typeName: (...words) => typePrefix + joined(words) + typeSuffix,
     sharedTypeName: (...words) => joined(words),
-    predicateTypeName: (...words) => typePrefix + joined(words) + typeSuffix,
+    bareTypeName: (...words) => joined(words),
+    predicateTypeName: (...words) => joined(words),
+    namespaceTypeName: (name) => typePrefix + name + typeSuffix,
     rootName: (...words) => rootPrefix + joined(words) + rootSuffix,
     fieldName: (...words) => joined(words),
     enumValue: (name) => name,
@@ -103,14 +113,18 @@ const camelNames = (customization: GqlCustomization): Names => {
     ...words,
     ...(suffix ? [suffix] : []),
   ];
-  const predicateTypeName = (...words: readonly NamePart[]): string => camel(around(words, typePrefix, typeSuffix));
+  const bareTypeName = (...words: readonly NamePart[]): string =>
+    isCustomWord(words[0]) ? camel(words) : pascal(words);
+  const typeName = (...words: readonly NamePart[]): string => {
+    const wrapped = around(words, typePrefix, typeSuffix);
+    return typePrefix ? pascal(wrapped) : bareTypeName(...wrapped);
+  };
   return {
-    typeName: (...words) =>
-      typePrefix || !isCustomWord(words[0])
-        ? pascal(around(words, typePrefix, typeSuffix))
-        : predicateTypeName(...words),
+    typeName,
+    bareTypeName,
     sharedTypeName: (...words) => pascal(words),
-    predicateTypeName,
+    predicateTypeName: (...words) => camel(words),
+    namespaceTypeName: (name) => typeName({ text: name, isCustom: true }),
     rootName: (...words) => camel(around(words, rootPrefix, rootSuffix)),
     fieldName: (...words) => camel(words),
     enumValue: (name) => name.toUpperCase(),

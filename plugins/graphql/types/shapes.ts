@@ -107,10 +107,10 @@ export const aggregateOrderBy = perTable((build, table): GraphQLInputObjectType 
   }),
 );
 
-/** @rule G-INP-6 */
+/** @rule G-INP-6 G-NAM-6 */
 export const aggregateBoolExp = perTable((build, table): GraphQLInputObjectType | undefined =>
   build.inputObject({
-    name: build.typeName(table.word, "aggregate_bool_exp"),
+    name: build.bareTypeName(table.word, "aggregate_bool_exp"),
     scope: "aggregate_bool_exp",
     relation: table.relation,
   }),
