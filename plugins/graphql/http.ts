@@ -21,12 +21,14 @@ import { credentialRules } from "./credential-rules.ts";
 import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
+import type { MetadataProblem } from "../metadata/api.ts";
 import type { LiveQueriesService } from "../subscriptions/api.ts";
 
 export type AnyExchange = Omit<Exchange, "session">;
 
 const OLD_PATH = "/v1alpha1/graphql";
 const SOCKET_PATH = "/v1/graphql/ws";
+const HEALTH_PATHS = ["/healthz", "/hasura/healthz"];
 
 /** Nothing else is served below these: paths of Hasura's other APIs return 404 here, instead of being read as tables
  *  (§21). */
@@ -196,14 +198,19 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     return text === null || text.length * 3 < MIN_GZIP_BYTES ? whole : compressed(exchange, whole);
   };
 
-  const health = async (): Promise<Answer> => {
+  /** Objects of the metadata that are left out are an error where the caller is strict. @rule G-HTTP-17 */
+  const health = async (query: string | undefined): Promise<Answer> => {
     const headers: Headers = [["Content-Type", "text/plain; charset=utf-8"]];
     try {
       await context.execute(NOTHING); // only its settings make the round trip
-      return { status: 200, headers, body: "OK" };
     } catch {
       return { status: 500, headers, body: "ERROR" }; // unhealthy, whatever the reason
     }
+    const problems = context.model().parts["metadata-problems"] as readonly MetadataProblem[] | undefined; // the metadata's
+    if (problems === undefined || problems.length === 0) return { status: 200, headers, body: "OK" };
+    const isStrict = new URLSearchParams(query).get("strict") === "true";
+    const word = isStrict ? "ERROR" : "WARN";
+    return { status: isStrict ? 500 : 200, headers, body: `${word}: inconsistent objects in schema` };
   };
 
   const version = JSON.stringify({ server_type: "relapi", version: VERSION });
@@ -223,7 +230,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       if (!isRead(method)) return byMethod(exchange, SOCKET_ALLOW);
       return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
     }
-    if (isRead(method) && path === "/healthz") return health();
+    if (isRead(method) && HEALTH_PATHS.includes(path)) return health(exchange.query);
     if (isRead(method) && path === "/v1/version") return json(exchange, 200, version);
     return json(exchange, 404, NOT_FOUND);
   };
@@ -231,7 +238,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   return {
     name: "graphql",
     credentialRules,
-    paths: () => [...PATHS, "/healthz", ...FAMILIES],
+    paths: () => [...PATHS, ...HEALTH_PATHS, ...FAMILIES],
     beforeAuthorize: open,
     handle: post,
     encodeError: (error: CoreError, exchange) => {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
+import { documentOf, table } from "../support/metadata-document.ts";
 import { adminSecret } from "../support/tokens.ts";
 
 const api = await startApi(
@@ -382,7 +383,13 @@ test("G-HTTP-14 the root fields of a query see one snapshot, in a read-only tran
 });
 
 cases(api, [
-  { title: "G-HTTP-12 health", request: "GET /healthz", status: 200, bytes: "OK" },
+  { title: "G-HTTP-17 health", request: "GET /healthz", status: 200, bytes: "OK" },
+  {
+    title: "G-HTTP-17 strict, and its other address",
+    request: "GET /hasura/healthz?strict=true",
+    status: 200,
+    bytes: "OK",
+  },
   {
     title: "G-HTTP-12 version",
     request: "GET /v1/version",
@@ -390,6 +397,21 @@ cases(api, [
     answer: { server_type: "relapi", version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
   },
 ]);
+
+test("G-HTTP-17 metadata that does not fit the database", async () => {
+  const own = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("team"), table("nowhere")]) }));
+  const answers = await Promise.all(
+    ["/healthz", "/healthz?strict=false", "/healthz?strict=true", "/hasura/healthz?strict=true"].map((path) =>
+      own.get(path),
+    ),
+  );
+  expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual([
+    "200 WARN: inconsistent objects in schema",
+    "200 WARN: inconsistent objects in schema",
+    "500 ERROR: inconsistent objects in schema",
+    "500 ERROR: inconsistent objects in schema",
+  ]);
+});
 
 test("G-HTTP-12 an unknown path below a REST table of that name stays REST", async () => {
   const answer = await api.get("/api/team?select=name&limit=1&order=id");
