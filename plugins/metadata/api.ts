@@ -55,6 +55,8 @@ export interface MetadataObject {
  *  leave the list of them in `model.parts["metadata-problems"]`; another plugin adds to it before `metadata` is applied. @rule G-MET-12 */
 export interface MetadataProblem extends MetadataObject {
   readonly reason: string;
+  /** The reason without the place, in the words of the dialect where it has some. */
+  readonly detail?: string;
 }
 
 /** Where the metadata comes from, for who edits it. */

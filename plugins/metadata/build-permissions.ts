@@ -234,7 +234,8 @@ export const buildPermissions = (
         entry[operation] = undefined;
         const { schema, name } = table.relation;
         const of = { type: `${operation}_permission`, of: { schema, name }, name: role } as const;
-        const note: Note = (message) => builder.note(message, of);
+        const note: Note = (message) =>
+          builder.note(message, { ...of, detail: message.startsWith(place) ? message.slice(place.length) : message });
         const own: PermissionBuilder = { ...builder, note, noteKey: builder.note };
         try {
           if (operation === "select") entry.select = selectPermission(permission, table, place, own);

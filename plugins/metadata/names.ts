@@ -127,15 +127,17 @@ export const matchTables = (
       if (name === undefined) return note(`table ${relation.name}: relationship without a name; ignored`);
       const type = isObjectRelationship ? "object_relation" : "array_relation";
       const place = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
-      const leaveOut = (reason: string): void => note(`${place}${reason}`, { type, of: table.name, name });
+      const leaveOut = (reason: string, detail = reason): void =>
+        note(`${place}${reason}`, { type, of: table.name, name, detail });
       if (!GRAPHQL_NAME.test(name)) return leaveOut("its name is not a valid GraphQL name");
       if (columnOf(relation, name) !== undefined) return leaveOut("a column has that name");
       if (relationships.some((other) => other.name === name)) return leaveOut("the name is taken");
       const using = objectOf(objectOf(raw)["using"]);
       const matched = matchRelationship(model, relation, using, isObjectRelationship, name);
-      if (typeof matched === "string") return leaveOut(matched);
-      if (!isListed(matched.relationship.target))
-        return leaveOut(`table "${matched.relationship.target.name}" is not in the metadata`);
+      if ("reason" in matched) return leaveOut(matched.reason, matched.detail);
+      const { target } = matched.relationship;
+      if (!isListed(target))
+        return leaveOut(`table "${target.name}" is not in the metadata`, `table "${target.name}" is not tracked`);
       if (matched.isNew) added.push(matched.relationship);
       relationships.push({
         name,
@@ -245,6 +247,7 @@ const computedEntry = (model: Model, relation: Relation, raw: RawObject, note: N
       type: "computed_field",
       of: { schema, name: table },
       name,
+      detail: reason,
     });
     return [];
   };

@@ -1,5 +1,5 @@
 /** What is left out of the metadata, said where it is found. */
-import type { MetadataObject } from "./api.ts";
+import type { MetadataProblem } from "./api.ts";
 
 /** Says what is left out, and of which object where that is known. */
-export type Note = (message: string, of?: MetadataObject) => void;
+export type Note = (message: string, of?: Omit<MetadataProblem, "reason">) => void;

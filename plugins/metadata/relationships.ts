@@ -5,6 +5,7 @@ import {
   sameName,
   type ColumnPair,
   type Model,
+  type QualifiedName,
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
@@ -16,6 +17,16 @@ export interface MatchedRelationship {
   readonly isNew: boolean;
   readonly isAfter: boolean;
 }
+
+/** Why there is none. */
+export interface Mismatch {
+  readonly reason: string;
+  /** In the words of the dialect, where it has some. */
+  readonly detail?: string;
+}
+
+const NO_KEY = "no foreign constraint exists on the given column(s)";
+const SEVERAL_KEYS = "more than one foreign key constraint exists on the given column(s)";
 
 const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one) => b.includes(one));
@@ -30,29 +41,29 @@ const columnNames = (raw: Raw | undefined): readonly string[] | undefined => {
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
-/** @returns a message if it cannot be found */
 export const matchRelationship = (
   model: Model,
   relation: Relation,
   using: RawObject,
   isObjectRelationship: boolean,
   name: string,
-): MatchedRelationship | string => {
+): MatchedRelationship | Mismatch => {
   const key = using["foreign_key_constraint_on"];
   const manual = using["manual_configuration"];
   if (!isGiven(key)) return manualRelationship(model, relation, objectOf(manual), isObjectRelationship, name);
-  if (isGiven(manual)) return "it has both foreign_key_constraint_on and manual_configuration";
+  if (isGiven(manual)) return { reason: "it has both foreign_key_constraint_on and manual_configuration" };
   if (typeof key === "string" || Array.isArray(key))
-    return isObjectRelationship ? alongOwnKey(relation, columnNames(key)) : "it names no table";
+    return isObjectRelationship ? alongOwnKey(relation, columnNames(key)) : NO_TABLE;
   return alongOtherKey(model, relation, objectOf(key), isObjectRelationship, name);
 };
 
-const NO_COLUMNS = "it names no columns";
+const NO_COLUMNS: Mismatch = { reason: "it names no columns" };
+const NO_TABLE: Mismatch = { reason: "it names no table" };
 
-const alongOwnKey = (relation: Relation, columns: readonly string[] | undefined): MatchedRelationship | string => {
+const alongOwnKey = (relation: Relation, columns: readonly string[] | undefined): MatchedRelationship | Mismatch => {
   if (columns === undefined) return NO_COLUMNS;
   const missing = columns.find((column) => columnOf(relation, column) === undefined);
-  if (missing !== undefined) return `column "${missing}" does not exist`;
+  if (missing !== undefined) return { reason: `column "${missing}" does not exist`, detail: NO_KEY };
   const found = relation.relationships.filter(
     (one) =>
       one.isOwnKey &&
@@ -65,7 +76,8 @@ const alongOwnKey = (relation: Relation, columns: readonly string[] | undefined)
   const relationship = onlyOne(found, ({ constraint, target }) =>
     relation.foreignKeys.some((key) => key.name === constraint && sameName(key.target, target)),
   );
-  if (typeof relationship === "string") return `${relationship} exactly the columns ${quoted(columns)}`;
+  if (typeof relationship === "string")
+    return { reason: `${relationship} exactly the columns ${quoted(columns)}`, detail: detailOf(relationship) };
   return { relationship, isNew: false, isAfter: false };
 };
 
@@ -75,15 +87,16 @@ const alongOtherKey = (
   key: RawObject,
   isObjectRelationship: boolean,
   name: string,
-): MatchedRelationship | string => {
+): MatchedRelationship | Mismatch => {
   const target = nameOf(key["table"]);
-  if (target === undefined) return "it names no table";
+  if (target === undefined) return NO_TABLE;
   const other = relationOf(model, target);
-  if (other === undefined) return `table "${target.name}" does not exist`;
+  if (other === undefined) return noTable(target);
   const columns = columnNames(key["columns"] ?? key["column"]);
   if (columns === undefined) return NO_COLUMNS;
   const missing = columns.find((column) => columnOf(other, column) === undefined);
-  if (missing !== undefined) return `column "${missing}" of table "${other.name}" does not exist`;
+  if (missing !== undefined)
+    return { reason: `column "${missing}" of table "${other.name}" does not exist`, detail: NO_KEY };
   const found = relation.relationships.filter(
     (one) =>
       !one.isOwnKey &&
@@ -97,9 +110,12 @@ const alongOtherKey = (
     other.foreignKeys.some((own) => own.name === constraint && sameName(own.target, relation)),
   );
   if (relationship === "no foreign key has")
-    return `table "${target.name}" has no foreign key of ${quoted(columns)} to this one`;
+    return { reason: `table "${target.name}" has no foreign key of ${quoted(columns)} to this one`, detail: NO_KEY };
   if (typeof relationship === "string")
-    return `${relationship} exactly the columns ${quoted(columns)} of table "${target.name}"`;
+    return {
+      reason: `${relationship} exactly the columns ${quoted(columns)} of table "${target.name}"`,
+      detail: detailOf(relationship),
+    };
   if (isObjectRelationship && !relationship.isToOne) {
     // nothing guarantees at most one row, so any of them is returned, as with manually chosen columns
     return {
@@ -125,6 +141,14 @@ const alongOtherKey = (
   return { relationship, isNew: false, isAfter: false };
 };
 
+const detailOf = (found: "no foreign key has" | "several foreign keys have"): string =>
+  found === "no foreign key has" ? NO_KEY : SEVERAL_KEYS;
+
+const noTable = ({ name }: QualifiedName): Mismatch => ({
+  reason: `table "${name}" does not exist`,
+  detail: `table "${name}" is not tracked`,
+});
+
 /** Keys of tables come before those that views show; constraints that say the same count as one. */
 const onlyOne = (
   found: readonly Relationship[],
@@ -147,20 +171,21 @@ const manualRelationship = (
   raw: RawObject,
   isToOne: boolean,
   name: string,
-): MatchedRelationship | string => {
+): MatchedRelationship | Mismatch => {
   const target = nameOf(raw["remote_table"]);
   const other = target && relationOf(model, target);
   if (target === undefined || other === undefined)
-    return target === undefined ? "it says neither a foreign key nor a table" : `table "${target.name}" does not exist`;
+    return target === undefined ? { reason: "it says neither a foreign key nor a table" } : noTable(target);
   const columns = Object.entries(objectOf(raw["column_mapping"])).map(([source, column]): ColumnPair => [
     source,
     textOf(column) ?? "",
   ]);
   for (const [source, column] of columns) {
-    if (columnOf(relation, source) === undefined) return `column "${source}" does not exist`;
-    if (columnOf(other, column) === undefined) return `column "${column}" of table "${other.name}" does not exist`;
+    if (columnOf(relation, source) === undefined) return { reason: `column "${source}" does not exist` };
+    if (columnOf(other, column) === undefined)
+      return { reason: `column "${column}" of table "${other.name}" does not exist` };
   }
-  if (columns.length === 0) return "its column_mapping is empty";
+  if (columns.length === 0) return { reason: "its column_mapping is empty" };
   const isAfter = isToOne && raw["insertion_order"] === "after_parent";
   return {
     relationship: {

@@ -142,9 +142,14 @@ describe("P-HAS-7 explain", () => {
     expect(own.plan.join("\n")).toMatch(/id = 7/);
   });
 
-  test("several fields are one statement; a subscription is one plan", async () => {
-    const both = await explained({ query: { query: "{ a: album(limit: 1) { id } artist { id } }" } });
-    expect(both.map(({ field }: { readonly field: string }) => field)).toEqual(["a, artist"]);
+  test("each field has its statement; a subscription is one plan", async () => {
+    const query = "query ($n: Int!) { a: album(limit: 1) { id } __typename artist(limit: $n) { id } }";
+    const both = await explained({ query: { query, variables: { n: 2 } } });
+    expect(both.map(({ field }: { readonly field: string }) => field)).toEqual(["a", "__typename", "artist"]);
+    expect(both[0].sql).not.toContain('"artist"');
+    expect(both[1]).toEqual({ field: "__typename", sql: null, plan: null });
+    expect(both[2].sql).not.toContain('"album"');
+    expect(both[2].plan.join("\n")).toContain("artist");
     const one = await explained({ query: { query: "subscription { album(limit: 1) { id } }" } });
     expect(Object.keys(one)).toEqual(["sql", "plan", "variables"]);
   });

@@ -260,26 +260,26 @@ test("P-HAS-4 what does not fit the database is refused, and nothing has changed
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
   const before = await run(api, "export_metadata", {}, { version: 2 });
   const refusals: readonly (readonly [string, unknown, string])[] = [
-    ["pg_track_table", { table: "nowhere" }, "constraint-violation"],
+    ["pg_track_table", { table: "nowhere" }, "invalid-configuration"],
     ["pg_track_table", { table: "artist" }, "already-tracked"],
     ["pg_untrack_table", { table: "nowhere" }, "already-untracked"],
     [
       "pg_create_object_relationship",
       { table: "album", name: "x", using: { foreign_key_constraint_on: "title" } },
-      "constraint-violation",
+      "invalid-configuration",
     ],
     [
       "pg_create_select_permission",
       { table: "album", role: "r", permission: { columns: ["nothing"], filter: {} } },
-      "constraint-violation",
+      "invalid-configuration",
     ],
     [
       "pg_create_select_permission",
       { table: "album", role: "r", permission: { columns: "*", filter: { nothing: {} } } },
-      "constraint-violation",
+      "invalid-configuration",
     ],
     ["pg_create_select_permission", { table: "album", role: "admin", permission: everything }, "validation-failed"],
-    ["pg_drop_select_permission", { table: "album", role: "r" }, "not-exists"],
+    ["pg_drop_select_permission", { table: "album", role: "r" }, "permission-denied"],
     ["pg_create_select_permission", { table: "album", role: "r" }, "parse-failed"],
     ["replace_metadata", documentOf([table("nowhere")]), "unexpected"],
   ];
@@ -305,8 +305,8 @@ test("P-HAS-4 what does not fit the database is refused, and nothing has changed
   );
   expect(lenient.is_consistent).toBe(false);
   expect(lenient.inconsistent_objects.map(({ type, name }: Entry) => [type, name])).toEqual([
-    ["table", "table nowhere"],
-    ["select_permission", "select_permission r in table album"],
+    ["table", "table nowhere in source default"],
+    ["select_permission", "select_permission r in table album in source default"],
   ]);
   // others may be added meanwhile
   expect(await run(api, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
@@ -316,6 +316,90 @@ test("P-HAS-4 what does not fit the database is refused, and nothing has changed
     table("album", { select_permissions: permissions({ s: everything }) }),
     table("artist"),
   ]);
+  await api.close();
+});
+
+test("P-HAS-9 inconsistent objects are told as the dialect tells them", async () => {
+  const api = await start(await folderOf());
+  await run(api, "pg_track_tables", { tables: ["artist", "album"] });
+  const missing = 'Inconsistent object: no such table/view exists in source: "shop.nowhere"';
+  expect(await run(api, "pg_track_table", { table: { schema: "shop", name: "nowhere" } })).toEqual({
+    path: "$.args",
+    error: missing,
+    code: "invalid-configuration",
+    internal: [
+      {
+        definition: { schema: "shop", name: "nowhere" },
+        name: "table shop.nowhere in source default",
+        reason: missing,
+        type: "table",
+      },
+    ],
+  });
+  const using = { foreign_key_constraint_on: "title" };
+  expect(await run(api, "pg_create_object_relationship", { table: "album", name: "x", using })).toMatchObject({
+    error:
+      'Inconsistent object: in table "album": in relationship "x": no foreign constraint exists on the given column(s)',
+    internal: [
+      {
+        definition: { comment: null, name: "x", source: "default", table: album, using },
+        name: "object_relation x in table album in source default",
+      },
+    ],
+  });
+  const permission = { columns: ["nothing"], filter: {} };
+  expect(await run(api, "pg_create_select_permission", { table: "album", role: "r", permission })).toMatchObject({
+    error: 'Inconsistent object: in table "album": in permission for role "r": column "nothing" does not exist',
+    internal: [{ definition: { comment: null, role: "r", source: "default", table: album, permission } }],
+  });
+  await api.close();
+});
+
+test("P-HAS-9 errors of commands", async () => {
+  const api = await start(await folderOf());
+  await run(api, "pg_track_tables", { tables: ["artist", "album"] });
+  const relationship = { table: "album", name: "artist", using: { foreign_key_constraint_on: "artist_id" } };
+  const grant = { table: "album", role: "r", permission: everything };
+  expect(await run(api, "pg_create_object_relationship", relationship)).toEqual(SUCCESS);
+  expect(await run(api, "pg_create_insert_permission", { ...grant, permission: { check: {} } })).toEqual(SUCCESS);
+  const help =
+    "See our documentation at https://hasura.io/docs/latest/graphql/core/api-reference/metadata-api/index.html#metadata-apis.";
+  const errors: readonly (readonly [string, unknown, string, string])[] = [
+    [
+      "pg_create_object_relationship",
+      relationship,
+      "already-exists",
+      'field with name "artist" already exists in table "album"',
+    ],
+    ["pg_drop_relationship", { table: "album", relationship: "x" }, "not-exists", 'relationship "x" does not exist'],
+    [
+      "pg_create_insert_permission",
+      { ...grant, permission: { check: {} } },
+      "already-exists",
+      'insert permission already defined on table "album" with role "r"',
+    ],
+    [
+      "pg_drop_select_permission",
+      { table: "album", role: "r" },
+      "permission-denied",
+      'select permission on "album" for role "r" does not exist',
+    ],
+    [
+      "pg_set_table_is_enum",
+      { table: "team", is_enum: true },
+      "not-exists",
+      'table "team" does not exist in source: default',
+    ],
+    ["pg_untrack_function", { function: "f" }, "not-exists", 'function "f" does not exist in source: default'],
+    [
+      "pg_drop_relationship",
+      { relationship: "x" },
+      "parse-failed",
+      `Error when parsing command drop_relationship.\n${help}\nInternal error message: key "table" not found`,
+    ],
+  ];
+  for (const [type, args, code, error] of errors)
+    expect(await run(api, type, args)).toMatchObject({ path: "$.args", code, error });
   await api.close();
 });
 
@@ -332,7 +416,9 @@ test("P-HAS-4 dependents are dropped with cascade only; a bulk is all or nothing
   expect(await run(api, "bulk", make)).toEqual([SUCCESS, SUCCESS, SUCCESS]);
   const kept = await run(api, "pg_untrack_table", { table: "artist" });
   expect(kept.code).toBe("dependency-error");
-  expect(kept.error).toContain("object relationship artist");
+  expect(kept.error).toBe(
+    'cannot drop due to the following dependent objects: relationship album.artist in source "default"',
+  );
   expect(await run(api, "pg_untrack_table", { table: "artist", cascade: true })).toEqual(SUCCESS);
   expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album")]);
   const mixed = [
@@ -346,7 +432,7 @@ test("P-HAS-4 dependents are dropped with cascade only; a bulk is all or nothing
   expect(went.map(({ message, code }: Entry) => message ?? code)).toEqual([
     "success",
     "not-exists",
-    "constraint-violation",
+    "invalid-configuration",
   ]);
   expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album"), table("artist")]);
   await api.close();
@@ -361,7 +447,7 @@ test("P-HAS-3 a version that is not the current one is refused; changes at once 
   expect([late.status, late.json().code]).toEqual([409, "conflict"]);
   const names = ["album", "team", "search_albums"];
   const answers = await Promise.all(names.map((name) => run(api, "pg_track_table", { table: name })));
-  expect(answers.map(({ message, code }) => message ?? code)).toEqual(["success", "success", "constraint-violation"]);
+  expect(answers.map(({ message, code }) => message ?? code)).toEqual(["success", "success", "invalid-configuration"]);
   expect((await run(api, "export_metadata")).sources[0].tables).toHaveLength(3);
   await api.close();
 });

@@ -307,14 +307,14 @@ test("P-NAT-4 P-HAS-4 tracked together by the metadata API, and refused alone", 
   }));
   expect(await run("pg_track_logical_model", models[0]?.args)).toMatchObject({
     status: 400,
-    code: "constraint-violation",
+    code: "invalid-configuration",
     error: 'Inconsistent object: logical model an_article: writer: there is no logical model "a_writer"',
     internal: [{ type: "logical_model", name: "logical_model an_article" }],
   });
   expect((await run("bulk_atomic", models)).status).toBe(200);
   expect(await run("pg_track_native_query", ARTICLES)).toMatchObject({
     status: 400,
-    code: "constraint-violation",
+    code: "invalid-configuration",
     internal: [
       {
         type: "native_query",

@@ -80,7 +80,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
       return engineOf().parseJson(text);
     } catch (error) {
       if (isRelApiError(error)) throw error;
-      throw refusal("invalid-json", error instanceof Error ? error.message : "no JSON", "$");
+      throw refusal("invalid-json", `Error in $: ${error instanceof Error ? error.message : "no JSON"}`, "$");
     }
   };
 

@@ -10,7 +10,6 @@ import {
   listIn,
   listOf,
   nameIn,
-  notExists,
   refuseAdmin,
   shown,
   textIn,
@@ -35,13 +34,13 @@ const track =
       throw refusal("already-tracked", `${WORDS[kind]} already tracked: "${shown(name)}"`, from.at);
     });
 
-const untrack =
-  (kind: "table" | "function"): Command =>
-  (document, from) =>
-    inEntry(document, from, kind, (object, name) => {
-      if (object !== undefined) return undefined;
-      throw refusal("already-untracked", `${WORDS[kind]} already untracked: "${shown(name)}"`, from.at);
-    });
+const untrackTable: Command = (document, from) =>
+  inEntry(document, from, "table", (object, name) => {
+    if (object !== undefined) return undefined;
+    throw refusal("already-untracked", `view/table already untracked: "${shown(name)}"`, from.at);
+  });
+
+const untrackFunction: Command = (document, from) => inObject(document, from, "function", () => undefined);
 
 /** `pg_track_tables`: a list of what the command for one takes. */
 const each =
@@ -85,28 +84,30 @@ interface Member {
   readonly what: string;
 }
 
+/** Errors of a member that has an own word for them. */
+interface MemberErrors {
+  readonly taken?: (name: string, owner: string) => string;
+  readonly missing?: (name: string, owner: string) => readonly [code: string, message: string];
+}
+
 const add =
-  (member: Member, entry: (from: Arguments) => Entry, alsoIn: readonly string[] = []): Command =>
+  (member: Member & MemberErrors, entry: (from: Arguments) => Entry, alsoIn: readonly string[] = []): Command =>
   (document, from) => {
     const { of, list, key, what } = member;
+    const taken = member.taken ?? ((name, owner) => `${what} "${name}" already exists in ${of} "${owner}"`);
     const name = textIn(from, key);
     return inObject(document, from, of, (object) => {
       const isTaken = [list, ...alsoIn].some((one) =>
         listOf(object[one]).some((other) => entryOf(other)[key] === name),
       );
-      if (isTaken)
-        throw refusal(
-          "already-exists",
-          `${what} "${name}" already exists in ${of} "${shown(nameIn(from, of))}"`,
-          from.at,
-        );
+      if (isTaken) throw refusal("already-exists", taken(name, shown(nameIn(from, of))), from.at);
       return { ...object, [list]: [...listOf(object[list]), { [key]: name, ...entry(from) }] };
     });
   };
 
 /** In the one of the lists that has it. */
 const member = (
-  { of, key, argument = key, what }: Omit<Member, "list">,
+  { of, key, argument = key, what, missing }: Omit<Member, "list"> & MemberErrors,
   lists: (from: Arguments) => readonly string[],
   change: (entry: Entry, from: Arguments, object: Entry) => Entry | undefined,
 ): Command => {
@@ -114,7 +115,13 @@ const member = (
     const name = textIn(from, argument);
     return inObject(document, from, of, (object) => {
       const list = lists(from).find((one) => listOf(object[one]).some((entry) => entryOf(entry)[key] === name));
-      if (list === undefined) throw notExists(`${what} "${name}" of ${of} "${shown(nameIn(from, of))}"`, from.at);
+      if (list === undefined) {
+        const [code, message] = missing?.(name, shown(nameIn(from, of))) ?? [
+          "not-exists",
+          `${what} "${name}" does not exist`,
+        ];
+        throw refusal(code, message, from.at);
+      }
       return changed(
         object,
         list,
@@ -130,9 +137,9 @@ const relationship = { of: "table", key: "name", what: "relationship" } as const
 
 const createRelationship = (list: string): Command =>
   add(
-    { ...relationship, list },
+    { ...relationship, list, taken: (name, table) => `field with name "${name}" already exists in table "${table}"` },
     (from) => ({ using: entryIn(from, "using"), ...kept(from, "comment") }),
-    RELATIONSHIPS,
+    [...RELATIONSHIPS, "computed_fields"],
   );
 
 const rename: Command = member(
@@ -151,10 +158,20 @@ const setComment = (entry: Entry, { args }: Arguments): Entry =>
   typeof args["comment"] === "string" ? { ...entry, comment: args["comment"] } : without(entry, "comment");
 
 const OPERATIONS = ["select", "insert", "update", "delete"] as const;
-const permission = { of: "table", key: "role", what: "permission for role" } as const;
+const permissionOf = (operation: string) =>
+  ({
+    of: "table",
+    key: "role",
+    what: "permission for role",
+    taken: (role: string, table: string) =>
+      `${operation} permission already defined on table "${table}" with role "${role}"`,
+    missing: (role: string, table: string) =>
+      ["permission-denied", `${operation} permission on "${table}" for role "${role}" does not exist`] as const,
+  }) as const;
 
 const permissionCommands = OPERATIONS.flatMap((operation): readonly (readonly [string, Command])[] => {
   const list = `${operation}_permissions`;
+  const permission = permissionOf(operation);
   const create = add({ ...permission, list }, (from) => {
     refuseAdmin(from);
     return { permission: entryIn(from, "permission"), ...kept(from, "comment") };
@@ -182,15 +199,15 @@ const computedField = { of: "table", key: "name", what: "computed field" } as co
 /** By name. Others are no commands, or are answered by the caller. */
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["pg_track_table", track("table", "is_enum", "configuration", "apollo_federation_config")],
-  ["pg_untrack_table", untrack("table")],
+  ["pg_untrack_table", untrackTable],
   ["pg_track_tables", each("tables", track("table", "is_enum", "configuration", "apollo_federation_config"))],
-  ["pg_untrack_tables", each("tables", untrack("table"))],
+  ["pg_untrack_tables", each("tables", untrackTable)],
   ["pg_set_table_customization", customize("table")],
   ["pg_set_table_is_enum", setIsEnum],
   ["pg_track_function", track("function", "configuration", "comment")],
-  ["pg_untrack_function", untrack("function")],
+  ["pg_untrack_function", untrackFunction],
   ["pg_track_functions", each("functions", track("function", "configuration", "comment"))],
-  ["pg_untrack_functions", each("functions", untrack("function"))],
+  ["pg_untrack_functions", each("functions", untrackFunction)],
   ["pg_set_function_customization", customize("function")],
   ["pg_create_object_relationship", createRelationship("object_relationships")],
   ["pg_create_array_relationship", createRelationship("array_relationships")],
@@ -205,7 +222,10 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["pg_rename_relationship", rename],
   ["pg_set_relationship_comment", member(relationship, () => RELATIONSHIPS, setComment)],
   ...permissionCommands,
-  ["pg_set_permission_comment", member(permission, permissionList, setComment)],
+  [
+    "pg_set_permission_comment",
+    (document, from) => member(permissionOf(textIn(from, "type")), permissionList, setComment)(document, from),
+  ],
   [
     "pg_create_function_permission",
     add({ ...functionPermission, list: "permissions" }, (from) => {

@@ -124,9 +124,12 @@ export const changed = (
   return others.length === 0 && key !== "tables" ? without(owner, key) : { ...owner, [key]: others };
 };
 
+const sourceName = (from: Arguments): string =>
+  from.args["source"] === undefined ? "default" : textIn(from, "source");
+
 /** The source of the arguments, `default` unless they name one. @throws RelApiError `not-exists` */
 export const inSource = (document: Entry, from: Arguments, change: (source: Entry) => Entry): Entry => {
-  const name = from.args["source"] === undefined ? "default" : textIn(from, "source");
+  const name = sourceName(from);
   // the connection comes from the settings, so nobody has to add the first source
   const isFirst = listOf(document["sources"]).length === 0 && name === "default";
   return changed(
@@ -168,10 +171,11 @@ export const inObject = (
 ): Entry =>
   inEntry(document, from, kind, (object, name) => {
     if (object !== undefined) return change(object);
-    throw notExists(`${kind} "${shown(name)}"`, from.at);
+    throw refusal("not-exists", `${kind} "${shown(name)}" does not exist in source: ${sourceName(from)}`, from.at);
   });
 
-const LISTS = {
+/** What a table has, by the type of the object: its list, and the key that names it there. */
+export const MEMBERS = {
   object_relation: ["object_relationships", "name"],
   array_relation: ["array_relationships", "name"],
   computed_field: ["computed_fields", "name"],
@@ -181,24 +185,26 @@ const LISTS = {
   delete_permission: ["delete_permissions", "role"],
 } as const;
 
+/** That of the database that is served. */
+export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
+
 /** The document without what does not fit the database. @rule P-HAS-4 */
 export const drop = (document: Entry, { type, of, name = "" }: MetadataProblem): Entry => {
   const gone = (): undefined => undefined;
   if (type === "inherited_role")
     return changed(document, "inherited_roles", (role) => role["role_name"] === name, gone);
   if (type === "rest_endpoint") return changed(document, "rest_endpoints", (one) => one["name"] === name, gone);
-  const isServed = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
   if (type === "native_query" || type === "logical_model") {
     const [list, key] = type === "native_query" ? ["native_queries", "root_field_name"] : ["logical_models", "name"];
     return changed(
       document,
       "sources",
-      isServed,
+      isServedSource,
       (source) => source && changed(source, list, (one) => one[key] === name, gone),
     );
   }
   if (of === undefined) return document;
-  return changed(document, "sources", isServed, (source) => {
+  return changed(document, "sources", isServedSource, (source) => {
     if (source === undefined) return undefined;
     if (type === "function") return changed(source, "functions", (fn) => isNamed(fn["function"], of), gone);
     return changed(
@@ -208,7 +214,7 @@ export const drop = (document: Entry, { type, of, name = "" }: MetadataProblem):
       (table) => {
         if (table === undefined || type === "table") return undefined;
         if (type === "enum_table") return without(table, "is_enum");
-        const [list, key] = LISTS[type];
+        const [list, key] = MEMBERS[type];
         return changed(table, list, (entry) => entry[key] === name, gone);
       },
     );

@@ -1,10 +1,11 @@
 /** Changes of the metadata: tried out on the database, written, and told to the other processes. */
 import { createHash } from "node:crypto";
-import { writeJson, type Json, type PluginContext } from "../../../core/index.ts";
+import { writeJson, type PluginContext } from "../../../core/index.ts";
 import type { MetadataProblem, MetadataSource, MetadataSourceService } from "../../metadata/api.ts";
 import type { ReloadOthersService } from "../../reload/api.ts";
-import { drop, given, normalized, shown, type Entry } from "./document.ts";
+import { drop, entryOf, normalized, type Entry } from "./document.ts";
 import { readOnly, refusal, versionConflict } from "./errors.ts";
+import { encodeDependent, encodeProblem } from "./problems.ts";
 import { settle, whileLocked, write } from "./store.ts";
 
 /** Which inconsistent objects a change may bring: any, those that were there, or none. */
@@ -18,6 +19,8 @@ export interface Change {
   readonly cascades?: boolean;
   /** It takes something away. */
   readonly isDrop?: boolean;
+  /** It only changes what others refer to. */
+  readonly isRename?: boolean;
   /** The version that it was made for. */
   readonly version?: number;
   readonly path: string;
@@ -49,27 +52,26 @@ const versionOf = (document: Entry): number =>
 const keyOf = ({ type, of, name }: MetadataProblem): string => JSON.stringify([type, of?.schema, of?.name, name]);
 
 /** @rule P-HAS-4 */
-export const encodeProblem = ({ type, of, name, reason }: MetadataProblem): Json => {
-  const place = of === undefined ? "" : shown(of);
-  return {
-    type: type === "enum_table" ? "table" : type,
-    name: name === undefined ? `${type} ${place}` : `${type} ${name}${of === undefined ? "" : ` in table ${place}`}`,
-    reason: `Inconsistent object: ${reason}`,
-    definition: given({ ...(of === undefined ? {} : { table: { ...of } }), name }),
-  };
-};
-
-const refused = (problems: readonly MetadataProblem[], { allowed, isDrop, path }: Change): Error => {
-  const internal = problems.map(encodeProblem);
+const refused = (
+  problems: readonly MetadataProblem[],
+  { allowed, isDrop, isRename, path }: Change,
+  next: Entry,
+): Error => {
+  const internal = problems.map((problem) => encodeProblem(problem, next));
   if (allowed === "none") return refusal("unexpected", "cannot continue due to inconsistent metadata", path, internal);
-  if (isDrop === true)
+  if (isDrop === true) {
+    const dependents = problems.map((problem) => encodeDependent(problem, next)).join(", ");
     return refusal(
       "dependency-error",
-      `cannot drop due to the following dependent objects : ${problems.map(({ reason }) => reason).join("; ")}`,
+      `cannot drop due to the following dependent objects: ${dependents}`,
       path,
       internal,
     );
-  return refusal("constraint-violation", `Inconsistent object: ${problems[0]?.reason ?? ""}`, path, internal);
+  }
+  if (isRename === true)
+    return refusal("unexpected", "cannot continue due to new inconsistent metadata", path, internal);
+  const reasons = internal.map((problem) => String(entryOf(problem)["reason"])).join(", ");
+  return refusal("invalid-configuration", reasons, path, internal);
 };
 
 export const createEditor = (context: PluginContext): Editor => {
@@ -123,7 +125,7 @@ export const createEditor = (context: PluginContext): Editor => {
       for (let cascades = 0; ; cascades++) {
         const bad = await tryOut(source, next, isAllowed);
         if (bad.length === 0) break;
-        if (change.cascades !== true || cascades === MAX_CASCADES) throw refused(bad, change);
+        if (change.cascades !== true || cascades === MAX_CASCADES) throw refused(bad, change, next);
         next = bad.reduce(drop, next);
       }
       await write(path, files, next);

@@ -3,13 +3,13 @@
 import {
   definePlugin,
   sessionOf,
+  type BundleField,
   type Json,
-  type Plan,
   type PluginContext,
   type Program,
   type Session,
 } from "../../../core/index.ts";
-import type { GqlEngine, GqlStep } from "../../graphql/api.ts";
+import type { GqlEngine, GqlOperation, GqlStep } from "../../graphql/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { entryOf, isEntry } from "./document.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";
@@ -44,13 +44,38 @@ const explaining = (program: Program): Program => ({
   checks: [],
 });
 
-const fieldsOf = (plan: Plan): string => (plan.kind === "bundle" ? plan.fields.map(({ as }) => as).join(", ") : "");
+/** One root field: without a step it is answered without a statement. */
+interface Explained {
+  readonly field: string;
+  readonly step?: GqlStep;
+}
 
-const explainStep = async (
+/** A statement of several fields, field by field; those of a namespace are fields too. */
+const fieldsOf = (step: GqlStep, fields: readonly BundleField[]): readonly Explained[] =>
+  fields.flatMap((field): readonly Explained[] => {
+    if ("bundle" in field) return fieldsOf(step, field.bundle.fields);
+    if ("value" in field) return [{ field: field.as }];
+    return [
+      { field: field.as, step: { ...step, planned: { ...step.planned, plan: { kind: "bundle", fields: [field] } } } },
+    ];
+  });
+
+const explainedOf = (operation: GqlOperation, outputs = operation.outputs): readonly Explained[] =>
+  outputs.flatMap((output): readonly Explained[] => {
+    if ("of" in output) return explainedOf(operation, output.of);
+    if (!("bundle" in output)) return [{ field: output.as }];
+    const step = operation.steps[output.bundle];
+    const plan = step?.planned.plan;
+    return step !== undefined && plan?.kind === "bundle" ? fieldsOf(step, plan.fields) : [];
+  });
+
+const explainField = async (
   context: PluginContext,
   session: Session,
-  { planned, values, path }: GqlStep,
+  { field, step }: Explained,
 ): Promise<Readonly<Record<string, Json>>> => {
+  if (step === undefined) return { field, sql: null, plan: null };
+  const { planned, values, path } = step;
   const program = context.prepare(planned, session, "graphql");
   const [row] = await context.execute({
     session,
@@ -62,7 +87,7 @@ const explainStep = async (
     skipPreRequest: true,
   });
   return {
-    field: fieldsOf(planned.plan),
+    field,
     sql: program.statements.map(({ text }) => text).join(";\n"),
     plan: (row?.["plan"] ?? "").split("\n"),
   };
@@ -75,10 +100,9 @@ const answer = async (context: PluginContext, engine: GqlEngine, body: Json): Pr
   const request = engine.readRequest(body["query"]);
   const document = await engine.prepare(request, session);
   const operation = document.bind(request.variables);
-  if (operation.kind === "mutation")
-    throw refusal("invalid-params", "only queries and subscriptions can be explained", "$");
+  if (operation.kind === "mutation") throw refusal("invalid-params", "only queries can be explained", "$");
   const explained: Readonly<Record<string, Json>>[] = [];
-  for (const step of operation.steps) explained.push(await explainStep(context, session, step));
+  for (const field of explainedOf(operation)) explained.push(await explainField(context, session, field));
   if (operation.kind === "query") return explained;
   const { field: _, ...only } = explained[0] ?? {};
   return { ...only, variables: { synthetic: [], query: {}, session: {} } };

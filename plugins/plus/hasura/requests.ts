@@ -2,8 +2,9 @@
 import { isRelApiError, numberText, type Json } from "../../../core/index.ts";
 import { commands } from "./commands.ts";
 import { drop, entryOf, isEntry, normalized, type Arguments, type Entry } from "./document.ts";
-import { encodeProblem, type Change, type Editor } from "./editor.ts";
+import type { Change, Editor } from "./editor.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";
+import { encodeProblem } from "./problems.ts";
 
 interface Request extends Arguments {
   readonly type: string;
@@ -47,6 +48,16 @@ const itemsOf = ({ args, at }: Request): readonly Request[] => {
 
 const SUCCESS: Json = { message: "success" };
 
+/** Arguments that cannot be read are told with the command, where it is one of a database. @rule P-HAS-9 */
+const asCommandFault = (error: unknown, type: string): unknown => {
+  const command = /^pg_(.*)$/.exec(type)?.[1];
+  if (command === undefined || !isRelApiError(error) || error.code !== "parse-failed") return error;
+  const help =
+    "See our documentation at https://hasura.io/docs/latest/graphql/core/api-reference/metadata-api/index.html#metadata-apis.";
+  const message = `Error when parsing command ${command}.\n${help}\nInternal error message: ${error.message}`;
+  return refusal("parse-failed", message, error.path ?? "$.args");
+};
+
 /** What a request changes; undefined: nothing, or more than one thing. */
 const changeOf = (request: Request): Change | undefined => {
   const { type, args, at, resourceVersion } = request;
@@ -60,10 +71,17 @@ const changeOf = (request: Request): Change | undefined => {
   const command = commands.get(type);
   if (command === undefined) return undefined;
   return {
-    make: (document) => command(document, request),
+    make: (document) => {
+      try {
+        return command(document, request);
+      } catch (error) {
+        throw asCommandFault(error, type);
+      }
+    },
     allowed: "known",
     cascades: args["cascade"] === true,
     isDrop: /^(?:pg_)?(?:drop|untrack)_/.test(type),
+    isRename: /^pg_(?:rename_|set_.*_customization$)/.test(type),
     ...common,
   };
 };
@@ -100,9 +118,13 @@ const together = (changes: readonly Change[], path: string): Change => {
 
 /** What a request makes and is answered with. @throws RelApiError */
 export const answerRequest = async (body: Json, editor: Editor, encode: (error: unknown) => Json): Promise<Json> => {
-  const consistency = (): Entry => {
+  const consistency = async (): Promise<Entry> => {
     const problems = editor.problems();
-    return { is_consistent: problems.length === 0, inconsistent_objects: problems.map(encodeProblem) };
+    const { document } = await editor.current();
+    return {
+      is_consistent: problems.length === 0,
+      inconsistent_objects: problems.map((problem) => encodeProblem(problem, document)),
+    };
   };
 
   /** Answers that change nothing that is written. */
@@ -113,7 +135,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
     },
     reload_metadata: async () => {
       await editor.reload();
-      return { message: "success", ...consistency() };
+      return { message: "success", ...(await consistency()) };
     },
     get_inconsistent_metadata: async () => consistency(),
     drop_inconsistent_metadata: async ({ at }) => {

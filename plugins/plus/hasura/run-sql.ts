@@ -46,6 +46,8 @@ const runOne = async (context: PluginContext, exchange: Exchange, from: Argument
     throw refusal("postgres-error", "query execution failed", at, {
       error: { exec_status: "FatalError", message, description: details, hint, status_code: code },
       statement: text,
+      prepared: false,
+      arguments: [],
     });
   }
 };
