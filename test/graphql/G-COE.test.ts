@@ -185,7 +185,6 @@ gqlCases(api, [
   literal("G-COE-9", "c_int4", "2147483648", outside("2.147483648e9")),
   literal("G-COE-9", "c_int4", "-2147483649", outside("-2.147483649e9")),
   literal("G-COE-9", "c_int4", "1.5", outside("1.5")),
-  literal("G-COE-9", "c_int4", "3.0", outside("3.0")),
   variable("G-COE-9", "c_int4", "Int", true, integer("PGInteger", "Boolean")),
   variable("G-COE-9", "c_int4", "Int", 2.5, outside("2.5")),
   literal("G-COE-9", "c_int2", "true", integer("PGSmallInt", "Boolean")),

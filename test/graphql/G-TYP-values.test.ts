@@ -105,10 +105,10 @@ gqlCases(api, [
     error: { message: 'invalid input syntax for type integer: "x"', code: "data-exception", path: "$" },
   },
   {
-    title: "G-TYP-32 3.0 is an integer only from JSON",
-    query: "query ($v: [Int!]) { specimen(where: {c_int4: {_in: $v}}) { id } }",
-    variables: { v: [3.0] },
-    data: { specimen: [] },
+    title: "G-TYP-32 a literal is an integer where its value is one",
+    query:
+      "mutation { update_specimen_by_pk(pk_columns: {id: 1}, _set: {c_int4: 3.0, c_int8: 2e3, c_int2: -7.00}) { c_int4 c_int8 c_int2 } }",
+    data: { update_specimen_by_pk: { c_int4: 3, c_int8: 2000, c_int2: -7 } },
   },
   stored("G-TYP-33", "c_jsonb", '"{}"'),
   stored("G-TYP-33", "c_jsonb", "{a: red, b: [x, {c: 1}]}", '{"a": "red", "b": ["x", {"c": 1}]}'),

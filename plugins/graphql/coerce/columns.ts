@@ -4,7 +4,7 @@ import { arrayLiteral, type Json } from "../../../core/index.ts";
 import { expectedFor, floatOutOfRange, integerOutOfRange, notOneOf, parseFailed, unexpectedNull } from "../errors.ts";
 import { checkGeoJson } from "./geojson.ts";
 import { enumLiteralName, foundInVariable, kindOf } from "./leaf.ts";
-import { decimalOf, fixedText, integerOf, isFloatLiteral, numberText, shownNumber, writeJson } from "./numbers.ts";
+import { decimalOf, fixedText, integerOf, numberText, shownNumber, writeJson } from "./numbers.ts";
 import type { GqlEnumTable, GqlValueType } from "../value-types.ts";
 
 /** Which values a base type accepts; undefined: all. */
@@ -26,7 +26,7 @@ const integer = (name: string, bits: bigint): Coercion => {
           path,
         )
       );
-    const whole = isFloatLiteral(value) ? undefined : integerOf(decimalOf(text));
+    const whole = integerOf(decimalOf(text)); // `3.0` too: the dialect makes JSON of literals first
     const limit = 1n << (bits - 1n);
     if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(shownNumber(text), path);
     return whole.toString();
