@@ -76,11 +76,18 @@ const methodNotAllowed = (method: string, allowed: readonly string[]): RelApiErr
 const mutationByGet = (): RelApiError =>
   refusal("unexpected-payload", 405, "mutations are not supported over GET, use POST instead", [["Allow", "POST"]]);
 
+const unexpectedVariable = (name: string): RelApiError => refusal("bad-request", 400, `Unexpected variable ${name}`);
+
 const NUMBERS = new Set(["Int", "Float", "smallint", "bigint", "numeric", "float4", "float8", "money"]);
 
 /** Text of a URL as a value of the variable's type; what cannot be one is left to the usual check. @rule G-RES-3 */
 const valueOf = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
-  if (type?.kind === "NonNullType") return valueOf(engine, text, type.type);
+  const inner = type?.kind === "NonNullType" ? type.type : type;
+  const isFlag = inner?.kind === "NamedType" && inner.name.value === "Boolean";
+  return text === "" && inner === type && !isFlag ? null : textValue(engine, text, inner);
+};
+
+const textValue = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
   const name = type?.kind === "NamedType" ? type.name.value : undefined;
   if (name === "String" || name === "ID") return text;
   if (name === "Boolean") return text === "" || text === "true" ? true : text === "false" ? false : text;
@@ -168,6 +175,8 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       const variables: Record<string, Json> = { ...body };
       for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captured])
         variables[name] = valueOf(engine, text, endpoint.types.get(name));
+      const unexpected = Object.keys(variables).find((name) => !endpoint.types.has(name));
+      if (unexpected !== undefined) throw unexpectedVariable(unexpected);
       exchange.mark("parse");
       const document = await engine.prepare({ query: endpoint.document }, session, exchange);
       exchange.operation = { ...document.asked, path: `${ROOT}${endpoint.segments.join("/")}` };

@@ -163,6 +163,17 @@ cases(api, [
     check: (answer) => expect(answer.json().error).toContain("names"),
   }),
   as({
+    title: "G-RES-3 a variable that the query does not declare",
+    request: "GET /api/rest/teams?limit=1&dir=desc&utm=x",
+    status: 400,
+    answer: { path: "$", error: "Unexpected variable utm", code: "bad-request" },
+  }),
+  as({
+    title: "G-RES-3 a nullable variable without a value is null",
+    request: "GET /api/rest/teams?limit=&dir=desc",
+    check: (answer) => expect(answer.json().team.length).toBeGreaterThan(1),
+  }),
+  as({
     title: "G-RES-3 a body that is no JSON",
     request: "POST /api/rest/named",
     body: "{",
