@@ -364,7 +364,7 @@ test("P-HAS-9 errors of commands", async () => {
   expect(await run(api, "pg_create_insert_permission", { ...grant, permission: { check: {} } })).toEqual(SUCCESS);
   const help =
     "See our documentation at https://hasura.io/docs/latest/graphql/core/api-reference/metadata-api/index.html#metadata-apis.";
-  const errors: readonly (readonly [string, unknown, string, string])[] = [
+  const errors: (readonly [string, unknown, string, string])[] = [
     [
       "pg_create_object_relationship",
       relationship,
@@ -398,6 +398,20 @@ test("P-HAS-9 errors of commands", async () => {
       `Error when parsing command drop_relationship.\n${help}\nInternal error message: key "table" not found`,
     ],
   ];
+  const collection = { name: "c", definition: { queries: [{ name: "q", query: "{ album { id } }" }] } };
+  expect(await run(api, "create_query_collection", collection)).toEqual(SUCCESS);
+  const query = { collection_name: "c", query_name: "q", query: "{ artist { id } }" };
+  errors.push(
+    ["create_query_collection", collection, "already-exists", 'query collection with name "c" already exists'],
+    ["add_query_to_collection", query, "already-exists", 'query with name "q" already exists in collection "c"'],
+    [
+      "drop_query_from_collection",
+      { ...query, query_name: "x" },
+      "not-found",
+      'query with name "x" not found in collection "c"',
+    ],
+    ["add_collection_to_allowlist", { collection: "x" }, "not-exists", 'query collection with name "x" does not exist'],
+  );
   for (const [type, args, code, error] of errors)
     expect(await run(api, type, args)).toMatchObject({ path: "$.args", code, error });
   await api.close();

@@ -25,7 +25,7 @@ interface TopMember {
 }
 
 const ROLE: TopMember = { list: "inherited_roles", key: "role_name", what: "inherited role" };
-const COLLECTION: TopMember = { list: "query_collections", key: "name", what: "query collection" };
+const COLLECTION: TopMember = { list: "query_collections", key: "name", what: "query collection with name" };
 const ALLOWED: TopMember = { list: "allowlist", key: "collection", what: "collection of the allow list" };
 const ENDPOINT: TopMember = { list: "rest_endpoints", key: "name", what: "REST endpoint" };
 
@@ -97,18 +97,36 @@ export const documentCommands: Commands = [
   [
     "add_query_to_collection",
     inQueries((query, from, name) => {
-      if (query !== undefined) throw refusal("already-exists", `query "${name}" already exists`, from.at);
+      if (query !== undefined)
+        throw refusal(
+          "already-exists",
+          `query with name "${name}" already exists in collection "${textIn(from, "collection_name")}"`,
+          from.at,
+        );
       return { name, query: textIn(from, "query") };
     }),
   ],
   [
     "drop_query_from_collection",
     inQueries((query, from, name) => {
-      if (query === undefined) throw notExists(`query "${name}"`, from.at);
+      if (query === undefined)
+        throw refusal(
+          "not-found",
+          `query with name "${name}" not found in collection "${textIn(from, "collection_name")}"`,
+          from.at,
+        );
       return undefined;
     }),
   ],
-  ["add_collection_to_allowlist", addTop(ALLOWED, (from) => kept(from, "scope"))],
+  [
+    "add_collection_to_allowlist",
+    (document, from) => {
+      const name = textIn(from, ALLOWED.key);
+      const isThere = listOf(document[COLLECTION.list]).some((one) => entryOf(one)[COLLECTION.key] === name);
+      if (!isThere) throw notExists(`${COLLECTION.what} "${name}"`, from.at);
+      return addTop(ALLOWED, (one) => kept(one, "scope"))(document, from);
+    },
+  ],
   ["drop_collection_from_allowlist", changeTop(ALLOWED, gone)],
   [
     "update_scope_of_collection_in_allowlist",

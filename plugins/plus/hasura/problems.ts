@@ -19,7 +19,10 @@ const WORDS = {
 
 const isMember = (type: MetadataProblem["type"]): type is keyof typeof WORDS => type in WORDS;
 
-const reasonOf = ({ type, of, name, reason, detail = reason }: MetadataProblem): string => {
+/** What the log says of it at the end is no reason. */
+const IGNORED = /; ignored$/;
+
+const reasonOf = ({ type, of, name, reason, detail = reason.replace(IGNORED, "") }: MetadataProblem): string => {
   if (type === "table" && of !== undefined) return `no such table/view exists in source: "${shown(of)}"`;
   if (!isMember(type) || of === undefined) return detail;
   return `in table "${shown(of)}": in ${WORDS[type]} "${name ?? ""}": ${detail}`;
