@@ -355,6 +355,85 @@ test("P-HAS-9 inconsistent objects are told as the dialect tells them", async ()
   await api.close();
 });
 
+test("P-HAS-10 an export is in order, whatever was written", async () => {
+  const written = JSON.stringify({
+    version: 3,
+    sources: [
+      {
+        name: "default",
+        kind: "postgres",
+        tables: [
+          {
+            table: "artist",
+            array_relationships: [
+              { name: "works", using: { foreign_key_constraint_on: { table: "album", columns: ["artist_id"] } } },
+              {
+                name: "records",
+                using: { manual_configuration: { remote_table: "album", column_mapping: { id: "artist_id" } } },
+              },
+            ],
+            update_permissions: [
+              { role: "b", permission: { columns: ["name"], filter: {} } },
+              { role: "a", permission: { columns: ["name"], filter: {}, check: {} } },
+            ],
+          },
+          {
+            table: "album",
+            object_relationships: [{ name: "artist", using: { foreign_key_constraint_on: ["artist_id"] } }],
+          },
+        ],
+        functions: [{ function: "search_albums" }],
+      },
+    ],
+    inherited_roles: [
+      { role_name: "z", role_set: ["a"] },
+      { role_name: "y", role_set: ["a", "b"] },
+    ],
+  });
+  const folder = await folderOf({ "metadata.json": written });
+  const api = await start(join(folder, "metadata.json"));
+  expect(await run(api, "export_metadata")).toEqual({
+    version: 3,
+    sources: [
+      {
+        name: "default",
+        kind: "postgres",
+        tables: [
+          table("album", {
+            object_relationships: [{ name: "artist", using: { foreign_key_constraint_on: "artist_id" } }],
+          }),
+          table("artist", {
+            array_relationships: [
+              {
+                name: "records",
+                using: {
+                  manual_configuration: {
+                    remote_table: album,
+                    column_mapping: { id: "artist_id" },
+                    insertion_order: null,
+                  },
+                },
+              },
+              { name: "works", using: { foreign_key_constraint_on: { table: album, column: "artist_id" } } },
+            ],
+            update_permissions: [
+              { role: "a", permission: { columns: ["name"], filter: {}, check: {} } },
+              { role: "b", permission: { columns: ["name"], filter: {}, check: null } },
+            ],
+          }),
+        ],
+        functions: [{ function: { schema: "public", name: "search_albums" } }],
+      },
+    ],
+    inherited_roles: [
+      { role_name: "y", role_set: ["a", "b"] },
+      { role_name: "z", role_set: ["a"] },
+    ],
+  });
+  expect(await readFile(join(folder, "metadata.json"), "utf8")).toBe(written);
+  await api.close();
+});
+
 test("P-HAS-9 errors of commands", async () => {
   const api = await start(await folderOf());
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
@@ -487,7 +566,7 @@ test("P-HAS-5 what is not changed keeps its text; no name and no text leads out 
     "notes.yaml",
     "version.yaml",
   ]);
-  const hostile = ["../../../evil", "/etc/evil", "..", "x".repeat(500), "Artist", "artist"].map((name) =>
+  const hostile = ["..", "../../../evil", "/etc/evil", "Artist", "artist", "x".repeat(500)].map((name) =>
     table("x", { table: { schema: "public", name } }),
   );
   const metadata = documentOf(hostile, {}, { name: "../up" });
@@ -571,7 +650,7 @@ test("P-HAS-5 what a process has begun to write is finished by the next one", as
     "databases/old.yaml": "[]\n",
   });
   const api = await start(folder);
-  expect((await run(api, "export_metadata")).sources[0].tables).toEqual([{ table: "artist" }]);
+  expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("artist")]);
   expect(await filesIn(folder)).toEqual(["databases/databases.yaml", "version.yaml"]);
   await api.close();
 });

@@ -4,6 +4,7 @@ import { commands } from "./commands.ts";
 import { drop, entryOf, isEntry, normalized, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";
+import { exported } from "./exported.ts";
 import { encodeProblem } from "./problems.ts";
 
 interface Request extends Arguments {
@@ -131,7 +132,8 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
   const others: Readonly<Record<string, (request: Request) => Promise<Json>>> = {
     export_metadata: async ({ version: asked }) => {
       const { document, version } = await editor.current();
-      return asked === 2 ? { resource_version: version, metadata: document } : document;
+      const metadata = exported(document);
+      return asked === 2 ? { resource_version: version, metadata } : metadata;
     },
     reload_metadata: async () => {
       await editor.reload();

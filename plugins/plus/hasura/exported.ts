@@ -1,0 +1,93 @@
+/** The metadata as an export gives it, however it was written: objects in the order of their names, and what may be
+ *  written in several ways in one. What is kept stays as it is. @rule P-HAS-10 */
+import type { Json } from "../../../core/index.ts";
+import { entryOf, isEntry, listOf, MEMBERS, nameOf, type Entry } from "./document.ts";
+
+/** By code points, as the dialect compares texts. */
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const sorted = (list: Json | undefined, keyOf: (entry: Entry) => string): readonly Json[] =>
+  listOf(list).toSorted((a, b) => compare(keyOf(entryOf(a)), keyOf(entryOf(b))));
+
+const textAt =
+  (key: string) =>
+  (entry: Entry): string => {
+    const value = entry[key];
+    return typeof value === "string" ? value : "";
+  };
+
+const nameAt =
+  (key: string) =>
+  (entry: Entry): string => {
+    const { schema = "", name = "" } = nameOf(entry[key]) ?? {};
+    return `${schema}\0${name}`;
+  };
+
+/** `{ schema, name }` in place of a bare name. */
+const withName = (entry: Entry, key: string): Entry => {
+  const name = nameOf(entry[key]);
+  return name === undefined ? entry : { ...entry, [key]: { ...entryOf(entry[key]), ...name } };
+};
+
+/** The member, if it is there, replaced. */
+const withMember = (entry: Entry, key: string, change: (member: Entry) => Json): Entry => {
+  const member = entry[key];
+  return isEntry(member) ? { ...entry, [key]: change(member) } : entry;
+};
+
+const oneOrAll = (columns: Json): Json =>
+  Array.isArray(columns) && columns.length === 1 ? (columns[0] ?? null) : columns;
+
+/** `column` for one column, `columns` for several. */
+const foreignKey = (key: Entry): Entry => {
+  const { column, columns = column, ...others } = withName(key, "table");
+  if (columns === undefined) return others;
+  const own = oneOrAll(columns);
+  return { ...others, [Array.isArray(own) ? "columns" : "column"]: own };
+};
+
+const using = (how: Entry): Entry => {
+  const { foreign_key_constraint_on: key } = how;
+  const along: Entry = Array.isArray(key)
+    ? { ...how, foreign_key_constraint_on: oneOrAll(key as Json) }
+    : withMember(how, "foreign_key_constraint_on", foreignKey);
+  return withMember(along, "manual_configuration", (manual) => ({
+    insertion_order: null,
+    ...withName(manual, "remote_table"),
+  }));
+};
+
+const CHANGES: Readonly<Record<string, (entry: Entry) => Entry>> = {
+  object_relationships: (entry) => withMember(entry, "using", using),
+  array_relationships: (entry) => withMember(entry, "using", using),
+  computed_fields: (entry) => withMember(entry, "definition", (definition) => withName(definition, "function")),
+  update_permissions: (entry) => withMember(entry, "permission", (permission) => ({ check: null, ...permission })),
+};
+
+const table = (entry: Entry): Entry => {
+  const lists = Object.values(MEMBERS).flatMap(([list, key]) => {
+    if (!Array.isArray(entry[list])) return [];
+    const change = CHANGES[list];
+    const members = sorted(entry[list], textAt(key));
+    return [[list, change === undefined ? members : members.map((member) => change(entryOf(member)))] as const];
+  });
+  return { ...withName(entry, "table"), ...Object.fromEntries(lists) };
+};
+
+const source = (entry: Entry): Entry => ({
+  ...entry,
+  tables: sorted(entry["tables"], nameAt("table")).map((one) => table(entryOf(one))),
+  ...(Array.isArray(entry["functions"])
+    ? {
+        functions: sorted(entry["functions"], nameAt("function")).map((one) => withName(entryOf(one), "function")),
+      }
+    : {}),
+});
+
+export const exported = (document: Entry): Entry => ({
+  ...document,
+  sources: listOf(document["sources"]).map((one) => source(entryOf(one))),
+  ...(Array.isArray(document["inherited_roles"])
+    ? { inherited_roles: sorted(document["inherited_roles"], textAt("role_name")) }
+    : {}),
+});
