@@ -117,6 +117,20 @@ test("G-CF-1 G-CF-6 computed fields with table and session arguments, listed for
   });
 });
 
+test("G-INP-3 orders by aggregates need the right to select the rows alone", async () => {
+  const schema = await schemaOf(api, "names");
+  expect(Object.keys(schema.members("artist"))).not.toContain("discs_aggregate");
+  expect(schema.members("artist_order_by")).toMatchObject({ discs_aggregate: "disc_aggregate_order_by" });
+  expect(Object.keys(schema.members("disc_max_order_by"))).not.toContain("price");
+  expect(
+    await data("{ artist(order_by: [{discs_aggregate: {count: desc}}, {id: asc}], limit: 1) { id } }", "names"),
+  ).toEqual({ artist: [{ id: 1 }] });
+  expect((await schemaOf(api, "money")).members("person_order_by")).toHaveProperty("friends_aggregate");
+  expect(await data("{ person(order_by: {friends_aggregate: {count: asc}}) { id } }", "money")).toEqual({
+    person: [{ id: 1 }],
+  });
+});
+
 test("G-PRM-7 G-CF-6 rows of computed fields have the filter and the limit of their table", async () => {
   expect(await data("{ person(order_by: {id: asc}) { id friends { id } } }", "money")).toEqual({
     person: [{ id: 1, friends: [{ id: 3 }] }],

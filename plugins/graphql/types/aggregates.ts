@@ -99,14 +99,15 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
     }),
   );
 
-/** Array relationships whose rows may be aggregated. */
-const aggregated = (context: GqlFieldContext) => {
+const arrayRelationships = (context: GqlFieldContext) => {
   const table = tableAt(context);
   if (table === undefined) return [];
-  return roleTableOf(context.build, table).relationships.filter(
-    (each) => !each.relationship.isToOne && roleTableOf(context.build, each.table).mayAggregate,
-  );
+  return roleTableOf(context.build, table).relationships.filter((each) => !each.relationship.isToOne);
 };
+
+/** Array relationships whose rows may be aggregated. */
+const aggregated = (context: GqlFieldContext) =>
+  arrayRelationships(context).filter((each) => roleTableOf(context.build, each.table).mayAggregate);
 
 const rowFields = (context: GqlFieldContext): GqlFields =>
   fieldsOf(
@@ -183,9 +184,10 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   return table === undefined || spec === undefined ? {} : columnFields(roleTableOf(context.build, table), spec);
 };
 
+/** For whoever may select the rows. @rule G-INP-3 */
 const orderByFields = (context: GqlFieldContext): GqlFields =>
   fieldsOf(
-    aggregated(context).map((each) => {
+    arrayRelationships(context).map((each) => {
       const type = aggregateOrderBy(context.build, each.table);
       const { relationship, target } = each;
       return (

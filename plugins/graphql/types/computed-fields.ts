@@ -131,12 +131,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
           [build.fieldName(each.field.name), { config: { type: direction }, toPlan: scalarPart(table, each) }] as const,
       ),
     ...rowFieldsOf(build, table)
-      .filter(
-        (each) =>
-          each.isPlain &&
-          build.schema.registry.has("graphql-aggregates") &&
-          roleTableOf(build, each.target).mayAggregate,
-      )
+      .filter((each) => each.isPlain && build.schema.registry.has("graphql-aggregates"))
       .map((each) => {
         const type = aggregateOrderBy(build, each.target);
         return (
