@@ -1,5 +1,6 @@
 /** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: functions of a
  *  row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
+import type { GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { aggregatedType, takes } from "./aggregate-fields.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
@@ -145,6 +146,12 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
+/** The functions whose result is a Float for columns have the computed field's own type here, as in the dialect. */
+const aggregateColumnType = (build: GqlBuild, fn: string, { value }: LensComputed): GraphQLOutputType =>
+  build.schema.registry.aggregates.get(fn)?.result === "Float"
+    ? build.valueOutput(value)
+    : aggregatedType(build, fn, value);
+
 /** @rule G-OUT-10 */
 const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   const { build, fn = "" } = context;
@@ -157,7 +164,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
         (each) =>
           [
             build.fieldName(each.field.name),
-            scalarField(build, table, each, aggregatedType(build, fn, each.value)),
+            scalarField(build, table, each, aggregateColumnType(build, fn, each)),
           ] as const,
       ),
   );
