@@ -445,6 +445,8 @@ export interface GqlBuild {
   comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
   /** Value type of a type by oid or `typname`; undefined: unknown, or its name is not legal or a table's. */
   valueType(type: number | string, isNullable?: boolean): GqlValueType | undefined;
+  /** The same for an argument of a function of the database. */
+  argumentType(type: number): GqlValueType | undefined;
   columnValue(column: GqlColumn): GqlValueType | undefined;
 }
 

@@ -109,14 +109,35 @@ gqlCases(api, [
   {
     title: "G-FN-4 types of arguments",
     query:
-      '{ typed_people(args: {feeling: happy, contact: "x@y", home: "(Side,Town)", ids: [3]}, order_by: {id: asc}) { id } }',
+      '{ typed_people(args: {feeling: happy, contact: "x@y", home: "(Side,Town)", ids: "{3}"}, order_by: {id: asc}) { id } }',
     data: rows("typed_people", 1, 3),
   },
   {
     title: "G-FN-4 all nullable",
-    query: "{ typed_people(args: {feeling: null, contact: null, home: null, ids: [2, null]}) { id } }",
+    query: '{ typed_people(args: {feeling: null, contact: null, home: null, ids: "{2,null}"}) { id } }',
     data: rows("typed_people", 2),
   },
+  {
+    title: "G-FN-4 arrays and domains are scalars of their own",
+    query:
+      "query ($ids: _int4, $contact: email) { typed_people(args: {feeling: null, contact: $contact, home: null, ids: $ids}) { id } }",
+    variables: { ids: "{2}", contact: null },
+    data: rows("typed_people", 2),
+  },
+  ...(
+    [
+      ["ids: [2]", "_int4", "ids"],
+      ["contact: 5", "email", "contact"],
+    ] as const
+  ).map(([given, type, name]) => ({
+    title: `G-FN-4 ${given} is no string`,
+    query: `{ typed_people(args: {${given}}) { id } }`,
+    error: {
+      message: `A string is expected for type: ${type}`,
+      code: "parse-failed",
+      path: `$.selectionSet.typed_people.args.args.${name}`,
+    },
+  })),
   refused(
     "G-FN-4",
     "search_albums",

@@ -67,10 +67,10 @@ test("G-TYP-24 a native enum is a scalar", () => {
 
 test("G-TYP-26 composite arguments of functions", () => {
   expect(admin.members("typed_people_args")).toEqual({
-    contact: "String",
+    contact: "email",
     feeling: "mood",
     home: "addr_scalar",
-    ids: "[Int!]",
+    ids: "_int4",
   });
 });
 

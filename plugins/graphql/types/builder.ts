@@ -299,6 +299,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     valueInput: valueTypeOf,
     comparison: (value) => inputObject(comparisonSpec(names, values.canonical(value))),
     valueType: (type, isNullable) => usable(values.find(type, isNullable)),
+    argumentType: (type) => usable(values.findArgument(type)),
     columnValue: ({ column, enumTable }) => {
       const plain = usable(values.find(column.type, !column.notNull));
       if (plain === undefined || enumTable === undefined) return plain;

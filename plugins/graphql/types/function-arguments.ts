@@ -32,7 +32,7 @@ export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
   return fieldsOf(
     parameters.map((own) => {
       const name = build.fieldName(nameOf(own, parameters));
-      const value = isLegalName(name) ? build.valueType(own.parameter.type) : undefined;
+      const value = isLegalName(name) ? build.argumentType(own.parameter.type) : undefined;
       return (
         value &&
         ([

@@ -64,6 +64,9 @@ export interface Values {
   /** By oid, or by `typname` (or the name of a GraphQL scalar). Undefined: the type is unknown or its name is not
    *  legal. */
   find(type: number | string, isNullable?: boolean): GqlValueType | undefined;
+  /** Of an argument of a function: arrays and domains are scalars of their own names, which take strings alone. @rule
+   *  G-FN-4 */
+  findArgument(type: number): GqlValueType | undefined;
   /** The value type that all types of the same scalar share. */
   canonical(value: GqlValueType): GqlValueType;
   scalarType(name: string): GraphQLScalarType;
@@ -121,8 +124,16 @@ export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
     return value;
   };
 
+  const findArgument = (oid: number): GqlValueType | undefined => {
+    const type = typeOf(oid);
+    if (type?.kind !== "array" && type?.kind !== "domain") return find(oid);
+    const { name: scalar, sqlName: cast } = type;
+    return isLegalName(scalar) ? { scalar, type, cast, isNullable: true } : undefined;
+  };
+
   return {
     find,
+    findArgument,
     canonical: (value) => {
       const name = CANONICAL[value.type.name];
       if (value.enumTable !== undefined || name === undefined || value.type.schema !== "pg_catalog") return value;
