@@ -1,0 +1,121 @@
+/** The command line on a server: what it serves and prints, how it ends. docs/reference/command-line.md */
+import { describe, expect, test } from "vitest";
+import { capabilities, testDatabase } from "../support/database.ts";
+import { relapi, start, temporaryFile, type Environment } from "./run.ts";
+
+describe.skipIf(!capabilities.realServer)("on a server", () => {
+  const url = async (): Promise<string> => (await testDatabase()).options.databaseUrl ?? "";
+
+  test.each([
+    [
+      "settings.conf",
+      (db: string) => `db-uri = "${db}"\ndb-schema = "sea, land"\ndb-anon-role = "sea_anon"\nserver-port = 1\n`,
+    ],
+    [
+      "settings.json",
+      (db: string) =>
+        JSON.stringify({
+          databaseUrl: db,
+          dbSchemas: ["sea", "land"],
+          anonRole: "sea_anon",
+          port: 1,
+          logQuery: false,
+        }),
+    ],
+    [
+      "settings.yaml",
+      (db: string) => `DATABASE_URL: ${db}\nPGRST_DB_SCHEMAS: [sea, land]\nanonRole: sea_anon\nPORT: 1\n`,
+    ],
+  ])("C-CLI-1 C-CLI-3 %s is read, the environment and --port win", async (name, write) => {
+    const { code, stdout } = await relapi(
+      ["serve", "--config", temporaryFile(name, write(await url())), "--port", "0"],
+      { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" },
+      "Try:",
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain("on your database");
+    expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
+  });
+
+  const good = async (): Promise<Environment> => ({
+    DATABASE_URL: await url(),
+    DB_SCHEMAS: "sea",
+    ANON_ROLE: "sea_anon",
+    PORT: "0",
+    HOST: "127.0.0.1",
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "C-CLI-6 %s lets a request end, then the exit code is 0",
+    async (signal) => {
+      const running = start([], await good());
+      const [, api = ""] = await running.said(/REST +(http\S+)/);
+      const answer = fetch(`${api}/rpc/sleep`, {
+        method: "POST",
+        body: '{"seconds": 1}',
+        headers: { "content-type": "application/json" },
+      });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const ended = running.stop(signal);
+      expect((await answer).status).toBeLessThan(300);
+      expect((await ended).code).toBe(0);
+    },
+  );
+
+  test("C-CLI-6 a second signal ends at once", async () => {
+    const running = start([], await good());
+    const [, api = ""] = await running.said(/REST +(http\S+)/);
+    const answer = fetch(`${api}/rpc/sleep`, {
+      method: "POST",
+      body: '{"seconds": 20}',
+      headers: { "content-type": "application/json" },
+    });
+    answer.catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    void running.stop();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await running.stop()).code).toBe(1);
+    await expect(answer).rejects.toThrow();
+  });
+
+  test("C-CLI-4 a reader that closes the pipe is no fault", async () => {
+    const environment = await good();
+    for (const words of [["types"], ["openapi"], ["schema"]]) {
+      const running = start(words, environment);
+      running.hangUp();
+      const { code, stderr } = await running.ended;
+      expect([code, stderr]).toEqual([0, ""]);
+    }
+  });
+
+  test("C-EXP-1 explain reads stdin", async () => {
+    const running = start(["explain", "-", "--json"], await good());
+    running.write("/ports?select=id");
+    const { code, stdout } = await running.ended;
+    expect([code, JSON.parse(stdout).statements.length]).toEqual([0, 1]);
+  });
+
+  test("C-CLI-4 nothing but what was asked for is on stdout", async () => {
+    const environment = { ...(await good()), ANON_ROLE: "nobody_here", JWT_SECERT: "x" };
+    expect(JSON.parse((await relapi(["openapi"], environment)).stdout).swagger).toBe("2.0");
+    expect(JSON.parse((await relapi(["doctor", "--json"], environment)).stdout)).toEqual(expect.any(Array));
+  });
+
+  test("C-CLI-5 a port in use ends the start with what to do", async () => {
+    const environment = await good();
+    const running = start([], environment);
+    const [, port = ""] = await running.said(/REST +http:\/\/127\.0\.0\.1:(\d+)/);
+    const second = await relapi(["-p", port], environment);
+    expect([second.code, second.stderr]).toEqual([
+      1,
+      `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`,
+    ]);
+    await running.stop();
+  });
+
+  test("C-CLI-4 live-triggers prints SQL", async () => {
+    const { code, stdout } = await relapi(["live-triggers"], { DATABASE_URL: await url(), DB_SCHEMAS: "sea" });
+    expect(code).toBe(0);
+    expect(stdout).toContain("create or replace trigger");
+  });
+});
