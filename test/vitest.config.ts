@@ -1,6 +1,7 @@
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { defineConfig, type Plugin } from "vitest/config";
+import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from "vitest/config";
+import { filesOf, type Kind } from "./support/files.ts";
 import { LongestFirst } from "./support/sequencer.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -19,21 +20,46 @@ const testDist: Plugin = {
   },
 };
 
-/** A file has a process and a database of its own; two at a time, since each embedded database takes some 400 MB. */
+const isServer = (process.env["TEST_DATABASE_URL"] ?? "") !== "";
+
+const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): TestProjectInlineConfiguration => ({
+  root,
+  plugins: [testDist],
+  test: {
+    name,
+    include: filesOf(name),
+    setupFiles: ["test/support/setup.ts"],
+    server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
+    pool: "forks",
+    // of PGlite: optimizing its code takes longer than a test file has use of it
+    execArgv: isServer ? [] : ["--liftoff-only"],
+    testTimeout: 30_000,
+    // the oracle asks when a file ends
+    hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
+    ...own,
+  },
+});
+
+/** On a server there is some waiting in all of them. */
+const afterwards = { sequence: { groupOrder: 1 }, maxWorkers: isServer ? 3 : 2 };
+
+/** A file has a database of its own, and a process of its own or one in which files run one after the other (see
+ *  support/files.ts). Each embedded database takes some 400 MB. */
 export default defineConfig({
   root,
   plugins: [testDist],
   test: {
-    include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
-    setupFiles: ["test/support/setup.ts"],
-    server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
-    pool: "forks",
-    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000,
-    // the oracle asks when a file ends
-    hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
     teardownTimeout: 30_000,
+    projects: [
+      project("waiting", { maxWorkers: 4 }),
+      project("no-database", {
+        ...afterwards,
+        provide: { databasePlan: undefined, capabilities: undefined },
+      }),
+      project("own-process", afterwards),
+      project("shared-process", { ...afterwards, isolate: false }),
+    ],
   },
 });

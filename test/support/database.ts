@@ -11,8 +11,13 @@ import { urlOf, withClient } from "./server-template.ts";
 
 export type { Capabilities } from "./capabilities.ts";
 
+const offered = <T>(what: T | undefined): T => {
+  if (what !== undefined) return what;
+  throw new Error("this file is listed among those that open no database, in test/support/files.ts");
+};
+
 /** Known when the file is collected, so that tests can be skipped by it. */
-export const capabilities: Capabilities = inject("capabilities");
+export const capabilities: Capabilities = offered(inject("capabilities"));
 
 /** On the embedded database a transaction holds the only backend: finish it before asking the API. */
 export interface TestDatabase {
@@ -107,7 +112,7 @@ const openEmbedded = async (plan: Extract<DatabasePlan, { kind: "embedded" }>): 
 };
 
 const open = (): Promise<TestDatabase> => {
-  const plan = inject("databasePlan");
+  const plan = offered(inject("databasePlan"));
   return plan.kind === "server" ? openOnServer(plan) : openEmbedded(plan);
 };
 
@@ -123,4 +128,13 @@ export const openDatabase = async (): Promise<TestDatabase> => {
 let fileDatabase: Promise<TestDatabase> | undefined;
 
 /** The database of this test file, opened at first use. */
-export const testDatabase = (): Promise<TestDatabase> => (fileDatabase ??= openDatabase());
+export const testDatabase = (): Promise<TestDatabase> => {
+  if (fileDatabase === undefined) {
+    fileDatabase = openDatabase();
+    // the next file of this process has its own
+    atFileEnd(async () => {
+      fileDatabase = undefined;
+    });
+  }
+  return fileDatabase;
+};

@@ -8,9 +8,10 @@ export type DatabasePlan =
   | { readonly kind: "embedded"; readonly imagePath: string };
 
 declare module "vitest" {
+  /** undefined: the file opens no database (see files.ts). */
   export interface ProvidedContext {
-    databasePlan: DatabasePlan;
-    capabilities: Capabilities;
+    databasePlan: DatabasePlan | undefined;
+    capabilities: Capabilities | undefined;
   }
 }
 
