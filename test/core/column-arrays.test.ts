@@ -235,6 +235,14 @@ describe("X-INS-2 which lists", () => {
     expect((await post("/thing?select=i4", body, { accept: "application/vnd.pgrst.object+json" })).status).toBe(406);
   });
 
+  test("X-INS-2 the time zone is that of the request", async () => {
+    const prefer = "timezone=America/Los_Angeles,return=representation";
+    expect(await post("/thing?select=tz", '[{"tz":"2024-02-28 10:00"}]', { prefer })).toMatchObject({
+      way: "arrays",
+      body: [{ tz: "2024-02-28T10:00:00-08:00" }],
+    });
+  });
+
   test("X-INS-2 upserts, views, constraints", async () => {
     const upsert = { prefer: "resolution=merge-duplicates,return=representation" };
     expect(await post("/pair?order=a", '[{"a":2,"b":"z"},{"a":3,"b":"q"}]', upsert)).toMatchObject({
@@ -287,6 +295,13 @@ describe("X-INS-2 GraphQL", () => {
     const { way, answer } = await insert("lists_thing", rows, "i4 t n b tz v3");
     expect(way).toBe("arrays");
     expect(answer.data?.["insert_lists_thing"]?.affected_rows).toBe(60);
+  });
+
+  test("X-INS-2 rows without columns count as rows", async () => {
+    const empty = Array.from({ length: 600 }, () => ({}));
+    const { way, answer } = await insert("lists_thing", empty, "i4");
+    expect(way).toBe("neither");
+    expect(answer.data?.["insert_lists_thing"]?.affected_rows).toBe(600);
   });
 
   test.each<[string, (i: number) => Readonly<Record<string, unknown>>]>([

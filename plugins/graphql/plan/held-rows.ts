@@ -179,7 +179,7 @@ const readAlike = (
   cells: ReadonlyMap<string, HeldCell>,
 ): HeldRows | undefined => {
   const columns = keys.map((name) => cells.get(name));
-  if (!columns.every((cell) => cell?.isSameName === true)) return undefined;
+  if (columns.length === 0 || !columns.every((cell) => cell?.isSameName === true)) return undefined;
   const isPlain = plainStrings(bytes);
   const { length } = columns;
   for (let i = 0; i < places.length; i += 2) {
