@@ -53,7 +53,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 30_000,
     projects: [
-      project("waiting", { maxWorkers: 4 }),
+      project("waiting", { maxWorkers: 3 }),
       project("no-database", {
         ...afterwards,
         provide: { databasePlan: undefined, capabilities: undefined },
