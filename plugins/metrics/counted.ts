@@ -138,6 +138,7 @@ const METRICS: readonly Metric[] = [
   plain("relapi_live_subscribers", "gauge", "live-subscribers", "Subscribers of live queries"),
   plain("relapi_live_queries", "gauge", "live-queries", "Live queries that differ, each run once for all who ask it"),
   plain("relapi_live_cohorts", "gauge", "live-cohorts", "Groups of live queries that one statement answers each"),
+  plain("relapi_live_due", "gauge", "live-queries-due", "Live queries that are to run, or whose run has not ended"),
   {
     ...plain(
       "relapi_live_source_lag_seconds",

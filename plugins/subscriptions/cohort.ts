@@ -3,7 +3,7 @@
 import type { Signal } from "../../core/index.ts";
 import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "./api.ts";
 import type { Marks } from "./change-index.ts";
-import type { Limiter } from "./limiter.ts";
+import type { Limiter, Pace } from "./limiter.ts";
 import { isLost, isOfAll } from "./failures.ts";
 import { Few } from "./few.ts";
 import { createSlowLane, type Paced, type PaceMeter } from "./pace.ts";
@@ -40,6 +40,8 @@ export interface Cohort {
   readonly facts: CohortFacts;
   readonly entries: Map<string, Entry>;
   readonly counts: Readonly<CohortCounts>;
+  /** Queries that are to run, and those in runs that have not ended. */
+  readonly dueCount: number;
   add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
   remove(subscription: Subscription): void;
   /** Something that all of its queries read may have changed. */
@@ -117,6 +119,8 @@ export const createCohort = ({
   /** A change came since the last run began. */
   let hasChanged = false;
   let isRunning = false;
+  /** In batches that run, or wait for a connection. */
+  let runningCount = 0;
   let isClosed = false;
   let notBeforeMs = 0;
   let failureCount = 0;
@@ -269,6 +273,12 @@ export const createCohort = ({
     await runBatch(batch.slice(half), since);
   };
 
+  const runWhenFree = async (pace: Pace, batch: readonly Entry[], since?: number): Promise<void> => {
+    runningCount += batch.length;
+    await limiter.run(pace, () => runBatch(batch, since));
+    runningCount -= batch.length;
+  };
+
   const batchesOf = (list: readonly Entry[], size: number): readonly (readonly Entry[])[] => {
     const batches: (readonly Entry[])[] = list.filter((entry) => entry.isFaulty).map((entry) => [entry]);
     const sound = list.filter((entry) => !entry.isFaulty);
@@ -295,9 +305,9 @@ export const createCohort = ({
     due.clear();
     const since = changedAtMs;
     changedAtMs = undefined;
-    const quick = slowLane.take(list, batchSize, (batch) => limiter.run("slow", () => runBatch(batch, since)));
+    const quick = slowLane.take(list, batchSize, (batch) => runWhenFree("slow", batch, since));
     const pace = wasQuick ? "quick" : "unknown";
-    await Promise.all(batchesOf(quick, batchSize).map((batch) => limiter.run(pace, () => runBatch(batch, since))));
+    await Promise.all(batchesOf(quick, batchSize).map((batch) => runWhenFree(pace, batch, since)));
     isRunning = false;
     const endedAtMs = performance.now();
     if (failureCount > 0)
@@ -318,6 +328,9 @@ export const createCohort = ({
     facts,
     entries,
     counts,
+    get dueCount() {
+      return runningCount + (isDirty ? entries.size : due.size);
+    },
     add: (subscription, query, row, key) => {
       let entry = entries.get(key);
       if (entry === undefined) {

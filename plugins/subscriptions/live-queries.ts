@@ -73,6 +73,11 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   const ran = context.signal<LiveRunSignal>("live-run");
   context.counters.watch("live-query-bytes", () => keptBytes);
   context.counters.watch("live-cohorts", () => cohorts.size);
+  context.counters.watch("live-queries-due", () => {
+    let count = 0;
+    for (const cohort of cohorts.values()) count += groups.isWaiting(cohort) ? cohort.entries.size : cohort.dueCount;
+    return count;
+  });
   context.counters.watch("live-subscribers", () => all.size);
   context.counters.watch("live-queries", () =>
     [...cohorts.values()].reduce((sum, { entries }) => sum + entries.size, 0),

@@ -11,6 +11,8 @@ export interface WatchGroups extends EntryWatcher {
   /** The cohort is watched from now on, as soon as its tables are known. */
   join(cohort: Cohort): void;
   leave(cohort: Cohort): void;
+  /** Its tables are not known yet: once it is watched, it runs again. */
+  isWaiting(cohort: Cohort): boolean;
   /** @see LiveQueries.rewatch */
   rewatch(): void;
 }
@@ -161,6 +163,7 @@ export const createWatchGroups = (
       group.index.forget();
       unwatch(group);
     },
+    isWaiting: (cohort) => waiting.has(cohort),
     prepare: (cohort, entries) =>
       joined.get(cohort)?.index.prepare(entries, async (program, value) => {
         const { access, session } = cohort.facts;

@@ -108,6 +108,20 @@ test("X-MET-4 live queries: subscribers, distinct queries, runs, deliveries, lag
   for (const socket of [first, second]) await socket.close();
 });
 
+test("X-MET-4 live queries that are due", async () => {
+  await api.sql("create view public.tardy as select 1 as id, pg_sleep(0.4)::text as slept");
+  await api.reload();
+  const due = async (): Promise<number> => (await api.metrics())["relapi_live_due"]!;
+  await expect.poll(due).toBe(0);
+  const socket = await openSocket(api);
+  await socket.init(asAdmin());
+  socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { tardy { id slept } }" } });
+  await expect.poll(due, { interval: 20 }).toBe(1);
+  await socket.next((message: any) => message.type === "next");
+  await socket.close();
+  await expect.poll(due).toBe(0);
+});
+
 test("X-MET-5 a blocked event loop shows", async () => {
   const late = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
   const all = "relapi_event_loop_delay_seconds_count";
