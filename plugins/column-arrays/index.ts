@@ -72,7 +72,7 @@ const prepare = ({ into, rows, only }: Insert, model: Model): RowSource | undefi
     list: payload.param,
     compile: (alias, value) => {
       const arrays = targets.map(({ kind }, i) => sql`pg_catalog.unnest(${value(i, `pg_catalog.${kind.type}[]`)})`);
-      return sql`rows from (${join(arrays)}) as ${alias}(${join(targets.map(({ name }) => ident(name)))})`;
+      return sql`(select ${join(arrays)}) as ${alias}(${join(targets.map(({ name }) => ident(name)))})`;
     },
     values: (listed) => arraysOf(listed, targets)?.map((array) => ({ utf8: [array] })),
   };

@@ -18,6 +18,17 @@ gqlCases(api, [
     },
   },
   {
+    title: "R-SQL-16 only the number is wanted, under several names and beside that of the type",
+    query: `mutation {
+      del: delete_album(where: {artist: {name: {_eq: "Abba"}}}) { n: affected_rows __typename again: affected_rows }
+      none: delete_album(where: {id: {_eq: 0}}) { affected_rows }
+      insert_artist(objects: [{name: "Abba"}, {name: "New One"}], on_conflict: {constraint: artist_name_key, update_columns: []}) { affected_rows type: __typename }
+      update_artist(where: {id: {_gt: 1}, name: {_neq: "New One"}}, _set: {country: "XX"}) { __typename affected_rows }
+    }`,
+    bytes:
+      '{"data":{"del":{"n":2,"__typename":"album_mutation_response","again":2},"none":{"affected_rows":0},"insert_artist":{"affected_rows":1,"type":"artist_mutation_response"},"update_artist":{"__typename":"artist_mutation_response","affected_rows":3}}}',
+  },
+  {
     title: "G-DEL-1 relationships are read after the delete",
     query: "mutation { delete_album(where: {id: {_eq: 1}}) { returning { title artist { albums { title } } } } }",
     data: { delete_album: { returning: [{ title: "Arrival", artist: { albums: [{ title: "Waterloo" }] } }] } },

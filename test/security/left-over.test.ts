@@ -129,6 +129,22 @@ describe("what code of users leaves behind", () => {
     await expectClean();
   });
 
+  test("R-TX-13 the number that a plain insert took and lost", async () => {
+    await first.sql(
+      "create table left_over.unique_one (id serial, t text unique, late int unique deferrable initially deferred); grant all on left_over.unique_one, left_over.unique_one_id_seq to sea_anon",
+    );
+    await api.reload();
+    const row = { t: "x", late: 1 };
+    expect((await api.post("/unique_one", { body: row })).status).toBe(201);
+    await expectClean();
+    expect((await api.post("/unique_one", { body: row })).status).toBe(409);
+    await expectClean();
+    expect((await api.post("/unique_one", { body: { ...row, t: "y" } })).status).toBe(409); // at the end
+    await expectClean();
+    expect((await api.post("/unique_one", { headers: rolledBack(), body: { t: "z", late: 2 } })).status).toBe(201);
+    await expectClean();
+  });
+
   test("R-TX-13 by GraphQL", async () => {
     expect(await api.gql('mutation { insert_left_over_watched_one(object: {id: 9, kind: "timeout"}) { id } }')).toEqual(
       { data: { insert_left_over_watched_one: { id: 9 } } },

@@ -1,6 +1,7 @@
 /** Cleaning, sent after a transaction's Sync in the same write, so that nothing it left on the connection reaches the
  *  next caller. It is not part of the transaction, whose end may run code that needs its settings (deferred triggers),
- *  and the response does not wait for it. */
+ *  and the response does not wait for it. Where no code of users runs, it may be the last statement in front of the
+ *  Sync. */
 import { createHash } from "node:crypto";
 import { empty, ident, join, literal, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { sqlstateOf } from "./pg-errors.ts";
@@ -33,7 +34,7 @@ const cleaner = (statement: Sql): WireStatement => {
   };
 };
 
-const FORGET_SEQUENCES = cleaner(sql`discard sequences`);
+export const FORGET_SEQUENCES = cleaner(sql`discard sequences`);
 
 /** Without what is dear and rare. Settings come first: what the last statement means must not depend on a search path.
  *  */

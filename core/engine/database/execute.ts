@@ -121,10 +121,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     batch: WirePlan,
     result: Failed,
   ): Promise<never> => {
-    const { statements, guards, offset, isImplicit, last } = transaction;
+    const { statements, guards, offset, isImplicit, last, cleaning, cleansItself } = transaction;
     const { error, failedAt } = result;
     settle(connection.prepared, batch, result);
-    if (!isImplicit && !connection.isEnded && !isFatal(error)) await rollBack(connection, transaction);
+    if (!connection.isEnded && !isFatal(error)) {
+      if (!isImplicit) await rollBack(connection, transaction);
+      else if (cleansItself) await send(connection, NOTHING, false, cleaning);
+    }
     const before = [...guards.keys()].filter((i) => i < failedAt).length;
     const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
     if (switcher === undefined && last.length > 0)
@@ -262,7 +265,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
         running = connection;
         for (let tries = 1; ; tries++) {
           try {
-            const { statements, owner, last, cleaning, sending } = transaction;
+            const { statements, owner, last, cleaning, cleansItself, sending } = transaction;
             if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
             const batch = planBatch(connection.prepared, statements, sending.prepares);
             const sent = transaction;
@@ -270,7 +273,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
               aboveBytes: longBody.aboveBytes,
               open: (statement, bytes, reader) => openLongBody?.({ statement, bytes, reader }, execution, sent, taken),
             };
-            const result = await connection.run(batch, last.length === 0 ? cleaning : undefined, long);
+            const result = await connection.run(batch, last.length === 0 && !cleansItself ? cleaning : undefined, long);
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
             isReusable = true;
@@ -365,6 +368,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   };
 };
 
+const NOTHING: readonly WireStatement[] = [];
 const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
 
 /** Carries what a repeated attempt needs to know; never leaves this file. */

@@ -92,8 +92,8 @@ export const createRoleWatch = (): RoleWatch => {
             }
             if (program.isProven !== true) switcher = program;
           }
-          const { text, isMultiRow, slots } = statement;
-          lines.push({ text, name, isMultiRow, program: at, slots, values: NO_VALUES });
+          const { text, isMultiRow, rowOf, slots } = statement;
+          lines.push({ text, name, isMultiRow, rowOf, program: at, slots, values: NO_VALUES });
         }
       }
       return { lines, guards, isRoleKnown: !isLost && (prepares || function_ === undefined) };

@@ -9,7 +9,7 @@ import type { Current } from "../current.ts";
 import type { Model } from "../model/model.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
-import type { Cleaning } from "./cleaning.ts";
+import { FORGET_SEQUENCES, type Cleaning } from "./cleaning.ts";
 import type { PlanOwner } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
 import { FORGET_OTHERS, leaveNothing, rollBackAll, type Sharing } from "./sharing.ts";
@@ -43,6 +43,8 @@ export interface Transaction {
   readonly undo: readonly WireStatement[];
   /** What it may leave behind on a connection with a backend of its own. */
   readonly cleaning: Cleaning | undefined;
+  /** Its last statement cleans up, so only a failure leaves something behind. */
+  readonly cleansItself: boolean;
   /** How it is sent. */
   readonly sending: Sending;
   /** It is one read that may have its transaction together with others of the same frame, behind one statement of
@@ -331,13 +333,14 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       for (const value of frame.afterwards) values.push(value);
       statements.push({ text: frame.settingsText, name: frame.settingsName, values });
       for (const line of script.lines) {
-        const { text, name, isMultiRow, slots, program = 0 } = line;
+        const { text, name, isMultiRow, rowOf, slots, program = 0 } = line;
         if (slots === undefined) statements.push(line);
         else
           statements.push({
             text: comment === undefined ? text : `${text} /*${comment}*/`,
             name: comment === undefined ? name : "",
             isMultiRow,
+            rowOf,
             values: fillSlots(slots, programs[program]?.values ?? [], session),
           });
       }
@@ -351,6 +354,8 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         sessionValues.length === 1 && // the role
         script.lines.length === 1;
       if (!looksFirst) for (const statement of frame.last) statements.push(statement);
+      const cleansItself = script.cleaning?.kind === "sequences" && frame.isImplicit && !isWithin && !looksFirst;
+      if (cleansItself) statements.push(FORGET_SEQUENCES);
       return {
         statements,
         guards: script.guards,
@@ -360,6 +365,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         last: looksFirst ? frame.last : NOTHING,
         undo: frame.undo,
         cleaning: script.cleaning,
+        cleansItself,
         sending,
         frame: mayCoalesce ? frame : undefined,
       };

@@ -9,6 +9,8 @@ export interface WireStatement {
   readonly values: readonly SentValue[];
   /** Rows of one column joined by line feeds; else the first row counts. */
   readonly isMultiRow?: boolean;
+  /** Its row, where it returns none: made of the number of rows that it has written. */
+  readonly rowOf?: (count: string) => WireRow;
 }
 
 /** Messages of one batch in the order they go out. */
@@ -276,7 +278,10 @@ export class WireBatch {
       this.rows[this.at] = [`${first[0]}\n${message.fields[0]}`];
   }
 
-  handleCommandComplete(): void {
+  /** `INSERT 0 100`. */
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    const rowOf = this.plan.statements[this.at]?.rowOf;
+    if (rowOf !== undefined) this.rows[this.at] = rowOf(text.slice(text.lastIndexOf(" ") + 1));
     this.at++;
   }
 

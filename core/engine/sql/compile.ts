@@ -60,8 +60,8 @@ const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
 
 /** @rule R-SQL-1 */
 export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
-  const compiled = compileAny(plan, envelope, parts);
   const isProven = isProvenPlan(plan, envelope, OWN_MEDIA, parts);
+  const compiled = compileAny(plan, envelope, parts, isProven);
   const program: Program = { ...compiled, isProven };
   if (plan.kind === "read" || plan.kind === "bundle") return { ...program, plan };
   if (plan.kind !== "insert") return program;
@@ -71,9 +71,9 @@ export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts)
     const params = compiled.statements.flatMap(({ slots }) => slots.map((one) => ("param" in one ? one.param : 0)));
     const first = 1 + Math.max(...params);
     const rowsFrom = (row: Sql): Sql => source.compile(row, (i, type) => slot({ param: first + i }, type));
-    const other = compileWritePlan(compilerOf(plan, envelope, parts), plan, envelope, rowsFrom);
-    const isKnown = spec.builtIn?.every((name) => !parts.model.rivals.has(name)) === true;
-    return { ...program, withRows: { ...source, first, program: { ...other, isProven: isProven && isKnown } } };
+    const isKnown = isProven && spec.builtIn?.every((name) => !parts.model.rivals.has(name)) === true;
+    const other = compileWritePlan(compilerOf(plan, envelope, parts), plan, envelope, isKnown, rowsFrom);
+    return { ...program, withRows: { ...source, first, program: { ...other, isProven: isKnown } } };
   }
   return program;
 };
@@ -83,7 +83,7 @@ const compilerOf = (plan: Plan, envelope: Envelope, parts: CompileParts): Compil
 
 const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 
-const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
+const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts, isProven: boolean): Program => {
   const compiler = compilerOf(plan, envelope, parts);
   switch (plan.kind) {
     case "read":
@@ -95,7 +95,7 @@ const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts): Progra
     case "sequence":
       return compileSequence(compiler, plan);
     default:
-      return compileWritePlan(compiler, plan, envelope);
+      return compileWritePlan(compiler, plan, envelope, isProven);
   }
 };
 
@@ -229,6 +229,7 @@ const compileWritePlan = (
   compiler: Compiler,
   plan: Insert | Update | Delete,
   envelope: Envelope,
+  isProven: boolean,
   rowsFrom?: (row: Sql) => Sql,
 ): Program => {
   const write = compileWrite(compiler, plan, {
@@ -243,6 +244,10 @@ const compileWritePlan = (
     extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());
   const read = plan.returning;
+  if (isProven && extra.length === 0 && envelope.wrapper === undefined && write.alone !== undefined) {
+    const bodyOfCount = countedBody(read, envelope);
+    if (bodyOfCount !== undefined) return compileAlone(compiler, write.alone, bodyOfCount, read === undefined);
+  }
   const place: ReadOptions = { written: write.name };
   let columns: EnvelopeColumn[];
   let from = empty;
@@ -282,6 +287,44 @@ const compileWritePlan = (
   }
   const fragment = sql`with ${write.cte} select ${selectOf(columns)}${from}`;
   return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0, checks);
+};
+
+/** What a read must have. */
+const ALL_ROWS = ["kind", "from", "shape", "output"] as const satisfies readonly (keyof Read)[];
+
+/** The body, where nothing of the rows but their number is wanted. */
+const countedBody = (read: Read | undefined, { media }: Envelope): ((count: string) => string) | undefined => {
+  if (read === undefined) return () => "";
+  // nothing chooses among the rows
+  if (read.shape !== "aggregate" || media !== DOCUMENT || Object.keys(read).length > ALL_ROWS.length) return undefined;
+  const members: (readonly [before: string, value: string | undefined])[] = [];
+  for (const one of read.output) {
+    if (one.kind !== "affected" && one.kind !== "constant") return undefined;
+    members.push([`${JSON.stringify(one.as)}:`, one.kind === "constant" ? JSON.stringify(one.value) : undefined]);
+  }
+  return (count) => `{${members.map(([before, value = count]) => before + value).join(",")}}`;
+};
+
+/** Without a CTE, whose rows would only be counted: the server says how many it has written. A rule could make that
+ *  another number, but there is none where it is proven. @rule R-SQL-16 */
+const compileAlone = (
+  compiler: Compiler,
+  alone: Sql,
+  bodyOfCount: (count: string) => string,
+  isDeclared: boolean,
+): Program => {
+  const written: ProgramStatement = {
+    ...toStatement(alone),
+    columns: ["page_total", "body"],
+    rowOf: (count) => [count, bodyOfCount(count)],
+    fragment: alone,
+  };
+  const columns = isDeclared ? declaredColumns(compiler) : [];
+  return finish(
+    compiler,
+    columns.length === 0 ? [written] : [written, statementOf(sql`select ${selectOf(columns)}`, columns)],
+    0,
+  );
 };
 
 /** @rule R-SQL-2 R-SQL-14 R-RPC-13 */

@@ -10,6 +10,8 @@ export interface ProgramStatement {
   readonly columns: readonly string[];
   /** It returns several rows of one column, which are joined by line feeds. */
   readonly isMultiRow?: boolean;
+  /** It returns no rows: its columns are made of the number of rows that it has written. @rule R-SQL-16 */
+  readonly rowOf?: (count: string) => readonly string[];
   /** Place in the request, for errors the database raises in it. */
   readonly path?: string;
   /** The fragment behind the text, for plugins that build other statements around it. */

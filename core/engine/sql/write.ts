@@ -13,6 +13,8 @@ export interface CompiledWrite {
   /** `with _w as (…)` without the `with`. */
   readonly cte: Sql;
   readonly name: Sql;
+  /** By itself, and without its rows; undefined: it does not write. */
+  readonly alone?: Sql;
   readonly relation: Relation;
   /** Boolean over the written rows; undefined: nothing to check. */
   readonly check: Sql | undefined;
@@ -187,9 +189,11 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const written = tellsNew
     ? sql`(select ${join(relation.columns.map((column) => ident(column.name)))} from ${name})`
     : undefined;
+  const alone = sql`insert into ${qualified(relation)}${rows}${conflict}`;
   return {
-    cte: sql`${name} as (insert into ${qualified(relation)}${rows}${conflict} returning ${clause})`,
+    cte: sql`${name} as (${alone} returning ${clause})`,
     name: written ?? name,
+    alone,
     relation,
     check: isChecked
       ? compileCheck(compiler, relation, name, plan.check, tellsNew ? { check: plan.onConflict?.check } : undefined)
@@ -349,14 +353,18 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     const found = compileFound(compiler, relation, name, plan.where, lock);
     return plan.check === undefined ? found : { ...found, check: compileCheck(compiler, relation, name, plan.check) };
   }
-  const cte =
+  // nothing to set: no row is touched, and no right is needed (R-UPD-2)
+  const alone =
     assignments.length === 0
-      ? // nothing to set: no row is touched, and no right is needed (R-UPD-2)
-        sql`${name} as (select (null::${qualified(relation)}).* where false)`
-      : sql`${name} as (${once}update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)} returning ${returning})`;
+      ? undefined
+      : sql`${once}update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)}`;
   return {
-    cte,
+    cte:
+      alone === undefined
+        ? sql`${name} as (select (null::${qualified(relation)}).* where false)`
+        : sql`${name} as (${alone} returning ${returning})`,
     name,
+    ...(alone && { alone }),
     relation,
     check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check),
   };
@@ -368,9 +376,11 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   compiler.alias(relation.name);
   const returning = returningOf(relation, plan, use);
   const name = ident(compiler.alias("_written"));
+  const alone = sql`delete from ${qualified(relation)}${whereOf(compiler, relation, plan.where)}`;
   return {
-    cte: sql`${name} as (delete from ${qualified(relation)}${whereOf(compiler, relation, plan.where)} returning ${returning})`,
+    cte: sql`${name} as (${alone} returning ${returning})`,
     name,
+    alone,
     relation,
     check: undefined,
   };
