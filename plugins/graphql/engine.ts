@@ -6,6 +6,7 @@ import {
   isNestedDeeper,
   isRelApiError,
   type Execution,
+  type LongBody,
   type PluginContext,
   type RelApiHooks,
   type Session,
@@ -69,6 +70,13 @@ export const assemble = (
   const [only] = outputs;
   if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // the usual query: as PostgreSQL wrote it
   return assembleFields(outputs, { bodies, calls });
+};
+
+/** What is written around the body of the one step to make `data` of it; undefined: it is not all of that. */
+const aroundBody = ([only, ...others]: readonly GqlOutput[]): readonly [before: string, after: string] | undefined => {
+  if (only === undefined || others.length > 0) return undefined;
+  if ("bundle" in only) return ["", ""];
+  return "step" in only ? [`{${JSON.stringify(only.as)}:`, "}"] : undefined;
 };
 
 /** SQLSTATE: the statement took too long. */
@@ -156,9 +164,19 @@ export const createEngine = (
       for (const { planned, values, path } of operation.steps)
         programs.push({ program: context.prepare(planned, session, "graphql"), values, path });
       const { outputs, loads, steps } = operation;
-      // of the one step, and all of `data`
-      const isWholeBody =
-        steps.length === 1 && loads.length === 0 && outputs.length === 1 && "bundle" in (outputs[0] as GqlOutput);
+      const around = steps.length === 1 && loads.length === 0 ? aroundBody(outputs) : undefined;
+      let isTaken = false;
+      const takeLong =
+        longBody === undefined || around === undefined
+          ? undefined
+          : {
+              aboveBytes: longBody.aboveBytes,
+              take: (...arriving: Parameters<LongBody["take"]>) => {
+                const taker = longBody.take(...arriving, ...around);
+                isTaken = taker !== undefined;
+                return taker;
+              },
+            };
       const inEffect = limits;
       const seconds = inEffect?.secondsOf(session);
       const execution: Execution = {
@@ -173,7 +191,7 @@ export const createEngine = (
         onGone,
         exchange,
         mayUseReplica: isReadOnly,
-        longBody: isWholeBody ? longBody : undefined,
+        longBody: takeLong,
       };
       const rows = await (inEffect === undefined || seconds === undefined
         ? context.execute(execution)
@@ -181,6 +199,7 @@ export const createEngine = (
             throw isRelApiError(error) && error.code === QUERY_CANCELED ? inEffect.timeExceeded(seconds) : error;
           }));
       operation.keep();
+      if (isTaken) return "{}";
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete = operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, onGone);
       return assemble(written, complete, calls);

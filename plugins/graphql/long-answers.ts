@@ -1,15 +1,21 @@
 /** Answers that go on as bytes, while they arrive from the database or in one piece: a text would be two copies of
  *  them. */
-import type { Answer, Exchange, LongBody, PluginContext, ResultRow, ValueTaker } from "../../core/index.ts";
+import type { Answer, Exchange, PluginContext, ResultRow, ValueTaker } from "../../core/index.ts";
 import type { StreamedAnswers, StreamedAnswersService } from "../streamed-answers/api.ts";
 import { acceptsGzip, compressed, gzipped } from "./compressed.ts";
-import type { GqlRunOptions, PackedBody } from "./operations.ts";
+import type { GqlLongBody, GqlRunOptions, PackedBody } from "./operations.ts";
 
 /** From here on `data` is. */
 const LONG_BYTES = 1024 * 1024;
 
+/** What is written around a body. */
+interface Around {
+  readonly before: Buffer;
+  readonly after: Buffer;
+}
+
 /** A row whose body is still to come, or a whole body. */
-export type LongAnswer = { readonly row: ResultRow } | Buffer | PackedBody;
+export type LongAnswer = { readonly row: ResultRow; readonly around: Around } | Buffer | PackedBody;
 
 export interface LongAnswers {
   /** For runs whose exchange is answered with nothing else. */
@@ -23,7 +29,6 @@ export interface LongAnswers {
 
 /** `before`, `after`: what is written around `data`. @rule R-STR-7 */
 export const createLongAnswers = (context: PluginContext, before: string, after: string): LongAnswers => {
-  const around = { before: Buffer.from(before), after: Buffer.from(after) };
   const answers = new WeakMap<object, Promise<LongAnswer | undefined>>();
   let streamed: StreamedAnswers | undefined;
   context.onModel(() => {
@@ -31,7 +36,7 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
     longBody.aboveBytes = Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES);
   });
 
-  const hold = (exchange: object, bytes: number): ValueTaker => {
+  const hold = (exchange: object, bytes: number, around: Around): ValueTaker => {
     const whole = Buffer.allocUnsafeSlow(around.before.length + bytes + around.after.length);
     let at = around.before.copy(whole);
     around.after.copy(whole, at + bytes);
@@ -46,15 +51,16 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
       fail: () => settle(undefined), // after its end nothing changes
     };
   };
-  const longBody: LongBody & { aboveBytes: number } = {
+  const longBody: GqlLongBody & { aboveBytes: number } = {
     aboveBytes: LONG_BYTES,
-    take: (row, body) => {
+    take: (row, body, beforeBody, afterBody) => {
       const { bytes, execution } = body;
       const { exchange } = execution;
       if (exchange === undefined) return undefined;
+      const around = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
       const taker = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.take(row, body) : undefined;
-      if (taker === undefined) return bytes > LONG_BYTES ? hold(exchange, bytes) : undefined;
-      answers.set(exchange, Promise.resolve({ row }));
+      if (taker === undefined) return bytes > LONG_BYTES ? hold(exchange, bytes, around) : undefined;
+      answers.set(exchange, Promise.resolve({ row, around }));
       return taker;
     },
   };
@@ -74,7 +80,7 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
         // where chunks have no lengths, a broken answer would look complete
         const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
         const headed = isZipped ? gzipped(answer) : answer;
-        return streamed?.withBody(long.row, headed, { ...around, isZipped }) ?? headed;
+        return streamed?.withBody(long.row, headed, { ...long.around, isZipped }) ?? headed;
       }
       if (!("gzip" in long)) return compressed(exchange, { ...answer, body: long });
       return mayZip ? { ...gzipped(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };

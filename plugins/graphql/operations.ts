@@ -1,7 +1,11 @@
 /** Documents on their way to an answer: requests, operations, and the engine that others are offered. */
 import type { IncomingMessage } from "node:http";
 import type {
+  ArrivingBody,
+  LongBody,
+  ResultRow,
   SentValue,
+  ValueTaker,
   CredentialRules,
   Execution,
   Json,
@@ -155,10 +159,15 @@ export interface PackedBody {
   gzip(): Promise<Buffer>;
 }
 
+export interface GqlLongBody extends Pick<LongBody, "aboveBytes"> {
+  /** `before`, `after`: with them the body is `data`. */
+  take(row: ResultRow, body: ArrivingBody, before: string, after: string): ValueTaker | undefined;
+}
+
 /** Options of one run of an operation. */
 export interface GqlRunOptions extends Pick<Execution, "exchange" | "requestSettings"> {
-  /** Takes a body that is all of `data`, which is `{}` then. */
-  readonly longBody?: Execution["longBody"] | undefined;
+  /** Takes a body that is all of `data`, or its one member, which is `{}` then. */
+  readonly longBody?: GqlLongBody | undefined;
   /** The same of a whole answer that is there already. */
   readonly packedBody?: (body: PackedBody, exchange: object) => void;
   readonly settings?: readonly (readonly [name: string, value: string])[];

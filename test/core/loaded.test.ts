@@ -9,7 +9,7 @@ import { minimal } from "../../presets/minimal.ts";
 
 /** Limits: lower them when it loads less. */
 const MAX_FILES = 165;
-const MAX_LINES = 15_565;
+const MAX_LINES = 15_566;
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Compiled anew, since `dist` may be older than the code. */

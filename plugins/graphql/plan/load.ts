@@ -66,6 +66,8 @@ const treeOfPlan = (plan: Plan, loads: Loads, found: LoadTemplate[]): GqlLoadTre
   switch (plan.kind) {
     case "bundle":
       return treeOfBundle(plan, loads, found);
+    case "read":
+      return treeOfOutputs(plan.output, loads, found);
     case "sequence":
       return treeOfOutputs(plan.result.output, loads, found);
     case "insert":

@@ -14,7 +14,7 @@ import { planMutationFields } from "./mutation.ts";
 import { openStep, type Planner } from "./planner.ts";
 import { planReadField } from "./query.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
-import type { StepTemplate } from "./writes.ts";
+import { stepOf, type StepTemplate } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../operations.ts";
 
 const unsentOf = ({ opened }: Planner, steps: readonly StepTemplate[]): readonly ValueSource[] => {
@@ -203,11 +203,16 @@ const addMetaField = (reads: Reads, selected: Selected): void => {
   reads.outputs.push(planMetaField(reads.planner, selected));
 };
 
-/** Results that are known already need no statement. */
+/** Results that are known already need no statement. What one field reads is written into the answer here: PostgreSQL
+ *  would copy all of it twice to put a brace at both ends. */
 const closeBundle = (reads: Reads): void => {
   const { fields, step } = reads;
-  if (fields.length === 0) return;
-  if (fields.every((field) => "value" in field)) {
+  const [only, ...others] = fields;
+  if (only === undefined) return;
+  if (others.length === 0 && "read" in only) {
+    const { as, read, one } = only;
+    reads.outputs.push({ as, step: reads.made.steps.push(stepOf(step, read, "$", one)) - 1 });
+  } else if (fields.every((field) => "value" in field)) {
     for (const field of fields)
       if ("value" in field) reads.outputs.push({ as: field.as, text: JSON.stringify(field.value) });
   } else {

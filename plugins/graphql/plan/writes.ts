@@ -28,7 +28,7 @@ export interface StepTemplate extends Omit<GqlStep, "values"> {
 const DOCUMENT: Envelope = Object.freeze({ media: "document" });
 const DOCUMENT_ONE: Envelope = Object.freeze({ media: "document-one" });
 
-const stepOf = (planner: Planner, plan: Plan, path: string, isOne = false): StepTemplate => ({
+export const stepOf = (planner: Planner, plan: Plan, path: string, isOne = false): StepTemplate => ({
   planned: { plan, envelope: isOne ? DOCUMENT_ONE : DOCUMENT },
   sources: planner.sources,
   path,

@@ -63,6 +63,7 @@ const fieldsOf = (step: GqlStep, fields: readonly BundleField[]): readonly Expla
 const explainedOf = (operation: GqlOperation, outputs = operation.outputs): readonly Explained[] =>
   outputs.flatMap((output): readonly Explained[] => {
     if ("of" in output) return explainedOf(operation, output.of);
+    if ("step" in output) return [{ field: output.as, step: operation.steps[output.step] }];
     if (!("bundle" in output)) return [{ field: output.as }];
     const step = operation.steps[output.bundle];
     const plan = step?.planned.plan;
