@@ -35,13 +35,18 @@ test("X-WRAP-1 hears of plans and transactions of every surface, the last to wra
     "inner ends with 1",
     "outer ends with 1",
   ]);
-  said.length = 0;
-  await api.gql("{ sea_ports { id } }");
-  expect(said.filter((line) => line.startsWith("outer"))).toEqual([
-    "outer prepares a bundle of admin on graphql",
-    "outer begins",
-    "outer ends with 1",
-  ]);
+  for (const [query, kind] of [
+    ["{ sea_ports { id } }", "read"],
+    ["{ one: sea_ports { id } two: sea_ports { name } }", "bundle"],
+  ] as const) {
+    said.length = 0;
+    await api.gql(query);
+    expect(said.filter((line) => line.startsWith("outer"))).toEqual([
+      `outer prepares a ${kind} of admin on graphql`,
+      "outer begins",
+      "outer ends with 1",
+    ]);
+  }
 });
 
 test("X-WRAP-1 what it gives on is what runs", async () => {
