@@ -303,8 +303,8 @@ export interface Coalescer {
   /** Undefined: it has to run by itself, or to fail by itself. */
   ready(execution: Execution): CoalescedRead | undefined;
   /** `take`: called once, when there is a connection. A run that takes longer than `patienceMs` is cancelled, so that a
-   *  slow read does not hold the others, nor they what they have locked. */
-  run(take: () => readonly CoalescedRead[], patienceMs: number): Promise<CoalescedRun>;
+   *  slow read does not hold the others, nor they what they have locked. `late`: called then. */
+  run(take: () => readonly CoalescedRead[], patienceMs: number, late: () => void): Promise<CoalescedRun>;
 }
 
 /** Who takes the body of the one row of a transaction that only reads, in place of a row that has it. */

@@ -1,6 +1,7 @@
 /** Reads that are asked at the same moment, by whomever, in one round trip. Short ones alone: one that takes long would
- *  hold the others. Nothing waits for company: what one turn of the event loop has read from its sockets goes out
- *  together, and where all connections are in use, what waits for the same one. */
+ *  hold the others. What one turn of the event loop has read from its sockets goes out together. Where the database has
+ *  enough to do, what does not fill a run waits for one to end: many small ones at once take turns on its processors,
+ *  and take longer for it. */
 import {
   definePlugin,
   type CoalescedRead,
@@ -16,6 +17,8 @@ type Rows = readonly ResultRow[];
 
 /** What the reads of one run should cost together, in milliseconds. */
 const RUN_MS = 1;
+/** So many runs of a frame are on their way, beside those that the network holds, before others have to be full. */
+const MIN_RUNS = 2;
 /** One that takes longer is broken up. */
 const PATIENCE_MS = 25;
 /** In one that takes longer, reads cost their share of that. */
@@ -27,6 +30,12 @@ const MIN_MS = 0.05;
 const MAX_CHARACTERS = 64 * 1024;
 /** Before that nothing is known. */
 const MIN_COUNT = 3;
+
+/** How much of a difference counts at once: of a lower cost, a higher one, a higher one of a long run. A busy database
+ *  takes longer for everything; to break runs up for it makes it busier. So it is what reads take at best that counts. */
+const DOWN = 1 / 2;
+const UP = 1 / 512;
+const UP_OF_LONG = 1 / 64;
 
 /** How long the process has waited for something to do since then: what a read takes of the database, but for what
  *  other work has hidden. */
@@ -65,7 +74,7 @@ class Pace {
     by.roundTripMs = Math.min(MAX_ROUND_TRIP_MS, shortest);
     const isWhole = this.isDoubtful || (together > 1 && ms > LONG_RUN_MS);
     const cost = Math.max(MIN_MS, (isWhole ? ms : waitedMs - by.roundTripMs) / together);
-    this.cost += (cost - this.cost) / (cost < this.cost ? 2 : 16);
+    this.cost += (cost - this.cost) * (cost < this.cost ? DOWN : isWhole ? UP_OF_LONG : UP);
     this.isShort =
       ++this.count >= MIN_COUNT && !this.isExcluded && this.cost <= MAX_MS && this.characters <= by.maxCharacters;
   }
@@ -94,7 +103,7 @@ interface Waiting {
 /** The reads of one frame. */
 interface Line {
   readonly waiting: Waiting[];
-  /** Starts as many runs as those who wait need. */
+  /** Starts as many runs as those who wait fill, or are enough to begin with. */
   start(): void;
   /** It is to be started at the end of this turn. */
   isDue: boolean;
@@ -108,30 +117,43 @@ const createLine = (
 ): Line => {
   const { maxCoalescedReads: maxCount } = options;
   const waiting: Waiting[] = [];
-  /** Runs that have no connection yet. */
+  let running = 0;
+  /** Runs that have no connection yet, of those. */
   let coming = 0;
 
-  /** Of a run that begins there. */
-  const endOf = (from: number): number => {
+  /** Of a run that begins there. Undefined: those who wait do not fill it. */
+  const endOf = (from: number): number | undefined => {
     let ms = 0;
-    let at = from;
-    while (at < waiting.length && at - from < maxCount && (at === from || ms < RUN_MS))
-      ms += (waiting[at++] as Waiting).pace.cost; // at is within its length
-    return at;
+    for (let at = from; at < waiting.length;) {
+      ms += (waiting[at++] as Waiting).pace.cost; // at was within its length
+      if (ms >= RUN_MS || at - from === maxCount) return at;
+    }
+    return undefined;
   };
 
   const run = async (): Promise<void> => {
     let taken: readonly Waiting[] = [];
     let since: Since | undefined;
+    running++;
     coming++;
-    const { rows, failedAt, error, isBroken, tookMs } = await coalescer.run(() => {
+    let isRunning = true;
+    /** One that has taken too long says nothing of others: they may have another connection. */
+    const leave = (): void => {
+      if (!isRunning) return;
+      isRunning = false;
+      running--;
+      start();
+    };
+    const take = (): readonly CoalescedRead[] => {
       coming--;
       since = eventLoopUtilization();
-      taken = waiting.splice(0, endOf(0));
+      taken = waiting.splice(0, endOf(0) ?? waiting.length);
       if (coming === 0) start(); // what it leaves: its reads turned out to take longer than was thought
       return taken.map(({ read }) => read);
-    }, PATIENCE_MS);
+    };
+    const { rows, failedAt, error, isBroken, tookMs } = await coalescer.run(take, PATIENCE_MS, leave);
     const { idle } = eventLoopUtilization(since);
+    leave();
     let count = 0;
     for (const [i, { read, pace, resolve, reject }] of taken.entries()) {
       const found = rows[i];
@@ -150,8 +172,13 @@ const createLine = (
   };
 
   const start = (): void => {
+    const enough = MIN_RUNS * (1 + yardstick.roundTripMs / RUN_MS);
     let needed = 0;
-    for (let at = 0; at < waiting.length; at = endOf(at)) needed++;
+    for (let at = 0; at < waiting.length; needed++) {
+      const end = endOf(at);
+      if (end === undefined && running - coming + needed >= enough) break;
+      at = end ?? waiting.length;
+    }
     for (let count = coming; count < needed && waiting.length > 0; count++) void run();
   };
 

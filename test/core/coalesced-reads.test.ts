@@ -177,6 +177,43 @@ describe("one api", () => {
     },
   );
 
+  test.skipIf(!capabilities.realServer)(
+    "R-TX-17 where two runs are on their way, further reads wait for one",
+    async () => {
+      const client = await database.connect();
+      const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
+      try {
+        let count = 0;
+        // on a machine that is busy they may come in one turn, or after the two runs were given up
+        for (let round = 0; round < 30 && count < 4; round++) {
+          const first = (): Promise<Answer> => api.get(`/note?id=eq.1&select=first${round}:text`);
+          await warm([first]);
+          await client.query("begin; lock table crowd.note in access exclusive mode");
+          const held: Promise<Answer>[] = [];
+          count = await coalescedBy(api, async () => {
+            const reads: Promise<Answer>[] = [];
+            for (let i = 0; i < 2; i++) {
+              held.push(first());
+              await turn();
+            }
+            for (let i = 0; i < 4; i++) {
+              reads.push(api.get(`/other?id=eq.${i + 1}&select=word`));
+              await turn();
+            }
+            for (const [i, answer] of (await Promise.all(reads)).entries())
+              expect(answer.json()).toEqual([{ word: `word ${i + 1}` }]);
+          });
+          await client.query("commit");
+          for (const answer of await Promise.all(held))
+            expect(answer.json()).toEqual([{ [`first${round}`]: "note 1" }]);
+        }
+        expect(count).toBeGreaterThanOrEqual(4);
+      } finally {
+        await client.end();
+      }
+    },
+  );
+
   test.skipIf(!capabilities.realServer)("R-TX-17 R-HST-7 a connection that is lost loses no read", async () => {
     const kill =
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi' and datname = current_database() limit 1";

@@ -125,7 +125,7 @@ export const createCoalescer = (parts: Parts): Coalescer => {
 
   return {
     ready,
-    run: async (take, patienceMs) => {
+    run: async (take, patienceMs, late) => {
       let connection: Connection;
       try {
         const acquired = primary.acquire();
@@ -154,7 +154,9 @@ export const createCoalescer = (parts: Parts): Coalescer => {
       const patience = setTimeout(() => {
         // answers that have come while the process was busy are read first
         setImmediate(() => {
-          if (!isOver) cancelling = connection.cancel();
+          if (isOver) return;
+          cancelling = connection.cancel();
+          late();
         });
       }, patienceMs);
       let result: WireResult;
