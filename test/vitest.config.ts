@@ -33,7 +33,7 @@ const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): 
     pool: "forks",
     // of PGlite: optimizing its code takes longer than a test file has use of it
     execArgv: isServer ? [] : ["--liftoff-only"],
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     // the oracle asks when a file ends
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
     ...own,

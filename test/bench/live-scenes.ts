@@ -2,7 +2,7 @@
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { freePort } from "../support/programs.ts";
+import { freePort } from "../support/ports.ts";
 import { cpuSeconds } from "./cpu.ts";
 import type { EngineOrder } from "./live-engine.ts";
 import { streamOf } from "./live-stream.ts";

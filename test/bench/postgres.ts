@@ -1,9 +1,9 @@
 /** A PostgreSQL for benchmarks: TEST_DATABASE_URL, or one started from the programs on this machine and stopped
  *  afterwards. */
 import pg from "pg";
-import { startOwnServer, withDatabase, type OwnServer } from "../support/own-postgres.ts";
+import { startPrimary, withDatabase, type Server } from "../support/postgres-server.ts";
 
-export type BenchServer = Pick<OwnServer, "url" | "urlOf" | "stop">;
+export type BenchServer = Pick<Server, "url" | "urlOf" | "stop">;
 
 /** A connection to an empty database of that name; the role `bench_anon` is there. */
 export const openFreshDatabase = async (
@@ -26,5 +26,5 @@ export const startServer = async (settings: readonly string[] = []): Promise<Ben
   const given = process.env["TEST_DATABASE_URL"];
   if (given !== undefined)
     return { url: given, urlOf: (database) => withDatabase(given, database), stop: async () => {} };
-  return startOwnServer({ settings });
+  return startPrimary(settings);
 };

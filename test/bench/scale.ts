@@ -5,8 +5,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { startOwnServer } from "../support/own-postgres.ts";
-import { freePort } from "../support/programs.ts";
+import { startPrimary } from "../support/postgres-server.ts";
+import { freePort } from "../support/ports.ts";
 import { cpuSeconds, parentOf } from "./cpu.ts";
 import { BENCH_SQL, READS, type Scenario } from "./data.ts";
 import { load } from "./load.ts";
@@ -55,7 +55,7 @@ const startWorkers = async (url: string, workers: number): Promise<{ readonly ch
   return { child, port };
 };
 
-const server = await startOwnServer({ settings: ["shared_buffers = 256MB"] });
+const server = await startPrimary(["shared_buffers = 256MB"]);
 const database = new pg.Client({ connectionString: server.url });
 try {
   await database.connect();

@@ -3,8 +3,8 @@ import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret } from "../support/tokens.ts";
-import { startOwnServer } from "../support/own-postgres.ts";
-import { hasPostgres } from "../support/programs.ts";
+import { startPrimary } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
 import { relapi, temporaryFile, temporaryFolder, type Environment } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("check", async () => {
@@ -245,7 +245,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   });
 
   test.skipIf(!hasPostgres)("C-CHK-1 C-SET-5 a wrong password", { timeout: 60_000 }, async () => {
-    const server = await startOwnServer({ password: "right" });
+    const server = await startPrimary([], "right");
     try {
       const url = (password: string): string => server.url.replace("//postgres@", `//postgres:${password}@`);
       expect((await relapi(["check"], { DATABASE_URL: url("right"), ANON_ROLE: "postgres" })).code).toBe(0);

@@ -1,10 +1,10 @@
 /** A login that the database refuses, on a server that asks for passwords. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { startPrimary, type Server } from "../support/cluster.ts";
-import { hasPostgres } from "../support/programs.ts";
+import { startPrimary, type Server } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
 import { start } from "./run.ts";
 
-describe.skipIf(!hasPostgres || process.env["TEST_DATABASE_URL"] === undefined)("a refused login", () => {
+describe.skipIf(!hasPostgres)("a refused login", () => {
   let server: Server;
   beforeAll(async () => {
     server = await startPrimary();

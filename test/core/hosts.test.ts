@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openConnection } from "../../core/engine/database/open-connection.ts";
 import { readHosts } from "../../core/engine/database/hosts.ts";
 import { settingKinds } from "../../core/index.ts";
-import { startPrimary, startStandby, type Server } from "../support/cluster.ts";
-import { hasPostgres } from "../support/programs.ts";
+import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relapi-hosts-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -127,9 +127,7 @@ describe("connection strings", () => {
   });
 });
 
-const isHere = hasPostgres && process.env["TEST_DATABASE_URL"] !== undefined;
-
-describe.skipIf(!isHere)("a primary with two standbys", () => {
+describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
   let servers: readonly [Server, Server, Server];
   beforeAll(async () => {
     const primary = await startPrimary();

@@ -1,5 +1,5 @@
 /** Where a text is no JSON: agreed on with the engine's own parser, on texts that somebody broke. */
-import fc from "fast-check";
+import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import { faultText, jsonFault } from "../../plugins/hints.ts";
 

@@ -1,5 +1,5 @@
 /** Differences of JSON texts, and what applies them: the whole round, on texts made at random. */
-import fc from "fast-check";
+import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import {
   applyPatch,

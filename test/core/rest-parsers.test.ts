@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import { isRelApiError, resolveOptions, settingsOf } from "../../core/index.ts";
 import { buildRegistry } from "../../core/engine/registry.ts";

@@ -1,6 +1,6 @@
 /** Random conditions over `album` and `artist`, each written three ways: as JSON for a variable, as a GraphQL literal,
  *  and as SQL. */
-import fc from "fast-check";
+import fc from "../support/fast-check.ts";
 
 /** Names of enums, which literals write without quotes. */
 export interface EnumName {

@@ -1,6 +1,6 @@
 /** Random databases, callers, subscriptions and changes: after each burst every subscriber has what a fresh query gives
  *  it, no answer is older than one before it on its connection, and nothing is shown that its caller may not see.
- *  ORACLE_SEED repeats a run; ORACLE_LIVE_STEPS or ORACLE_LIVE_MINUTES say how long (`npm run oracle:live`). */
+ *  SEED repeats a run; ORACLE_LIVE_STEPS or ORACLE_LIVE_MINUTES say how long (`npm run oracle:live`). */
 import { expect, test } from "vitest";
 import { capabilities } from "../support/api.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";
@@ -44,11 +44,11 @@ test(
       );
       stepCount += steps.length;
       console.log(
-        `live oracle, ORACLE_SEED=${seed}: ${steps.length} steps, ${committedCount} commits, ${settledCount} times settled, ${messageCount} messages, ${comparedCount} compared, ${fineCount} without an error; changes by ${world.source}, schema by ${world.reload}`,
+        `live oracle, SEED=${seed}: ${steps.length} steps, ${committedCount} commits, ${settledCount} times settled, ${messageCount} messages, ${comparedCount} compared, ${fineCount} without an error; changes by ${world.source}, schema by ${world.reload}`,
       );
       if (fault === undefined) continue;
       const failure = await shorten(world, { steps: steps.slice(0, fault.stepCount), fault }, shorteningMs);
-      expect.fail(`ORACLE_SEED=${seed}\n${shown(world, failure)}`);
+      expect.fail(`SEED=${seed}\n${shown(world, failure)}`);
     }
   },
 );

@@ -178,7 +178,7 @@ test(
         await new Promise((resolve) => setTimeout(resolve, 50));
       const wrong = subscribers.filter(isWrong);
       console.log(
-        `oracle, live queries, ${title}, ORACLE_SEED=${seed}: ${subscribers.length} subscribers, ${[...wanted.values()].filter((one) => one !== "an error" && one !== BAD_OPERAND).length} without an error, ${wrong.length} differ`,
+        `oracle, live queries, ${title}, SEED=${seed}: ${subscribers.length} subscribers, ${[...wanted.values()].filter((one) => one !== "an error" && one !== BAD_OPERAND).length} without an error, ${wrong.length} differ`,
       );
       for (const subscriber of wrong) {
         const { transport, caller, drawn: one } = subscriber;
@@ -188,6 +188,6 @@ test(
       }
     }
     await live.close();
-    expect(found.length, `ORACLE_SEED=${seed}\n${found.slice(0, 12).join("\n\n")}`).toBe(0);
+    expect(found.length, `SEED=${seed}\n${found.slice(0, 12).join("\n\n")}`).toBe(0);
   },
 );

@@ -1,5 +1,5 @@
 /** Random requests in random orders against a warm server and one that keeps nothing: the answers are the same. A share
- *  of what `npm run oracle` asks; ORACLE_SEED asks the same again. */
+ *  of what `npm run oracle` asks; SEED asks the same again. */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, openApi, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -133,7 +133,7 @@ const expectNoDifference = async (
   const verdict = await consult(mutated, { start: openApi, options, seed });
   const { differences } = verdict;
   console.log(summary(verdict, seed, mutated));
-  expect(differences.length, `ORACLE_SEED=${seed}\n${differences.map(report).join("\n\n")}`).toBe(0);
+  expect(differences.length, `SEED=${seed}\n${differences.map(report).join("\n\n")}`).toBe(0);
 };
 
 /** Shared once: calls with another window, what only some may execute, a table open to all in a schema that is not. */

@@ -4,10 +4,9 @@ import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { startPrimary } from "../support/cluster.ts";
-import { hasPostgres } from "../support/programs.ts";
+import { startPrimary } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
 import { atFileEnd } from "../support/file-end.ts";
-import { isHere } from "./failures.ts";
 import { canMount } from "./faults/files.ts";
 import { startStandalone } from "./standalone.ts";
 import { eventually } from "./support.ts";
@@ -57,7 +56,7 @@ describe.skipIf(!canMount)("a full disk", () => {
     expect(await server.stop()).toBe(0);
   }, 90_000);
 
-  test.skipIf(!isHere(hasPostgres))(
+  test.skipIf(!hasPostgres)(
     "R-ADM-7 X-MET-2 of PostgreSQL: writes are refused in each surface's words, reads go on, /ready and the metrics tell",
     async () => {
       const folder = smallDisk("8m");

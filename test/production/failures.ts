@@ -1,9 +1,7 @@
 /** What the tests of failing servers share: a small schema, an api on a connection string, clients that keep asking. */
 import type { RelApiOptions } from "../../core/index.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import type { Server } from "../support/cluster.ts";
-
-export const isHere = (hasPostgres: boolean): boolean => hasPostgres && process.env["TEST_DATABASE_URL"] !== undefined;
+import type { Server } from "../support/postgres-server.ts";
 
 /** One table that everybody may read and write, and a function that takes its time. */
 export const createShop = (server: Server): Promise<unknown> =>

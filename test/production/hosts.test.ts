@@ -1,9 +1,9 @@
 /** Several hosts: a primary is killed and a standby promoted for real, and a standby serves on its own. */
 import { describe, expect, test } from "vitest";
 import { initiated, subscribe } from "../support/live.ts";
-import { startPrimary, startStandby, type Server } from "../support/cluster.ts";
-import { hasPostgres } from "../support/programs.ts";
-import { createShop, isHere, keepAsking, logOf, pause, startShop } from "./failures.ts";
+import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
+import { createShop, keepAsking, logOf, pause, startShop } from "./failures.ts";
 import { eventually } from "./support.ts";
 
 const start = async (): Promise<readonly [Server, Server, Server]> => {
@@ -12,7 +12,7 @@ const start = async (): Promise<readonly [Server, Server, Server]> => {
   return [primary, await startStandby(primary, "s1"), await startStandby(primary, "s2")];
 };
 
-describe.skipIf(!isHere(hasPostgres))("several hosts", () => {
+describe.skipIf(!hasPostgres)("several hosts", () => {
   test("R-HST-5 a promoted standby takes over: no write is lost, reads are back within 2 s, live queries catch up", async () => {
     const [primary, one, two] = await start();
     await primary.query("alter system set synchronous_standby_names = 'FIRST 1 (s1)'");

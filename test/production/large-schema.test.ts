@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { relApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, startApi, type TestApi } from "../support/api.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { subscribe } from "../support/live.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
@@ -24,7 +24,7 @@ const AT_ONCE = 250;
 const schedule = `/proc/self/task/${process.pid}/schedstat`;
 const processorMs = (): number => Number(readFileSync(schedule, "utf8").split(" ")[0]) / 1e6;
 
-const canRun = (process.env["TEST_DATABASE_URL"] ?? "") !== "" && process.platform === "linux";
+const canRun = capabilities.realServer && process.platform === "linux";
 
 let db: TestDatabase;
 

@@ -1,13 +1,13 @@
 /** Sessions that are killed, networks that swallow packets, logins that are refused. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { startPrimary, type Server } from "../support/cluster.ts";
-import { hasPostgres } from "../support/programs.ts";
+import { startPrimary, type Server } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
 import { initiated, subscribe } from "../support/live.ts";
 import { startProxy } from "../support/proxy.ts";
-import { createShop, isHere, keepAsking, logOf, pause, startShop } from "./failures.ts";
+import { createShop, keepAsking, logOf, pause, startShop } from "./failures.ts";
 import { eventually } from "./support.ts";
 
-describe.skipIf(!isHere(hasPostgres))("sessions that are killed", () => {
+describe.skipIf(!hasPostgres)("sessions that are killed", () => {
   let server: Server;
   beforeAll(async () => {
     server = await startPrimary();
@@ -81,7 +81,7 @@ describe.skipIf(!isHere(hasPostgres))("sessions that are killed", () => {
   }, 60_000);
 });
 
-describe.skipIf(!isHere(hasPostgres))("a network that swallows packets", () => {
+describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
   let server: Server;
   beforeAll(async () => {
     server = await startPrimary();
@@ -172,7 +172,7 @@ describe.skipIf(!isHere(hasPostgres))("a network that swallows packets", () => {
   }, 40_000);
 });
 
-describe.skipIf(!isHere(hasPostgres))("logins that are refused", () => {
+describe.skipIf(!hasPostgres)("logins that are refused", () => {
   let server: Server;
   let url: string;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
 import { buildLiveTriggers } from "../../presets/live-triggers.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { initiated, pause, subscribe } from "../support/live.ts";
 
 import { withClient } from "../support/server-template.ts";
@@ -12,7 +12,7 @@ import { bearer } from "../support/tokens.ts";
 import { poolerKinds, startPgBouncer, type Pooler } from "./pgbouncer.ts";
 import { eventually, has } from "./support.ts";
 
-const canRun = has("pgbouncer") && (process.env["TEST_DATABASE_URL"] ?? "") !== "";
+const canRun = has("pgbouncer") && capabilities.realServer;
 
 const SCHEMA = `
   create schema pool;

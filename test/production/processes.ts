@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
 import { atFileEnd } from "../support/file-end.ts";
 import { openStatements, type Statements } from "../support/statements.ts";
-import { startOwnServer, type OwnServer } from "../support/own-postgres.ts";
+import { startPrimary, type Server } from "../support/postgres-server.ts";
 import { eventually, folderFor, freePort, startProgram, type Program } from "./support.ts";
 
 const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import.meta.url));
@@ -41,14 +41,14 @@ export const startMachine = async (settings: Readonly<Record<string, string>>): 
 };
 
 export interface Place {
-  readonly server: OwnServer;
+  readonly server: Server;
   readonly url: string;
   readonly sql: Statements;
 }
 
 /** A server with ten seats and a total, which anybody may read. */
 export const startPlace = async (settings: readonly string[] = []): Promise<Place> => {
-  const server = await startOwnServer({ settings });
+  const server = await startPrimary(settings);
   atFileEnd(() => server.stop());
   const sql = openStatements(server.url);
   await sql.run(`create role web_anon; create table seat (id int primary key, n int not null default 0);

@@ -1,14 +1,14 @@
 /** Replicas that are away, slow or behind. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { startPrimary, startStandby, type Server } from "../support/cluster.ts";
-import { hasPostgres } from "../support/programs.ts";
+import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
 import { startProxy, type Proxy } from "../support/proxy.ts";
 import { without } from "../../core/index.ts";
 import type { StartOptions, TestApi } from "../support/api.ts";
-import { createShop, isHere, keepAsking, logOf, pause, startShop, type Line } from "./failures.ts";
+import { createShop, keepAsking, logOf, pause, startShop, type Line } from "./failures.ts";
 import { eventually } from "./support.ts";
 
-describe.skipIf(!isHere(hasPostgres))("replicas", () => {
+describe.skipIf(!hasPostgres)("replicas", () => {
   let primary: Server;
   let standbys: readonly [Server, Server];
   let network: Proxy;

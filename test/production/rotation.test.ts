@@ -3,9 +3,9 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { startPrimary, startStandby, type Server } from "../support/cluster.ts";
-import { hasPostgres } from "../support/programs.ts";
-import { createShop, isHere } from "./failures.ts";
+import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
+import { createShop } from "./failures.ts";
 import { startStandalone, type Standalone } from "./standalone.ts";
 import { eventually, folderFor, freePort, has, startProgram } from "./support.ts";
 
@@ -20,7 +20,7 @@ const secretFile = (first: string): { readonly setting: string; put(text: string
   return { setting: `@${file}`, put };
 };
 
-describe.skipIf(!isHere(hasPostgres))("C-SET-8 the secrets of other servers", () => {
+describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
   test("C-SET-8 the passwords of replicas: their new connections have the new one", async () => {
     const primary = await startPrimary();
     await createShop(primary);

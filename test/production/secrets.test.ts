@@ -7,8 +7,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { readEnvironment } from "../../presets/environment.ts";
 import { serve, type Served } from "../../presets/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
-import { startOwnServer } from "../support/own-postgres.ts";
-import { hasPostgres } from "../support/programs.ts";
+import { startPrimary } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
 import { signToken } from "../support/tokens.ts";
 import { eventually, freePort } from "./support.ts";
 
@@ -29,7 +29,7 @@ const secretA = "secret-a-of-thirty-two-bytes-or-more";
 const secretB = "secret-b-of-thirty-two-bytes-or-more";
 
 describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
-  const postgres = hasPostgres ? await startOwnServer({ password: "first" }) : undefined;
+  const postgres = hasPostgres ? await startPrimary([], "first") : undefined;
   let served: Served;
   let admin = "";
   const postgresUrl = (password: string): string => (postgres?.url ?? "").replace("postgres@", `postgres:${password}@`);

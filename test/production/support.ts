@@ -1,12 +1,12 @@
 /** Programs that stand around relApi in production, started for real. Tests skip what is not installed. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { accessSync, chownSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { atFileEnd } from "../support/file-end.ts";
-import { freePort } from "../support/programs.ts";
+import { freePort } from "../support/ports.ts";
+import { serverFolder, serverUser } from "../support/postgres-programs.ts";
 
 export { freePort };
 
@@ -32,13 +32,9 @@ export const pathOf = (program: string): string => {
   return path;
 };
 
-/** Programs run as the user of PostgreSQL's package when this is root: most refuse to be root. */
-const other = process.getuid?.() === 0 ? statSync("/var/lib/postgresql") : undefined;
-
 /** A new folder that the programs may write to, removed with the file. */
 export const folderFor = (topic: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), `relapi-${topic}-`));
-  if (other !== undefined) chownSync(folder, other.uid, other.gid);
+  const folder = serverFolder(topic);
   atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
@@ -59,7 +55,7 @@ export const startProgram = async (
   { port, patienceMs = 15_000 }: { readonly port: number; readonly patienceMs?: number },
 ): Promise<Program> => {
   const path = pathOf(program);
-  const child = spawn(path, args, other === undefined ? {} : { uid: other.uid, gid: other.gid });
+  const child = spawn(path, args, serverUser ?? {});
   let written = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {

@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { startPrimary, type Server } from "../support/cluster.ts";
-import { hasPostgres } from "../support/programs.ts";
-import { createShop, isHere, pause } from "./failures.ts";
+import { startPrimary, type Server } from "../support/postgres-server.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
+import { createShop, pause } from "./failures.ts";
 import { startStandalone, type Standalone } from "./standalone.ts";
 import { eventually, folderFor, has } from "./support.ts";
 
@@ -83,7 +83,7 @@ const authorityIn = (folder: string) => {
 
 const WITHIN_MS = 5000;
 
-describe.skipIf(!isHere(hasPostgres) || !has("openssl"))("certificates that rotate", () => {
+describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () => {
   let files: ReturnType<typeof authorityIn>;
   let database: Server;
 

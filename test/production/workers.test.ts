@@ -4,12 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { buildLiveTriggers } from "../../presets/live-triggers.ts";
 import { eventually, freePort, has } from "./support.ts";
+import { hasPostgres } from "../support/postgres-programs.ts";
 import { startMachine, startNats, startPlace, startRedis, watch, type Machine, type Place } from "./processes.ts";
 
 // machines start, and wait for each other
 vi.setConfig({ testTimeout: 90_000 });
 
-const isServer = (process.env["TEST_DATABASE_URL"] ?? "") !== "";
+const isServer = hasPostgres;
 
 const get = (port: number, path = "/api/seat?select=n&id=eq.1"): Promise<Response> =>
   fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: "close" } });

@@ -1,5 +1,5 @@
 import { request as httpRequest } from "node:http";
-import fc from "fast-check";
+import fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { definePlugin, RelApiError } from "../../core/index.ts";
 import type { ReadBody, ReceiveBody } from "../../plugins/rest/api.ts";

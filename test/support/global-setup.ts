@@ -1,4 +1,5 @@
-/** Once per run: the template database of the server at TEST_DATABASE_URL, or the image of the embedded database. */
+/** Once per run: the template database of a PostgreSQL server, or the image of the embedded database where the platform
+ *  has no server. */
 import type { TestProject } from "vitest/node";
 import type { Capabilities } from "./capabilities.ts";
 
@@ -6,6 +7,12 @@ import type { Capabilities } from "./capabilities.ts";
 export type DatabasePlan =
   | { readonly kind: "server"; readonly url: string; readonly template: string; readonly prefix: string }
   | { readonly kind: "embedded"; readonly imagePath: string };
+
+interface Prepared {
+  readonly plan: DatabasePlan;
+  readonly capabilities: Capabilities;
+  readonly remove: () => Promise<void>;
+}
 
 declare module "vitest" {
   /** undefined: the file opens no database (see files.ts). */
@@ -15,13 +22,37 @@ declare module "vitest" {
   }
 }
 
+const onServer = async (url: string): Promise<Prepared> => (await import("./server-template.ts")).prepareTemplate(url);
+
+const onOwnServer = async (): Promise<Prepared> => {
+  const { startPrimary } = await import("./postgres-server.ts");
+  const server = await startPrimary();
+  try {
+    const prepared = await onServer(server.url);
+    return { ...prepared, remove: server.stop };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+};
+
+const onEmbedded = async (): Promise<Prepared> => (await import("./embedded-image.ts")).prepareImage();
+
+const prepare = async (): Promise<Prepared> => {
+  const url = process.env["TEST_DATABASE_URL"] ?? "";
+  if (url !== "") return onServer(url);
+  const { hasPostgres } = await import("./postgres-programs.ts");
+  return hasPostgres && (process.env["TEST_EMBEDDED"] ?? "") === "" ? onOwnServer() : onEmbedded();
+};
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const url = process.env["TEST_DATABASE_URL"];
-  const prepared =
-    url === undefined || url === ""
-      ? await (await import("./embedded-image.ts")).prepareImage()
-      : await (await import("./server-template.ts")).prepareTemplate(url);
-  project.provide("databasePlan", prepared.plan);
-  project.provide("capabilities", prepared.capabilities);
-  return prepared.remove;
+  const { plan, capabilities, remove } = await prepare();
+  const database =
+    plan.kind === "server"
+      ? `PostgreSQL ${capabilities.version}`
+      : "the embedded database, since this platform has no server";
+  console.log(`The tests run on ${database}.`);
+  project.provide("databasePlan", plan);
+  project.provide("capabilities", capabilities);
+  return remove;
 }

@@ -39,10 +39,11 @@ export const createRandom = (seed: number): Random => {
   };
 };
 
-/** ORACLE_SEED, or one of the moment; printed, so that a failure can be had again. */
+/** The seed of every random test: SEED, or 1. It is printed, so that a run can be repeated. */
 export const chosenSeed = (): number => {
-  const given = process.env["ORACLE_SEED"];
-  const seed = given === undefined || given === "" ? Date.now() % 1_000_000_000 : Number(given);
-  if (!Number.isSafeInteger(seed)) throw new Error(`ORACLE_SEED is no whole number: ${given}`);
+  const given = process.env["SEED"] ?? "";
+  const seed = given === "" ? 1 : Number(given);
+  if (!Number.isSafeInteger(seed)) throw new Error(`SEED must be a whole number, and is ${given}`);
+  console.log(`SEED=${seed}`);
   return seed;
 };

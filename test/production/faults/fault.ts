@@ -1,7 +1,7 @@
 /** What a fault is. To add one: copy a file of this folder, say what is arranged, harmed and mended, and list it in
  *  `all.ts`. `npm run faults -- <part of its name>` runs it alone; `npm run faults` writes the table of
  *  docs/reliability.md. */
-import type { Server } from "../../support/cluster.ts";
+import type { Server } from "../../support/postgres-server.ts";
 import type { Standalone } from "../standalone.ts";
 
 /** Something that stands and is asked. Whatever it opened is closed by itself (`atFileEnd`). */

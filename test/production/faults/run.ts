@@ -1,7 +1,7 @@
 /** `npm run faults`: harms what is arranged while requests go on, and writes down what became of them. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hasPostgres } from "../../support/programs.ts";
+import { hasPostgres } from "../../support/postgres-programs.ts";
 import { closeAll } from "../../support/file-end.ts";
 import { startLoad, type Outcome } from "../load.ts";
 import { has } from "../support.ts";

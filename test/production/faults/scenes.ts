@@ -1,5 +1,5 @@
 /** What several faults arrange alike. */
-import { startPrimary, type Server } from "../../support/cluster.ts";
+import { startPrimary, type Server } from "../../support/postgres-server.ts";
 import { atFileEnd } from "../../support/file-end.ts";
 import { startStandalone, type Environment, type Standalone } from "../standalone.ts";
 import { startSubscribers } from "../subscribers.ts";

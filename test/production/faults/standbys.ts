@@ -1,5 +1,5 @@
 /** Servers that follow the primary: one takes its place, or answers reads. */
-import { startStandby, type Server } from "../../support/cluster.ts";
+import { startStandby, type Server } from "../../support/postgres-server.ts";
 import { startProxy, type Proxy } from "../../support/proxy.ts";
 import { fault } from "./fault.ts";
 import { follow, oneServer, startShelf, type Followers, type OneServer } from "./scenes.ts";

@@ -160,7 +160,7 @@ export const summary = (
   seed: number,
   requests: readonly Asked[],
 ): string =>
-  `oracle, ORACLE_SEED=${seed}: ${requests.length} requests, ${fineCount} without an error; ${comparedCount} answers compared, ${unsteady.length} unsteady, ${differences.length} differ`;
+  `oracle, SEED=${seed}: ${requests.length} requests, ${fineCount} without an error; ${comparedCount} answers compared, ${unsteady.length} unsteady, ${differences.length} differ`;
 
 const MAX_SHOWN = 8;
 

@@ -80,7 +80,7 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
     console.log(`${file}: ${summary(verdict, seed, all)}`);
     if (differences.length > 0)
       throw new Error(
-        `${file}, ORACLE_SEED=${seed}: ${differences.length} answers differ from those of a server that keeps nothing\n\n${differences.map(report).join("\n\n")}`,
+        `${file}, SEED=${seed}: ${differences.length} answers differ from those of a server that keeps nothing\n\n${differences.map(report).join("\n\n")}`,
       );
   });
   return api;

@@ -1,0 +1,7 @@
+/** fast-check with the run's seed. */
+import fc from "fast-check";
+import { chosenSeed } from "./random.ts";
+
+fc.configureGlobal({ seed: chosenSeed() });
+
+export default fc;

@@ -1,0 +1,168 @@
+/** Real PostgreSQL servers: a primary, and standbys that follow it and can take its place. */
+import { execFile } from "node:child_process";
+import { appendFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+import { atFileEnd } from "./file-end.ts";
+import { freePort } from "./ports.ts";
+import { postgresPrograms, serverFolder, serverUser } from "./postgres-programs.ts";
+
+/** @throws Error with what the program printed */
+const runProgram = async (program: string, ...parameters: readonly string[]): Promise<void> => {
+  if (postgresPrograms === undefined)
+    throw new Error(
+      "There are no PostgreSQL programs for this platform. Set TEST_DATABASE_URL to a superuser's connection string.",
+    );
+  // pg_ctl leaves a server behind, which would keep the pipes of its output open
+  const shell = `"$0" "$@" < /dev/null > "$OUTPUT" 2>&1 || { cat "$OUTPUT" >&2; exit 1; }`;
+  const folder = serverFolder("output");
+  try {
+    await promisify(execFile)("sh", ["-c", shell, join(postgresPrograms, program), ...parameters], {
+      ...serverUser,
+      cwd: "/",
+      env: { PATH: process.env["PATH"], LC_ALL: "C", OUTPUT: join(folder, "output") },
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+export interface Server {
+  readonly port: number;
+  /** `127.0.0.1:5433` */
+  readonly place: string;
+  /** The superuser's connection string, which has no password. */
+  readonly url: string;
+  urlOf(database: string): string;
+  /** The file that the server logs to. */
+  readonly logFile: string;
+  readonly dataFolder: string;
+  query<Row = Record<string, any>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Replaces pg_hba.conf by these lines. */
+  setAccess(access: string): Promise<void>;
+  /** Stops the server as a power cut does. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  restart(): Promise<void>;
+  promote(): Promise<void>;
+  /** Stops the server and removes its files. */
+  stop(): Promise<void>;
+}
+
+export const withDatabase = (url: string, database: string): string => {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  return changed.href;
+};
+
+const server = (folder: string, port: number): Server => {
+  const dataFolder = join(folder, "data");
+  const logFile = join(folder, "log");
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const start = (): Promise<void> => runProgram("pg_ctl", "-D", dataFolder, "-w", "-t", "120", "-l", logFile, "start");
+  const kill = (): Promise<void> => runProgram("pg_ctl", "-D", dataFolder, "-m", "immediate", "stop");
+  const query: Server["query"] = async <Row>(text: string, values: readonly unknown[] = []) => {
+    const client = new pg.Client({ connectionString: url });
+    client.on("error", () => {}); // the server may be killed meanwhile
+    await client.connect();
+    try {
+      const result: unknown = await (values.length === 0 ? client.query(text) : client.query(text, [...values]));
+      return (Array.isArray(result) ? result.at(-1) : result).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  };
+  const stop = async (): Promise<void> => {
+    await kill().catch(() => undefined); // a test may have killed it
+    rmSync(folder, { recursive: true, force: true });
+  };
+  atFileEnd(stop);
+  return {
+    port,
+    place: `127.0.0.1:${port}`,
+    url,
+    urlOf: (database) => withDatabase(url, database),
+    logFile,
+    dataFolder,
+    query,
+    setAccess: async (access) => {
+      writeFileSync(join(dataFolder, "pg_hba.conf"), access);
+      await runProgram("pg_ctl", "-D", dataFolder, "reload");
+    },
+    kill,
+    start,
+    restart: () => runProgram("pg_ctl", "-D", dataFolder, "-m", "fast", "-w", "-t", "120", "-l", logFile, "restart"),
+    promote: () => runProgram("pg_ctl", "-D", dataFolder, "-w", "-t", "120", "promote"),
+    stop,
+  };
+};
+
+const settingsText = (folder: string, port: number, settings: readonly string[]): string =>
+  ["", `port = ${port}`, `unix_socket_directories = '${folder}'`, ...settings, ""].join("\n");
+
+const PRIMARY_SETTINGS = [
+  "listen_addresses = '127.0.0.1'",
+  "fsync = off",
+  "synchronous_commit = off",
+  "full_page_writes = off",
+  "wal_level = logical",
+  "wal_keep_size = '64MB'", // for standbys that begin to follow
+  "max_connections = 200",
+  "max_wal_senders = 40",
+  "max_replication_slots = 40",
+  "timezone = 'UTC'",
+];
+
+/** Started, and stopped when the test file ends. `password`: the password of the user postgres; without it, the server
+ *  trusts everybody. */
+export const startPrimary = async (settings: readonly string[] = [], password?: string): Promise<Server> => {
+  const folder = serverFolder("postgres");
+  const port = await freePort();
+  const passwordFile = join(folder, "password");
+  writeFileSync(passwordFile, password ?? "");
+  const access = password === undefined ? ["-A", "trust"] : ["-A", "scram-sha-256", `--pwfile=${passwordFile}`];
+  const locale = ["-E", "UTF8", "--locale=C.UTF-8"];
+  await runProgram("initdb", "-D", join(folder, "data"), "-U", "postgres", "--no-sync", ...locale, ...access);
+  rmSync(passwordFile);
+  appendFileSync(
+    join(folder, "data", "postgresql.conf"),
+    settingsText(folder, port, [...PRIMARY_SETTINGS, ...settings]),
+  );
+  const primary = server(folder, port);
+  await primary.start();
+  return primary;
+};
+
+/** Files of a running server that its copy does without. */
+const isOfRunningServer = (path: string): boolean =>
+  /\/(?:postmaster\.(?:pid|opts)|pg_wal\/.+|pg_replslot\/.+)$/.test(path);
+
+/** A hot standby; `name` is what `synchronous_standby_names` knows it by. */
+export const startStandby = async (of: Server, name: string, settings: readonly string[] = []): Promise<Server> => {
+  const folder = serverFolder("postgres");
+  const data = join(folder, "data");
+  const port = await freePort();
+  const client = new pg.Client({ connectionString: of.url });
+  await client.connect();
+  try {
+    await client.query("select pg_backup_start('standby', true)");
+    cpSync(of.dataFolder, data, { recursive: true, filter: (path) => !isOfRunningServer(path) });
+    const { rows } = await client.query<{ labelfile: string }>("select labelfile from pg_backup_stop(false)");
+    writeFileSync(join(data, "backup_label"), rows[0]!.labelfile); // a function in the select list returns one row
+  } finally {
+    await client.end();
+  }
+  mkdirSync(join(data, "pg_wal"), { recursive: true });
+  writeFileSync(join(data, "standby.signal"), "");
+  const from = `host=127.0.0.1 port=${of.port} user=postgres application_name=${name}`;
+  appendFileSync(
+    join(data, "postgresql.conf"),
+    settingsText(folder, port, [`primary_conninfo = '${from}'`, ...settings]),
+  );
+  if (serverUser !== undefined)
+    await promisify(execFile)("chown", ["-R", `${serverUser.uid}:${serverUser.gid}`, folder]);
+  const standby = server(folder, port);
+  await standby.start();
+  return standby;
+};
