@@ -1,7 +1,9 @@
+import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from "vitest/config";
 import { filesOf, type Kind } from "./support/files.ts";
+import { hasPostgres } from "./support/postgres-programs.ts";
 import { LongestFirst } from "./support/sequencer.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -20,7 +22,8 @@ const testDist: Plugin = {
   },
 };
 
-const isServer = (process.env["TEST_DATABASE_URL"] ?? "") !== "";
+/** PGlite's code is used too shortly by a test file for the time that its optimization takes. */
+const withoutOptimization = { execArgv: ["--liftoff-only"] };
 
 const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): TestProjectInlineConfiguration => ({
   root,
@@ -31,8 +34,7 @@ const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): 
     setupFiles: ["test/support/setup.ts"],
     server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
     pool: "forks",
-    // of PGlite: optimizing its code takes longer than a test file has use of it
-    execArgv: isServer ? [] : ["--liftoff-only"],
+    execArgv: hasPostgres ? [] : withoutOptimization.execArgv,
     testTimeout: 120_000,
     // the oracle asks when a file ends
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
@@ -40,26 +42,21 @@ const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): 
   },
 });
 
-/** On a server there is some waiting in all of them. */
-const afterwards = { sequence: { groupOrder: 1 }, maxWorkers: isServer ? 3 : 2 };
-
-/** A file has a database of its own, and a process of its own or one in which files run one after the other (see
- *  support/files.ts). Each embedded database takes some 400 MB. */
+/** Each file has a database of its own, and a process of its own or one in which files run one after the other
+ *  (support/files.ts). Twice as many run at once as there are processors, because nearly every file waits at times. */
 export default defineConfig({
   root,
   plugins: [testDist],
   test: {
     globalSetup: ["test/support/global-setup.ts"],
     sequence: { sequencer: LongestFirst },
-    teardownTimeout: 30_000,
+    teardownTimeout: 120_000,
+    maxWorkers: 2 * availableParallelism(),
     projects: [
-      project("waiting", { maxWorkers: 3 }),
-      project("no-database", {
-        ...afterwards,
-        provide: { databasePlan: undefined, capabilities: undefined },
-      }),
-      project("own-process", afterwards),
-      project("shared-process", { ...afterwards, isolate: false }),
+      project("no-database", { provide: { databasePlan: undefined, capabilities: undefined } }),
+      project("own-process"),
+      project("shared-process", { isolate: false }),
+      project("embedded", { ...withoutOptimization, globalSetup: ["test/support/global-setup.ts"] }),
     ],
   },
 });

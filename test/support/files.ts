@@ -2,10 +2,9 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-export type Kind = "no-database" | "waiting" | "own-process" | "shared-process";
+export type Kind = "no-database" | "own-process" | "shared-process" | "embedded";
 
-/** They open no database of the run, nor start a program on one, so what comes out cannot depend on which one it is.
- *  They are not offered any (`provide` in vitest.config.ts): a file that asks for one fails. */
+/** They open no database of the run, and start no program on one. They are not offered any (`provide` in vitest.config.ts): a file that asks for one fails. */
 const NO_DATABASE = new Set([
   "cli/C-CLI",
   "clients/docs-site",
@@ -38,35 +37,9 @@ const NO_DATABASE = new Set([
   "production/faults",
 ]);
 
-/** They mostly wait: for other programs, for timers, for a time in which nothing may happen. More of them run at once
- *  than there are processors. */
-const WAITING = new Set([
-  "cli/C-SET-login",
-  "cli/X-LOG-end",
-  "live/G-SUB",
-  "live/G-WS",
-  "live/G-WSL",
-  "live/bus",
-  "live/credentials",
-  "live/neighbours",
-  "live/oracle",
-  "live/sources",
-  "live/touched",
-  "plugins/reload-poll",
-  "production/bus",
-  "production/disk",
-  "production/hosts",
-  "production/large-schema",
-  "production/network",
-  "production/poolers",
-  "production/replicas",
-  "production/rotation",
-  "production/secrets",
-  "production/tls",
-  "production/workers",
-  "security/anonymous-timeout",
-  "security/key-rotation",
-]);
+/** One file of each surface, which runs on the embedded database as well. What that database can do beside is tested by
+ *  core/embedded. */
+const EMBEDDED = new Set(["rest/R-FLT", "rest/R-INS", "graphql/G-INS", "live/sse"]);
 
 /** Nearly all of their files speak HTTP with servers that they start, each on the database of the file, and look at
  *  nothing of the process around them. */
@@ -117,9 +90,8 @@ const OWN_PROCESS = new Set([
   "rest/R-STR",
 ]);
 
-const kindOf = (name: string): Kind => {
+const kindOf = (name: string): Exclude<Kind, "embedded"> => {
   if (NO_DATABASE.has(name)) return "no-database";
-  if (WAITING.has(name)) return "waiting";
   const folder = name.slice(0, name.indexOf("/"));
   return SHARED.has(name) || (SHARED_FOLDERS.has(folder) && !OWN_PROCESS.has(name)) ? "shared-process" : "own-process";
 };
@@ -131,7 +103,9 @@ export const filesOf = (kind: Kind): string[] => {
   const names = readdirSync(fileURLToPath(new URL("..", import.meta.url)), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(ENDING))
     .map((path) => path.replaceAll("\\", "/").slice(0, -ENDING.length));
-  const gone = [...NO_DATABASE, ...WAITING, ...SHARED, ...OWN_PROCESS].filter((name) => !names.includes(name));
+  const gone = [...NO_DATABASE, ...EMBEDDED, ...SHARED, ...OWN_PROCESS].filter((name) => !names.includes(name));
   if (gone.length > 0) throw new Error(`test/support/files.ts names what is not there: ${gone.join(", ")}`);
-  return names.filter((name) => kindOf(name) === kind).map((name) => `test/${name}${ENDING}`);
+  return names
+    .filter((name) => (kind === "embedded" ? EMBEDDED.has(name) : kindOf(name) === kind))
+    .map((name) => `test/${name}${ENDING}`);
 };

@@ -42,17 +42,23 @@ const prepare = async (): Promise<Prepared> => {
   const url = process.env["TEST_DATABASE_URL"] ?? "";
   if (url !== "") return onServer(url);
   const { hasPostgres } = await import("./postgres-programs.ts");
-  return hasPostgres && (process.env["TEST_EMBEDDED"] ?? "") === "" ? onOwnServer() : onEmbedded();
+  return hasPostgres ? onOwnServer() : onEmbedded();
 };
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { plan, capabilities, remove } = await prepare();
-  const database =
-    plan.kind === "server"
-      ? `PostgreSQL ${capabilities.version}`
-      : "the embedded database, since this platform has no server";
-  console.log(`The tests run on ${database}.`);
+const provide = (project: TestProject, { plan, capabilities, remove }: Prepared): (() => Promise<void>) => {
   project.provide("databasePlan", plan);
   project.provide("capabilities", capabilities);
   return remove;
+};
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // the project of files that run on the embedded database, wherever there is a server
+  if (project.name === "embedded") return provide(project, await onEmbedded());
+  const prepared = await prepare();
+  console.log(
+    prepared.plan.kind === "server"
+      ? `The tests run on PostgreSQL ${prepared.capabilities.version}.`
+      : "The tests run on the embedded database, because npm has no PostgreSQL for this platform.",
+  );
+  return provide(project, prepared);
 }

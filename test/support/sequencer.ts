@@ -1,4 +1,5 @@
 /** The order of the test files: those that take longest first, since the last one decides when all are done. */
+import { chosenSeed, createRandom } from "./random.ts";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** More than 20 seconds, as measured on a server, the longest first: where vitest knows of no run before, it takes the
@@ -43,9 +44,17 @@ const placeOf = ({ moduleId }: TestSpecification): number => {
   return place === -1 ? LONG.length : place;
 };
 
+/** Files that share a process come last, so that each process has one run of them. */
+const isShared = ({ project }: TestSpecification): boolean => project.config.isolate === false;
+
+/** TEST_ORDER: `random` (by SEED) or `reverse` shows that no file depends on the order. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const byPath = files.toSorted((a, b) => (a.moduleId < b.moduleId ? -1 : 1));
+    const order = process.env["TEST_ORDER"];
+    if (order === "random") return createRandom(chosenSeed()).shuffled(byPath);
+    if (order === "reverse") return byPath.reverse();
     const sorted = await super.sort(files);
-    return sorted.sort((a, b) => placeOf(a) - placeOf(b));
+    return sorted.sort((a, b) => Number(isShared(a)) - Number(isShared(b)) || placeOf(a) - placeOf(b));
   }
 }

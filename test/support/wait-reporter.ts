@@ -1,0 +1,35 @@
+/** Prints how long each test file takes until its first test begins: its process, its imports, its database, its API. */
+import type { Reporter, TestCase, TestModule } from "vitest/node";
+
+const median = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;
+
+export default class WaitReporter implements Reporter {
+  readonly #queuedAtMs = new Map<string, number>();
+  readonly #waits = new Map<string, number>();
+
+  onTestModuleQueued({ id }: TestModule): void {
+    this.#queuedAtMs.set(id, performance.now());
+  }
+
+  onTestCaseReady({ module }: TestCase): void {
+    const queuedAtMs = this.#queuedAtMs.get(module.id);
+    if (queuedAtMs === undefined || this.#waits.has(module.id)) return;
+    this.#waits.set(module.id, performance.now() - queuedAtMs);
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const waits = modules
+      .flatMap((module) => {
+        const ms = this.#waits.get(module.id);
+        return ms === undefined ? [] : [{ ms, name: `${module.relativeModuleId} (${module.project.name})` }];
+      })
+      .sort((a, b) => b.ms - a.ms);
+    console.log("\nTime before the first test of each file:");
+    for (const { ms, name } of waits) console.log(`${ms.toFixed(0).padStart(7)} ms  ${name}`);
+    console.log(
+      `${median(waits.map(({ ms }) => ms))
+        .toFixed(0)
+        .padStart(7)} ms  median`,
+    );
+  }
+}
