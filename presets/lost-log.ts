@@ -1,4 +1,5 @@
 /** A log whose destination is full or gone: the server goes on without it. */
+import type { Writable } from "node:stream";
 import { definePlugin } from "../core/index.ts";
 
 const KEPT_MS = 60_000;
@@ -9,8 +10,8 @@ const streams = [
 ] as const;
 
 /** Node would end the process. @rule C-CLI-8 */
-export const surviveLostLog = (): void => {
-  for (const [, stream] of streams) stream.on("error", () => undefined);
+export const surviveLostLog = (written: readonly Writable[]): void => {
+  for (const stream of written) stream.on("error", () => undefined);
 };
 
 /** `/ready` tells of it, until a minute has passed without another failure. */

@@ -21,8 +21,7 @@ const { getBuiltinModule } = process as LaterNode; // the types are those of Nod
 const compiled = new URL("../chunks/compiled", import.meta.url);
 getBuiltinModule?.("node:module").enableCompileCache?.(getBuiltinModule("node:url").fileURLToPath(compiled));
 
-// what reads command lines is not loaded where there is nothing to read, as in most containers
-if (words.length === 0) await (await import("./cli/serve-command.ts")).runWithoutWords();
-else await (await import("./cli/program.ts")).runCommandLine(words);
+const { main } = await import("./cli/main.ts");
+process.exit(await main(words, process));
 
 export {};

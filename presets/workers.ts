@@ -2,6 +2,7 @@
 import cluster, { type Worker } from "node:cluster";
 import { relay } from "./relay.ts";
 import { createWorkerCounter } from "../plugins/limits/worker-limits.ts";
+import type { Outputs } from "./cli/terminal.ts";
 
 /** The number of a worker; the first one has the admin listener and prints the banner. */
 export const WORKER_INDEX = "RELAPI_WORKER";
@@ -9,30 +10,30 @@ export const WORKER_INDEX = "RELAPI_WORKER";
 const RESTART_MS = 1000;
 
 /** A worker that exits while the others run is replaced. One that exits before it listens stops all, because they share
- *  its settings. */
-export const runWorkers = (count: number): void => {
+ *  its settings. @returns the exit code, once all have ended */
+export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<number> => {
   const listening = new Set<Worker>();
   const countFor = createWorkerCounter();
   let isStopping = false;
+  let exitCode = 0;
+  let end: (exitCode: number) => void = () => undefined;
 
   const fork = (index: number): void => {
-    const worker = cluster.fork({ [WORKER_INDEX]: String(index) });
+    const worker = cluster.fork({ ...env, [WORKER_INDEX]: String(index) });
     worker.on("message", (message) => relay(worker, message));
     countFor(worker);
     worker.on("listening", () => listening.add(worker));
     worker.on("exit", (code, signal) => {
       if (isStopping) {
-        process.exitCode = Math.max(Number(process.exitCode ?? 0), code ?? 0);
+        exitCode = Math.max(exitCode, code ?? 0);
         return endWhenAlone();
       }
       if (listening.delete(worker)) {
         const how = signal === null ? `with code ${code}` : `by ${signal}`;
-        process.stderr.write(
-          `relapi: worker ${index} (process ${worker.process.pid}) ended ${how}: starting another\n`,
-        );
+        stderr.write(`relapi: worker ${index} (process ${worker.process.pid}) ended ${how}: starting another\n`);
         return void setTimeout(() => isStopping || fork(index), RESTART_MS);
       }
-      process.exitCode = code === 0 ? 1 : code;
+      exitCode = code || 1; // a signal has no code
       stop();
     });
   };
@@ -41,7 +42,7 @@ export const runWorkers = (count: number): void => {
     Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
   const endWhenAlone = (): void => {
-    if (workers().length === 0) process.exit();
+    if (workers().length === 0) end(exitCode);
   };
 
   const pass = (signal: NodeJS.Signals): void => {
@@ -57,4 +58,7 @@ export const runWorkers = (count: number): void => {
   process.on("SIGTERM", stop).on("SIGINT", stop);
   process.on("SIGUSR1", pass).on("SIGUSR2", pass);
   for (let index = 1; index <= count; index++) fork(index);
+  return new Promise((resolve) => {
+    end = resolve;
+  });
 };

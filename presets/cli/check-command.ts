@@ -2,12 +2,13 @@
 import { createServer } from "node:net";
 import { isRelApiError } from "../../core/index.ts";
 import { demoNotice } from "../demo-rules.ts";
-import { knownVariables, type EnvironmentSettings } from "../environment.ts";
+import { knownVariables, readEnvironment, type Environment, type EnvironmentSettings } from "../environment.ts";
 import { settingFindings } from "../findings.ts";
 import { strayVariables } from "../misspelt.ts";
 import { policyFindings } from "../policy-findings.ts";
 import type { ServerSettings } from "../server-settings.ts";
 import { withApi } from "./open-api.ts";
+import { write, type Terminal } from "./terminal.ts";
 
 export interface Checked {
   readonly errors: readonly string[];
@@ -54,12 +55,14 @@ const inspect = (settings: EnvironmentSettings): Promise<Checked> =>
     };
   });
 
-/** `read`: takes the settings file into the environment too. @rule C-CHK-1 */
-export const check = async (read: () => EnvironmentSettings): Promise<Checked> => {
-  const strays = () => strayVariables(process.env, knownVariables());
+/** `complete`: the environment with what a settings file adds to it. @rule C-CHK-1 */
+export const check = async (given: Environment, complete: () => Promise<Environment>): Promise<Checked> => {
+  let environment = given;
+  const strays = () => strayVariables(environment, knownVariables());
   try {
-    const settings = read();
-    demoNotice(settings, process.env, strays());
+    environment = await complete();
+    const settings = readEnvironment(environment);
+    demoNotice(settings, environment, strays());
     const { errors, warnings, summary } = await inspect(settings);
     return { errors, warnings: [...strays().map(({ text }) => text), ...warnings], summary };
   } catch (error) {
@@ -69,10 +72,14 @@ export const check = async (read: () => EnvironmentSettings): Promise<Checked> =
 };
 
 /** @returns the exit code */
-export const printCheck = ({ errors, warnings, summary }: Checked, isStrict: boolean): number => {
-  for (const error of errors) process.stderr.write(`error: ${error}\n`);
-  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-  const isGood = errors.length === 0 && (!isStrict || warnings.length === 0);
-  if (isGood) process.stdout.write(`fine: ${summary}\n`);
-  return isGood ? 0 : 1;
+export const printCheck = async (
+  { stdout, stderr }: Terminal,
+  { errors, warnings, summary }: Checked,
+  isStrict: boolean,
+): Promise<number> => {
+  const lines = [...errors.map((error) => `error: ${error}\n`), ...warnings.map((warning) => `warning: ${warning}\n`)];
+  await write(stderr, lines.join(""));
+  if (errors.length > 0 || (isStrict && warnings.length > 0)) return 1;
+  await write(stdout, `fine: ${summary}\n`);
+  return 0;
 };

@@ -34,6 +34,16 @@ const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): str
   return [...(message === LOAD_FAILED && said.length > 0 ? [] : [message]), ...said].join(": ");
 };
 
+/** An embedded database belongs to the api once there is one. */
+const openOn = async ({ database }: RelApiOptions, open: () => RelApi): Promise<RelApi> => {
+  try {
+    return open();
+  } catch (error) {
+    await database?.close?.();
+    throw error;
+  }
+};
+
 /** `apply`: while plugins are applied. @throws RelApiError `preset` when the schema cannot be loaded */
 export const withApi = async <Result>(
   settings: EnvironmentSettings,
@@ -63,7 +73,9 @@ export const withApi = async <Result>(
       apply?.(given);
     },
   });
-  const api = relApi(compose(presetNamed(settings.server.preset)({ ...options, logger }), commandLine));
+  const api = await openOn(options, () =>
+    relApi(compose(presetNamed(settings.server.preset)({ ...options, logger }), commandLine)),
+  );
   try {
     await Promise.race([api.ready, failed]);
     // plugins are applied before relApi returns

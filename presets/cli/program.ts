@@ -1,10 +1,12 @@
 /** The commands of `relapi` and their options. */
-import { Command, CommanderError } from "commander";
+import type { WriteStream } from "node:tty";
+import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { nearestNames, VERSION } from "../../core/index.ts";
-import { readEnvironment, type EnvironmentSettings } from "../environment.ts";
+import { readEnvironment, type Environment, type EnvironmentSettings } from "../environment.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
-import { endWithReader, giveUp, tellFaults } from "./faults.ts";
+import { tellFaults } from "./faults.ts";
 import { runServer } from "./serve-command.ts";
+import { print, write, type Terminal } from "./terminal.ts";
 
 interface GlobalOptions {
   readonly config?: string;
@@ -15,22 +17,16 @@ interface ServeOptions {
   readonly port?: string;
 }
 
-/** Loaded where a file is given: most servers have none, and its parser is large. */
-let configFile: typeof import("./config-file.ts") | undefined;
-
-/** What a command runs with: the environment, the file of `--config`, and what its own options set. They go into the
- *  process's environment, where the settings of plugins and the workers look for them. */
-const settingsOf = (command: Command, more: Readonly<Record<string, string>> = {}): EnvironmentSettings => {
-  const { config, preset } = command.optsWithGlobals<GlobalOptions>();
-  if (config !== undefined && configFile !== undefined)
-    Object.assign(process.env, configFile.withConfigFile(config, process.env));
-  Object.assign(process.env, more, preset === undefined ? {} : { PRESET: preset });
-  return readEnvironment(process.env);
-};
-
-const print = (text: string): void => {
-  process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
-};
+/** Of one command line. */
+interface Run {
+  readonly program: Command;
+  readonly terminal: Terminal;
+  /** The environment with the file of `--config` and what the command's own options set. */
+  environmentOf(command: Command, more?: Environment): Promise<Environment>;
+  settingsOf(command: Command): Promise<EnvironmentSettings>;
+  /** The exit code, where it is not 0. */
+  endWith(exitCode: number): void;
+}
 
 /** The server is the default command, so it is also given what is no command. */
 const refuseUnknownCommand = (program: Command, words: readonly string[]): void => {
@@ -44,8 +40,9 @@ const refuseUnknownCommand = (program: Command, words: readonly string[]): void 
   });
 };
 
-const buildProgram = (): Command => {
-  const program = new Command("relapi")
+/** With the options of all commands. Its texts are collected by `output`. */
+const createProgram = (output: OutputConfiguration): Command =>
+  new Command("relapi")
     .description("REST and GraphQL APIs from a PostgreSQL database.")
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print what a command does and its options")
@@ -53,13 +50,14 @@ const buildProgram = (): Command => {
     .option("--preset <name>", "what is served: full-compat (the default), or plus")
     .addHelpText("after", "\nSettings come from the environment: DATABASE_URL, ANON_ROLE, JWT_SECRET, PORT, …")
     .configureOutput({
-      outputError: (text, write) => write(text.replace(/^error: /, "relapi: ")),
+      ...output,
+      outputError: (text, writeText) => writeText(text.replace(/^error: /, "relapi: ")),
     })
     .showHelpAfterError("relapi: --help lists the options")
-    .exitOverride()
-    .hook("preAction", async (command) => {
-      if (command.opts<GlobalOptions>().config !== undefined) configFile = await import("./config-file.ts");
-    });
+    .exitOverride();
+
+const addCommands = (run: Run): void => {
+  const { program, terminal, environmentOf } = run;
   program
     .command("serve", { isDefault: true })
     .description("serve the database over HTTP (the default)")
@@ -67,19 +65,20 @@ const buildProgram = (): Command => {
     .allowExcessArguments()
     .action(async ({ port }: ServeOptions, command: Command) => {
       refuseUnknownCommand(program, command.args);
-      await runServer(settingsOf(command, port === undefined ? {} : { PORT: port }));
+      const env = await environmentOf(command, port === undefined ? {} : { PORT: port });
+      const { stdout, stderr } = terminal;
+      run.endWith(await runServer({ env, stdout, stderr }));
     });
-  addQuestions(program);
-  addDocuments(program);
+  addQuestions(run);
+  addDocuments(run);
   program
     .command("init")
     .description("write an Express project: a preset, a plugin, a test, a Dockerfile")
     .argument("<folder>", "an empty or new folder")
     .action(async (folder: string) => {
       const { initProject } = await import("./init-command.ts");
-      print(initProject(folder));
+      await print(terminal, initProject(folder));
     });
-  return program;
 };
 
 interface StrictOption {
@@ -97,14 +96,15 @@ interface RoleOption {
 }
 
 /** Commands that say how things are; the exit code tells scripts. */
-const addQuestions = (program: Command): void => {
+const addQuestions = ({ program, terminal, environmentOf, settingsOf, endWith }: Run): void => {
   program
     .command("check")
     .description("check settings, connection, roles, metadata and policies: exit code 1 and a line for each fault")
     .option("--strict", "count warnings as faults")
     .action(async ({ strict = false }: StrictOption, command: Command) => {
       const { check, printCheck } = await import("./check-command.ts");
-      process.exitCode = printCheck(await check(() => settingsOf(command)), strict);
+      const checked = await check(terminal.env, () => environmentOf(command));
+      endWith(await printCheck(terminal, checked, strict));
     });
   program
     .command("doctor")
@@ -113,10 +113,10 @@ const addQuestions = (program: Command): void => {
     .option("--json", "print a JSON document")
     .action(async ({ strict = false, json = false }: StrictOption & JsonOption, command: Command) => {
       const { diagnose, findingText } = await import("./doctor/doctor-command.ts");
-      const findings = await diagnose(settingsOf(command));
+      const findings = await diagnose(await settingsOf(command));
       const text = findings.length === 0 ? "nothing found" : findings.map(findingText).join("\n");
-      print(json ? JSON.stringify(findings, null, 2) : text);
-      if (strict && findings.length > 0) process.exitCode = 1;
+      await print(terminal, json ? JSON.stringify(findings, null, 2) : text);
+      if (strict && findings.length > 0) endWith(1);
     });
   program
     .command("explain")
@@ -138,21 +138,23 @@ const addQuestions = (program: Command): void => {
     .action(async (request: string, { json, ...words }: ExplainOptions & JsonOption, command: Command) => {
       const { explain } = await import("./explain/explain-command.ts");
       const { reportText } = await import("./explain/report.ts");
-      const explained = await explain(settingsOf(command), request, words);
+      const explained = await explain(await settingsOf(command), request, words, terminal);
       const text = json === true ? JSON.stringify(explained, null, 2) : reportText(explained);
-      if (text !== "") print(text);
-      if (explained.error !== undefined) tellFaults(`the request failed: ${explained.error}`);
+      if (text !== "") await print(terminal, text);
+      if (explained.error === undefined) return;
+      await tellFaults(terminal, `the request failed: ${explained.error}`);
+      endWith(1);
     });
 };
 
 /** Commands that print a document. */
-const addDocuments = (program: Command): void => {
+const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
   program
     .command("types")
     .description("print the database as a TypeScript type for typed REST clients")
     .action(async (_, command: Command) => {
       const { printTypes } = await import("./types-command.ts");
-      print(await printTypes(settingsOf(command)));
+      await print(terminal, await printTypes(await settingsOf(command)));
     });
   program
     .command("openapi")
@@ -160,7 +162,7 @@ const addDocuments = (program: Command): void => {
     .option("--role <role>", "what this role may do (default: everything)")
     .action(async ({ role }: RoleOption, command: Command) => {
       const { printOpenapi } = await import("./documents-command.ts");
-      print(await printOpenapi(settingsOf(command), role));
+      await print(terminal, await printOpenapi(await settingsOf(command), role));
     });
   program
     .command("schema")
@@ -168,35 +170,63 @@ const addDocuments = (program: Command): void => {
     .option("--role <role>", "what this role sees (default: the administrator)")
     .action(async ({ role }: RoleOption, command: Command) => {
       const { printGraphqlSchema } = await import("./documents-command.ts");
-      print(await printGraphqlSchema(settingsOf(command), role));
+      await print(terminal, await printGraphqlSchema(await settingsOf(command), role));
     });
   program
     .command("dump-config")
     .description("print every setting as it would be in force, secrets masked")
     .action(async (_, command: Command) => {
       const { dumpConfig } = await import("./dump-config.ts");
-      print(dumpConfig(settingsOf(command)));
+      await print(terminal, dumpConfig(await settingsOf(command)));
     });
   program
     .command("live-triggers")
     .description("print the SQL that installs the triggers of live queries")
     .action(async (_, command: Command) => {
       const { buildLiveTriggers } = await import("../live-triggers.ts");
-      print(await buildLiveTriggers(settingsOf(command).options));
+      const { options } = await settingsOf(command);
+      await print(terminal, await buildLiveTriggers(options));
     });
 };
 
 /** The exit code for words that mean nothing; that of faults is 1. */
 const WRONG_USE = 2;
 
-/** @rule C-CLI-1 C-CLI-2 */
-export const runCommandLine = async (words: readonly string[]): Promise<void> => {
-  process.stdout.on("error", endWithReader);
+/** Of a help text that no terminal shows. */
+const HELP_COLUMNS = 80;
+
+/** @returns the exit code @rule C-CLI-1 C-CLI-2 */
+export const runWords = async (words: readonly string[], terminal: Terminal): Promise<number> => {
+  const { env, stdout, stderr } = terminal;
+  let [out, err] = ["", ""];
+  const program = createProgram({
+    writeOut: (text) => void (out += text),
+    writeErr: (text) => void (err += text),
+    getOutHelpWidth: () => (stdout as Partial<WriteStream>).columns ?? HELP_COLUMNS,
+    getErrHelpWidth: () => (stderr as Partial<WriteStream>).columns ?? HELP_COLUMNS,
+  });
+  const environmentOf = async (command: Command, more: Environment = {}): Promise<Environment> => {
+    const { config, preset } = command.optsWithGlobals<GlobalOptions>();
+    // loaded where a file is given: most servers have none, and its parser is large
+    const given = config === undefined ? env : (await import("./config-file.ts")).withConfigFile(config, env);
+    return { ...given, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
+  };
+  let exitCode = 0;
+  addCommands({
+    program,
+    terminal,
+    environmentOf,
+    settingsOf: async (command) => readEnvironment(await environmentOf(command)),
+    endWith: (code) => void (exitCode = code),
+  });
   try {
-    await buildProgram().parseAsync(words, { from: "user" });
+    await program.parseAsync(words, { from: "user" });
+    return exitCode;
   } catch (error) {
-    // the library has printed what was wrong, or what was asked for
-    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE;
-    else giveUp(error);
+    if (!(error instanceof CommanderError)) throw error;
+    // the library has said what was wrong, or what was asked for
+    await write(stdout, out);
+    await write(stderr, err);
+    return error.exitCode === 0 ? 0 : WRONG_USE;
   }
 };

@@ -4,73 +4,68 @@ import { VERSION } from "../../core/index.ts";
 import { buildBanner } from "../banner.ts";
 import { demoNotice } from "../demo-rules.ts";
 import { knownVariables, readEnvironment, type EnvironmentSettings } from "../environment.ts";
+import { surviveLostLog } from "../lost-log.ts";
 import { strayVariables } from "../misspelt.ts";
 import { serve, type Served } from "../serve.ts";
 import { runWorkers, WORKER_INDEX } from "../workers.ts";
-import { surviveLostLog } from "../lost-log.ts";
-import { endWithReader, giveUp } from "./faults.ts";
+import type { Outputs } from "./terminal.ts";
 
 /** Exit code: requests did not end in the grace period. */
 const CUT_OFF = 3;
 
-/** @rule R-ADM-4 R-SC-3 */
-const handleSignals = (served: Served): void => {
-  let isStopping = false;
-  const stop = (): void => {
-    if (isStopping) process.exit(1); // second signal
-    isStopping = true;
-    served.stop().then(() => process.exit(served.cutOff() === 0 ? 0 : CUT_OFF), giveUp);
-  };
-  // a terminal sends SIGINT to every process of the group; workers wait for the primary to stop them
-  process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
-  const reload = (): void => {
-    served.api.reloadAll().catch(() => undefined); // it was logged
-  };
-  process.on("SIGUSR1", reload).on("SIGUSR2", reload);
-};
+/** @returns the exit code, once a signal has ended the server @rule R-ADM-4 R-SC-3 */
+const untilStopped = (served: Served): Promise<number> =>
+  new Promise((resolve, reject) => {
+    let isStopping = false;
+    const stop = (): void => {
+      if (isStopping) return resolve(1); // second signal
+      isStopping = true;
+      served.stop().then(() => resolve(served.cutOff() === 0 ? 0 : CUT_OFF), reject);
+    };
+    // a terminal sends SIGINT to every process of the group; workers wait for the primary to stop them
+    process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
+    const reload = (): void => {
+      served.api.reloadAll().catch(() => undefined); // it was logged
+    };
+    process.on("SIGUSR1", reload).on("SIGUSR2", reload);
+  });
 
-const start = async (settings: EnvironmentSettings): Promise<void> => {
-  const isFirst = (process.env[WORKER_INDEX] ?? "1") === "1";
+const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): Promise<number> => {
+  const isFirst = (env[WORKER_INDEX] ?? "1") === "1";
   const served = await serve(settings, isFirst);
-  handleSignals(served);
-  try {
-    await served.api.ready;
-  } catch (error) {
-    if (served.options.logLevel === "silent") giveUp(error);
-    process.exit(1); // it was logged
-  }
-  if (!isFirst || served.options.logLevel === "silent") return;
-  // who has asked for objects wants nothing else between them
-  if (served.logger.request !== undefined)
-    served.logger.info("listening", { address: served.address, version: VERSION });
-  else
-    process.stdout.write(
-      `${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`,
-    );
+  const { logLevel } = served.options;
+  const tell = (): void => {
+    if (!isFirst || logLevel === "silent") return;
+    // who has asked for objects wants nothing else between them
+    if (served.logger.request !== undefined)
+      served.logger.info("listening", { address: served.address, version: VERSION });
+    else stdout.write(`${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`);
+  };
+  const stopped = untilStopped(served);
+  const started = served.api.ready.then(tell).then(
+    () => stopped,
+    (error: unknown) => {
+      if (logLevel === "silent") throw error;
+      return 1; // it was logged
+    },
+  );
+  return Promise.race([stopped, started]);
 };
 
 /** @rule C-SET-1 C-SET-4 */
-const sayWhatIsOdd = (settings: EnvironmentSettings): void => {
-  const strays = strayVariables(process.env, knownVariables());
-  const notice = demoNotice(settings, process.env, strays);
+const sayWhatIsOdd = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
+  const strays = strayVariables(env, knownVariables());
+  const notice = demoNotice(settings, env, strays);
   if (settings.options.logLevel === "silent") return;
-  for (const { text } of strays) process.stderr.write(`relapi: ${text}\n`);
-  if (notice !== undefined) process.stderr.write(`relapi: ${notice}\n`);
+  for (const { text } of strays) stderr.write(`relapi: ${text}\n`);
+  if (notice !== undefined) stderr.write(`relapi: ${notice}\n`);
 };
 
-/** All settings come from the environment. */
-export const runWithoutWords = async (): Promise<void> => {
-  try {
-    await runServer(readEnvironment(process.env));
-  } catch (error) {
-    giveUp(error);
-  }
-};
-
-export const runServer = async (settings: EnvironmentSettings): Promise<void> => {
-  process.stdout.off("error", endWithReader);
-  surviveLostLog();
-  if (cluster.isPrimary) sayWhatIsOdd(settings);
-  if (settings.server.workers > 1 && cluster.isPrimary) runWorkers(settings.server.workers);
-  else await start(settings);
+/** All settings come from the environment. @returns the exit code, once the server has ended */
+export const runServer = async (outputs: Outputs): Promise<number> => {
+  const settings = readEnvironment(outputs.env);
+  surviveLostLog([outputs.stdout, outputs.stderr]);
+  if (cluster.isPrimary) sayWhatIsOdd(settings, outputs);
+  const { workers } = settings.server;
+  return workers > 1 && cluster.isPrimary ? runWorkers(workers, outputs) : start(settings, outputs);
 };

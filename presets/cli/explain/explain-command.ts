@@ -3,6 +3,7 @@ import { CallError, isRelApiError, type Caller, type RelApi } from "../../../cor
 import type { EnvironmentSettings } from "../../environment.ts";
 import { relationsOf, type RelationReport } from "../../../plugins/plus/why/index.ts";
 import { withApi } from "../open-api.ts";
+import type { Terminal } from "../terminal.ts";
 import { explainStatements, type ExplainedStatement } from "./plans.ts";
 import { startRecording, type Recording } from "./recording.ts";
 import type { Explained } from "./report.ts";
@@ -32,12 +33,13 @@ const ask = async (api: RelApi, request: ExplainRequest, session: Caller): Promi
 };
 
 /** The request runs, and nothing of it is kept. @rule C-EXP-1 C-EXP-2 */
-export const explain = (
+export const explain = async (
   settings: EnvironmentSettings,
   text: string,
   { analyze = false, counts = true, ...words }: ExplainOptions,
+  terminal: Terminal,
 ): Promise<Explained> => {
-  const request = readRequest(text, words, settings.options);
+  const request = await readRequest(text, words, settings.options, terminal);
   // names of prepared statements belong to what they were prepared for
   const options = { ...settings.options, dbTxEnd: "rollback", dbPreparedStatements: false } as const;
   let recording: Recording | undefined;
@@ -45,7 +47,7 @@ export const explain = (
     { options, server: settings.server },
     async (open) => {
       if (recording === undefined) throw new TypeError("nothing is taken down before plugins are applied");
-      const caller = readCaller(words, settings.options, open.model);
+      const caller = await readCaller(words, settings.options, open.model, terminal);
       const error = await ask(open.api, request, caller);
       recording.stop();
       const { run, planOf } = recording;

@@ -13,6 +13,7 @@ import { claimedCaller } from "../../../plugins/auth/jwt-tokens.ts";
 import { restPrefixesOf } from "../../../plugins/rest/index.ts";
 import { fullCompat } from "../../full-compat.ts";
 import { callerOf } from "../documents-command.ts";
+import { readStdin, type Terminal } from "../terminal.ts";
 
 export interface ExplainWords {
   readonly method?: string;
@@ -40,23 +41,26 @@ export type ExplainRequest =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-const STDIN = 0;
-
 /** `@file` is what the file holds, `-` what stdin does. @throws RelApiError `preset` */
-export const textOrFile = (given: string): string => {
-  if (given !== "-" && !given.startsWith("@")) return given;
+const textOrFile = async (given: string, terminal: Terminal): Promise<string> => {
+  if (given === "-") return readStdin(terminal);
+  if (!given.startsWith("@")) return given;
   const file = given.slice(1);
   try {
-    return readFileSync(given === "-" ? STDIN : file, "utf8");
+    return readFileSync(file, "utf8");
   } catch (error) {
     throw presetError(`cannot read "${file}": ${(error as Error).message}`);
   }
 };
 
-const readObject = (option: string, given: string): Readonly<Record<string, Json>> => {
+const readObject = async (
+  option: string,
+  given: string,
+  terminal: Terminal,
+): Promise<Readonly<Record<string, Json>>> => {
   let read: unknown;
   try {
-    read = JSON.parse(textOrFile(given));
+    read = JSON.parse(await textOrFile(given, terminal));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw presetError(`${option} is no JSON: ${error.message}`);
@@ -88,15 +92,20 @@ const belowPrefix = (target: string, options: RelApiOptions): string => {
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
 
 /** @throws RelApiError `preset` for options that do not go together */
-export const readRequest = (given: string, words: ExplainWords, options: RelApiOptions): ExplainRequest => {
+export const readRequest = async (
+  given: string,
+  words: ExplainWords,
+  options: RelApiOptions,
+  terminal: Terminal,
+): Promise<ExplainRequest> => {
   const headers = readHeaders(words.header ?? []);
-  const text = textOrFile(given).trim();
+  const text = (await textOrFile(given, terminal)).trim();
   // "POST /films" as well as "/films" with --method
   const [, first = "", rest = text] = /^([A-Za-z]+)\s+((?:\/|https?:\/\/)\S*)$/s.exec(text) ?? [];
   if (/^(?:\/|https?:\/\/)/.test(rest)) {
     if (words.variables !== undefined || words.operation !== undefined)
       throw presetError("--variables and --operation are for GraphQL documents; a REST request has --body");
-    const body = words.body === undefined ? undefined : textOrFile(words.body);
+    const body = words.body === undefined ? undefined : await textOrFile(words.body, terminal);
     const method = (words.method ?? (first || (body === undefined ? "GET" : "POST"))).toUpperCase();
     if (!METHODS.includes(method))
       throw presetError(`unknown method "${method}": expected one of ${METHODS.join(", ")}`);
@@ -116,19 +125,20 @@ export const readRequest = (given: string, words: ExplainWords, options: RelApiO
     kind: "graphql",
     query: text,
     headers,
-    ...(words.variables === undefined ? {} : { variables: readObject("--variables", words.variables) }),
+    ...(words.variables === undefined ? {} : { variables: await readObject("--variables", words.variables, terminal) }),
     ...(words.operation === undefined ? {} : { operationName: words.operation }),
   };
 };
 
 /** Without a role and without claims: the administrator. @throws RelApiError `preset` @rule C-EXP-4 */
-export const readCaller = (
+export const readCaller = async (
   { role, claims: given }: Pick<ExplainWords, "role" | "claims">,
   options: RelApiOptions,
   model: Model,
-): Caller => {
+  terminal: Terminal,
+): Promise<Caller> => {
   if (given === undefined) return role === undefined ? { role: "admin", isAdmin: true } : callerOf(model, role);
-  const claims = readObject("--claims", given);
+  const claims = await readObject("--claims", given, terminal);
   const claimed = claimedCaller(claims, resolveOptions(options, settingsOf(fullCompat(options))));
   const named = role ?? claimed.role ?? options.anonRole;
   if (named === undefined) throw presetError("--claims names no role: add one, or give --role");
