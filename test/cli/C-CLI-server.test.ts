@@ -1,7 +1,8 @@
 /** The command line on a server: what it serves and prints, how it ends. docs/reference/command-line.md */
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, start, temporaryFile, type Environment } from "./run.ts";
+import { until } from "../support/until.ts";
+import { relapi, start, startUntil, temporaryFile, type Environment, type Running } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("on a server", () => {
   const url = async (): Promise<string> => (await testDatabase()).options.databaseUrl ?? "";
@@ -27,11 +28,8 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
       (db: string) => `DATABASE_URL: ${db}\nPGRST_DB_SCHEMAS: [sea, land]\nanonRole: sea_anon\nPORT: 1\n`,
     ],
   ])("C-CLI-1 C-CLI-3 %s is read, the environment and --port win", async (name, write) => {
-    const { code, stdout } = await relapi(
-      ["serve", "--config", temporaryFile(name, write(await url())), "--port", "0"],
-      { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" },
-      "Try:",
-    );
+    const words = ["serve", "--config", temporaryFile(name, write(await url())), "--port", "0"];
+    const { code, stdout } = await startUntil(/Try:/, words, { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" });
     expect(code).toBe(0);
     expect(stdout).toContain("on your database");
     expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
@@ -45,37 +43,59 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     HOST: "127.0.0.1",
   });
 
+  /** A server with a request that waits until `release`, and for a lock of the test before that. */
+  const startBusy = async (): Promise<{
+    readonly running: Running;
+    readonly answer: Promise<Response>;
+    /** Resolves once the server accepts no connections any more. */
+    isStopping(): Promise<void>;
+    release(): Promise<void>;
+  }> => {
+    const database = await testDatabase();
+    const holder = await database.connect();
+    await holder.query("begin; select from sea.ports where id = 1 for update");
+    const running = start([], await good());
+    const [, api = ""] = await running.said(/REST +(http\S+)/);
+    const answer = fetch(`${api}/ports?id=eq.1`, {
+      method: "PATCH",
+      body: '{"name": "Oslo"}',
+      headers: { "content-type": "application/json" },
+    });
+    answer.catch(() => undefined); // it is looked at later
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await until(async () => (await database.query(waiting)).length > 0, "the request waits for the lock");
+    const isRefused = (): Promise<boolean> =>
+      fetch(`${api}/ports?limit=1`, { headers: { connection: "close" } }).then(
+        () => false,
+        () => true,
+      );
+    return {
+      running,
+      answer,
+      isStopping: () => until(isRefused, "no connections are accepted"),
+      release: () => holder.end(),
+    };
+  };
+
   test.each(["SIGTERM", "SIGINT"] as const)(
     "C-CLI-6 %s lets a request end, then the exit code is 0",
     async (signal) => {
-      const running = start([], await good());
-      const [, api = ""] = await running.said(/REST +(http\S+)/);
-      const answer = fetch(`${api}/rpc/sleep`, {
-        method: "POST",
-        body: '{"seconds": 1}',
-        headers: { "content-type": "application/json" },
-      });
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      const { running, answer, isStopping, release } = await startBusy();
       const ended = running.stop(signal);
+      await isStopping();
+      await release();
       expect((await answer).status).toBeLessThan(300);
       expect((await ended).code).toBe(0);
     },
   );
 
   test("C-CLI-6 a second signal ends at once", async () => {
-    const running = start([], await good());
-    const [, api = ""] = await running.said(/REST +(http\S+)/);
-    const answer = fetch(`${api}/rpc/sleep`, {
-      method: "POST",
-      body: '{"seconds": 20}',
-      headers: { "content-type": "application/json" },
-    });
-    answer.catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { running, answer, isStopping, release } = await startBusy();
     void running.stop();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await isStopping();
     expect((await running.stop()).code).toBe(1);
     await expect(answer).rejects.toThrow();
+    await release();
   });
 
   test("C-CLI-4 a reader that closes the pipe is no fault", async () => {
@@ -83,7 +103,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     for (const words of [["types"], ["openapi"], ["schema"]]) {
       const running = start(words, environment);
       running.hangUp();
-      const { code, stderr } = await running.ended;
+      const { code, stderr } = await running.end();
       expect([code, stderr]).toEqual([0, ""]);
     }
   });
@@ -91,7 +111,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   test("C-EXP-1 explain reads stdin", async () => {
     const running = start(["explain", "-", "--json"], await good());
     running.write("/ports?select=id");
-    const { code, stdout } = await running.ended;
+    const { code, stdout } = await running.end();
     expect([code, JSON.parse(stdout).statements.length]).toEqual([0, 1]);
   });
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { program, relapi, temporaryFile, type Environment } from "./run.ts";
+import { program, relapi, start, temporaryFile, type Environment } from "./run.ts";
 
 const { version } = JSON.parse(readFileSync(fileURLToPath(new URL("../../package.json", import.meta.url)), "utf8")) as {
   readonly version: string;
@@ -88,6 +88,16 @@ describe("what it says of itself", () => {
     expect(await relapi(["--port", "x"])).toEqual({ code: 1, stdout: "", stderr });
     expect(await relapi(["dump-config", "--port", "1"])).toMatchObject({ code: 2, stdout: "" });
   });
+});
+
+test.each([
+  [["--version"], 0],
+  [["--port", "x"], 1],
+  [["serv"], 2],
+])("C-CLI-1 C-CLI-2 C-CLI-4 the program %j prints and ends as the function does, with %d", async (words, code) => {
+  const ended = await start(words).end();
+  expect(ended).toEqual(await relapi(words));
+  expect(ended.code).toBe(code);
 });
 
 describe("at a terminal", () => {

@@ -182,7 +182,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
   });
 
   test("C-DOK-7 an anonymous role that nothing holds back", async () => {
-    const role = `doctor_anon_${process.pid}`;
+    const role = `c_dok_anon_${process.pid}`;
     await database.query(`create schema ward; create role ${role} bypassrls`);
     const { stdout } = await relapi(["doctor", "--json"], { ...environment, ANON_ROLE: role });
     const [finding] = JSON.parse(stdout) as readonly Finding[];

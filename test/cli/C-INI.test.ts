@@ -35,7 +35,7 @@ beforeAll(async () => {
   made = await relapi(["init", folder]);
   manifest = JSON.parse(read("package.json"));
   install(folder, [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]);
-}, 60_000);
+});
 
 test("C-INI-1 writes a project and says what comes next", () => {
   expect([made.code, made.stderr]).toEqual([0, ""]);
@@ -45,7 +45,7 @@ test("C-INI-1 writes a project and says what comes next", () => {
     expect(existsSync(join(folder, file))).toBe(true);
 });
 
-test("C-INI-1 its test passes on the packed package", { timeout: 90_000 }, async () => {
+test("C-INI-1 its test passes on the packed package", async () => {
   // later versions of Node report in another format unless told
   const run = await promisify(execFile)(process.execPath, ["--test", "--test-reporter=tap"], {
     cwd: folder,
@@ -74,7 +74,7 @@ describe.skipIf(!capabilities.realServer)("as the image starts it", async () => 
   const { databaseUrl } = (await testDatabase()).options;
   const image = join(temporaryFolder(), "app");
 
-  test("C-INI-3 the tree of the image answers, and ends on SIGTERM", { timeout: 60_000 }, async () => {
+  test("C-INI-3 the tree of the image answers, and ends on SIGTERM", async () => {
     mkdirSync(image);
     for (const name of ["package.json", "app.js", "server.js", "plugins", "node_modules"])
       cpSync(join(folder, name), join(image, name), { recursive: true, verbatimSymlinks: true });

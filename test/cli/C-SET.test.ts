@@ -5,7 +5,7 @@ import { unserved } from "../../presets/unserved.ts";
 import { strayVariables, type Stray } from "../../presets/misspelt.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
-import { relapi, start, temporaryFile, type Environment } from "./run.ts";
+import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";
 
 const textsOf = (environment: Environment): readonly string[] =>
   strayVariables(environment, knownVariables()).map(({ text }: Stray) => text);
@@ -112,7 +112,7 @@ describe("the demo", () => {
   });
 
   test("C-SET-4 starts without, and says so", async () => {
-    const { code, stderr, stdout } = await relapi([], { PORT: "0" }, "Try:");
+    const { code, stderr, stdout } = await startUntil(/Try:/, [], { PORT: "0" });
     expect(code).toBe(0);
     expect(stderr).toContain("relapi: no DATABASE_URL: starting the embedded demo database\n");
     expect(stdout).toContain("on the embedded demo database, in memory");
@@ -125,11 +125,8 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
   const good = { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon", PORT: "0", HOST: "127.0.0.1" };
 
   test("C-SET-1 C-SET-2 what is odd is told once, by several workers too", async () => {
-    const { stderr } = await relapi(
-      [],
-      { ...good, JWT_SECERT: "x", HASURA_GRAPHQL_ENABLE_CONSOLE: "true", WORKERS: "2" },
-      "Try:",
-    );
+    const environment = { ...good, JWT_SECERT: "x", HASURA_GRAPHQL_ENABLE_CONSOLE: "true", WORKERS: "2" };
+    const { stderr } = await startUntil(/Try:/, [], environment);
     expect(stderr.split("\n").filter((line) => line.startsWith("relapi: "))).toEqual([
       "relapi: HASURA_GRAPHQL_ENABLE_CONSOLE is not served: there is no console; GraphiQL is at /v1/graphql",
       "relapi: JWT_SECERT is not a setting; did you mean JWT_SECRET?",
@@ -137,7 +134,6 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
   });
 
   test.each([
-    ["metadata that is not there", { METADATA: "/no/metadata" }, /metadata \/no\/metadata cannot be read/],
     ["an origin that is none", { CORS_ALLOWED_ORIGINS: "foo" }, /^relapi: invalid CORS_ALLOWED_ORIGINS "foo"/],
     ["a secret that is too short", { JWT_SECRET: "x" }, /^relapi: jwtSecret \(JWT_SECRET\) is a secret of 1 bytes/],
     ["a secret in no file", { JWT_SECRET: "@/no/file" }, /^relapi: JWT_SECRET names the file "\/no\/file"/],
@@ -153,8 +149,14 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
     expect(stderr).toMatch(said);
   });
 
+  test("C-SET-3 metadata that is not there stops the start with one line", async () => {
+    const { code, stdout, stderr } = await start([], { ...good, METADATA: "/no/metadata" }).end();
+    expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1]);
+    expect(stderr).toMatch(/metadata \/no\/metadata cannot be read/);
+  });
+
   test("C-SET-3 what is created later works once it is there", async () => {
-    const role = `late_${process.pid}`;
+    const role = `c_set_late_${process.pid}`;
     const environment = { ...good, ANON_ROLE: role, DB_SCHEMAS: "sea,late", DB_PRE_REQUEST: "sea.late_check" };
     const running = start([], environment);
     await running.said(/late_check", a function that does not exist/);
@@ -192,7 +194,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
 
   test("C-SET-3 a role and a function that do not exist are a line each", async () => {
     const environment = { ...good, ANON_ROLE: "sea_annon", DB_PRE_REQUEST: "sea.nothere" };
-    const { stderr } = await relapi([], environment, "sea.nothere");
+    const { stderr } = await startUntil(/sea\.nothere/, [], environment);
     expect(stderr).toContain('warn ANON_ROLE is "sea_annon", a role that does not exist; did you mean "sea_anon"?\n');
     expect(stderr).toContain('warn DB_PRE_REQUEST is "sea.nothere", a function that does not exist');
   });
@@ -201,7 +203,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
     ["a user", databaseUrl.replace(/\/\/[^@]*@/, "//no_such_role@"), "no_such_role"],
     ["a database", databaseUrl.replace(/\/[^/]*$/, "/no_such_db"), "no_such_db"],
   ])("C-SET-5 a login with %s that does not exist ends the start with one line", async (_, url, name) => {
-    const { code, stdout, stderr } = await relapi([], { ...good, DATABASE_URL: url });
+    const { code, stdout, stderr } = await start([], { ...good, DATABASE_URL: url }).end();
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     expect(stderr).toContain(`\\"${name}\\" does not exist`);
@@ -209,13 +211,8 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
   });
 
   test("C-SET-5 a server that is away is tried again, a line for each attempt", async () => {
-    const { stderr } = await relapi(
-      [],
-      { ...good, DATABASE_URL: "postgres://x@127.0.0.1:1/x" },
-      /(failed to load[^]*){2}/,
-    );
-    const lines = stderr.trim().split("\n");
-    expect(lines).toHaveLength(2);
-    for (const line of lines) expect(line).toContain("ECONNREFUSED");
+    const environment = { ...good, DATABASE_URL: "postgres://x@127.0.0.1:1/x" };
+    const { stderr } = await startUntil(/(?:failed to load.*\n[^]*){2}/, [], environment);
+    for (const line of stderr.trim().split("\n")) expect(line).toContain("ECONNREFUSED");
   });
 });

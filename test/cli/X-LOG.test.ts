@@ -2,7 +2,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { openSocket } from "../support/socket.ts";
 import { signToken } from "../support/tokens.ts";
-import { relapi, start, type Running } from "./run.ts";
+import { until } from "../support/until.ts";
+import { relapi, start, startUntil, type Running } from "./run.ts";
 
 let running: Running;
 let url = "";
@@ -16,11 +17,8 @@ const lines = (): readonly any[] =>
     .map((line) => JSON.parse(line));
 
 const line = async (wanted: (fields: any) => boolean): Promise<any> => {
-  for (const endMs = Date.now() + 20_000; Date.now() < endMs; await new Promise((resolve) => setTimeout(resolve, 20))) {
-    const found = lines().find(wanted);
-    if (found !== undefined) return found;
-  }
-  throw new Error(`no such line: ${running.output()}`);
+  await until(() => lines().some(wanted), `a line of the log with ${wanted}`);
+  return lines().find(wanted);
 };
 
 beforeAll(async () => {
@@ -29,7 +27,7 @@ beforeAll(async () => {
 });
 
 test("X-LOG-1 text is usual", async () => {
-  const { stdout, stderr } = await relapi([], { PORT: "0", LOG_FORMAT: undefined }, "Try:");
+  const { stdout, stderr } = await startUntil(/Try:/, [], { PORT: "0", LOG_FORMAT: undefined });
   expect(stdout).toContain("Try:");
   expect(stderr).toMatch(/^\S+ info schema loaded \{/m);
 });
@@ -129,7 +127,7 @@ test("X-LOG-1 values, tokens, secrets and bodies are in no line", async () => {
 });
 
 test("X-LOG-1 pretty is for the eye, and asks for what it needs", async () => {
-  const { stdout, code } = await relapi([], { PORT: "0", LOG_FORMAT: "pretty" }, "listening");
+  const { stdout, code } = await startUntil(/listening/, [], { PORT: "0", LOG_FORMAT: "pretty" });
   expect(code).toBe(0);
   expect(stdout).not.toContain('{"level"');
   const wrong = await relapi([], { PORT: "0", LOG_FORMAT: "xml" });

@@ -1,6 +1,5 @@
 /** A Dockerfile as its instructions, and what the instructions of a stage leave in a folder, where no container engine
  *  runs. */
-import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -78,7 +77,3 @@ export const buildStage = (
   }
   return { root: folder };
 };
-
-/** Bytes of all files below. */
-export const sizeOf = (folder: string): number =>
-  Number(execFileSync("du", ["-sk", folder], { encoding: "utf8" }).split(/\s/)[0]) * 1024;

@@ -1,9 +1,11 @@
-/** `relapi` as a terminal starts it: the built program, in a process of its own. */
+/** `relapi`: commands in the process of the test, and the built program in a process of its own. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { main } from "../../presets/cli/main.ts";
 import { atFileEnd } from "../support/file-end.ts";
 
 export const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import.meta.url));
@@ -30,66 +32,104 @@ export const temporaryFile = (name: string, text: string): string => {
   return path;
 };
 
-const PATIENCE_MS = 25_000;
+const environmentOf = (environment: Environment): Environment => ({
+  PATH: process.env["PATH"],
+  LOG_FORMAT: "text",
+  ...environment,
+});
+
+/** Keeps what is written to it. */
+class Written extends Writable {
+  text = "";
+  override _write(chunk: unknown, _encoding: string, done: () => void): void {
+    this.text += String(chunk);
+    done();
+  }
+}
+
+/** A command in this process: one that ends by itself. A server logs to the process, so it has one: `start`. */
+export const relapi = async (words: readonly string[], environment: Environment = {}, stdin = ""): Promise<Ended> => {
+  const [stdout, stderr] = [new Written(), new Written()];
+  const code = await main(words, { env: environmentOf(environment), stdin: Readable.from([stdin]), stdout, stderr });
+  return { code, stdout: stdout.text, stderr: stderr.text };
+};
 
 export interface Running {
   /** What it has printed so far, on both streams. */
   output(): string;
-  /** Resolves once it has printed that. */
+  /** Resolves once it has printed that. @throws Error with what it printed instead, if it ends */
   said(pattern: RegExp): Promise<RegExpExecArray>;
+  /** All that it reads. */
   write(text: string): void;
   /** Closes what it prints to. */
   hangUp(): void;
   readonly pid: number;
-  readonly ended: Promise<Ended>;
+  /** Resolves once it has ended by itself. @throws Error if it does not, and it is killed */
+  end(): Promise<Ended>;
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
+/** Only ends a program that would hang. A server runs until its test stops it, at the latest until its file ends. */
+const DEADLINE_MS = 120_000;
+
+/** The program in a process of its own. */
 export const start = (words: readonly string[], environment: Environment = {}): Running => {
   const child = spawn(process.execPath, [program, ...words], {
-    env: { PATH: process.env["PATH"], LOG_FORMAT: "text", ...environment },
+    env: environmentOf(environment),
   });
+  child.stdin.on("error", () => undefined); // it may have ended
   let stdout = "";
   let stderr = "";
-  let look: () => void = () => undefined;
+  let isOver = false;
+  const looks = new Set<() => void>();
+  const lookAll = (): void => {
+    for (const look of looks) look();
+  };
   child.stdout.on("data", (chunk) => {
     stdout += String(chunk);
-    look();
+    lookAll();
   });
   child.stderr.on("data", (chunk) => {
     stderr += String(chunk);
-    look();
+    lookAll();
   });
-  child.stdin.on("error", () => undefined); // it may have ended
   const ended = new Promise<Ended>((resolve, reject) => {
-    const tooLong = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
     child.on("error", reject);
     child.on("close", (code) => {
-      clearTimeout(tooLong);
+      isOver = true;
       resolve({ code, stdout, stderr });
-      look();
+      lookAll();
     });
   });
-  let isOver = false;
-  void ended.then(() => {
-    isOver = true;
-    look();
-  });
+  atFileEnd(async () => void child.kill("SIGKILL"));
   return {
     output: () => stdout + stderr,
     said: (pattern) =>
       new Promise((resolve, reject) => {
-        look = () => {
+        const look = (): void => {
           const match = pattern.exec(stdout + stderr);
-          if (match !== null) resolve(match);
-          else if (isOver) reject(new Error(`it never said ${pattern.source}: ${stdout}${stderr}`));
+          if (match === null && !isOver) return;
+          looks.delete(look);
+          if (match === null) reject(new Error(`it never said ${pattern.source}: ${stdout}${stderr}`));
+          else resolve(match);
         };
+        looks.add(look);
         look();
       }),
     write: (text) => void child.stdin.end(text),
     hangUp: () => void child.stdout.destroy(),
     pid: child.pid ?? 0,
-    ended,
+    end: async () => {
+      let isKilled = false;
+      const deadline = setTimeout(() => {
+        isKilled = child.kill("SIGKILL");
+      }, DEADLINE_MS);
+      const result = await ended;
+      clearTimeout(deadline);
+      if (isKilled)
+        throw new Error(`killed after ${DEADLINE_MS / 1000} s: relapi ${words.join(" ")}: ${stdout}${stderr}`);
+      return result;
+    },
     stop: (signal = "SIGTERM") => {
       child.kill(signal);
       return ended;
@@ -97,18 +137,13 @@ export const start = (words: readonly string[], environment: Environment = {}): 
   };
 };
 
-const asPattern = (text: string | RegExp): RegExp =>
-  typeof text === "string" ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")) : text;
-
-/** Runs to its end; `until`: it is ended once it has printed that. */
-export const relapi = async (
+/** A server that is stopped once it has said that. */
+export const startUntil = async (
+  pattern: RegExp,
   words: readonly string[],
   environment: Environment = {},
-  until?: string | RegExp,
 ): Promise<Ended> => {
   const running = start(words, environment);
-  running.write("");
-  if (until === undefined) return running.ended;
-  await running.said(asPattern(until)).catch(() => undefined); // what it printed is looked at
+  await running.said(pattern);
   return running.stop();
 };
