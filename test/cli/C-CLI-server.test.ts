@@ -1,8 +1,8 @@
 /** The command line on a server: what it serves and prints, how it ends. docs/reference/command-line.md */
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { until } from "../support/until.ts";
-import { relapi, start, startUntil, temporaryFile, type Environment, type Running } from "./run.ts";
+import { startBusyServer } from "./busy-server.ts";
+import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("on a server", () => {
   const url = async (): Promise<string> => (await testDatabase()).options.databaseUrl ?? "";
@@ -43,46 +43,12 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     HOST: "127.0.0.1",
   });
 
-  /** A server with a request that waits until `release`, and for a lock of the test before that. */
-  const startBusy = async (): Promise<{
-    readonly running: Running;
-    readonly answer: Promise<Response>;
-    /** Resolves once the server accepts no connections any more. */
-    isStopping(): Promise<void>;
-    release(): Promise<void>;
-  }> => {
-    const database = await testDatabase();
-    const holder = await database.connect();
-    await holder.query("begin; select from sea.ports where id = 1 for update");
-    const running = start([], await good());
-    const [, api = ""] = await running.said(/REST +(http\S+)/);
-    const answer = fetch(`${api}/ports?id=eq.1`, {
-      method: "PATCH",
-      body: '{"name": "Oslo"}',
-      headers: { "content-type": "application/json" },
-    });
-    answer.catch(() => undefined); // it is looked at later
-    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await until(async () => (await database.query(waiting)).length > 0, "the request waits for the lock");
-    const isRefused = (): Promise<boolean> =>
-      fetch(`${api}/ports?limit=1`, { headers: { connection: "close" } }).then(
-        () => false,
-        () => true,
-      );
-    return {
-      running,
-      answer,
-      isStopping: () => until(isRefused, "no connections are accepted"),
-      release: () => holder.end(),
-    };
-  };
-
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "C-CLI-6 %s lets a request end, then the exit code is 0",
+    "C-CLI-6 R-ADM-4 %s lets a request end, then the exit code is 0",
     async (signal) => {
-      const { running, answer, isStopping, release } = await startBusy();
+      const { running, answer, closed, release } = await startBusyServer(await good());
       const ended = running.stop(signal);
-      await isStopping();
+      await closed();
       await release();
       expect((await answer).status).toBeLessThan(300);
       expect((await ended).code).toBe(0);
@@ -90,9 +56,9 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   );
 
   test("C-CLI-6 a second signal ends at once", async () => {
-    const { running, answer, isStopping, release } = await startBusy();
+    const { running, answer, closed, release } = await startBusyServer(await good());
     void running.stop();
-    await isStopping();
+    await closed();
     expect((await running.stop()).code).toBe(1);
     await expect(answer).rejects.toThrow();
     await release();

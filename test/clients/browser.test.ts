@@ -24,7 +24,6 @@ const keep = async (page: Page, name: string): Promise<void> => {
 
 test.skipIf(chromium === undefined)(
   "X-PAGE-3 the front page shows requests to copy, by day and by night, and leads to the other pages",
-  { timeout: 90_000 },
   async () => {
     const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader", compatMode: false });
     const page = await open(`${api.url}/`);
@@ -49,7 +48,6 @@ test.skipIf(chromium === undefined)(
 
 test.skipIf(chromium === undefined)(
   "G-HTTP-16 the playground opens with a query of the caller's tables, and it runs",
-  { timeout: 90_000 },
   async () => {
     const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader" });
     const query = (await api.get("/v1/graphql/playground/example")).text;
@@ -68,7 +66,6 @@ test.skipIf(chromium === undefined)(
 
 test.skipIf(chromium === undefined)(
   "G-HTTP-16 a visit before there were headers does not hide the query of the next",
-  { timeout: 90_000 },
   async () => {
     const api = await startApi({ dbSchemas: ["public"], anonRole: undefined });
     const page = await open(`${api.url}/v1/graphql`);
@@ -83,48 +80,37 @@ test.skipIf(chromium === undefined)(
   },
 );
 
-test.skipIf(chromium === undefined)(
-  "G-HTTP-2 the playground runs a query and shows its rows",
-  { timeout: 90_000 },
-  async () => {
-    const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader" });
-    const query = "{ artist(order_by: {id: asc}, limit: 2) { name } }";
-    const page = await open(
-      `${api.url}/v1/graphql`,
-      `localStorage.setItem("graphiql:query", ${JSON.stringify(query)})`,
-    );
-    await page.until("document.querySelector('.graphiql-execute-button')");
-    await page.until("document.querySelector('.graphiql-query-editor .view-lines')?.textContent.includes('artist')");
-    await page.evaluate("document.querySelector('.graphiql-execute-button').click()");
-    await page.until("document.querySelector('.result-window')?.textContent.includes('Bjork')");
-    await keep(page, "playground");
-    const shown = await page.evaluate<string>("document.querySelector('.result-window').textContent");
-    expect(shown).toContain("Abba");
-    expect(page.faults).toEqual([]);
-  },
-);
+test.skipIf(chromium === undefined)("G-HTTP-2 the playground runs a query and shows its rows", async () => {
+  const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader" });
+  const query = "{ artist(order_by: {id: asc}, limit: 2) { name } }";
+  const page = await open(`${api.url}/v1/graphql`, `localStorage.setItem("graphiql:query", ${JSON.stringify(query)})`);
+  await page.until("document.querySelector('.graphiql-execute-button')");
+  await page.until("document.querySelector('.graphiql-query-editor .view-lines')?.textContent.includes('artist')");
+  await page.evaluate("document.querySelector('.graphiql-execute-button').click()");
+  await page.until("document.querySelector('.result-window')?.textContent.includes('Bjork')");
+  await keep(page, "playground");
+  const shown = await page.evaluate<string>("document.querySelector('.result-window').textContent");
+  expect(shown).toContain("Abba");
+  expect(page.faults).toEqual([]);
+});
 
-test.skipIf(chromium === undefined)(
-  "R-OAS-1 the OpenAPI page lists the relations and tries a request",
-  { timeout: 90_000 },
-  async () => {
-    const api = await startApi();
-    const page = await open(`${api.url}/api`);
-    const operation = "document.querySelector('.opblock-get:has([data-path=\"/ports\"])')";
-    await page.until("document.querySelector('#operations-tag-ports')");
-    await page.evaluate("document.querySelector('#operations-tag-ports').click()");
-    await page.until(operation);
-    await page.evaluate(`${operation}.querySelector('.opblock-summary-control').click()`);
-    // requests can be tried without asking for it first
-    await page.until(`${operation}.querySelector('.execute')`);
-    await page.evaluate(`${operation}.querySelector('.execute').click()`);
-    await page.until(`${operation}.querySelector('.live-responses-table')?.textContent.includes('Leith')`);
-    await page.evaluate(`${operation}.querySelector('.live-responses-table').scrollIntoView()`);
-    await page.prefer("light");
-    await keep(page, "openapi-light");
-    await page.prefer("dark");
-    await page.until("document.documentElement.classList.contains('dark-mode')");
-    await keep(page, "openapi-dark");
-    expect(page.faults).toEqual([]);
-  },
-);
+test.skipIf(chromium === undefined)("R-OAS-1 the OpenAPI page lists the relations and tries a request", async () => {
+  const api = await startApi();
+  const page = await open(`${api.url}/api`);
+  const operation = "document.querySelector('.opblock-get:has([data-path=\"/ports\"])')";
+  await page.until("document.querySelector('#operations-tag-ports')");
+  await page.evaluate("document.querySelector('#operations-tag-ports').click()");
+  await page.until(operation);
+  await page.evaluate(`${operation}.querySelector('.opblock-summary-control').click()`);
+  // requests can be tried without asking for it first
+  await page.until(`${operation}.querySelector('.execute')`);
+  await page.evaluate(`${operation}.querySelector('.execute').click()`);
+  await page.until(`${operation}.querySelector('.live-responses-table')?.textContent.includes('Leith')`);
+  await page.evaluate(`${operation}.querySelector('.live-responses-table').scrollIntoView()`);
+  await page.prefer("light");
+  await keep(page, "openapi-light");
+  await page.prefer("dark");
+  await page.until("document.documentElement.classList.contains('dark-mode')");
+  await keep(page, "openapi-dark");
+  expect(page.faults).toEqual([]);
+});

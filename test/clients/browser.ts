@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { WebSocket } from "ws";
+import { until } from "../support/until.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -13,8 +14,8 @@ export const chromium: string | undefined = PLACES.find((place) => existsSync(pl
 export interface Page {
   /** Value of an expression, awaited; must be plain. */
   evaluate<Value>(expression: string): Promise<Value>;
-  /** Until the expression is truthy. @throws after `timeoutMs` */
-  until(expression: string, timeoutMs?: number): Promise<void>;
+  /** Until the expression is truthy. */
+  until(expression: string): Promise<void>;
   /** What the person prefers, as pages can ask. */
   prefer(scheme: "light" | "dark"): Promise<void>;
   /** Of the viewport, a PNG. */
@@ -31,6 +32,9 @@ interface Message {
   readonly result?: any;
   readonly error?: { readonly message: string };
 }
+
+/** What Chromium says to an expression while it goes from one page to the next. */
+const BETWEEN_PAGES = /context was destroyed|cannot find (?:default execution )?context|target navigated/i;
 
 /** Every other host is unreachable, so that a page that needs one shows it. `before`: run in the page before its own
  *  scripts. */
@@ -109,13 +113,15 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
   };
   return {
     evaluate,
-    until: async (expression, timeoutMs = 30_000) => {
-      for (const endMs = Date.now() + timeoutMs; ;) {
-        if (await evaluate(`Boolean(${expression})`)) return;
-        if (Date.now() > endMs) throw new Error(`not so after ${timeoutMs} ms: ${expression}`);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    },
+    until: (expression) =>
+      until(
+        () =>
+          evaluate<boolean>(`Boolean(${expression})`).catch((error: Error) => {
+            if (BETWEEN_PAGES.test(error.message)) return false;
+            throw error;
+          }),
+        expression,
+      ),
     prefer: async (scheme) => {
       await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
     },

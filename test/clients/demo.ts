@@ -1,4 +1,5 @@
 /** The demo database as `npm start` serves it, on a free port, for clients that others wrote. Closed with the file. */
+import type { Server } from "node:http";
 import type { RelApiOptions } from "../../core/index.ts";
 import { serve } from "../../presets/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
@@ -9,6 +10,7 @@ export interface Demo {
   readonly graphqlUrl: string;
   readonly wsUrl: string;
   readonly port: number;
+  readonly server: Server;
 }
 
 /** The header that says who the caller is, in the words of the engine whose clients these are. */
@@ -33,5 +35,6 @@ export const serveDemo = async (options: RelApiOptions = {}): Promise<Demo> => {
     graphqlUrl: `${address}/v1/graphql`,
     wsUrl: `${address.replace(/^http/, "ws")}/v1/graphql/ws`,
     port: Number(new URL(address).port),
+    server: served.server,
   };
 };

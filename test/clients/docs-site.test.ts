@@ -53,13 +53,13 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
   beforeAll(async () => {
     if (isStale()) execFileSync("npm", ["--prefix", "docs/site", "run", "build"], { cwd: root, stdio: "pipe" });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  }, 300_000);
+  });
   afterAll(async () => {
     await Promise.all(opened.map((page) => page.close()));
     server.close();
   });
 
-  test("the first page shows both surfaces and leads on", { timeout: 60_000 }, async () => {
+  test("the first page shows both surfaces and leads on", async () => {
     const page = await open("");
     await page.until("document.querySelectorAll('.surfaces section').length === 2");
     await page.until("document.querySelectorAll('.cards section').length === 4");
@@ -70,7 +70,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     expect(page.faults).toEqual([]);
   });
 
-  test("a page of a feature stands side by side, and nothing is cut off", { timeout: 60_000 }, async () => {
+  test("a page of a feature stands side by side, and nothing is cut off", async () => {
     const page = await open("features/filters.html");
     await page.until("document.querySelectorAll('.surfaces').length > 8");
     const tops = await page.evaluate<readonly number[]>(
@@ -85,7 +85,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     expect(page.faults).toEqual([]);
   });
 
-  test("the search finds a setting with no internet", { timeout: 60_000 }, async () => {
+  test("the search finds a setting with no internet", async () => {
     const page = await open("");
     // the button does nothing until the page's scripts have run
     await page.until(

@@ -7,8 +7,6 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { asShopper, secretHeader, serveDemo } from "./demo.ts";
 import { startProject } from "./project.ts";
 
-const GENERATE_MS = 60_000;
-
 const demo = await serveDemo();
 const project = await startProject();
 const endpoint = { url: demo.graphqlUrl, wsUrl: demo.wsUrl, headers: secretHeader as Record<string, string> };
@@ -20,7 +18,7 @@ beforeAll(async () => {
   await project.generate(demo.graphqlUrl);
   await project.compile();
   shop = await import(/* @vite-ignore */ pathToFileURL(join(project.folder, "out/stories.js")).href);
-}, GENERATE_MS);
+});
 
 const generated = (name: string): Promise<string> => readFile(join(project.folder, name), "utf8");
 

@@ -16,6 +16,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { capabilities, testDatabase } from "../support/database.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const json = (path: string): any => JSON.parse(readFileSync(join(root, path), "utf8"));
@@ -153,7 +154,7 @@ test("C-PKG-5 without development dependencies an install builds nothing and doe
   }
 });
 
-test("C-PKG-8 what is put together has the same exports, and answers", { timeout: 120_000 }, async () => {
+test("C-PKG-8 what is put together has the same exports, and answers", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relapi-bundle-"));
   try {
     cpSync(join(root, "dist"), join(folder, "dist"), { recursive: true, filter: (path) => !/dist\/test/.test(path) });
@@ -218,7 +219,7 @@ test("C-PKG-8 what is put together has the same exports, and answers", { timeout
   }
 });
 
-test("C-PKG-9 what tokens and sockets need is loaded where there are any", { timeout: 120_000 }, async () => {
+test("C-PKG-9 what tokens and sockets need is loaded where there are any", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relapi-loaded-"));
   const report = join(folder, "report.cjs");
   writeFileSync(
@@ -228,8 +229,10 @@ test("C-PKG-9 what tokens and sockets need is loaded where there are any", { tim
      process.on("exit", () => console.log("loaded: " + packages.filter(isLoaded).join(" ")));`,
   );
   const loadedBy = async (settings: Readonly<Record<string, string>>, opensSocket: boolean): Promise<string> => {
-    const { PATH, TEST_DATABASE_URL } = process.env;
-    const database = TEST_DATABASE_URL === undefined ? {} : { DATABASE_URL: TEST_DATABASE_URL, ANON_ROLE: "postgres" };
+    const { PATH } = process.env;
+    const database = capabilities.realServer
+      ? { DATABASE_URL: (await testDatabase()).options.databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon" }
+      : {};
     const program = join(root, "dist/presets/standalone.js");
     const server = spawn(process.execPath, ["--require", report, program], {
       env: { PATH, PORT: "0", ...database, ...settings },
