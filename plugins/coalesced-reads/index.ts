@@ -37,10 +37,9 @@ const DOWN = 1 / 2;
 const UP = 1 / 512;
 const UP_OF_LONG = 1 / 64;
 
-/** How long the process has waited for something to do since then: what a read takes of the database, but for what
- *  other work has hidden. */
-const { eventLoopUtilization } = performance;
-type Since = ReturnType<typeof eventLoopUtilization>;
+/** From then on it is counted how long the process waits for something to do: what a read takes of the database, but for
+ *  what other work has hidden. */
+type Since = ReturnType<typeof performance.eventLoopUtilization>;
 
 /** What reads are measured by. */
 interface Yardstick {
@@ -146,13 +145,13 @@ const createLine = (
     };
     const take = (): readonly CoalescedRead[] => {
       coming--;
-      since = eventLoopUtilization();
+      since = performance.eventLoopUtilization();
       taken = waiting.splice(0, endOf(0) ?? waiting.length);
       if (coming === 0) start(); // what it leaves: its reads turned out to take longer than was thought
       return taken.map(({ read }) => read);
     };
     const { rows, failedAt, error, isBroken, tookMs } = await coalescer.run(take, PATIENCE_MS, leave);
-    const { idle } = eventLoopUtilization(since);
+    const { idle } = performance.eventLoopUtilization(since);
     leave();
     let count = 0;
     for (const [i, { read, pace, resolve, reject }] of taken.entries()) {
@@ -214,9 +213,9 @@ export const coalescedReads = definePlugin({
       execute: (next) => {
         const measured = async (execution: Execution, pace: Pace): Promise<Rows> => {
           const beganAtMs = performance.now();
-          const since = eventLoopUtilization();
+          const since = performance.eventLoopUtilization();
           const rows = await next(execution);
-          pace.took(performance.now() - beganAtMs, eventLoopUtilization(since).idle, 1, rows, yardstick);
+          pace.took(performance.now() - beganAtMs, performance.eventLoopUtilization(since).idle, 1, rows, yardstick);
           return rows;
         };
         return (execution) => {

@@ -1,11 +1,12 @@
 /** Reads that are asked at the same moment, in one round trip: everybody gets what they would have got alone. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { without } from "../../core/index.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { definePlugin, without, type PresetPart } from "../../core/index.ts";
 import { metrics } from "../../plugins/metrics/index.ts";
-import { asAdmin, capabilities, type Answer } from "../support/api.ts";
+import { asAdmin, capabilities, type Answer, type StartOptions } from "../support/api.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";
 import { bearer } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
 const SCHEMA = `
   create schema crowd;
@@ -24,9 +25,10 @@ const SCHEMA = `
   create policy mine on crowd.later using (owner = crowd.sub());
   create table crowd.closed (id int primary key, word text);
   insert into crowd.closed values (1, 'closed');
+  create table crowd.gate (id int primary key);
   create function crowd.method() returns text language sql stable as $$ select current_setting('request.method', true) $$;
   grant usage on schema crowd to sea_anon, sea_clerk;
-  grant select on crowd.note, crowd.other, crowd.diary to sea_anon, sea_clerk;
+  grant select on crowd.note, crowd.other, crowd.diary, crowd.gate to sea_anon, sea_clerk;
   grant select on crowd.closed, crowd.later to sea_clerk;
 `;
 
@@ -35,6 +37,20 @@ beforeAll(async () => {
   database = await testDatabase();
   await database.query(SCHEMA);
 });
+
+/** The time that the process measures stands still, so that reads count as short and no run takes too long, however
+ *  busy the machine is. */
+const stopClock = (): void => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.spyOn(performance, "now").mockReturnValue(0);
+  vi.spyOn(performance, "eventLoopUtilization").mockReturnValue({ idle: 0, active: 0, utilization: 0 });
+};
+const startClock = (): void => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+};
+beforeEach(stopClock);
+afterEach(startClock);
 
 const NAME = "relapi_coalesced_reads_total";
 const coalescedBy = async (api: Measured, work: () => Promise<void>): Promise<number> => {
@@ -51,77 +67,123 @@ const warm = async (asks: readonly (() => Promise<unknown>)[]): Promise<void> =>
   for (let i = 0; i < 6; i++) for (const ask of asks) await ask();
 };
 
+let executionCount = 0;
+const counting = definePlugin({
+  name: "counting",
+  apply: (_hooks, context) =>
+    context.wrap({
+      execute: (next) => (execution) => {
+        executionCount++;
+        return next(execution);
+      },
+    }),
+});
+
+const start = (
+  connectionCount: number,
+  options: StartOptions = {},
+  parts: readonly PresetPart[] = [metrics],
+): Promise<Measured> =>
+  startMeasured({ dbSchemas: ["crowd"], ...(capabilities.realServer ? { dbPool: connectionCount } : {}), ...options }, [
+    ...parts,
+    counting,
+  ]);
+
+let gateCount = 0;
+
+/** Keeps all connections of the api busy until each of the reads waits for one. */
+const gather = async <Read>(
+  api: Measured,
+  connectionCount: number,
+  ask: () => readonly Promise<Read>[],
+): Promise<readonly Promise<Read>[]> => {
+  const client = await database.connect();
+  try {
+    await client.query("begin; lock table crowd.gate in access exclusive mode");
+    executionCount = 0;
+    const gates = times(connectionCount, () => api.get(`/gate?select=gate${gateCount++}:id`));
+    await until(() => executionCount === gates.length, "all connections are busy");
+    const reads = ask();
+    await until(() => executionCount === gates.length + reads.length, "all reads wait for a connection");
+    await client.query("commit");
+    await Promise.all(gates);
+    return reads;
+  } finally {
+    await client.end();
+  }
+};
+
+const together = async (
+  api: Measured,
+  connectionCount: number,
+  ask: () => readonly Promise<Answer>[],
+): Promise<readonly Answer[]> => Promise.all(await gather(api, connectionCount, ask));
+
 const note = (api: Measured, id: number | string, role?: "sea_clerk"): Promise<Answer> =>
   api.get(`/note?id=eq.${id}&select=id,text`, role === undefined ? {} : { headers: bearer({ role }) });
 
 const noteOf = (id: number) => [{ id, text: `note ${id}` }];
 
-describe("one api", () => {
+describe("one connection", () => {
   let api: Measured;
   beforeAll(async () => {
-    api = await startMeasured({ dbSchemas: ["crowd"] });
+    stopClock();
+    api = await start(1);
     await warm([
       () => note(api, 1),
       () => note(api, 1, "sea_clerk"),
-      () => api.get("/other?id=eq.1&select=word"),
       () => api.get("/diary?select=id", { headers: bearer({ role: "sea_clerk", sub: "u1" }) }),
       () => api.get("/closed", { headers: bearer({ role: "sea_clerk" }) }),
       () => api.gql("query ($id: Int!) { crowd_note_by_pk(id: $id) { text } }", { id: 1 }, asAdmin()),
     ]);
+    startClock();
   });
   afterAll(() => api.close());
 
-  /** On a machine that is busy some rounds find nobody at the same moment. */
-  const untilCoalesced = async (round: () => Promise<void>): Promise<void> => {
-    let count = 0;
-    for (let i = 0; i < 30 && count === 0; i++) count = await coalescedBy(api, round);
-    expect(count).toBeGreaterThan(1);
-  };
-
-  test("R-TX-17 reads at the same moment have round trips in common, and answers of their own", () =>
-    untilCoalesced(async () => {
-      const answers = await Promise.all(times(60, (i) => note(api, 1 + ((i * 7) % 500))));
+  test("R-TX-17 reads at the same moment have round trips in common, and answers of their own", async () => {
+    const count = await coalescedBy(api, async () => {
+      const answers = await together(api, 1, () => times(60, (i) => note(api, 1 + ((i * 7) % 500))));
       for (const [i, answer] of answers.entries())
         expect([answer.status, answer.json()]).toEqual([200, noteOf(1 + ((i * 7) % 500))]);
-    }));
+    });
+    expect(count).toBe(60);
+  });
 
-  test("R-TX-17 on GraphQL too", () =>
-    untilCoalesced(async () => {
-      const query = "query ($id: Int!) { crowd_note_by_pk(id: $id) { text } }";
-      const answers = await Promise.all(times(60, (i) => api.gql(query, { id: i + 1 }, asAdmin())));
+  test("R-TX-17 on GraphQL too", async () => {
+    const query = "query ($id: Int!) { crowd_note_by_pk(id: $id) { text } }";
+    const count = await coalescedBy(api, async () => {
+      const answers = await gather(api, 1, () => times(60, (i) => api.gql(query, { id: i + 1 }, asAdmin())));
       for (const [i, answer] of answers.entries())
-        expect(answer).toEqual({ data: { crowd_note_by_pk: { text: `note ${i + 1}` } } });
-    }));
+        expect(await answer).toEqual({ data: { crowd_note_by_pk: { text: `note ${i + 1}` } } });
+    });
+    expect(count).toBe(60);
+  });
 
   test("R-TX-17 one that fails leaves the others alone", async () => {
-    for (let round = 0; round < 5; round++) {
-      const answers = await Promise.all(times(60, (i) => note(api, i % 10 === 3 ? "99999999999" : i + 1)));
-      for (const [i, answer] of answers.entries())
-        if (i % 10 === 3) expect([answer.status, answer.json().code]).toEqual([400, "22003"]);
-        else expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
-    }
+    const answers = await together(api, 1, () => times(60, (i) => note(api, i % 10 === 3 ? "99999999999" : i + 1)));
+    for (const [i, answer] of answers.entries())
+      if (i % 10 === 3) expect([answer.status, answer.json().code]).toEqual([400, "22003"]);
+      else expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
   });
 
   test("R-TX-17 each has the rights of its own role", async () => {
-    for (let round = 0; round < 5; round++) {
-      const answers = await Promise.all(
-        times(60, (i) => {
-          if (i % 3 === 0) return note(api, i + 1, "sea_clerk");
-          return i % 3 === 1
-            ? note(api, i + 1)
-            : api.get("/closed", i % 2 === 0 ? { headers: bearer({ role: "sea_clerk" }) } : {});
-        }),
-      );
-      for (const [i, answer] of answers.entries())
-        if (i % 3 !== 2) expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
-        else if (i % 2 === 0) expect([answer.status, answer.json()]).toEqual([200, [{ id: 1, word: "closed" }]]);
-        else expect([answer.status, answer.json().code]).toEqual([401, "42501"]);
-    }
+    const answers = await together(api, 1, () =>
+      times(60, (i) => {
+        if (i % 3 === 0) return note(api, i + 1, "sea_clerk");
+        return i % 3 === 1
+          ? note(api, i + 1)
+          : api.get("/closed", i % 2 === 0 ? { headers: bearer({ role: "sea_clerk" }) } : {});
+      }),
+    );
+    for (const [i, answer] of answers.entries())
+      if (i % 3 !== 2) expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
+      else if (i % 2 === 0) expect([answer.status, answer.json()]).toEqual([200, [{ id: 1, word: "closed" }]]);
+      else expect([answer.status, answer.json().code]).toEqual([401, "42501"]);
   });
 
   test("R-TX-17 rows under policies are read by each for itself", async () => {
     const count = await coalescedBy(api, async () => {
-      const answers = await Promise.all(
+      const answers = await together(api, 1, () =>
         times(60, (i) => api.get("/diary?select=owner", { headers: bearer({ role: "sea_clerk", sub: `u${i % 5}` }) })),
       );
       for (const [i, answer] of answers.entries())
@@ -133,111 +195,120 @@ describe("one api", () => {
   test("R-TX-17 row policies that are switched on count at once, and a view in the place of a table", async () => {
     const mine = (i: number): Promise<Answer> =>
       api.get("/later?select=owner&order=id", { headers: bearer({ role: "sea_clerk", sub: `u${i % 5}` }) });
+    const all = (): Promise<readonly Answer[]> => together(api, 1, () => times(20, mine));
     await warm([() => mine(1)]);
-    for (const answer of await Promise.all(times(20, mine)))
-      expect(answer.json()).toEqual(times(20, (i) => ({ owner: `u${i % 5}` })));
+    for (const answer of await all()) expect(answer.json()).toEqual(times(20, (i) => ({ owner: `u${i % 5}` })));
     await database.query("alter table crowd.later enable row level security");
-    for (let round = 0; round < 3; round++)
-      for (const [i, answer] of (await Promise.all(times(20, mine))).entries())
+    for (let round = 0; round < 2; round++)
+      for (const [i, answer] of (await all()).entries())
         expect(answer.json()).toEqual(times(4, () => ({ owner: `u${i % 5}` })));
     await database.query(`alter table crowd.later rename to later_table;
       create view crowd.later as select id, crowd.sub() as owner from crowd.later_table;
       grant select on crowd.later to sea_clerk`);
-    for (let round = 0; round < 3; round++)
-      for (const [i, answer] of (await Promise.all(times(20, mine))).entries())
+    for (let round = 0; round < 2; round++)
+      for (const [i, answer] of (await all()).entries())
         expect(answer.json()).toEqual(times(20, () => ({ owner: `u${i % 5}` })));
   });
 
   test("R-TX-6 R-TX-17 functions find the settings of their request among other reads", async () => {
-    const answers = await Promise.all(times(40, (i) => (i % 2 === 0 ? note(api, i + 1) : api.get("/rpc/method"))));
+    const answers = await together(api, 1, () =>
+      times(40, (i) => (i % 2 === 0 ? note(api, i + 1) : api.get("/rpc/method"))),
+    );
     for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(i % 2 === 0 ? noteOf(i + 1) : "GET");
-  });
-
-  test.skipIf(!capabilities.realServer)(
-    "R-TX-17 a table that is locked holds up nobody who reads another",
-    async () => {
-      const client = await database.connect();
-      await client.query("begin; lock table crowd.note in access exclusive mode");
-      try {
-        const held = times(3, (i) => note(api, i + 1));
-        const startedAt = performance.now();
-        const answers = await Promise.all([
-          ...times(20, (i) => api.get(`/other?id=eq.${i + 1}&select=word`)),
-          // nor does who waits keep what it has read
-          database.query("alter table crowd.other add column if not exists more int").then(() => undefined),
-        ]);
-        expect(performance.now() - startedAt).toBeLessThan(1500);
-        for (const [i, answer] of answers.entries())
-          if (answer !== undefined) expect(answer.json()).toEqual([{ word: `word ${i + 1}` }]);
-        await client.query("commit");
-        for (const [i, answer] of (await Promise.all(held)).entries()) expect(answer.json()).toEqual(noteOf(i + 1));
-      } finally {
-        await client.end();
-      }
-    },
-  );
-
-  test.skipIf(!capabilities.realServer)(
-    "R-TX-17 where two runs are on their way, further reads wait for one",
-    async () => {
-      const client = await database.connect();
-      const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
-      try {
-        let count = 0;
-        // on a machine that is busy they may come in one turn, or after the two runs were given up
-        for (let round = 0; round < 30 && count < 4; round++) {
-          const first = (): Promise<Answer> => api.get(`/note?id=eq.1&select=first${round}:text`);
-          await warm([first]);
-          await client.query("begin; lock table crowd.note in access exclusive mode");
-          const held: Promise<Answer>[] = [];
-          count = await coalescedBy(api, async () => {
-            const reads: Promise<Answer>[] = [];
-            for (let i = 0; i < 2; i++) {
-              held.push(first());
-              await turn();
-            }
-            for (let i = 0; i < 4; i++) {
-              reads.push(api.get(`/other?id=eq.${i + 1}&select=word`));
-              await turn();
-            }
-            for (const [i, answer] of (await Promise.all(reads)).entries())
-              expect(answer.json()).toEqual([{ word: `word ${i + 1}` }]);
-          });
-          await client.query("commit");
-          for (const answer of await Promise.all(held))
-            expect(answer.json()).toEqual([{ [`first${round}`]: "note 1" }]);
-        }
-        expect(count).toBeGreaterThanOrEqual(4);
-      } finally {
-        await client.end();
-      }
-    },
-  );
-
-  test.skipIf(!capabilities.realServer)("R-TX-17 R-HST-7 a connection that is lost loses no read", async () => {
-    const kill =
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi' and datname = current_database() limit 1";
-    for (let round = 0; round < 10; round++) {
-      const killing = database.query(kill);
-      const answers = await Promise.all(times(40, (at) => note(api, at + 1)));
-      await killing;
-      for (const [i, answer] of answers.entries()) expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
-    }
   });
 });
 
-test("R-TX-17 MAX_COALESCED_READS=1, or without the plugin: each has its own", async () => {
-  const apis = await Promise.all([
-    startMeasured({ dbSchemas: ["crowd"], maxCoalescedReads: 1 }),
-    startMeasured({ dbSchemas: ["crowd"] }, [metrics, without("coalesced-reads")]),
-  ]);
-  for (const api of apis) {
-    await warm([() => note(api, 1)]);
-    const count = await coalescedBy(api, async () => {
-      const answers = await Promise.all(times(40, (i) => note(api, i + 1)));
-      for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(noteOf(i + 1));
-    });
-    expect(count).toBe(0);
+describe.skipIf(!capabilities.realServer)("locked tables", () => {
+  const CONNECTION_COUNT = 4;
+  let api: Measured;
+  let client: Awaited<ReturnType<TestDatabase["connect"]>>;
+  beforeAll(async () => {
+    api = await start(CONNECTION_COUNT);
+    client = await database.connect();
+  });
+  afterAll(async () => {
+    await client.end();
     await api.close();
-  }
+  });
+
+  const lockNotes = () => client.query("begin; lock table crowd.note in access exclusive mode");
+  const waitingForNotes = () =>
+    database.query<{ readonly pid: number }>(
+      "select pid from pg_locks where relation = 'crowd.note'::regclass and not granted",
+    );
+
+  test("R-TX-17 a table that is locked holds up nobody who reads another", async () => {
+    const noteNamed = (id: number): Promise<Answer> => api.get(`/note?id=eq.${id}&select=held:text`);
+    const word = (id: number): Promise<Answer> => api.get(`/other?id=eq.${id}&select=free:word`);
+    await warm([() => noteNamed(1), () => word(1)]);
+    await lockNotes();
+    const reads = await gather(api, CONNECTION_COUNT, () => {
+      startClock(); // a run that waits for the lock is broken up
+      return [...times(3, (i) => noteNamed(i + 1)), ...times(20, (i) => word(i + 1))];
+    });
+    for (const [i, answer] of (await Promise.all(reads.slice(3))).entries())
+      expect(answer.json()).toEqual([{ free: `word ${i + 1}` }]);
+    // nor does who waits keep what it has read
+    await database.query("alter table crowd.other add column if not exists more int");
+    await client.query("commit");
+    for (const [i, answer] of (await Promise.all(reads.slice(0, 3))).entries())
+      expect(answer.json()).toEqual([{ held: `note ${i + 1}` }]);
+  });
+
+  test("R-TX-17 where two runs are on their way, further reads wait for one", async () => {
+    const first = (): Promise<Answer> => api.get("/note?id=eq.1&select=first:text");
+    const next = (id: number): Promise<Answer> => api.get(`/other?id=eq.${id}&select=next:word`);
+    const closed = (): Promise<Answer> => api.get("/closed", { headers: bearer({ role: "sea_clerk" }) });
+    await warm([first, () => next(1)]);
+    const count = await coalescedBy(api, async () => {
+      await lockNotes();
+      const runs: Promise<Answer>[] = [];
+      for (let i = 1; i <= 2; i++) {
+        runs.push(first());
+        await until(async () => (await waitingForNotes()).length === i, `${i} runs are on their way`);
+      }
+      executionCount = 0;
+      let answeredCount = 0;
+      const reads = times(4, async (i) => {
+        const answer = await next(i + 1);
+        answeredCount++;
+        return answer;
+      });
+      await until(() => executionCount === 4, "four more reads are asked");
+      expect((await closed()).json()).toEqual([{ id: 1, word: "closed" }]);
+      expect(answeredCount).toBe(0);
+      await client.query("commit");
+      for (const answer of await Promise.all(runs)) expect(answer.json()).toEqual([{ first: "note 1" }]);
+      for (const [i, answer] of (await Promise.all(reads)).entries())
+        expect(answer.json()).toEqual([{ next: `word ${i + 1}` }]);
+    });
+    expect(count).toBe(4);
+  });
+
+  test("R-TX-17 R-HST-7 a connection that is lost loses no read", async () => {
+    const noteNamed = (id: number): Promise<Answer> => api.get(`/note?id=eq.${id}&select=lost:text`);
+    await warm([() => noteNamed(1)]);
+    await lockNotes();
+    const reads = await gather(api, CONNECTION_COUNT, () => times(40, (i) => noteNamed(i + 1)));
+    await until(async () => (await waitingForNotes()).length > 0, "a run waits for the lock");
+    const [run] = await waitingForNotes();
+    await database.query("select pg_terminate_backend($1)", [run!.pid]);
+    await client.query("commit");
+    for (const [i, answer] of (await Promise.all(reads)).entries())
+      expect([answer.status, answer.json()]).toEqual([200, [{ lost: `note ${i + 1}` }]]);
+  });
+});
+
+test.each<readonly [string, StartOptions, readonly PresetPart[]]>([
+  ["R-TX-17 with MAX_COALESCED_READS=1 each has its own", { maxCoalescedReads: 1 }, [metrics]],
+  ["R-TX-17 without the plugin each has its own", {}, [metrics, without("coalesced-reads")]],
+])("%s", async (_, options, parts) => {
+  const api = await start(1, options, parts);
+  await warm([() => note(api, 1)]);
+  const count = await coalescedBy(api, async () => {
+    const answers = await together(api, 1, () => times(40, (i) => note(api, i + 1)));
+    for (const [i, answer] of answers.entries()) expect(answer.json()).toEqual(noteOf(i + 1));
+  });
+  expect(count).toBe(0);
+  await api.close();
 });

@@ -2,6 +2,9 @@
 const DEADLINE_MS = 120_000;
 const INTERVAL_MS = 10;
 
+/** The timers of Node, also while a test has replaced them. */
+const { setTimeout } = globalThis;
+
 /** Resolves when the condition holds. The deadline of 120 s only ends a test that would hang.
  *  @throws Error that names the condition, after the deadline */
 export const until = async (condition: () => boolean | Promise<boolean>, name: string): Promise<void> => {
