@@ -4,6 +4,7 @@ import { definePlugin, without, type Plugin, type RowSource } from "../../core/i
 import { columnArrays } from "../../plugins/column-arrays/index.ts";
 import { asAdmin, startApi, type TestApi } from "../support/api.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { chosenSeed, createRandom } from "../support/random.ts";
 
 const SCHEMA = `
   create schema lists;
@@ -316,9 +317,7 @@ describe("X-INS-2 GraphQL", () => {
 });
 
 test("X-INS-2 random lists", async () => {
-  let seed = 7;
-  const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below;
-  const pick = <Item>(items: readonly Item[]): Item => items[random(items.length)]!; // below its length
+  const { int: random, pick } = createRandom(chosenSeed());
   const VALUES: Readonly<Record<string, readonly string[]>> = {
     i4: ["1", "-5", "null", "999999999", "2147483648", "1e2"],
     n31: ["1.5", "99.9", "99.95", "-3", "null"],

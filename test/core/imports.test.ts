@@ -147,7 +147,7 @@ const circlesOf = (edges: readonly Import[]): readonly (readonly string[])[] => 
 
 describe("import table", () => {
   test("there are imports to look at", () => {
-    expect(imports.length).toBeGreaterThan(20);
+    expect(imports.length).toBeGreaterThan(0);
   });
 
   test("relative imports carry .ts and lead to a file", () => {

@@ -254,34 +254,28 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-5 many conditions on related rows are planned in under a second", () => {
-    const planningMs = async (): Promise<number> => {
-      const connection = await api.database.connect();
-      try {
-        const { rows } = await connection.query(`explain (summary, format json) ${sent.text()}`);
-        return rows[0]["QUERY PLAN"][0]["Planning Time"];
-      } finally {
-        await connection.end();
-      }
-    };
+  describe("X-PLN-5 many conditions on related rows", () => {
+    const countOf = (part: RegExp): number => sent.text().match(part)?.length ?? 0;
+    /** All conditions of the statement, and those of them that PostgreSQL cannot plan as a join. */
+    const shape = () => ({ conditions: countOf(/exists \(/g), apart: countOf(/\) is true/g) });
     const idsOf = async (where: string): Promise<readonly number[]> => {
       const answer = await api.gql(`{ purchase(where: ${where}, order_by: {id: asc}) { id } }`);
       return answer.data.purchase.map(({ id }: { id: number }) => id);
     };
     const few = "{id: {_lt: 60}}";
 
-    test("side by side", async () => {
+    test("side by side, all but six stand apart", async () => {
       const conditions = Array.from({ length: 120 }, (_, i) => `{customer: {id: {_gt: ${i * 10}}}}`);
       const ids = await idsOf(`{_and: [${[few, ...conditions].join()}]}`);
-      expect(await planningMs()).toBeLessThan(1000);
+      expect(shape()).toEqual({ conditions: 120, apart: 114 });
       expect(ids).toEqual(await idsOf(`{_and: [${few}, {customer: {id: {_gt: 1190}}}]}`));
       expect(ids.length).toBeGreaterThan(5);
     });
 
-    test("side by side, not", async () => {
+    test("side by side and negated, all but six stand apart", async () => {
       const conditions = Array.from({ length: 60 }, (_, i) => `{_not: {items: {qty: {_eq: ${i + 2}}}}}`);
       const ids = await idsOf(`{_and: [${[few, ...conditions].join()}]}`);
-      expect(await planningMs()).toBeLessThan(1000);
+      expect(shape()).toEqual({ conditions: 60, apart: 54 });
       expect(ids).toEqual(await idsOf(`{_and: [${few}, {_not: {items: {qty: {_gt: 1}}}}]}`));
       expect(ids.length).toBeGreaterThan(5);
     });
@@ -289,15 +283,15 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     const around = (where: string, depth: number, wrap: (where: string) => string): string =>
       depth === 0 ? where : wrap(around(where, depth - 1, wrap));
 
-    test("inside each other", async () => {
+    test("inside each other, each seventh stands apart", async () => {
       const ids = await idsOf(
         `{_and: [${few}, ${around("{id: {_gt: 1000}}", 9, (where) => `{customer: {purchases: ${where}}}`)}]}`,
       );
-      expect(await planningMs()).toBeLessThan(1000);
+      expect(shape()).toEqual({ conditions: 18, apart: 2 }); // six are joins, one is apart, and so on
       expect(ids).toEqual(await idsOf(`{_and: [${few}, {customer: {purchases: {id: {_gt: 1000}}}}]}`));
     });
 
-    test("inside each other, with or", async () => {
+    test("inside each other with or, those below eight of them are looked up", async () => {
       const wrap = (where: string): string =>
         `{_or: [{id: {_lt: 0}}, {customer: {id: {_gt: 0}, purchases: ${where}}}]}`;
       const ids = await idsOf(`{_and: [${few}, ${around("{id: {_eq: 5}}", 3, wrap)}]}`);
@@ -306,15 +300,14 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       await idsOf(`{_and: [{id: {_lt: 0}}, ${around("{id: {_eq: 5}}", 9, wrap)}]}`);
       expect(sent.text().match(/ or exists/g)).toHaveLength(9);
       expect(sent.text().match(/offset 0\)/g)).toHaveLength(1);
-      expect(await planningMs()).toBeLessThan(1000);
     });
 
-    test("REST: inner joins of embeds", async () => {
+    test("REST: of inner joins of embeds all but six stand apart", async () => {
       const embeds = Array.from({ length: 40 }, (_, i) => `e${i}:customer!inner(id)`).join();
       const filters = Array.from({ length: 40 }, (_, i) => `e${i}.id=gt.${i}`).join("&");
       const answer = await api.get(`/purchase?select=id,${embeds}&${filters}&id=lt.60&order=id`);
       expect(answer.status, answer.text).toBe(200);
-      expect(await planningMs()).toBeLessThan(1000);
+      expect(shape()).toEqual({ conditions: 40, apart: 34 });
       const ids = (rows: readonly { readonly id: number }[]): readonly number[] => rows.map(({ id }) => id);
       const plain = await api.get("/purchase?select=id&id=lt.60&customer_id=gt.39&order=id");
       expect(ids(answer.json())).toEqual(ids(plain.json()));

@@ -63,7 +63,7 @@ test.each([
 });
 
 test("core knows no surface and no dialect", () => {
-  expect(files.length).toBeGreaterThan(50);
+  expect(files).toContain("index.ts");
   expect(
     files.flatMap((name) => wordsIn(readFileSync(join(core, name), "utf8")).map((line) => `${name}: ${line}`)),
   ).toEqual([]);

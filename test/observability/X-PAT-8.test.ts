@@ -1,9 +1,10 @@
 /** What is kept for subscribers with patches, and its limit. */
 import { afterAll, expect, test } from "vitest";
 import { forGraphql } from "../support/api.ts";
-import { initiated, openEvents, subscribe, until } from "../support/live.ts";
+import { initiated, openEvents, subscribe } from "../support/live.ts";
 import { startMeasured } from "../support/metrics.ts";
 import { adminSecret } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
 const api = await startMeasured(
   forGraphql({ liveDirective: true, liveQueryInterval: 30, maxLivePatchTotalBytes: 40_000, maxLivePatchBytes: 25_000 }),
@@ -14,6 +15,7 @@ await api.sql(`create table public.page (id int primary key, text text not null)
 await api.reload();
 
 const kept = async (): Promise<number> => (await api.metrics())["relapi_live_patch_bytes"]!;
+const nothingKept = (): Promise<void> => until(async () => (await kept()) === 0, "nothing is kept any more");
 const pages = (from: number, to: number): string =>
   `subscription @live(patch: true) { page(where: {id: {_gte: ${from}, _lte: ${to}}}, order_by: {id: asc}) { id text } }`;
 const change = (id: number): Promise<unknown> => api.sql(`update public.page set text = text || '.' where id = ${id}`);
@@ -32,24 +34,20 @@ test("X-PAT-8 each result is kept once for all who have it, until the last of th
   expect(await kept()).toBe(bytes + 1);
   one.send({ id: "1", type: "complete" });
   await other.close();
-  let left = bytes;
-  for (let i = 0; i < 200 && left > 0; i++) left = await kept();
-  expect(left).toBe(0);
+  await nothingKept();
   await one.close();
 });
 
 test("X-PAT-8 on every transport", async () => {
   const headers = { "x-session-admin-secret": adminSecret };
   const rows = await openEvents(api, "/api/page?id=eq.1&live=patch", { headers });
-  await until(() => rows.events.length === 1);
+  await until(() => rows.events.length === 1, "the rows arrive");
   const events = await openEvents(api, "/v1/graphql", { method: "POST", headers, body: { query: pages(3, 3) } });
-  await until(() => events.events.length === 1);
+  await until(() => events.events.length === 1, "the result arrives");
   expect(await kept()).toBeGreaterThan(18_000);
   rows.close();
   events.close();
-  let left = 1;
-  for (let i = 0; i < 200 && left > 0; i++) left = await kept();
-  expect(left).toBe(0);
+  await nothingKept();
 });
 
 test("X-PAT-8 X-PAT-4 what finds no room, or is too large by itself, is sent whole; later there is room again", async () => {
@@ -80,8 +78,7 @@ test("X-PAT-8 X-PAT-4 what finds no room, or is too large by itself, is sent who
 
 test("X-PAT-8 nothing is kept for those who ask for no patches", async () => {
   const socket = await initiated(api);
-  let left = 1;
-  for (let i = 0; i < 200 && left > 0; i++) left = await kept();
+  await nothingKept();
   subscribe(socket, "1", pages(1, 2).replace("@live(patch: true)", ""));
   await socket.next();
   expect(await kept()).toBe(0);

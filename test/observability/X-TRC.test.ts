@@ -6,7 +6,7 @@ import {
   SimpleSpanProcessor,
   type ReadableSpan,
 } from "@opentelemetry/sdk-trace-base";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { optionsFromEnvironment, relApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -44,6 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => provider.shutdown());
 beforeEach(() => exporter.reset());
+afterEach(() => vi.restoreAllMocks());
 
 const spans = (): readonly ReadableSpan[] => exporter.getFinishedSpans();
 const named = (name: string): ReadableSpan => {
@@ -158,13 +159,17 @@ test("X-TRC-5 a share of the requests begins a trace; a request of a trace is in
   expect(spans()).toEqual([]);
 
   const half = await start({ traceRatio: 0.5 });
-  exporter.reset();
-  const COUNT = 300;
-  for (let i = 0; i < COUNT; i++) await half.get("/ports?select=id&limit=1");
-  const found = spans().filter(({ name }) => name === "GET rest read ports");
-  // six times the deviation of a fair coin
-  expect(Math.abs(found.length - COUNT / 2)).toBeLessThan(52);
-  expect(new Set(found.map((span) => span.spanContext().traceId)).size).toBe(found.length);
+  const random = vi.spyOn(Math, "random");
+  const traceIds = new Set<string>();
+  for (const chance of [0.1, 0.5, 0.49, 0.99]) {
+    exporter.reset();
+    random.mockReturnValue(chance);
+    await half.get("/ports?select=id&limit=1");
+    const found = spans().filter(({ name }) => name === "GET rest read ports");
+    expect(found, `${chance}`).toHaveLength(chance < 0.5 ? 1 : 0);
+    for (const span of found) traceIds.add(span.spanContext().traceId);
+  }
+  expect(traceIds.size).toBe(2);
 });
 
 test("X-TRC-5 the share is a number from 0 to 1", () => {

@@ -55,9 +55,9 @@ beforeAll(async () => {
 });
 
 test("there is something to look at", () => {
-  expect(panels.length).toBeGreaterThan(15);
-  expect(queries.length).toBeGreaterThan(30);
-  expect(labelsOf.size).toBeGreaterThan(60);
+  expect(panels).not.toEqual([]);
+  expect(queries).not.toEqual([]);
+  expect([...labelsOf.keys()]).toContain("relapi_requests_total");
 });
 
 test.each(queries.map((query) => [`${query.title}: ${query.expr}`, query] as const))("X-MET-7 %s", (_, query) => {

@@ -39,8 +39,8 @@ const linksOf = (page: string): readonly string[] =>
   ).filter((href) => !/^[a-z]+:/.test(href));
 
 test("there are pages", () => {
-  expect(pages.length).toBeGreaterThan(50);
-  expect(pages.flatMap((page) => linksOf(readFileSync(root + page, "utf8"))).length).toBeGreaterThan(200);
+  expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/design.md"]));
+  expect(linksOf(readFileSync(`${root}README.md`, "utf8"))).not.toEqual([]);
 });
 
 test.each(pages)("%s leads to what is there", (page) => {
@@ -54,15 +54,13 @@ test.each(pages)("%s leads to what is there", (page) => {
   expect(dead).toEqual([]);
 });
 
-test("pictures are there, small and shown", () => {
+test("pictures are there and shown", () => {
   const pictures = readdirSync(`${root}docs/images`);
   expect(pictures).toEqual(expect.arrayContaining(["graphiql.png", "terminal.svg"]));
   const shown = pages.flatMap((page) => linksOf(readFileSync(root + page, "utf8")));
-  for (const name of pictures) {
-    expect(statSync(`${root}docs/images/${name}`).size, name).toBeLessThan(150_000);
+  for (const name of pictures)
     expect(
       shown.some((href) => href.endsWith(`images/${name}`)),
       name,
     ).toBe(true);
-  }
 });

@@ -53,7 +53,7 @@ const subscribe = async ({ url }: PageServer, { method, path, parts }: Request):
 /** Of an event of GraphQL, the result. */
 const resultOf = (event: string): string => /^data: (.*)$/m.exec(event)?.[1] ?? event;
 
-test("G-SUB-3 subscribers get what the page shows, at once and after the write", { timeout: 30_000 }, async () => {
+test("G-SUB-3 subscribers get what the page shows, at once and after the write", async () => {
   const blocks = blocksOf(readPage(PAGE));
   const server = await startPageServer(PAGE, { dbTxEnd: "commit", liveQueryInterval: 50 });
   const [rest, graphql, write, other] = examplesOf(blocks);

@@ -34,8 +34,12 @@ describe("tokens", async () => {
     const all = Object.entries(keys).map(([kid, { publicKey }]) => ({ ...publicKey.export({ format: "jwk" }), kid }));
     response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: all }));
   });
+  jwks.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
   await new Promise<void>((resolve) => jwks.listen(0, "127.0.0.1", resolve));
-  atFileEnd(async () => void jwks.close());
+  atFileEnd(async () => {
+    jwks.closeAllConnections();
+    jwks.close();
+  });
   const database = await openEmbedded(`
       create role guest; create role anon; create role member; create role editor; create role authenticated;
       create function who() returns json stable return json_build_object(
@@ -89,7 +93,7 @@ describe("tokens", async () => {
     const prefix = options.restPrefixes?.[0] ?? "/api";
     const sign = (more: object, key: KeyObject = keys[algorithm].privateKey) =>
       bearer(
-        { ...claims, exp: Math.floor(Date.now() / 1000) + 60, ...more },
+        { ...claims, exp: Math.floor(Date.now() / 1000) + 3600, ...more },
         { algorithm, key, header: { kid: algorithm } },
       );
     const who = (headers: Record<string, string>) => fetch(`${served.address}${prefix}/rpc/who`, { headers });
@@ -143,7 +147,7 @@ describe("containers", () => {
       ...Object.keys(compose.services.api.environment),
       ...container.env.map(({ name }: { name: string }) => name),
     ];
-    expect(names.length).toBeGreaterThan(10);
+    expect(names).toContain("DATABASE_URL");
     expect(names.filter((name) => name !== "NODE_ENV" && !known.has(name))).toEqual([]);
     expect(service.spec.selector).toEqual(deployment.spec.selector.matchLabels);
     for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"])
@@ -187,46 +191,42 @@ const compile = async (name: string, files: readonly string[]): Promise<string> 
 };
 
 describe("code", () => {
-  test("X-CALL-1 Next.js: the module of the api compiles", { timeout: 60_000 }, async () => {
+  test("X-CALL-1 Next.js: the module of the api compiles", async () => {
     await compile("nextjs", ["lib/api.ts"]);
   });
 
-  test.skipIf(!capabilities.realServer)(
-    "X-CALL-1 serverless: the handler answers events",
-    { timeout: 60_000 },
-    async () => {
-      const folder = await compile("serverless", ["handler.ts"]);
-      const { options } = await openDatabase();
-      const file = join(folder, "handler.js");
-      // a role of the fixtures, and an end for the connections
-      writeFileSync(
-        file,
-        readFileSync(file, "utf8")
-          .replace('"guest"', '"music_reader", logLevel: "silent"')
-          .replace("const api =", "export const api ="),
-      );
-      process.env["DATABASE_URL"] = options.databaseUrl;
-      const { handler, api } = (await import(pathToFileURL(file).href)) as {
-        handler(event: object): Promise<{ statusCode: number; headers: Record<string, string>; body: string }>;
-        api: { close(): Promise<void> };
-      };
-      atFileEnd(() => api.close());
-      const ask = (method: string, rawPath: string, rawQueryString = "", body?: string) =>
-        handler({
-          rawPath,
-          rawQueryString,
-          headers: { "content-type": "application/json" },
-          ...(body === undefined ? {} : { body }),
-          isBase64Encoded: false,
-          requestContext: { http: { method } },
-        });
-      const read = await ask("GET", "/api/artist", "select=name&id=eq.1");
-      expect([read.statusCode, JSON.parse(read.body)]).toEqual([200, [{ name: "Abba" }]]);
-      expect(read.headers["content-range"]).toBe("0-0/*");
-      expect((await ask("POST", "/api/artist", "", '{"name":"x"}')).statusCode).toBe(401);
-      expect((await ask("GET", "/api/nothing")).statusCode).toBe(404);
-      const graphql = await ask("POST", "/v1/graphql", "", '{"query":"{ artist(where: {id: {_eq: 1}}) { name } }"}');
-      expect(JSON.parse(graphql.body)).toEqual({ data: { artist: [{ name: "Abba" }] } });
-    },
-  );
+  test.skipIf(!capabilities.realServer)("X-CALL-1 serverless: the handler answers events", async () => {
+    const folder = await compile("serverless", ["handler.ts"]);
+    const { options } = await openDatabase();
+    const file = join(folder, "handler.js");
+    // a role of the fixtures, and an end for the connections
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8")
+        .replace('"guest"', '"music_reader", logLevel: "silent"')
+        .replace("const api =", "export const api ="),
+    );
+    process.env["DATABASE_URL"] = options.databaseUrl;
+    const { handler, api } = (await import(pathToFileURL(file).href)) as {
+      handler(event: object): Promise<{ statusCode: number; headers: Record<string, string>; body: string }>;
+      api: { close(): Promise<void> };
+    };
+    atFileEnd(() => api.close());
+    const ask = (method: string, rawPath: string, rawQueryString = "", body?: string) =>
+      handler({
+        rawPath,
+        rawQueryString,
+        headers: { "content-type": "application/json" },
+        ...(body === undefined ? {} : { body }),
+        isBase64Encoded: false,
+        requestContext: { http: { method } },
+      });
+    const read = await ask("GET", "/api/artist", "select=name&id=eq.1");
+    expect([read.statusCode, JSON.parse(read.body)]).toEqual([200, [{ name: "Abba" }]]);
+    expect(read.headers["content-range"]).toBe("0-0/*");
+    expect((await ask("POST", "/api/artist", "", '{"name":"x"}')).statusCode).toBe(401);
+    expect((await ask("GET", "/api/nothing")).statusCode).toBe(404);
+    const graphql = await ask("POST", "/v1/graphql", "", '{"query":"{ artist(where: {id: {_eq: 1}}) { name } }"}');
+    expect(JSON.parse(graphql.body)).toEqual({ data: { artist: [{ name: "Abba" }] } });
+  });
 });
