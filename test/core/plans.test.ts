@@ -95,9 +95,11 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(await ids("/seen?select=id&order=other.nullsfirst")).toEqual([3, 1, 2]);
     });
 
-    test("so do those of tables whose children have dropped the constraint", async () => {
+    test("so do those of tables whose children do without the constraint", async () => {
+      // PostgreSQL 18 lets no child drop an inherited constraint, but has constraints that are not inherited
+      const isNamed = capabilities.version >= 18;
       await api.sql(`
-        create table public.parent (id int primary key, n int not null);
+        create table public.parent (id int primary key, n int not null ${isNamed ? "no inherit" : ""});
         create table public.child () inherits (public.parent);
         alter table public.child alter column n drop not null;
         insert into public.parent values (1, 1);

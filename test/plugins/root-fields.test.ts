@@ -6,6 +6,7 @@ import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 import { rootFields } from "./root-fields.ts";
 import type { GqlField, GqlFieldContext, GqlFields, GqlMetadata, GqlScope } from "../../plugins/graphql/api.ts";
 
@@ -169,7 +170,7 @@ describe("in other places", async () => {
   const order: string[] = [];
   const note = (name: string) => async () => {
     order.push(`${name} begins`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setImmediate(resolve));
     order.push(`${name} ends`);
     return true;
   };
@@ -325,7 +326,7 @@ describe("in other places", async () => {
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     await socket.next();
     socket.send({ id: "1", type: "subscribe", payload: { query: "{ waits }" } });
-    await expect.poll(() => aborted !== undefined).toBe(true);
+    await until(() => aborted !== undefined, "the field is being answered");
     await socket.close();
     await aborted;
   });

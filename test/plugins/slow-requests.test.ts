@@ -15,7 +15,7 @@ import { bearer } from "../support/tokens.ts";
 import { slowRequests } from "./slow-requests.ts";
 
 const first = await startApi();
-await first.sql("create function sea.nap() returns int language sql as 'select 1 from pg_sleep(0.2)'");
+await first.sql("create function sea.nap() returns int language sql as 'select 1 from pg_sleep(0.01)'");
 
 const started = async (options: StartOptions = {}) => {
   const warnings: (readonly [string, unknown])[] = [];
@@ -33,9 +33,10 @@ afterEach(() => {
 
 describe("X-STEP-1 a step around each request", () => {
   test("hears how it ended", async () => {
-    const { api, warnings } = await started({ settings: { slowAfter: 150 } });
-    await api.get("/ports", { headers: bearer({ role: "sea_clerk" }) });
-    expect(warnings()).toEqual([]);
+    const patient = await started({ settings: { slowAfter: 60_000 } });
+    await patient.api.get("/ports", { headers: bearer({ role: "sea_clerk" }) });
+    expect(patient.warnings()).toEqual([]);
+    const { api, warnings } = await started({ settings: { slowAfter: 1 } });
     await api.post("/rpc/nap", { headers: bearer({ role: "sea_clerk" }) });
     await api.relApi.rest({ method: "POST", path: "/rpc/nap" });
     expect(warnings()).toEqual([

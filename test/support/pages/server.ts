@@ -20,6 +20,7 @@ export interface PageServer {
   send(request: Request): Promise<Answer>;
   /** After a request that may have written: ids begin where they began. */
   reset(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 const agent = new Agent({ keepAlive: true });
@@ -53,10 +54,13 @@ export const openEmbedded = async (loadScript?: string) => {
   };
 };
 
+/** All pages of a file share it: their transactions are rolled back. */
+let demo: ReturnType<typeof openEmbedded> | undefined;
+
 /** The database that the page is about: the demo, or one in which the SQL of the page is run. */
 const openPageDatabase = async (page: string, blocks: readonly Block[], isDemo: boolean) => {
   if (isDemo) {
-    const { query, options } = await openEmbedded();
+    const { query, options } = await (demo ??= openEmbedded());
     return { query, options: { anonRole: "anon", ...options } };
   }
   const script = blocks.flatMap(({ language, text }) => (language === "sql" ? [text] : [])).join("\n");
@@ -84,12 +88,15 @@ export const startPageServer = async (page: string, more: RelApiOptions = {}): P
     options: { logLevel: "silent", dbTxEnd: "rollback", ...options, ...given.options, ...more },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
   });
-  atFileEnd(() => served.stop());
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= served.stop());
+  atFileEnd(stop);
   await served.api.ready;
   const port = Number(new URL(served.address).port);
   return {
     url: served.address,
     send: ({ method, path, parts }) => sendRequest({ port, agent }, method, path, parts),
     reset: async () => void (await query(RESET)),
+    stop,
   };
 };
