@@ -678,7 +678,7 @@ describe("the model", () => {
     const heard = new Set<string>();
     const markers = definePlugin({
       name: "markers",
-      after: ["reload-channel"],
+      requires: ["reload-channel"],
       apply: (_, context) => context.listen("exe_markers", (marker) => heard.add(marker)),
     });
     const { api } = await start(

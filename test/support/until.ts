@@ -1,9 +1,8 @@
 /** Waiting for a condition: the only way in which a test waits. */
 const DEADLINE_MS = 120_000;
 const INTERVAL_MS = 10;
-
-/** The timers of Node, also while a test has replaced them. */
-const { setTimeout } = globalThis;
+/** The real one, also while a test turns the clock. */
+const startTimer = setTimeout;
 
 /** Resolves when the condition holds. The deadline of 120 s only ends a test that would hang.
  *  @throws Error that names the condition, after the deadline */
@@ -11,6 +10,6 @@ export const until = async (condition: () => boolean | Promise<boolean>, name: s
   const deadlineMs = performance.now() + DEADLINE_MS;
   while (!(await condition())) {
     if (performance.now() > deadlineMs) throw new Error(`${name}: not so after ${DEADLINE_MS / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
+    await new Promise((resolve) => startTimer(resolve, INTERVAL_MS));
   }
 };
