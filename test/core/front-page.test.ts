@@ -45,11 +45,17 @@ const hasCurl = await promisify(execFile)("curl", ["--version"]).then(
 );
 
 const servers: Server[] = [];
-afterAll(() => servers.forEach((server) => server.close()));
+afterAll(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
 
 /** An application that goes on after the api. */
 const serveApp = async (app: express.Express): Promise<string> => {
   const server = createServer(app).listen(0, "127.0.0.1");
+  server.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
   servers.push(server);
   await once(server, "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

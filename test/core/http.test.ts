@@ -108,6 +108,7 @@ interface Running {
 
 const listen = async (api: RelApi, listener: RequestListener): Promise<Running> => {
   const server = createServer(listener);
+  server.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -20,6 +20,7 @@ import { fixedKeys, refreshDelayMs, remoteKeys, type KeyRing } from "../../plugi
 import { MAX_TOKEN_CHARACTERS, readToken } from "../../plugins/auth/token.ts";
 import { parseTokenSettings } from "../../plugins/auth/token-settings.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
 const settings = (secret: JwtSecret, more: { jwtSecretIsBase64?: boolean; jwtAud?: string } = {}) =>
   parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, maxJsonDepth: 500, ...more }, () => fixedKeys([]));
@@ -443,7 +444,7 @@ describe("keys by address", () => {
     expect(await ask(token)).toBe("x");
     keys = [jwkOf(rsa.publicKey)];
     vi.advanceTimersByTime(60_000);
-    await vi.waitFor(async () => expect(await ask(token)).toBe("No suitable key or wrong key type"));
+    await until(async () => (await ask(token)) === "No suitable key or wrong key type", "the token is refused");
     close();
   });
   test("G-AUTH-11 without any keys yet tokens are refused", async () => {
@@ -472,6 +473,7 @@ describe("keys by address", () => {
       const { status = 200, headers = {}, body } = answer();
       response.writeHead(status, headers).end(body);
     });
+    server.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
     await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
     return new URL(`http://user:pass-word@127.0.0.1:${(server.address() as AddressInfo).port}/keys?token=hidden-word`);
   };
@@ -503,18 +505,20 @@ describe("keys by address", () => {
     vi.advanceTimersByTime(119_000);
     expect(opened.keys().map((key) => key.kid)).toEqual(["one"]);
     vi.advanceTimersByTime(1_000);
-    await vi.waitFor(() => expect(opened.keys().map((key) => key.kid)).toEqual(["two"]));
+    await until(() => opened.keys()[0]?.kid === "two", "the new keys have been fetched");
+    expect(opened.keys()).toHaveLength(1);
     expect(changed).toHaveBeenCalledTimes(2);
 
     status = 500;
     vi.advanceTimersByTime(120_000);
-    await vi.waitFor(() => expect(log).toHaveLength(1));
+    await until(() => log.length > 0, "the fetch has failed");
+    expect(log).toHaveLength(1);
     expect(opened.keys().map((key) => key.kid)).toEqual(["two"]);
     expect(JSON.stringify(log)).not.toMatch(/hidden-word|pass-word/);
     status = 200;
     keys = [jwkOf(ed.publicKey, { kid: "three" })];
     vi.advanceTimersByTime(5_000);
-    await vi.waitFor(() => expect(opened.keys().map((key) => key.kid)).toEqual(["three"]));
+    await until(() => opened.keys()[0]?.kid === "three", "the keys have been fetched again");
   });
 
   test.each([

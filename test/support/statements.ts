@@ -1,14 +1,13 @@
 /** A connection of a test's own to a server that is not that of the run. */
 import pg from "pg";
 import { atFileEnd } from "./file-end.ts";
+import { until } from "./until.ts";
 
 export interface Statements {
   run<Row = Record<string, string>>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** As `run`, again until it works: for a server that restarts. */
   insist(text: string, values?: readonly unknown[]): Promise<void>;
 }
-
-const PAUSE_MS = 50;
 
 export const openStatements = (url: string): Statements => {
   const pool = new pg.Pool({ connectionString: url, max: 4 });
@@ -18,14 +17,14 @@ export const openStatements = (url: string): Statements => {
     (await pool.query(text, values as unknown[])).rows as Row[];
   return {
     run,
-    insist: async (text, values) => {
-      for (;;) {
-        try {
-          return void (await run(text, values));
-        } catch {
-          await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-        }
-      }
-    },
+    insist: (text, values) =>
+      until(
+        () =>
+          run(text, values).then(
+            () => true,
+            () => false,
+          ),
+        `the server runs ${text}`,
+      ),
   };
 };
