@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { forGraphql, startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
 import { askGraphql, gqlError, installSight, sightOfGraphql } from "../support/sight.ts";
 import { adminSecret, bearer, jwtSecret, signToken, type SignOptions } from "../support/tokens.ts";
@@ -440,6 +440,9 @@ describe("tokens", () => {
       })),
     };
     let fetched = 0;
+    // on a clock that stands still, a signature that no key verifies cannot cause another fetch
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
     const server = createServer((_request, response) => {
       fetched++;
       response.writeHead(200, { "cache-control": "max-age=3600" }).end(JSON.stringify(jwks));
