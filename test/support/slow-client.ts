@@ -1,8 +1,8 @@
 /** Clients that read when they are told to, and what a server says of those that wait. */
 import { connect, type Socket } from "node:net";
 import { atFileEnd } from "./file-end.ts";
-import { pause } from "./live.ts";
 import type { Measured } from "./metrics.ts";
+import { until } from "./until.ts";
 
 export interface SlowClient {
   readonly socket: Socket;
@@ -22,11 +22,5 @@ export const askSlowly = (port: number, text: string): SlowClient => {
 };
 
 /** Waits until a figure is as wanted. */
-export const untilFigure = async (of: Measured, name: string, wanted: (value: number) => boolean): Promise<void> => {
-  for (const endMs = Date.now() + 15_000; ;) {
-    const value = (await of.metrics())[name] ?? Number.NaN;
-    if (wanted(value)) return;
-    if (Date.now() > endMs) throw new Error(`${name} is ${value}`);
-    await pause(30);
-  }
-};
+export const untilFigure = (of: Measured, name: string, wanted: (value: number) => boolean): Promise<void> =>
+  until(async () => wanted((await of.metrics())[name] ?? Number.NaN), `${name}, as wanted`);
