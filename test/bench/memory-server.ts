@@ -16,6 +16,9 @@ const api = relApi(
       databaseUrl,
       anonRole: "bench_anon",
       logLevel: "error",
+      // a busy machine must not turn answers into errors
+      anonStatementTimeout: 0,
+      dbPoolAcquisitionTimeout: 600,
       dbPool: Number(connections ?? 4),
       jwtSecret: MEMORY_SECRET,
       ...(maxBodyBytes === undefined

@@ -11,7 +11,7 @@ insert into post select i, 'title ' || i, 'body ' || i, i, null, now(), '{a,b}',
 create table long_text (id int primary key, body text not null);
 insert into long_text values (1, repeat('0123456789abcdef', 65536)), (2, repeat('0123456789abcdef', 1966080));
 create function backend_bytes() returns bigint language sql volatile security definer as $$ select sum(total_bytes)::bigint from pg_backend_memory_contexts $$;
-${Array.from({ length: ROLE_COUNT }, (_, at) => `do $$ begin create role ${roleName(at)}; exception when duplicate_object then null; end $$; grant usage on schema public to ${roleName(at)}; grant select on post to ${roleName(at)};`).join("\n")}
+${Array.from({ length: ROLE_COUNT }, (_, at) => `do $$ begin create role ${roleName(at)}; exception when duplicate_object or unique_violation then null; end $$; grant usage on schema public to ${roleName(at)}; grant select on post to ${roleName(at)};`).join("\n")}
 grant usage on schema public to bench_anon;
 grant select on all tables in schema public to bench_anon;
 grant execute on function backend_bytes() to public;

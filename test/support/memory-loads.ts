@@ -23,8 +23,8 @@ export interface Load {
   readonly connections: number;
   /** Answers that wait for it to read them, which the settings allow; beside the limits. */
   readonly waitingMegabytes?: number;
-  /** The part of it that the test suite has time for; absent: none. */
-  readonly small?: number;
+  /** The part of it that the test suite asks, and how all of that is answered; absent: none. */
+  readonly small?: { readonly scale: number; readonly answers: string };
   /** May give back what ends it, once it has been looked at. */
   readonly run: (context: LoadContext) => Promise<void | (() => void)>;
 }
@@ -98,7 +98,7 @@ export const LOADS: readonly Load[] = [
   {
     name: "nested variables, 25,000 of one document",
     connections: 4,
-    small: 0.03,
+    small: { scale: 0.004, answers: "200 x 100" },
     run: ({ many, ask, scale }) =>
       many(25_000 * scale, () =>
         ask(
@@ -113,7 +113,7 @@ export const LOADS: readonly Load[] = [
   {
     name: "2,000 documents of 54 KB",
     connections: 4,
-    small: 0.012,
+    small: { scale: 0.002, answers: "200 x 4" },
     run: ({ many, ask, scale }) =>
       many(2000 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(54_000, at, "id"), { w: chain(2) }))),
   },
@@ -142,7 +142,7 @@ export const LOADS: readonly Load[] = [
   {
     name: "a batch of 60 entries, 20 MB each",
     connections: 4,
-    small: 0.4,
+    small: { scale: 0.05, answers: "200 x 1" },
     run: async ({ ask, scale }) => {
       const query = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: long_text(where: {id: {_eq: 1}}) { body }`).join(" ")} }`;
       await ask("POST", "/v1/graphql", {
@@ -154,7 +154,6 @@ export const LOADS: readonly Load[] = [
     name: "30 answers of 44 MB that nobody reads",
     connections: 4,
     waitingMegabytes: 140,
-    small: 0.3,
     run: async ({ port, scale }) => {
       const select = Array.from({ length: 44 }, (_, at) => `a${at}:body`).join(",");
       const sockets = await Promise.all(
@@ -175,7 +174,7 @@ export const LOADS: readonly Load[] = [
   {
     name: "20 roles x 500 statements, one connection",
     connections: 1,
-    small: 0.03,
+    small: { scale: 0.004, answers: "200 x 40" },
     run: async ({ many, ask, scale }) => {
       for (let at = 0; at < ROLE_COUNT; at++) {
         const headers = { authorization: `Bearer ${tokenOf(roleName(at))}` };
@@ -192,7 +191,7 @@ export const LOADS: readonly Load[] = [
   {
     name: "1,200 documents of 17 KB, one connection",
     connections: 1,
-    small: 0.02,
+    small: { scale: 0.0025, answers: "200 x 3" },
     run: ({ many, ask, scale }) =>
       many(1200 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(17_000, at, "id"), {}))),
   },
@@ -241,7 +240,7 @@ export const measure = async (
   program: string,
   databaseUrl: string,
   scale: number,
-  maxSeconds: number,
+  maxSeconds = Infinity,
 ): Promise<Figures> => {
   const child = fork(program, [databaseUrl, String(load.connections)], {
     execArgv: ["--max-old-space-size=1024", "--expose-gc"],
@@ -302,7 +301,6 @@ export const measure = async (
   }
 };
 
-/** What passes a limit, in words; none: all is well. */
 /** Those for a load. */
 export const limitsFor = ({ waitingMegabytes = 0 }: Load, limits: Limits): Limits => ({
   ...limits,
@@ -310,6 +308,7 @@ export const limitsFor = ({ waitingMegabytes = 0 }: Load, limits: Limits): Limit
   peakMegabytes: limits.peakMegabytes + waitingMegabytes,
 });
 
+/** What passes a limit, in words; none: all is well. */
 export const excesses = ({ held }: Figures, limits: Limits): readonly string[] => {
   if (held === undefined) return ["the process ended"];
   return (Object.keys(limits) as (keyof Limits)[])
