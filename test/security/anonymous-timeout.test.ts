@@ -12,9 +12,9 @@ const database = await (async () => {
     grant usage on schema public to ${role};
     create table stone (id int primary key); insert into stone values (1); grant select on stone to ${role};
     create function patience() returns text language sql stable as $$ select current_setting('statement_timeout') $$;
-    create function own_patience() returns text language sql stable set statement_timeout = '7s'
+    create function own_patience() returns text language sql stable set statement_timeout = '77s'
       as $$ select current_setting('statement_timeout') $$;
-    create function nap(s stone) returns text language sql stable as $$ select pg_sleep(5)::text $$;
+    create function nap(s stone) returns text language sql stable as $$ select pg_sleep(600)::text $$;
     grant execute on all functions in schema public to ${role}`);
   return api.database;
 })();
@@ -32,10 +32,10 @@ test("R-LIM-9 ten seconds unless set, for callers of the anonymous role alone, h
   expect(await patience(api, bearer({ role }))).toBe("10s");
   expect(await patience(api, asAdmin())).toBe("0");
   expect(await patience(api, bearer({ role: "music_editor" }))).toBe("0");
-  expect(await patience(await start({ anonStatementTimeout: 3 }))).toBe("3s");
+  expect(await patience(await start({ anonStatementTimeout: 33 }))).toBe("33s");
   expect(await patience(await start({ anonStatementTimeout: 0 }))).toBe("0");
   expect(await patience(await start({ compatMode: true }))).toBe("0");
-  expect(await patience(await start({ compatMode: true, anonStatementTimeout: 3 }))).toBe("3s");
+  expect(await patience(await start({ compatMode: true, anonStatementTimeout: 33 }))).toBe("33s");
   expect(await patience(await start({ parts: [without("anonymous-timeout")] }))).toBe("0");
 });
 
@@ -52,11 +52,11 @@ test("R-LIM-9 what the role, the role in the database, the database and a functi
     }
   };
   const [{ name } = { name: "" }] = await api.sql<{ name: string }>("select current_database() as name");
-  expect(await with_(`alter role ${role} set statement_timeout = '4s'`, `alter role ${role} reset all`)).toBe("4s");
+  expect(await with_(`alter role ${role} set statement_timeout = '44s'`, `alter role ${role} reset all`)).toBe("44s");
   // it takes no effect on a switch of roles, and is meant all the same
   expect(
     await with_(
-      `alter role ${role} in database "${name}" set statement_timeout = '4s'`,
+      `alter role ${role} in database "${name}" set statement_timeout = '44s'`,
       `alter role ${role} in database "${name}" reset all`,
     ),
   ).toBe("0");
@@ -65,7 +65,7 @@ test("R-LIM-9 what the role, the role in the database, the database and a functi
     expect(await with_(set, `alter database "${name}" reset statement_timeout`)).toBe("5s");
   }
   expect(await patience(api)).toBe("10s");
-  expect((await api.get("/api/rpc/own_patience")).json()).toBe("7s");
+  expect((await api.get("/api/rpc/own_patience")).json()).toBe("77s");
 });
 
 test.skipIf(!capabilities.realServer)("R-LIM-9 what the login role and the connection set goes before", async () => {

@@ -13,10 +13,7 @@ const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }),
 /** Each token is a new one, which the API has not verified before. */
 let tokens = 0;
 const tokenOf = (i: number, kid = `k${i}`): string =>
-  signToken(
-    { role: "sea_clerk", jti: tokens++ },
-    { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid } },
-  );
+  signToken({ role: "sea_clerk", jti: tokens++ }, { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid } });
 
 let answer: (response: ServerResponse) => void;
 let fetches = 0;
