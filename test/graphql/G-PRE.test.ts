@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
+import { until } from "../support/until.ts";
 
 const everything = { columns: "*", filter: {} };
 const owner = "X-Session-Artist-Id";
@@ -113,17 +114,25 @@ test("G-PRE-1 a missing variable is an error", async () => {
 });
 
 test("G-PRE-1 NOW() is the time of the transaction, each time anew", async () => {
-  const at = async (): Promise<number> =>
-    Date.parse(
-      (await mutate("insert_badge_change(objects: [{badge_id: 1}]) { returning { at } }", as("1"))).data
-        .insert_badge_change.returning[0].at,
-    );
-  const before = Date.now();
+  const at = async (): Promise<string> =>
+    (await mutate("insert_badge_change(objects: [{badge_id: 1}]) { returning { at } }", as("1"))).data
+      .insert_badge_change.returning[0].at;
+  const clock = async (): Promise<string> =>
+    (await api.sql<{ now: string }>("select clock_timestamp()::text as now"))[0]!.now;
+  const isOrdered = async (...times: readonly string[]): Promise<boolean> =>
+    (
+      await api.sql<{ ordered: boolean }>(
+        "select bool_and(t >= earlier) as ordered from (select t, lag(t) over (order by n) as earlier from unnest($1::timestamptz[]) with ordinality as all_(t, n)) s where earlier is not null",
+        [times],
+      )
+    )[0]!.ordered;
+  const before = await clock();
   const first = await at();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(async () => !(await isOrdered(await clock(), first)), "the database's clock has gone on");
+  const between = await clock();
   const second = await at();
-  expect(Math.abs(first - before)).toBeLessThan(60_000);
-  expect(second).toBeGreaterThan(first);
+  expect(await isOrdered(before, first, between, second)).toBe(true);
+  expect(await isOrdered(between, first)).toBe(false);
 });
 
 test("G-PRE-2 preset columns are in no input, though listed", async () => {

@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { compose, definePlugin, relApi, without, type Counters } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type TestApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
@@ -14,6 +14,7 @@ import {
 } from "../support/sight.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
 let api: TestApi;
 
@@ -514,7 +515,7 @@ describe("one connection, two callers", () => {
   });
   test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 nothing is left after a time-out", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.post("/api/rpc/nap", { headers: first, body: { seconds: 5 } });
+    const answer = await narrow.post("/api/rpc/nap", { headers: first, body: { seconds: 600 } });
     expect(answer.json().code).toBe("57014");
     await bothSurfaces(pid);
   });
@@ -532,19 +533,14 @@ describe("one connection, two callers", () => {
       headers: { ...(first as Record<string, string>), "content-type": "application/json" },
     });
     gone.on("error", () => {});
-    gone.end('{"seconds":20}');
-    await vi.waitFor(async () =>
-      expect(
-        await narrow.sql(
-          "select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()",
-        ),
-      ).toHaveLength(1),
-    );
+    gone.end('{"seconds":600}');
+    const sleeping = async (): Promise<number> =>
+      (await narrow.sql("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
+        .length;
+    await until(async () => (await sleeping()) === 1, "the statement runs");
     gone.destroy();
-    await vi.waitFor(() => expect(counters.get("pool-available")).toBe(1), { timeout: 5000 });
-    expect(
-      await narrow.sql("select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"),
-    ).toEqual([]);
+    await until(() => counters.get("pool-available") === 1, "the connection is free");
+    expect(await sleeping()).toBe(0);
     const { pid } = await see({}, MORE, narrow);
     await bothSurfaces(pid);
   });

@@ -34,7 +34,7 @@ create function desk.add_up(a int, b int) returns int language sql immutable as 
 create function desk.tickets_of(agent int) returns setof desk.ticket language sql stable as
   'select * from desk.ticket where agent_id = agent';
 create function desk.wipe() returns void language sql volatile as 'delete from desk.ticket';
-create function desk.nap() returns text language sql stable as $$ select 'x' from pg_sleep(5) $$;
+create function desk.nap() returns text language sql stable as $$ select 'x' from pg_sleep(600) $$;
 revoke execute on all functions in schema desk from public;
 grant usage on schema desk to sea_captain, sea_anon;
 grant select (id, name) on desk.agent to sea_captain;

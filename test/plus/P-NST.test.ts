@@ -837,15 +837,21 @@ describe("one transaction", () => {
     "P-NST-9 a deadlock is an error of one of them, which leaves nothing",
     async () => {
       await database.query(`
-      create function nest.slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.3); return new; end $$;
-      create trigger slowly before update on nest.employee for each row execute function nest.slowly();
+      create sequence nest.arrived;
+      grant all on sequence nest.arrived to public;
+      create function nest.together() returns trigger language plpgsql as $$ begin
+        perform nextval('nest.arrived');
+        -- each has locked its first row when the other goes on to the second
+        while (select last_value from nest.arrived) < 2 loop perform pg_sleep(0.01); end loop;
+        return new; end $$;
+      create trigger together before update on nest.employee for each row execute function nest.together();
     `);
       const down = `update_nest_employee_by_pk(pk_columns: {id: 1}, _set: {name: "down"}, _related: {
       employees: {update: [{where: {id: {_eq: 3}}, _set: {name: "down"}}]}}) { id }`;
       const up = `update_nest_employee_by_pk(pk_columns: {id: 3}, _set: {name: "up"}, _related: {
       employee: {update: {_set: {name: "up"}}}}) { id }`;
       const answers = await Promise.all([write(down), write(up)]);
-      await database.query("drop function nest.slowly cascade");
+      await database.query("drop function nest.together cascade; drop sequence nest.arrived");
       const refused = answers.filter((answer) => answer.refused !== undefined);
       expect(refused).toHaveLength(1);
       expect(JSON.stringify(refused[0].refused)).toContain("40P01");

@@ -1,24 +1,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { settingsOf } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { serve, type Served } from "../../presets/serve.ts";
 import { capabilities, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
+import { lockTable, untilLocked } from "../support/locks.ts";
+import { freePort } from "../support/ports.ts";
 import { adminSecret, bearer, jwtSecret } from "../support/tokens.ts";
-
-/** A port that was free a moment ago. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo; // it listens
-      server.close(() => resolve(port));
-    });
-  });
+import { until } from "../support/until.ts";
 
 const database = await testDatabase();
 const options = {
@@ -185,10 +177,11 @@ test.skipIf(!capabilities.realServer)("R-ADM-1 not ready while there is no schem
   });
   const at = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
   expect([await at("/live"), await at("/ready"), await at("/schema_cache")]).toEqual([200, 503, 503]);
-  await vi.waitFor(async () =>
-    expect(await (await fetch(`http://127.0.0.1:${adminPort}/ready`)).text()).toMatch(
-      /^there is no schema yet, or the database does not answer\nschema: failed to load the schema: .*ECONNREFUSED.*\n$/,
-    ),
+  const reason =
+    /^there is no schema yet, or the database does not answer\nschema: failed to load the schema: .*ECONNREFUSED.*\n$/;
+  await until(
+    async () => reason.test(await (await fetch(`http://127.0.0.1:${adminPort}/ready`)).text()),
+    "ready tells the reason",
   );
   await own.stop();
 });
@@ -258,11 +251,15 @@ test("R-ADM-3 with SERVER_TRACE_HEADER a line ends with what it said, and with t
 
 test.skipIf(!capabilities.realServer)("R-ADM-5 waiting for a connection ends in 504", async () => {
   const own = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1 });
-  const long = own.post("/rpc/sleep", { body: { seconds: 2.5 } });
+  await until(async () => (await own.get("/ports?limit=1")).status === 200, "the one connection is open");
+  const unlock = await lockTable(own.database, "sea.logbook");
+  const long = own.get("/logbook?limit=1");
+  await untilLocked(own.database);
   const short = await own.get("/ports");
   expect([short.status, short.json()]).toEqual([
     504,
     { code: "PGRST003", details: null, hint: null, message: "Timed out acquiring connection from connection pool." },
   ]);
-  expect((await long).status).toBe(204);
+  await unlock();
+  expect((await long).status).toBe(200);
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
-import { startApi } from "../support/api.ts";
+import { capabilities, startApi } from "../support/api.ts";
+import { untilLocked } from "../support/locks.ts";
 
 const api = await startApi({ etags: true, dbTxEnd: "commit" });
 const off = await startApi({ on: api.database, dbTxEnd: "commit" });
@@ -176,11 +177,13 @@ describe("writes", () => {
 
   test("R-ETG-3 a row that is changed while it is written is refused", async () => {
     const tag = await tagOf(one);
-    const [, answer] = await Promise.all([
-      // holds the row's lock until the other statement waits for it
-      api.sql(`do $$ begin update sea.etag_rows set name = 'white' where id = 1; perform pg_sleep(0.5); end $$`),
-      new Promise((resolve) => setTimeout(resolve, 200)).then(() => write("PATCH", one, tag, { name: "blue" })),
-    ]);
+    const other = await api.database.connect();
+    await other.query("begin; update sea.etag_rows set name = 'white' where id = 1");
+    const answering = write("PATCH", one, tag, { name: "blue" });
+    if (capabilities.realServer) await untilLocked(api.database); // for the row
+    await other.query("commit");
+    await other.end();
+    const answer = await answering;
     expect([answer.status, answer.json().code]).toEqual([412, "PGRSTX03"]);
     expect(await nameOf(1)).toBe("white");
   });

@@ -50,7 +50,7 @@ export interface OracleOptions {
 const UNCOMPARED = new Set(["date", "server-timing", "x-request-id", "keep-alive", "connection"]);
 
 const CALLERS = 4;
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 120_000;
 
 type Ask = (asked: Asked) => Promise<string>;
 
