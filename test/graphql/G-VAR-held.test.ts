@@ -117,7 +117,7 @@ const rowOf = (random: Random, fields: readonly string[], isWild: boolean, isReg
   return isWild && random.chance(0.01) ? random.pick(["null", "1", "[]", '"x"']) : `{${members.join(",")}}`;
 };
 
-test("G-VAR-12 random rows", { timeout: 120_000 }, async () => {
+test("G-VAR-12 random rows", async () => {
   const seed = chosenSeed();
   const random = createRandom(seed);
   for (let i = 0; i < 150; i++) {

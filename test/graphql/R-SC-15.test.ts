@@ -89,26 +89,22 @@ const open = async (sql: string): Promise<TestDatabase> => {
 };
 
 describe("R-SC-15", () => {
-  test(
-    "R-SC-15 tables that are alike, in four schemas, with functions and computed fields",
-    { timeout: 120_000 },
-    async () => {
-      const on = await open(twins());
-      const [admin = ""] = await expectSame(on, {});
-      for (const name of [
-        "second_order_mutation_response",
-        "_tag_bool_exp",
-        "find_orders_args",
-        "a_obj_rel_insert_input",
-      ])
-        expect(admin.includes(`"name":"${name}"`), name).toBe(true);
-      expect(admin.includes(`Said of \\"order\\" — ünï`)).toBe(true);
-      await expectSame(on, { nullableRelationships: true });
-      await expectSame(on, { defaultNamingConvention: "graphql-default" });
-    },
-  );
+  test("R-SC-15 tables that are alike, in four schemas, with functions and computed fields", async () => {
+    const on = await open(twins());
+    const [admin = ""] = await expectSame(on, {});
+    for (const name of [
+      "second_order_mutation_response",
+      "_tag_bool_exp",
+      "find_orders_args",
+      "a_obj_rel_insert_input",
+    ])
+      expect(admin.includes(`"name":"${name}"`), name).toBe(true);
+    expect(admin.includes(`Said of \\"order\\" — ünï`)).toBe(true);
+    await expectSame(on, { nullableRelationships: true });
+    await expectSame(on, { defaultNamingConvention: "graphql-default" });
+  });
 
-  test("R-SC-15 the names and permissions of metadata", { timeout: 120_000 }, async () => {
+  test("R-SC-15 the names and permissions of metadata", async () => {
     const on = await open(twins());
     const tables = SCHEMAS.flatMap((schema) =>
       NAMES.map((name, i) => {
@@ -137,7 +133,7 @@ describe("R-SC-15", () => {
       await expectSame(on, { metadata: documentOf(tables, {}, { customization }) });
   });
 
-  test("R-SC-15 names that clash", { timeout: 120_000 }, async () => {
+  test("R-SC-15 names that clash", async () => {
     const on = await open(twins());
     for (const name of [
       "a_aggregate",

@@ -17,7 +17,7 @@ beforeAll(async () => {
     alter table wide.t1 add foreign key (a_column_of_the_number_0) references wide.t0;
     grant select on all tables in schema wide to sea_anon; revoke select on wide.t7 from sea_anon`);
   api = await startApi({ dbSchemas: ["wide"] });
-}, 60_000);
+});
 
 const open = (path: string): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {

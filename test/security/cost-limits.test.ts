@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { restCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, openEvents, subscribe, until } from "../support/live.ts";
+import { initiated, openEvents, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
 const start = (options: StartOptions = {}): Promise<TestApi> => startApi(forGraphql(options));
 
@@ -193,7 +194,7 @@ describe("estimated cost", async () => {
     const stream = await openEvents(api, "/book?select=id,title", {
       headers: { ...reader, accept: "text/event-stream" },
     });
-    await until(() => stream.events.length > 0);
+    await until(() => stream.events.length > 0, "an event");
     expect(stream.events[0]?.data).toContain("PGRSTX05");
     stream.close();
   });
