@@ -4,7 +4,7 @@ import { without } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
 
-const role = `nobody_${process.pid}`;
+const role = `anonymous_timeout_${process.pid}`;
 const database = await (async () => {
   const api = await startApi(forGraphql());
   await api.sql(`

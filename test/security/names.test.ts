@@ -6,9 +6,9 @@ import { asAdmin, forGraphql, startApi, type Answer, type TestApi } from "../sup
 import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
-const role = `hush_reader_${process.pid}`;
-const blindRole = `hush_blind_${process.pid}`;
-const fullRole = `hush_full_${process.pid}`;
+const role = `names_reader_${process.pid}`;
+const blindRole = `names_blind_${process.pid}`;
+const fullRole = `names_full_${process.pid}`;
 
 const all = { columns: "*", filter: {} };
 const some = { columns: ["id", "name"], filter: {}, limit: 2 };
