@@ -198,4 +198,6 @@ test("R-TX-10 nothing with an operator, function or cast that rivals one of Post
   expect(await proves()).toBe(true);
   await api.sql("create cast (public.weather as json) with function public.weather_json(public.weather)");
   expect(await proves()).toBe(false);
+  await api.sql("drop type public.weather cascade");
+  expect(await proves()).toBe(true);
 });

@@ -2,7 +2,7 @@
  *  the machine does. */
 const MIN_ROUNDS = 3;
 /** The fastest of so many rounds counts: a busy machine makes single ones slower, but none faster. */
-const MAX_ROUNDS = 20;
+const MAX_ROUNDS = 10;
 const MEASURABLE_MS = 20;
 const MAX_REPETITIONS = 4096;
 /** Linear work takes 4 times as long for an input 4 times as long, quadratic work 16 times. */
