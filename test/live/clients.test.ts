@@ -7,9 +7,9 @@ import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { forGraphql, startApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
-import { until } from "../support/live.ts";
+import { until } from "../support/until.ts";
 
-const api = await startApi(forGraphql());
+const api = await startApi(forGraphql({ liveQueryInterval: 20 }));
 
 const connectionParams = { headers: { "x-session-admin-secret": adminSecret } };
 const query = "subscription Country($id: Int!) { artist_by_pk(id: $id) { country } }";
@@ -31,9 +31,9 @@ test("G-WS-5 the client of graphql-ws: live queries, queries, and the end", asyn
     { query, variables: { id: 1 } },
     { next: (answer) => void answers.push(answer), error: () => undefined, complete: () => (hasCompleted = true) },
   );
-  await until(() => answers.length === 1);
+  await until(() => answers.length === 1, "the first result");
   await api.sql("update artist set country = 'B' where id = 1");
-  await until(() => answers.length === 2);
+  await until(() => answers.length === 2, "the second result");
   expect(countries(answers)).toEqual(["A", "B"]);
   const once: unknown[] = [];
   await new Promise<void>((resolve, reject) =>
@@ -52,7 +52,7 @@ test("G-WS-5 the client of graphql-ws: live queries, queries, and the end", asyn
     ),
   ).rejects.toMatchObject([{ message: "field 'nothing' not found in type: 'subscription_root'" }]);
   stop();
-  await until(() => hasCompleted);
+  await until(() => hasCompleted, "the end of the live query");
   await client.dispose();
 });
 
@@ -69,9 +69,9 @@ test("G-WS-5 @apollo/client over graphql-ws", async () => {
   const subscription = client
     .subscribe({ query: gql(query), variables: { id: 2 } })
     .subscribe((answer) => void answers.push(answer));
-  await until(() => answers.length === 1);
+  await until(() => answers.length === 1, "the first result");
   await api.sql("update artist set country = 'B' where id = 2");
-  await until(() => answers.length === 2);
+  await until(() => answers.length === 2, "the second result");
   expect(countries(answers)).toEqual(["A", "B"]);
   subscription.unsubscribe();
   const { data } = await client.query({ query: gql("{ artist_by_pk(id: 2) { country } }"), fetchPolicy: "no-cache" });
@@ -87,9 +87,9 @@ test("G-WSL-3 the client of subscriptions-transport-ws", async () => {
   const subscription = client
     .request({ query, variables: { id: 3 } })
     .subscribe({ next: (answer) => void answers.push(answer) });
-  await until(() => answers.length === 1);
+  await until(() => answers.length === 1, "the first result");
   await api.sql("update artist set country = 'B' where id = 3");
-  await until(() => answers.length === 2);
+  await until(() => answers.length === 2, "the second result");
   expect(countries(answers)).toEqual(["A", "B"]);
   subscription.unsubscribe();
   const once = await new Promise((resolve) =>

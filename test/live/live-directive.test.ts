@@ -3,11 +3,12 @@ import { request } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { definePlugin, without } from "../../core/index.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
-import { initiated, openEvents, pause, subscribe, until } from "../support/live.ts";
+import { initiated, openEvents, startLive, subscribe } from "../support/live.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
+import { until } from "../support/until.ts";
 
-const api = await startApi(forGraphql({ liveQueryInterval: 50, liveDirective: true }));
+const api = await startLive(forGraphql({ liveQueryInterval: 20, liveDirective: true }));
 afterAll(() => api.close());
 
 const set = (id: number, country: string): Promise<unknown> =>
@@ -64,12 +65,14 @@ describe("@live", () => {
     const { payload } = await socket.next();
     expect(payload.data.artist_by_pk).toEqual({ country: "A" });
     expect(payload.data.artist_aggregate.aggregate.count).toBeGreaterThan(0);
-    expect(await socket.during(200)).toEqual([]);
+    await api.settled();
+    expect(socket.arrived()).toEqual([]);
     await set(1, "B");
     expect((await socket.next()).payload.data.artist_by_pk).toEqual({ country: "B" });
     socket.send({ id: "1", type: "complete" });
     await set(1, "C");
-    expect(await socket.during(300)).toEqual([]);
+    await api.settled();
+    expect(socket.arrived()).toEqual([]);
     await socket.close();
   });
 
@@ -90,14 +93,14 @@ describe("@live", () => {
     await set(3, "A");
     const asked = { method: "POST", headers, body: { query: QUERY, variables: { id: 3 } } };
     const stream = await openEvents(api, "/v1/graphql", asked);
-    await until(() => stream.events.length === 1);
+    await until(() => stream.events.length === 1, "the first message");
     await set(3, "B");
-    await until(() => stream.events.length === 2);
+    await until(() => stream.events.length === 2, "the second message");
     expect(JSON.parse(stream.events[1]!.data).data.artist_by_pk).toEqual({ country: "B" });
     stream.close();
     const lastId = stream.events[1]!.id!;
     const again = await openEvents(api, "/v1/graphql", { ...asked, headers: { ...headers, "last-event-id": lastId } });
-    await pause(250);
+    await api.settled();
     expect(again.events).toEqual([]);
     again.close();
   });
@@ -110,7 +113,8 @@ describe("@live", () => {
     expect((await socket.next()).type).toBe("complete");
     subscribe(socket, "2", query, { on: true });
     expect((await socket.next()).type).toBe("next");
-    expect(await socket.during(150)).toEqual([]);
+    await api.settled();
+    expect(socket.arrived()).toEqual([]);
     await socket.close();
     expect(await api.gql("query @live { artist_by_pk(id: 1) { id } }")).toEqual({ data: { artist_by_pk: { id: 1 } } });
   });
@@ -197,16 +201,16 @@ describe("multipart", () => {
   const subscription = "subscription ($id: Int!) { artist_by_pk(id: $id) { country } }";
 
   test("G-MP-1 the protocol of Apollo: payloads, empty parts as signs of life, an end", async () => {
-    const other = await startApi(forGraphql({ on: api.database, liveQueryInterval: 50 }));
+    const other = await startApi(forGraphql({ on: api.database, liveQueryInterval: 20 }));
     await set(4, "A");
     const parts = await openParts(other, APOLLO, { query: subscription, variables: { id: 4 } });
     expect([parts.status, parts.contentType]).toEqual([
       200,
       'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',
     ]);
-    await until(() => parts.parts().length === 2);
+    await until(() => parts.parts().length === 2, "the second message");
     await set(4, "B");
-    await until(() => parts.parts().length === 3);
+    await until(() => parts.parts().length === 3, "the third message");
     expect(parts.parts()).toEqual([
       {},
       { payload: { data: { artist_by_pk: { country: "A" } } } },
@@ -228,7 +232,7 @@ describe("multipart", () => {
       variables: { id: 4 },
     });
     expect(parts.contentType).toBe('multipart/mixed;boundary="graphql"');
-    await until(() => parts.parts().length === 1);
+    await until(() => parts.parts().length === 1, "the first message");
     expect(parts.parts()).toEqual([{ data: { artist_by_pk: { country: "A" } }, hasNext: true }]);
     parts.close();
     const once = await openParts(api, "multipart/mixed", { query: "{ artist_by_pk(id: 4) { country } }" });

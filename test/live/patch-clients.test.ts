@@ -8,8 +8,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { livePatches } from "../../plugins/live-patches/client.ts";
 import { forGraphql, startApi } from "../support/api.ts";
-import { until } from "../support/live.ts";
 import { adminSecret } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
 const api = await startApi(forGraphql({ liveDirective: true, liveQueryInterval: 30 }));
 afterAll(() => api.close());
@@ -112,12 +112,12 @@ describe.each<readonly [string, () => Followed]>([
   test("X-PAT-6 G-MP-1 G-MP-2 each result is whole, with the changes of patches", async () => {
     await api.sql("delete from public.task where id = 0; update public.task set title = 'task ' || id");
     const { shown, sent, stop } = start();
-    await until(() => shown.length > 0);
+    await until(() => shown.length > 0, "the first result");
     expect(shown[0].task).toHaveLength(10);
     await api.sql("insert into public.task values (0, 'first of all', '')");
-    await until(() => shown.at(-1).task?.length === 11);
+    await until(() => shown.at(-1).task?.length === 11, "the row that was inserted");
     await api.sql("update public.task set title = 'other' where id = 5");
-    await until(() => shown.at(-1).task?.[5].title === "other");
+    await until(() => shown.at(-1).task?.[5].title === "other", "the row that was changed");
     expect(shown.at(-1).task).toMatchObject(
       (await api.gql("{ task(order_by: {id: asc}) { id title text } }")).data.task,
     );

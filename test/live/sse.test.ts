@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
-import { openEvents as open, pause, until } from "../support/live.ts";
+import { openEvents as open, startLive } from "../support/live.ts";
+import { until } from "../support/until.ts";
 
-const api = await startApi();
+const api = await startLive({ dbSchemas: ["sea", "land", "public"], liveQueryInterval: 20 });
 
 const subscription = (query: string, headers: Record<string, string> = {}) => ({
   method: "POST",
@@ -15,11 +16,11 @@ const subscription = (query: string, headers: Record<string, string> = {}) => ({
 test("R-PATH-11 slashes too many, on both surfaces", async () => {
   const forgiving = await startApi({ on: api.database, compatMode: false, anonRole: "sea_anon" });
   const rows = await open(forgiving, "//api//ports/?select=id&id=eq.1");
-  await until(() => rows.events.length === 1);
+  await until(() => rows.events.length === 1, "the first event");
   expect(rows.events[0]!.data).toBe('[{"id":1}]');
   rows.close();
   const fields = await open(forgiving, "//v1/graphql/", subscription("{ __typename }"));
-  await until(() => fields.events.length > 0);
+  await until(() => fields.events.length > 0, "the first event");
   expect(fields.events[0]).toMatchObject({ event: "next", data: '{"data":{"__typename":"query_root"}}' });
   fields.close();
   await forgiving.close();
@@ -33,15 +34,15 @@ describe("REST", () => {
     expect(stream.response.statusCode).toBe(200);
     expect(stream.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
     expect(stream.response.headers["access-control-allow-origin"]).toBe("*");
-    await until(() => stream.events.length === 1);
+    await until(() => stream.events.length === 1, "the first event");
     const [row] = await api.sql("select name, tonnage from sea.vessels where id = 1");
     expect(JSON.parse(stream.events[0]!.data)).toMatchObject([{ name: row!.name }]);
     await api.sql("update sea.vessels set name = 'Live' where id = 1");
-    await until(() => stream.events.length === 2);
+    await until(() => stream.events.length === 2, "the second event");
     expect(JSON.parse(stream.events[1]!.data)).toMatchObject([{ name: "Live" }]);
     expect(stream.events[1]!.id).not.toBe(stream.events[0]!.id);
     await api.sql("update sea.vessels set name = name");
-    await pause(250);
+    await api.settled();
     expect(stream.events.length).toBe(2);
     stream.close();
     await api.sql("update sea.vessels set name = $1 where id = 1", [row!.name]);
@@ -50,16 +51,16 @@ describe("REST", () => {
   test("R-MED-1 Last-Event-ID: no event while the answer is still that one", async () => {
     const path = "/vessels?select=name&id=eq.2&limit=1";
     const first = await open(api, path);
-    await until(() => first.events.length === 1);
+    await until(() => first.events.length === 1, "the first event");
     first.close();
     const again = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
-    await pause(300);
+    await api.settled();
     expect(again.events).toEqual([]);
     await api.sql("update sea.vessels set name = name || '!' where id = 2");
-    await until(() => again.events.length === 1);
+    await until(() => again.events.length === 1, "the first event");
     again.close();
     const third = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
-    await until(() => third.events.length === 1);
+    await until(() => third.events.length === 1, "the first event");
     third.close();
     await api.sql("update sea.vessels set name = replace(name, '!', '') where id = 2");
   });
@@ -74,7 +75,7 @@ describe("REST", () => {
       "/vessels?select=id,voyages(id)&voyages.limit=1&order=id",
     ];
     const streams = await Promise.all(paths.map((path) => open(api, path)));
-    await until(() => streams.every((stream) => stream.events.length === 1));
+    await until(() => streams.every((stream) => stream.events.length === 1), "the first event of each");
     for (const [i, path] of paths.entries()) {
       expect(streams[i]!.events[0]!.event).toBeUndefined();
       expect(JSON.parse(streams[i]!.events[0]!.data)).toEqual((await api.get(path)).json());
@@ -90,7 +91,7 @@ describe("REST", () => {
 
   test("R-ERR-1 an error of a run is an event of its own kind", async () => {
     const stream = await open(api, "/vessels?select=id&id=eq.abc");
-    await until(() => stream.events.length === 1);
+    await until(() => stream.events.length === 1, "the first event");
     expect(stream.events[0]!.event).toBe("failure");
     expect(JSON.parse(stream.events[0]!.data)).toMatchObject({ code: "22P02" });
     stream.close();
@@ -105,12 +106,12 @@ describe("REST", () => {
 
 describe("GraphQL", () => {
   test("G-SUB-3 a subscription by POST: next for each answer", async () => {
-    const plain = await startApi({ dbSchemas: ["public"] });
+    const plain = await startApi({ dbSchemas: ["public"], liveQueryInterval: 20 });
     const live = await open(plain, "/v1/graphql", subscription("subscription { artist_by_pk(id: 1) { country } }"));
-    await until(() => live.events.length === 1);
+    await until(() => live.events.length === 1, "the first event");
     expect(live.events[0]!.event).toBe("next");
     await plain.sql("update artist set country = 'SSE' where id = 1");
-    await until(() => live.events.length === 2);
+    await until(() => live.events.length === 2, "the second event");
     expect(JSON.parse(live.events[1]!.data)).toEqual({ data: { artist_by_pk: { country: "SSE" } } });
     const closing = plain.close();
     await live.ended;

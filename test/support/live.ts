@@ -1,7 +1,9 @@
 /** Sockets and event streams of tests, opened and initiated. */
 import { request, type IncomingMessage } from "node:http";
-import type { TestApi } from "./api.ts";
+import { definePlugin, type PluginContext } from "../../core/index.ts";
+import { startApi, type StartOptions, type TestApi } from "./api.ts";
 import { openSocket, type SocketOptions, type TestSocket } from "./socket.ts";
+import { until as untilSo } from "./until.ts";
 
 /** A `graphql-transport-ws` connection, as administrator unless a payload is given. */
 export const initiated = async (api: TestApi, payload?: unknown, options?: SocketOptions): Promise<TestSocket> => {
@@ -16,6 +18,51 @@ export const subscribe = (
   query: string,
   variables: Readonly<Record<string, unknown>> = {},
 ): void => socket.send({ id, type: "subscribe", payload: { query, variables } });
+
+/** An api whose live queries a test can wait for. */
+export interface LiveApi extends TestApi {
+  readonly context: PluginContext;
+  /** Resolves when every change that was committed before has been noticed, no live query is due, and all messages that
+   *  were sent have arrived. It writes to `studio`, so schema `public` must be exposed and changes must be noticed. */
+  settled(): Promise<void>;
+}
+
+export const startLive = async (options: StartOptions = {}): Promise<LiveApi> => {
+  let taken: PluginContext | undefined;
+  const taking = definePlugin({ name: "taking", apply: (_, given) => void (taken = given) });
+  const api = await startApi({ ...options, parts: [...(options.parts ?? []), taking] });
+  const context = taken as PluginContext; // the plugin was applied
+  let marker: TestSocket | undefined;
+  let count = 0;
+
+  const openMarker = async (): Promise<TestSocket> => {
+    const socket = await initiated(api);
+    subscribe(socket, "marker", "subscription { studio_by_pk(id: 1) { name } }");
+    await socket.next();
+    return socket;
+  };
+
+  return {
+    ...api,
+    context,
+    settled: async () => {
+      marker ??= await openMarker();
+      // the first message may come from a look at the database that began before the change; the second does not
+      for (let round = 0; round < 2; round++) {
+        const name = `marker ${++count}`;
+        await api.sql("update public.studio set name = $1 where id = 1", [name]);
+        await marker.next((message) => message.payload?.data?.studio_by_pk?.name === name);
+      }
+      await noneIsDue(context);
+      // the answer comes behind all that was sent before
+      await api.get("/");
+    },
+  };
+};
+
+/** Resolves when no live query is to run and none is running. */
+export const noneIsDue = (context: PluginContext): Promise<void> =>
+  untilSo(() => context.counters.get("live-queries-due") === 0, "no live query is due");
 
 /** Waits until the check holds. @throws when it does not within the time */
 export const until = async (holds: () => boolean, withinMs = 5000): Promise<void> => {

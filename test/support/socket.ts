@@ -17,9 +17,11 @@ export interface TestSocket {
   /** Objects as JSON, text as it is. */
   send(message: unknown): void;
   /** The next message that `wanted` takes (any but keep-alives when absent); those before it are dropped. @throws after
-   *  `withinMs` */
+   *  `withinMs` (120 s when absent) */
   next(wanted?: (message: any) => boolean, withinMs?: number): Promise<any>;
-  /** Messages that came within the time, keep-alives left out: for "nothing more is sent". */
+  /** The messages that have come and that the test has not read, without keep-alives. */
+  arrived(): any[];
+  /** Messages that came within the time, keep-alives left out. */
   during(ms: number): Promise<any[]>;
   /** `connection_init` as administrator (or with the payload given) until the acknowledgement. */
   init(payload?: unknown): Promise<void>;
@@ -29,6 +31,9 @@ export interface TestSocket {
 
 const isKeepAlive = (message: any): boolean =>
   message?.type === "ping" || message?.type === "pong" || message?.type === "ka";
+
+/** Ends a test that would hang. */
+const DEADLINE_MS = 120_000;
 
 /** @throws Error `refused with <status>: <body>` when the upgrade is not granted */
 export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOptions = {}): Promise<TestSocket> => {
@@ -55,7 +60,7 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
   });
   socket.on("error", () => {}); // the close that follows tells the test
 
-  const next: TestSocket["next"] = (wanted = (message) => !isKeepAlive(message), withinMs = 5000) =>
+  const next: TestSocket["next"] = (wanted = (message) => !isKeepAlive(message), withinMs = DEADLINE_MS) =>
     new Promise((resolve, reject) => {
       const take = (): boolean => {
         const at = waiting.findIndex(wanted);
@@ -75,13 +80,16 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
       if (!take()) listeners.add(listener);
     });
 
+  const arrived: TestSocket["arrived"] = () => waiting.splice(0).filter((message) => !isKeepAlive(message));
+
   return {
     socket,
     send: (message) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
     next,
+    arrived,
     during: async (ms) => {
       await new Promise((resolve) => setTimeout(resolve, ms));
-      return waiting.splice(0).filter((message) => !isKeepAlive(message));
+      return arrived();
     },
     init: async (payload = { headers: { "X-Session-Admin-Secret": adminSecret } }) => {
       socket.send(JSON.stringify({ type: "connection_init", payload }));
