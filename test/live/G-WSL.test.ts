@@ -1,10 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { startLive } from "../support/live.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 
-const api = await startApi(forGraphql());
+const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 
 const OLD = "/v1alpha1/graphql";
 
@@ -25,13 +26,23 @@ const start = (
 
 describe("connection", () => {
   test("G-WSL-1 the acknowledgement, then ka at once and every five seconds", async () => {
-    const socket = await opened();
+    // no other socket has started the timer of signs of life
+    const other = await startApi(forGraphql({ on: api.database }));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const socket = await openSocket(other, { path: "/v1/graphql", protocols: ["graphql-ws"] });
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     const any = (): boolean => true;
     expect(await socket.next(any)).toEqual({ type: "connection_ack" });
     expect(await socket.next(any)).toEqual({ type: "ka" });
-    expect(await socket.next(any, 7000)).toEqual({ type: "ka" });
+    vi.advanceTimersByTime(4900);
+    start(socket, "1", "{ nothing }");
+    expect(await socket.next(any)).toMatchObject({ id: "1", type: "error" });
+    expect(await socket.next(any)).toEqual({ id: "1", type: "complete" });
+    vi.advanceTimersByTime(200);
+    expect(await socket.next(any)).toEqual({ type: "ka" });
+    vi.useRealTimers();
     await socket.close();
+    await other.close();
   });
 
   test("G-WSL-2 refused credentials", async () => {
@@ -81,7 +92,8 @@ describe("operations", () => {
     socket.send({ id: "1", type: "stop" });
     socket.send({ id: "2", type: "stop" });
     await api.sql("update artist set country = 'L2' where id = 1");
-    expect(await socket.during(350)).toEqual([]);
+    await api.settled();
+    expect(socket.arrived()).toEqual([]);
     await socket.close();
   });
 
