@@ -1,9 +1,10 @@
 /** The bus between processes, with a transport of the test's own and with the database's. Programs: test/production. */
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { definePlugin, without, type Logger, type PluginContext } from "../../core/index.ts";
 import type { BusService, OpenBus } from "../../plugins/bus/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, pause, subscribe, until } from "../support/live.ts";
+import { initiated, noneIsDue, subscribe } from "../support/live.ts";
+import { until } from "../support/until.ts";
 
 /** All that the processes of a test say to each other; what is to be lost is taken away. */
 const createLine = () => {
@@ -46,6 +47,9 @@ const createLine = () => {
   return line;
 };
 
+/** Polling brings no change while a test lasts. */
+const NEVER_MS = 10_000_000;
+
 interface Process {
   readonly api: TestApi;
   readonly context: PluginContext;
@@ -68,6 +72,17 @@ const busOf = ({ context }: Process): BusService["value"] => {
   return bus;
 };
 
+/** Resolves when `to` has heard all that `from` has published. Until it listens, what is published is lost. */
+const heardFrom = async (from: Process, to: Process): Promise<void> => {
+  let isHeard = false;
+  const stop = busOf(to).subscribe("marker", () => void (isHeard = true));
+  await until(() => {
+    busOf(from).publish("marker", "");
+    return isHeard;
+  }, "a message of the other process");
+  stop();
+};
+
 test.skipIf(capabilities.realServer)("X-BUS-1 an embedded database has no bus, and reloads by itself", async () => {
   const one = await start();
   expect(one.context.service<BusService>("bus")).toBeUndefined();
@@ -80,7 +95,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
   const overLine = (line: ReturnType<typeof createLine>): StartOptions => ({
     busUrl: "line://here",
     parts: [line.plugin],
-    liveQueryInterval: 60_000,
+    liveQueryInterval: NEVER_MS,
   });
 
   test.each(["NOTIFY", "a transport of a plugin"])(
@@ -89,20 +104,21 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       const line = createLine();
       const options = kind === "NOTIFY" ? {} : overLine(line);
       const [one, two] = [await start(options), await start(options)];
-      await until(() => busOf(one).isUp && busOf(two).isUp);
+      await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
       const heard: string[] = [];
       busOf(one).subscribe("numbers", (text) => void heard.push(`one ${text}`));
       const stop = busOf(two).subscribe("numbers", (text) => void heard.push(`two ${text}`));
-      await pause(300);
+      await heardFrom(one, two);
       const texts = Array.from({ length: 200 }, (_, i) => `${i} "it's" $1 \n é`);
       for (const text of texts) busOf(one).publish("numbers", text);
       busOf(one).publish("others", "nobody asked");
-      await until(() => heard.length >= 200);
-      await pause(50);
+      await until(() => heard.length >= texts.length, "as many messages as were sent");
+      await heardFrom(one, two);
+      await heardFrom(two, one);
       expect(heard).toEqual(texts.map((text) => `two ${text}`));
       stop();
       busOf(one).publish("numbers", "late");
-      await pause(200);
+      await heardFrom(one, two);
       expect(heard).toHaveLength(200);
       expect(() => busOf(one).publish("a b", "")).toThrow(/has a blank/);
     },
@@ -111,7 +127,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
   test("X-BUS-1 who misses a message is told, and nothing is heard twice", async () => {
     const line = createLine();
     const [one, two] = [await start(overLine(line)), await start(overLine(line))];
-    await until(() => busOf(one).isUp && busOf(two).isUp);
+    await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
     const heard: string[] = [];
     busOf(two).subscribe(
       "numbers",
@@ -121,7 +137,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     busOf(one).publish("numbers", "a");
     line.isLost = (_topic, text) => text.endsWith(" b");
     for (const text of ["b", "c"]) busOf(one).publish("numbers", text);
-    await until(() => heard.length === 3);
+    await until(() => heard.length === 3, "what is left of the messages");
     expect(heard).toEqual(["a", "missed", "c"]);
     // delivered again, and what is no message of a bus
     for (const text of ["someone 7 x", "someone 7 x", "someone 6 w", "", "nonsense", "a b c", "  "])
@@ -134,22 +150,26 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
   test("X-BUS-2 a reload of one is one of all, also where its message is lost", async () => {
     const line = createLine();
     const [one, two] = [await start(overLine(line)), await start(overLine(line))];
-    await until(() => busOf(one).isUp && busOf(two).isUp);
+    await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
     const loads = (): number => two.context.counters.get("model-loads");
     const before = loads();
     await one.api.relApi.reloadAll();
-    await until(() => loads() > before);
-    line.isLost = () => true;
+    await until(() => loads() > before, "the other one has loaded");
+    let lostCount = 0;
+    line.isLost = () => ++lostCount > 0;
     await one.api.relApi.reloadAll();
-    await pause(200);
+    await until(() => lostCount > 0, "the message is lost");
     const missed = loads();
     line.comeBack();
-    await until(() => loads() > missed);
+    await until(() => loads() > missed, "the other one has loaded what it missed");
   });
 
   test("X-BUS-4 no plugin opens the bus: a line in the log, and each process serves for itself", async () => {
     const one = await start({ busUrl: "kafka://user:pa55word@nowhere" });
-    await until(() => one.lines.some((text) => text.startsWith("no plugin of the preset opens this bus")));
+    await until(
+      () => one.lines.some((text) => text.startsWith("no plugin of the preset opens this bus")),
+      "a line in the log",
+    );
     expect(one.lines.join()).not.toContain("pa55word");
     expect([busOf(one).isUp, busOf(one).isMissing]).toEqual([false, true]);
     expect(await one.api.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
@@ -177,6 +197,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       const { both, sockets } = await watching(overLine(line));
       await until(
         () => both.some(({ lines }) => lines.includes(follows)) && both.some(({ lines }) => lines.includes(leads)),
+        "one of them reads the changes and the other one follows it",
       );
       expect(await slots(both[0])).toBe(1);
       let sold = 9000;
@@ -185,15 +206,16 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
         await both[0].api.sql("update album set sold = $1 where id = 1", [sold]);
       };
       const seen = async (): Promise<void> => {
-        for (const socket of sockets)
-          await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold, 8000);
+        for (const socket of sockets) await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold);
       };
-      await pause(1500);
+      // a run that follows from being watched would show the change too
+      for (const { context } of both) await noneIsDue(context);
       await change();
       await seen();
-      line.isLost = (_topic, text) => text.includes('["change"');
+      let lostCount = 0;
+      line.isLost = (_topic, text) => text.includes('["change"') && ++lostCount > 0;
       await change();
-      await pause(100);
+      await until(() => lostCount > 0, "the change is lost on the way");
       line.isLost = () => false;
       await seen();
       for (const text of [
@@ -214,7 +236,11 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       for (const socket of sockets) await socket.close();
     });
 
+    afterEach(() => void vi.useRealTimers());
+
     test("X-BUS-3 a new leader passes the changes on before it knows who follows it", async () => {
+      // a leader waits a number of ticks for signs of its followers: here none of these passes
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
       const line = createLine();
       const all = [await start(overLine(line)), await start(overLine(line)), await start(overLine(line))];
       const sockets = new Map<Process, Awaited<ReturnType<typeof initiated>>>();
@@ -224,17 +250,23 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
         await socket.next();
         sockets.set(one, socket);
       }
-      await until(() => all.filter(({ lines }) => lines.includes(follows)).length === 2);
+      await until(
+        () => all.filter(({ lines }) => lines.includes(follows)).length === 2,
+        "two of them follow the one that reads the changes",
+      );
       const leader = all.find(({ lines }) => lines.includes(leads))!;
       const others = all.filter((one) => one !== leader);
       line.isLost = (_topic, text) => text.includes('["want"');
       const before = others.map(({ lines }) => lines.length);
       await leader.api.close();
-      await until(() => others.every(({ lines }, i) => lines.length > before[i]! + 1), 8000);
-      await pause(300);
+      await until(
+        () => others.every(({ lines }, i) => lines.slice(before[i]).some((text) => text === follows || text === leads)),
+        "one of the others reads the changes and the last one follows it",
+      );
+      for (const { context } of others) await noneIsDue(context);
       await others[0]!.api.sql("update album set sold = 777 where id = 1");
       for (const one of others)
-        await sockets.get(one)!.next((message) => message.payload?.data?.album_by_pk?.sold === 777, 1000);
+        await sockets.get(one)!.next((message) => message.payload?.data?.album_by_pk?.sold === 777);
       for (const one of others) await one.api.close();
     });
 
@@ -243,11 +275,9 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       async (names) => {
         const parts = names.map((name) => without(name));
         const { both, sockets } = await watching({ parts });
-        await until(() => both.every(({ lines }) => lines.includes(leads)));
+        await until(() => both.every(({ lines }) => lines.includes(leads)), "each reads the changes");
         // those of the test before end with their last subscriber
-        let count = 0;
-        for (let tries = 0; tries < 50 && (count = await slots(both[0])) !== 2; tries++) await pause(100);
-        expect(count).toBe(2);
+        await until(async () => (await slots(both[0])) === 2, "each has a slot");
         expect(both[0].api.relApi.reloadAll === undefined).toBe(names.includes("reload-all"));
         for (const socket of sockets) await socket.close();
         for (const { api } of both) await api.close();

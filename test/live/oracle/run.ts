@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestApi } from "../../support/api.ts";
 import { openDatabase, testDatabase } from "../../support/database.ts";
-import { pause } from "../../support/live.ts";
 import { graphqlText, restPath } from "./wording.ts";
 import { createOrder, createTimeline } from "./rights.ts";
 import { capacityOf, startServers, textOf, type Servers } from "./servers.ts";
@@ -31,12 +30,16 @@ export interface Outcome {
   readonly fineCount: number;
 }
 
-const SETTLE_MS = 10_000;
-/** A message may be so long on its way from its run to its client. */
-const WAY_MS = 1000;
-/** A run is told of after its messages are sent. */
-const SLACK_MS = 50;
-const REOPEN_MS = 15;
+/** Only ends a run that would hang. */
+const DEADLINE_MS = 120_000;
+/** A message is no longer on its way from its run to its client than so many turns of the process, which it shares with
+ *  both: they take longer where the machine is busy. */
+const WAY_TURNS = 50;
+const TURN_MS = 20;
+/** A client pauses before it connects again. */
+const RECONNECT_MS = 15;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Live {
   readonly step: SubscribeStep;
@@ -50,7 +53,8 @@ interface Live {
   leave: () => void;
 }
 
-export const runSteps = async (world: World, steps: readonly Step[]): Promise<Outcome> => {
+/** `deadlineMs`: how long subscribers may lack what a fresh query gives. */
+export const runSteps = async (world: World, steps: readonly Step[], deadlineMs = DEADLINE_MS): Promise<Outcome> => {
   const capacity = capacityOf();
   const database = capacity.isServer ? await openDatabase() : await testDatabase();
   const folder = await mkdtemp(join(tmpdir(), "live-oracle-"));
@@ -59,7 +63,7 @@ export const runSteps = async (world: World, steps: readonly Step[]): Promise<Ou
   try {
     await database.query(worldSql(world, FIRST_IDS));
     servers = await startServers(world, database, join(folder, "metadata.json"), capacity);
-    return await run(world, servers, writers, steps);
+    return await run(world, servers, writers, steps, deadlineMs);
   } finally {
     await writers.close();
     await servers?.close();
@@ -68,7 +72,13 @@ export const runSteps = async (world: World, steps: readonly Step[]): Promise<Ou
   }
 };
 
-const run = async (world: World, servers: Servers, writers: Writers, steps: readonly Step[]): Promise<Outcome> => {
+const run = async (
+  world: World,
+  servers: Servers,
+  writers: Writers,
+  steps: readonly Step[],
+  deadlineMs: number,
+): Promise<Outcome> => {
   const timeline = createTimeline(world);
   const subscribing = createSubscribing();
   const lives = new Map<number, Live>();
@@ -76,6 +86,12 @@ const run = async (world: World, servers: Servers, writers: Writers, steps: read
   let isOver = false;
   let stepCount = 0;
   const counts = { settledCount: 0, messageCount: 0, committedCount: 0, comparedCount: 0, fineCount: 0 };
+  /** When the last turns of the process began, the oldest first. */
+  const turns = [performance.now()];
+  const turning = setInterval(() => {
+    turns.push(performance.now());
+    if (turns.length > WAY_TURNS) turns.shift();
+  }, TURN_MS);
   /** Schema, metadata or servers have changed since all was settled. */
   let isUnsettled = false;
 
@@ -97,14 +113,15 @@ const run = async (world: World, servers: Servers, writers: Writers, steps: read
     if (message.kind === "ended") {
       live.endedBy = message.text;
       // a lost connection
-      if (message.text === "") setTimeout(() => live.endedBy === "" && reopen(live), REOPEN_MS);
+      if (message.text === "") setTimeout(() => live.endedBy === "" && reopen(live), RECONNECT_MS);
       return;
     }
     live.lastEventId = message.id;
     live.last = message.kind === "error" ? message.text : textOf(message.value);
     if (message.kind === "error") return;
     const nowMs = performance.now();
-    const fromMs = Math.min(servers.runningSince(nowMs - WAY_MS) ?? nowMs, nowMs - SLACK_MS);
+    const sentMs = turns[0] ?? nowMs;
+    const fromMs = Math.min(servers.runningSince(sentMs) ?? sentMs, sentMs);
     const leak = timeline.judge(live.step.caller, message.value, fromMs, nowMs);
     if (leak !== undefined) found("leak", live, leak);
     const older = isOlder(message.value);
@@ -164,7 +181,7 @@ const run = async (world: World, servers: Servers, writers: Writers, steps: read
 
   const settle = async (): Promise<void> => {
     const wanted = await askAll();
-    const endMs = performance.now() + SETTLE_MS;
+    const endMs = performance.now() + deadlineMs;
     for (;;) {
       const wrong = [...wanted].filter(([live, answer]) => !isRight(live, answer));
       const [first] = wrong;
@@ -261,6 +278,7 @@ const run = async (world: World, servers: Servers, writers: Writers, steps: read
     return { fault, ...counts };
   } finally {
     isOver = true;
+    clearInterval(turning);
     subscribing.close();
   }
 };

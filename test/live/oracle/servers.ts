@@ -3,11 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { definePlugin, without, type PresetPart } from "../../../core/index.ts";
 import type { LiveRunSignal } from "../../../plugins/subscriptions/api.ts";
 import { liveTriggers } from "../../../presets/live-triggers.ts";
-import { openApi, type StartOptions, type TestApi } from "../../support/api.ts";
+import { openApi, type Answer, type StartOptions, type TestApi } from "../../support/api.ts";
 import { capabilities, type TestDatabase } from "../../support/database.ts";
-import { pause, until } from "../../support/live.ts";
 import { KEEPS_NOTHING } from "../../support/oracle/oracle.ts";
 import { schemaOf } from "../../support/schema.ts";
+import { until } from "../../support/until.ts";
 import { graphqlHeaders, restHeaders, type Caller } from "./callers.ts";
 import type { Capacity } from "./steps.ts";
 import { errorText, type Asked } from "./subscribers.ts";
@@ -62,6 +62,7 @@ export const startServers = async (
     metadata,
     dbSchemaPollInterval: world.reload === "poll" && isServer ? 1 : 0,
     liveQueryBatchSize: world.batchSize,
+    liveQueryInterval: 20,
     dbPool: isServer ? 4 : 1,
   };
   const leftOut: readonly PresetPart[] =
@@ -85,7 +86,7 @@ export const startServers = async (
     for (const api of apis) await api.reload().catch(() => undefined); // the database may be lost on purpose
   };
   if (world.source === "notify") {
-    await until(() => triggers !== undefined);
+    await until(() => triggers !== undefined, "the SQL of the triggers");
     await database.query(triggers ?? "");
     await reloadAll();
   }
@@ -106,16 +107,18 @@ export const startServers = async (
       if (schema.has(comparison)) types.set(`${relation} ${column}`, schema.members(comparison)["_eq"]);
   }
 
-  const ask = async (caller: Caller, question: Asked, attempts = 3): Promise<string> => {
-    const answer =
-      typeof question === "string"
-        ? await asked.get(question, { headers: restHeaders(caller) })
-        : await asked.post("/v1/graphql", { headers: graphqlHeaders(caller), body: question });
+  const send = (caller: Caller, question: Asked): Promise<Answer> =>
+    typeof question === "string"
+      ? asked.get(question, { headers: restHeaders(caller) })
+      : asked.post("/v1/graphql", { headers: graphqlHeaders(caller), body: question });
+
+  const ask = async (caller: Caller, question: Asked): Promise<string> => {
+    let answer = await send(caller, question);
+    await until(async () => {
+      if (answer.status === 503) answer = await send(caller, question);
+      return answer.status !== 503;
+    }, "the server that is asked reaches its database");
     const payload = answer.json();
-    if (answer.status === 503 && attempts > 0) {
-      await pause(100);
-      return ask(caller, question, attempts - 1);
-    }
     if (typeof question === "string") return answer.status === 200 ? textOf(payload) : errorText(payload);
     return "data" in payload && !("errors" in payload) ? textOf(payload.data) : errorText(payload);
   };
@@ -123,7 +126,7 @@ export const startServers = async (
   return {
     apis,
     typeOf: (relation, column) => types.get(`${relation} ${column}`),
-    ask: (caller, question) => ask(caller, question),
+    ask,
     reloadAsked: () => asked.reload(),
     tellOfSchema: async () => {
       if (world.reload === "call" || !isServer) await reloadAll();

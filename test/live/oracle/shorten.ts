@@ -9,12 +9,15 @@ export interface Failure {
   readonly fault: Fault;
 }
 
+/** A subscriber that lacks what it should have for so long counts as stale where the steps are only to be cut down. */
+const STALE_MS = 10_000;
+
 /** Leaves out halves, quarters and so on of the steps while a fault of the same kind shows, as long as the time lasts. */
 export const shorten = async (world: World, failure: Failure, withinMs: number): Promise<Failure> => {
   const endMs = performance.now() + withinMs;
   let best = failure;
   const fails = async (steps: readonly Step[]): Promise<boolean> => {
-    const { fault } = await runSteps(world, steps);
+    const { fault } = await runSteps(world, steps, STALE_MS);
     if (fault?.kind !== failure.fault.kind) return false;
     best = { steps, fault };
     return true;

@@ -249,7 +249,7 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
       return { do: "leave", number };
     }
     if (kind < 93) return { do: random.pick(["reconnect", "cut"]), number };
-    if (kind < 95 || !capacity.isServer) return { do: "pause", ms: random.int(150) };
+    if (kind < 95 || !capacity.isServer) return { do: "pause", ms: random.int(50) };
     if (kind < 97) return { do: "lose feed" };
     if (kind < 98) return { do: "lose connections" };
     return { do: "restart", api: random.int(capacity.apis) };

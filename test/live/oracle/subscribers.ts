@@ -57,9 +57,6 @@ export const errorText = (payload: unknown): string => {
   return `error ${extensions?.code ?? code ?? ""}: ${text}`;
 };
 
-/** Between an error and the end that comes with it. */
-const END_MS = 50;
-
 const hasErrors = (payload: unknown): boolean => typeof payload === "object" && payload !== null && "errors" in payload;
 
 const dataOf = (payload: unknown): unknown => (payload as { readonly data?: unknown }).data;
@@ -72,9 +69,8 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
     isOver = true;
     hear({ kind: "ended", text });
   };
-  /** An error right before the end is why the stream ends. */
-  let lastError = "";
-  let lastAtMs = 0;
+  /** Why the stream ends: an error that is no result of the live query has no id. */
+  let reason = "";
   const take = (text: string): void => {
     const fields = new Map<string, string>();
     for (const line of text.split("\n")) {
@@ -87,11 +83,10 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
     if (data === undefined || data === "" || isOver) return;
     const payload: unknown = JSON.parse(data);
     const isError = isRest ? event === "failure" : hasErrors(payload);
-    lastError = isError ? errorText(payload) : "";
-    lastAtMs = performance.now();
+    reason = isError && id === undefined ? errorText(payload) : "";
     hear(
       isError
-        ? { kind: "error", text: lastError, id }
+        ? { kind: "error", text: errorText(payload), id }
         : { kind: "answer", value: isRest ? payload : dataOf(payload), id },
     );
   };
@@ -121,7 +116,7 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
       });
       response.on("close", () => {
         if (!isStream && text !== "") return ended(errorText(JSON.parse(text)));
-        ended(performance.now() - lastAtMs < END_MS ? lastError : "");
+        ended(reason);
       });
     },
   );
