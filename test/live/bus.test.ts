@@ -47,6 +47,9 @@ const createLine = () => {
   return line;
 };
 
+const warnings: string[] = [];
+process.on("warning", ({ message }) => void warnings.push(message));
+
 /** Polling brings no change while a test lasts. */
 const NEVER_MS = 10_000_000;
 
@@ -284,4 +287,8 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       },
     );
   });
+});
+
+test("R-SC-5 what listens sends one statement at a time", () => {
+  expect(warnings.filter((text) => text.includes("already executing a query"))).toEqual([]);
 });

@@ -3,9 +3,13 @@ import { definePlugin, ident, sql, without, type Logger, type PluginContext } fr
 import type { ChangeFeedService } from "../../plugins/subscriptions/api.ts";
 import { liveTriggers } from "../../presets/live-triggers.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, pause, subscribe, until } from "../support/live.ts";
+import { initiated, noneIsDue, startLive, subscribe, type LiveApi } from "../support/live.ts";
+import { until } from "../support/until.ts";
 
-const SLOW_MS = 60_000;
+/** Polling brings no change while a test lasts. */
+const NEVER_MS = 10_000_000;
+
+const OPENED = "live queries detect changes by logical replication";
 
 /** What an api says in its log. */
 const listening = (): { readonly lines: string[]; readonly logger: Logger } => {
@@ -17,29 +21,29 @@ const listening = (): { readonly lines: string[]; readonly logger: Logger } => {
 const polling: StartOptions = { parts: [without("replication-changes"), without("notify-changes")] };
 
 /** Sold of album 1, set and seen. */
-const changesReach = async (api: TestApi, sold: number, withinMs: number): Promise<void> => {
+const changesReach = async (api: TestApi, sold: number): Promise<void> => {
   const socket = await initiated(api);
   subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
   await socket.next();
   await api.sql("update album set sold = $1 where id = 1", [sold]);
-  await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold, withinMs);
+  await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold);
   await socket.close();
 };
 
 describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   const log = listening();
-  let api: TestApi;
+  let api: LiveApi;
 
   beforeAll(async () => {
-    api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logger: log.logger, busName: "feed" }));
+    api = await startLive(forGraphql({ liveQueryInterval: NEVER_MS, logger: log.logger, busName: "feed" }));
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { album { id } }");
-    await until(() => log.lines.includes("live queries detect changes by logical replication"));
+    await until(() => log.lines.includes(OPENED), "the changes are read");
     await socket.close();
   });
 
   test("G-SUB-4 a change arrives long before the interval", async () => {
-    await changesReach(api, 501, 3000);
+    await changesReach(api, 501);
   });
 
   test("G-SUB-4 changes of partitions, through views, by TRUNCATE and in tables with odd names", async () => {
@@ -52,7 +56,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     subscribe(socket, "cleared", "subscription { cleared { id } }");
     subscribe(socket, "parts", "subscription { measure_aggregate { aggregate { count } } }");
     for (let i = 0; i < 3; i++) await socket.next();
-    await pause(100);
+    await noneIsDue(api.context);
     await api.sql(`update public."a ""b"", c: d" set n = 2`);
     expect(await socket.next()).toMatchObject({ id: "view", payload: { data: { odd_view: [{ n: 2 }] } } });
     await api.sql("truncate public.cleared");
@@ -71,7 +75,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       await other.query("begin");
       await other.query("update album set sold = sold + 1 where id = 5");
       await api.sql("update artist set country = $1 where id = 1", [`n${i}`]);
-      await socket.next((message) => message.payload?.data?.artist_by_pk?.country === `n${i}`, 3000);
+      await socket.next((message) => message.payload?.data?.artist_by_pk?.country === `n${i}`);
       await other.query("commit");
     }
     await other.end();
@@ -81,9 +85,9 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   test("G-SUB-4 changes of other rows wake no live query of one row; changes of its key do", async () => {
     const statements: string[] = [];
     const { logger } = listening();
-    const quiet = await startApi(
+    const quiet = await startLive(
       forGraphql({
-        liveQueryInterval: SLOW_MS,
+        liveQueryInterval: NEVER_MS,
         busName: "rows", // it reads the changes for itself
         logQuery: true,
         logger: { ...logger, info: (message) => void statements.push(message) },
@@ -98,17 +102,19 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       subscribe(socket, String(id), "subscription ($id: Int!) { keyed_by_pk(id: $id) { id n } }", { id });
     subscribe(socket, "all", "subscription { keyed_aggregate { aggregate { sum { n } } } }");
     for (let i = 0; i < 3; i++) await socket.next();
-    await until(() => statements.includes("live queries detect changes by logical replication"));
-    await pause(300);
+    await until(() => statements.includes(OPENED), "the changes are read");
+    await quiet.settled();
     const runs = (): number =>
-      statements.filter((text) => text.includes("_relapi_subscribers") && !text.includes("sum(")).length;
+      statements.filter(
+        (text) => text.includes("_relapi_subscribers") && text.includes("keyed") && !text.includes("sum("),
+      ).length;
     const before = runs();
     await quiet.sql("update public.keyed set n = 5 where id > 10");
     expect(await socket.next()).toMatchObject({
       id: "all",
       payload: { data: { keyed_aggregate: { aggregate: { sum: { n: 50 } } } } },
     });
-    await pause(200);
+    await quiet.settled();
     expect(runs()).toBe(before);
     await quiet.sql("update public.keyed set n = 7 where id = 2");
     const messages = [await socket.next(), await socket.next()];
@@ -138,8 +144,8 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   });
 
   test("G-SUB-4 R-SC-9 a table whose changes the log tells less of, or not at all, is still followed", async () => {
-    const polled = await startApi(
-      forGraphql({ liveQueryInterval: 100, dbSchemaPollInterval: 1, busName: "identities" }),
+    const polled = await startLive(
+      forGraphql({ liveQueryInterval: 20, dbSchemaPollInterval: 1, busName: "identities" }),
     );
     await polled.sql("create table public.told (id int primary key, n int); insert into public.told values (1, 1)");
     await polled.reload();
@@ -147,13 +153,18 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     const told = async (): Promise<unknown> => (await socket.next()).payload.data.told_by_pk;
     subscribe(socket, "1", "subscription { told_by_pk(id: 1) { n } }");
     expect(await told()).toEqual({ n: 1 });
-    await polled.sql("alter table public.told replica identity nothing");
-    await pause(2500);
+    const loads = (): number => polled.context.counters.get("model-loads");
+    const hasLoaded = async (change: string): Promise<void> => {
+      const before = loads();
+      await polled.sql(change);
+      await until(() => loads() > before, "the schema is read again");
+      await noneIsDue(polled.context);
+    };
+    await hasLoaded("alter table public.told replica identity nothing");
     // an UPDATE tells the new key alone
     await polled.sql("update public.told set id = 2");
     expect(await told()).toBeNull();
-    await polled.sql("alter table public.told set unlogged");
-    await pause(2500);
+    await hasLoaded("alter table public.told set unlogged");
     await polled.sql("update public.told set id = 1, n = 2");
     expect(await told()).toEqual({ n: 2 });
     await socket.close();
@@ -161,18 +172,17 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   });
 
   test("G-SUB-4 when the feed is lost another source watches until it is back", async () => {
-    const opened = (): number =>
-      log.lines.filter((line) => line === "live queries detect changes by logical replication").length;
+    const opened = (): number => log.lines.filter((line) => line === OPENED).length;
     const before = opened();
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { album { id } }");
-    await until(() => opened() > before);
+    await until(() => opened() > before, "the changes are read");
     await api.sql(
       "select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database() and active_pid is not null",
     );
-    await until(() => log.lines.includes("lost logical replication for live queries"));
-    await until(() => opened() > before + 1);
-    await changesReach(api, 502, 3000);
+    await until(() => log.lines.includes("lost logical replication for live queries"), "the feed is lost");
+    await until(() => opened() > before + 1, "the changes are read again");
+    await changesReach(api, 502);
     await socket.close();
   });
 });
@@ -199,8 +209,9 @@ describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
     });
     copied.catch(() => undefined);
     await api.sql("update album set sold = 77 where id = 1");
-    await until(() =>
-      taken.some((text) => text.includes("table public.album: UPDATE") && text.includes("sold[integer]:77")),
+    await until(
+      () => taken.some((text) => text.includes("table public.album: UPDATE") && text.includes("sold[integer]:77")),
+      "the change",
     );
     expect(log.lines).toContain("a plugin failed");
     const ended = new Promise<void>((resolve) => connection.onEnd(resolve));
@@ -226,7 +237,7 @@ describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
     await client.query("commit");
     await client.end();
     const xid = Number(BigInt(rows[0].xid) & 0xffff_ffffn);
-    await until(() => heard.some(([of]) => of === xid));
+    await until(() => heard.some(([of]) => of === xid), "the transaction");
     expect(heard.find(([of]) => of === xid)![1]).toEqual({ "public.album": ["1", "2"], "public.artist": undefined });
     await feed.end();
   });
@@ -240,7 +251,7 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
       forGraphql({
         databaseUrl: shared.database.urlAs("sea_login"),
         anonRole: undefined,
-        liveQueryInterval: 100,
+        liveQueryInterval: 20,
         busName: "fallback",
         logger: log.logger,
       }),
@@ -253,8 +264,9 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
     await shared.sql("update artist set country = 'FB' where id = 1");
     expect(await socket.next()).toMatchObject({ payload: { data: { artist_by_pk: { country: "FB" } } } });
     // the other source answers while the first is still being tried
-    await until(() =>
-      log.lines.includes("logical replication is not available for live queries; using another change source"),
+    await until(
+      () => log.lines.includes("logical replication is not available for live queries; using another change source"),
+      "a line in the log",
     );
     await socket.close();
     await api.close();
@@ -264,8 +276,8 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
 
 describe("notifications", () => {
   test("G-SUB-4 tables with the triggers tell by themselves, others are polled", async () => {
-    const api = await startApi(
-      forGraphql({ liveQueryInterval: SLOW_MS, parts: [without("replication-changes"), without("poll-changes")] }),
+    const api = await startLive(
+      forGraphql({ liveQueryInterval: NEVER_MS, parts: [without("replication-changes"), without("poll-changes")] }),
     );
     // what the command prints, for all tables; of artist the trigger is taken away again
     const printed = new Promise<string>((resolve) => {
@@ -274,21 +286,27 @@ describe("notifications", () => {
     await api.sql(await printed);
     await api.sql("drop trigger relapi_notify_change on public.artist");
     await api.reload();
-    await pause(300);
-    await changesReach(api, 504, 3000);
+    await api.settled();
+    await changesReach(api, 504);
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 2) { country } }");
     await socket.next();
     await api.sql("update artist set country = 'NN' where id = 2");
-    expect(await socket.during(300)).toEqual([]);
+    await api.settled();
+    expect(socket.arrived()).toEqual([]);
     await socket.close();
     await api.sql("drop function public.relapi_notify_change cascade");
     await api.close();
   });
 
   test("G-SUB-4 a statement on a table tells of its partitions and heirs; where it cannot, others watch them", async () => {
-    const api = await startApi(
-      forGraphql({ liveQueryInterval: SLOW_MS, parts: [without("replication-changes"), without("poll-changes")] }),
+    const log = listening();
+    const api = await startLive(
+      forGraphql({
+        liveQueryInterval: NEVER_MS,
+        logger: log.logger,
+        parts: [without("replication-changes"), without("poll-changes")],
+      }),
     );
     await api.sql(`create table public.part (id int, n int, primary key (id)) partition by range (id);
       create table public.part_of (like part including all) partition by range (id);
@@ -303,7 +321,7 @@ describe("notifications", () => {
     });
     await api.sql(await printed);
     await api.reload();
-    await pause(300);
+    await api.settled();
     const socket = await initiated(api);
     const told = async (): Promise<unknown> => {
       const { data } = (await socket.next()).payload;
@@ -311,12 +329,12 @@ describe("notifications", () => {
     };
     subscribe(socket, "0", "subscription { heir { n } }");
     expect(await told()).toEqual({ n: 1 });
-    await pause(100);
+    await noneIsDue(api.context);
     await api.sql("update public.elder set n = 2");
     expect(await told()).toEqual({ n: 2 });
     subscribe(socket, "1", "subscription { part_view { n } }");
     expect(await told()).toEqual({ n: 1 });
-    await pause(100);
+    await noneIsDue(api.context);
     await api.sql("update public.part_one set n = 2");
     expect(await told()).toEqual({ n: 2 });
     await api.sql("update public.part_of set n = 3");
@@ -325,10 +343,15 @@ describe("notifications", () => {
     expect(await told()).toEqual({ n: 4 });
     // from here on statements on `part` tell nobody: whoever watches must not rely on it
     await api.sql("drop trigger relapi_notify_change on public.part");
+    const unwatched = (): number =>
+      log.lines.filter((line) => line.startsWith("no change source can watch a live query")).length;
+    const before = unwatched();
     await api.reload();
-    await pause(300);
+    await until(() => unwatched() > before, "nobody watches the partition");
+    await noneIsDue(api.context);
     await api.sql("update public.part_one set n = 5");
-    expect(await socket.during(300)).toEqual([]);
+    await api.settled();
+    expect(socket.arrived()).toEqual([]);
     await socket.close();
     await api.sql("drop function public.relapi_notify_change cascade");
     await api.close();
@@ -339,10 +362,10 @@ describe("polling", () => {
   test("G-SUB-4 while nothing is committed no live query runs", async () => {
     const statements: string[] = [];
     const { logger } = listening();
-    const api = await startApi(
+    const api = await startLive(
       forGraphql({
         ...polling,
-        liveQueryInterval: 50,
+        liveQueryInterval: 20,
         logQuery: true,
         logger: { ...logger, info: (message) => void statements.push(message) },
       }),
@@ -350,33 +373,39 @@ describe("polling", () => {
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription ($id: Int!) { album_by_pk(id: $id) { sold } }", { id: 1 });
     await socket.next();
-    await pause(300);
-    const runs = (): number => statements.filter((text) => text.includes("_relapi_subscribers")).length;
+    await api.settled();
+    const of = (part: string): number => statements.filter((text) => text.includes(part)).length;
+    const runs = (): number =>
+      statements.filter((text) => text.includes("_relapi_subscribers") && text.includes("album")).length;
+    const looks = (): number => of("pg_current_snapshot");
     expect(runs()).toBeGreaterThan(0);
     // transactions of other databases of a server count too, so it takes a quiet moment
     const snapshot = async (): Promise<string> =>
       (await api.sql("select pg_current_snapshot()::text as text"))[0]!.text;
-    let isQuiet = false;
-    for (let attempt = 0; attempt < 100 && !isQuiet; attempt++) {
+    await until(async () => {
       const earlier = await snapshot();
-      await pause(60);
+      const lookCount = looks();
+      // the first of these may have begun before, and what it has found runs before the next one
+      await until(() => looks() > lookCount + 1, "two looks at the database");
+      await noneIsDue(api.context);
       const before = runs();
-      await pause(140);
+      const laterCount = looks();
+      await until(() => looks() > laterCount + 2, "further looks at the database");
+      await noneIsDue(api.context);
       const after = runs();
-      isQuiet = (await snapshot()) === earlier;
-      if (isQuiet) expect(after).toBe(before);
-    }
-    expect(isQuiet).toBe(true);
+      if ((await snapshot()) !== earlier) return false;
+      expect(after).toBe(before);
+      return true;
+    }, "a moment in which the server commits nothing");
     const before = runs();
     await api.sql("update artist set country = country");
-    await pause(300);
-    expect(runs()).toBeGreaterThan(before);
+    await until(() => runs() > before, "another run");
     await socket.close();
     await api.close();
   });
 
   test("G-SUB-4 what looks at the clock is asked at each interval, since no commit tells of it", async () => {
-    const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 50 }));
+    const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 20 }));
     await api.sql("create or replace view public.clock_face as select 1 as id, clock_timestamp()::text as now");
     await api.reload();
     const socket = await initiated(api);
@@ -397,7 +426,7 @@ describe.skipIf(!capabilities.realServer)("healing", () => {
   ] as const)(
     "G-SUB-4 %s: connections killed in the middle, every subscriber ends with the last answer",
     async (_, options) => {
-      const api = await startApi(forGraphql({ ...options, liveQueryInterval: 200 }));
+      const api = await startApi(forGraphql({ ...options, liveQueryInterval: 20 }));
       const sockets = await Promise.all(Array.from({ length: 10 }, () => initiated(api)));
       const last = new Map<string, number>();
       sockets.forEach((socket, s) => {
@@ -412,18 +441,18 @@ describe.skipIf(!capabilities.realServer)("healing", () => {
             last.set(message.id, message.payload.data.album_by_pk.sold);
         });
       });
-      await until(() => last.size === 50);
+      await until(() => last.size === 50, "the first results");
       const writer = await api.database.connect();
       for (let n = 1; n <= 40; n++) {
         await writer.query("update album set sold = $1", [9000 + n]);
+        await until(() => [...last.values()].some((sold) => sold >= 9000 + n - (n % 10)), "results of late");
         if (n % 10 === 0)
           await writer.query(
             "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
           );
-        await pause(15);
       }
       await writer.query("update album set sold = 9999");
-      await until(() => [...last.values()].every((sold) => sold === 9999), 15_000);
+      await until(() => [...last.values()].every((sold) => sold === 9999), "the last result of each");
       expect(last.size).toBe(50);
       await writer.end();
       for (const socket of sockets) await socket.close();

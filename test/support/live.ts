@@ -35,10 +35,21 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
   let marker: TestSocket | undefined;
   let count = 0;
 
+  const mark = async (): Promise<string> => {
+    const name = `marker ${++count}`;
+    await api.sql("update public.studio set name = $1 where id = 1", [name]);
+    return name;
+  };
+
+  /** With its first change heard: until the source listens, it may miss some. */
   const openMarker = async (): Promise<TestSocket> => {
     const socket = await initiated(api);
     subscribe(socket, "marker", "subscription { studio_by_pk(id: 1) { name } }");
     await socket.next();
+    await untilSo(async () => {
+      await mark();
+      return socket.arrived().length > 0;
+    }, "a change is heard");
     return socket;
   };
 
@@ -49,8 +60,7 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
       marker ??= await openMarker();
       // the first message may come from a look at the database that began before the change; the second does not
       for (let round = 0; round < 2; round++) {
-        const name = `marker ${++count}`;
-        await api.sql("update public.studio set name = $1 where id = 1", [name]);
+        const name = await mark();
         await marker.next((message) => message.payload?.data?.studio_by_pk?.name === name);
       }
       await noneIsDue(context);

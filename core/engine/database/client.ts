@@ -122,6 +122,8 @@ export const wrap = (
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable); // pg's types ask for its own Connection in submit
     });
+  /** pg takes one statement at a time; a listener has several to send. */
+  let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection & { isEnded: boolean; backend: Backend } = {
     prepared: new PreparedStatements(),
     backend: backendOf(undefined, "session"),
@@ -135,7 +137,9 @@ export const wrap = (
     query: async <Row>(text: string, values: readonly unknown[]) => {
       // of core itself: the catalog may be of any size, and notifications go on for ever
       limit(Number.POSITIVE_INFINITY);
-      return lastRows<Row>(await client.query(text, values as unknown[]));
+      const asked = lastQuery.then(() => client.query(text, values as unknown[]));
+      lastQuery = asked.catch(() => undefined); // who asked gets the error
+      return lastRows<Row>(await asked);
     },
     script: async (text) => {
       limit(maxResultBytes);
