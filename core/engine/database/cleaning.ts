@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { empty, ident, join, literal, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { sqlstateOf } from "./pg-errors.ts";
+import type { PreparedStatements } from "./prepared.ts";
 import { FollowingBatch, type WirePlan, type WireRow, type WireStatement } from "./wire.ts";
 
 /** `sequences`: no user code ran, but rows were written, so the sequence values they took stay readable (`lastval`). */
@@ -40,9 +41,6 @@ export const FORGET_SEQUENCES = cleaner(sql`discard sequences`);
  *  */
 const FIRST: readonly WireStatement[] = [cleaner(sql`reset all`), cleaner(sql`discard temp`), FORGET_SEQUENCES];
 
-/** Prepared on a connection, at most. */
-export const CLEANER_COUNT = FIRST.length + 1;
-
 /** Prepared by SQL, not by us: they hold what the functions' authors wrote, values of a caller included. */
 const FOREIGN = sql`pg_catalog.pg_prepared_statement() as prepared where prepared.from_sql`;
 
@@ -68,6 +66,10 @@ const listFor = (
 ): readonly WireStatement[] => [...FIRST, last(traits, wanted)];
 
 const ALL = { withJit: listFor({ hasNoJit: false }), withoutJit: listFor({ hasNoJit: true }) };
+
+/** What the cleaning of a connection prepares, at most. */
+export const CLEANER_COUNT = ALL.withoutJit.length;
+export const CLEANER_BYTES = ALL.withoutJit.reduce((bytes, { text }) => bytes + Buffer.byteLength(text), 0);
 
 const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireStatement[] =>
   kind === "sequences"
@@ -102,22 +104,33 @@ export interface Cleaner {
   readonly cleaned: Promise<boolean> | undefined;
 }
 
-/** Of one connection. `query`: runs what it does not send along, and gives the rows of the last statement. @rule
- *  R-TX-13 */
+/** Of one connection. `prepared`: what is prepared on it, by the cleaning too. `query`: runs what the cleaner does not
+ *  send along, and gives the rows of the last statement. @rule R-TX-13 */
 export const createCleaner = (
   traits: CleaningTraits,
+  prepared: PreparedStatements,
   query: (text: string) => Promise<readonly { readonly undo: string }[]>,
 ): Cleaner => {
-  const prepared = new Set<string>();
   const self: { cleaned: Promise<boolean> | undefined; follow: Cleaner["follow"] } = {
     cleaned: undefined,
     follow: ({ kind, prepares }, user) => {
       const list = cleaningOf(kind, traits);
-      const make = (): WirePlan => ({
-        statements: prepares ? list : list.map((statement) => ({ ...statement, name: "" })),
-        parses: list.map(({ name }) => !prepares || !prepared.has(name)),
-        closes: [],
-      });
+      const make = (): WirePlan => {
+        if (!prepares)
+          return {
+            statements: list.map((statement) => ({ ...statement, name: "" })),
+            parses: list.map(() => true),
+            closes: [],
+          };
+        const closes: string[] = [];
+        const parses = list.map(({ name, text }) => {
+          const isKnown = prepared.has(name);
+          if (!isKnown && prepared.doubtful.delete(name)) closes.push(name);
+          prepared.use(name, text);
+          return !isKnown;
+        });
+        return { statements: list, parses, closes };
+      };
       let settle: (isClean: boolean) => void = () => undefined;
       const settled = new Promise<boolean>((resolve) => {
         settle = (isClean) => {
@@ -134,12 +147,11 @@ export const createCleaner = (
       const settleRare = (before: readonly string[]): void => void cleanRare(before).then(settle, () => settle(false));
       return new FollowingBatch(make, (result) => {
         if ("error" in result) {
-          prepared.clear();
+          if (prepares) prepared.doubtAll();
           if (LOST.has(sqlstateOf(result.error))) settleRare(cleaningOf("all", traits).map(({ text }) => text));
           else settle(false);
           return;
         }
-        if (prepares) for (const { name } of list) prepared.add(name);
         if (kind === "all" && result.row !== undefined && isLeftOver(result.row, user)) settleRare([]);
         else settle(true);
       });

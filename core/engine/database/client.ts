@@ -111,7 +111,8 @@ export const wrap = (
       return connection.backend.hasNoJit;
     },
   };
-  const cleaner = createCleaner(traits, async (text) => lastRows(await client.query(text)));
+  const prepared = new PreparedStatements();
+  const cleaner = createCleaner(traits, prepared, async (text) => lastRows(await client.query(text)));
   const send = (plan: WirePlan, cleaning?: Cleaning, long?: LongValue): Promise<WireResult> =>
     new Promise((resolve) => {
       if (watch !== undefined) {
@@ -125,7 +126,7 @@ export const wrap = (
   /** pg takes one statement at a time; a listener has several to send. */
   let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection & { isEnded: boolean; backend: Backend } = {
-    prepared: new PreparedStatements(),
+    prepared,
     backend: backendOf(undefined, "session"),
     planOwner: undefined,
     // behind a statement that failed in a transaction that is still open there is a cleaning that fails too

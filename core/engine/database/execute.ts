@@ -65,9 +65,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const transactions = createTransactions(parts);
   const lostRole = createLostRoles(current, warn);
   const fullDisk = createFullDisk(parts.troubles, warn);
-  const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements } = current.options;
+  const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
-  let prepares = dbPreparedStatements;
   let tried: Replicas | undefined;
   /** Loaded for the first who wants it. */
   let openLongBody: typeof OpenLongBody | undefined;
@@ -175,33 +174,14 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     connection.planOwner = owner;
   };
 
-  /** A failed attempt that may be repeated: nothing can have been committed. `sending`: how it was sent. */
-  const mayRepeat = (failure: BatchFailure, pool: Pool, connection: Connection, sending: Sending): boolean => {
-    const { error } = failure.result;
-    // a function may raise whatever it likes
-    if (isRaised(error as { readonly routine?: string })) return false;
-    const state = sqlstateOf(error);
-    const message = error instanceof Error ? error.message : "";
-    // the type of a result changed under a prepared statement: it is closed and parsed anew
-    if (state === "0A000" && message.startsWith("cached plan must not change")) return true;
-    const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
-    const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
-    // others may have failed of it at the same time, and switched it off for the next
-    if (
-      !sending.prepares ||
-      !(isLost || isTaken) ||
-      failure.statement === undefined ||
-      !message.includes(failure.statement.name)
-    )
-      return false;
-    connection.prepared.clear();
-    pool.share(connection);
-    if (prepares)
+  /** What is prepared on the connection is not what was written down: a pooler has changed the backend, or code of users
+   *  has deallocated statements. */
+  const mistrust = async (pool: Pool, connection: Connection): Promise<void> => {
+    connection.prepared.doubtAll();
+    if (await pool.recheck(connection))
       warn(
         "the database loses prepared statements, as behind a connection pooler in transaction mode: no longer using them; set DATABASE_POOLER=transaction, or DB_PREPARED_STATEMENTS=false if there is no pooler",
       );
-    prepares = false;
-    return true;
   };
 
   /** `heard`: made only where somebody hears of it. `early`: called with rows whose body is still to come. */
@@ -212,6 +192,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     earlier?: Attempts,
   ): Promise<readonly ResultRow[]> => {
     let trustsNobody = false;
+    let isUnprepared = false;
     let isOpening = true;
     let attempts: Attempts | undefined;
     let pool = primary;
@@ -230,7 +211,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     const rebuild = (): Transaction =>
       transactions.build(
         execution,
-        { prepares: prepares && pool.sharing === undefined, sharing: pool.sharing },
+        { prepares: prepares && !isUnprepared && pool.sharing === undefined, sharing: pool.sharing },
         trustsNobody,
       );
     if (parts.logStatement !== undefined)
@@ -282,11 +263,14 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
           } catch (error) {
             if (isGone || isTaken || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
             const { switcher } = error;
-            if (switcher === undefined && !mayRepeat(error, pool, connection, transaction.sending)) throw error;
             if (switcher !== undefined) {
               transactions.remember(execution, switcher);
               trustsNobody = true;
-            }
+            } else if (transaction.sending.prepares && isOfOtherStatements(error)) {
+              await mistrust(pool, connection);
+              isUnprepared = true;
+            } else if (!isOfOldPlan(error)) throw error;
+            if ((await connection.cleaner.cleaned) === false) throw error;
             transaction = rebuild();
           }
         }
@@ -395,6 +379,24 @@ class BatchFailure {
     this.isUndone = isUndone;
   }
 }
+
+/** A failed attempt whose statements are prepared otherwise than was written down: nothing was committed. A function may
+ *  raise whatever it likes. */
+const isOfOtherStatements = ({ result: { error }, statement }: BatchFailure): boolean => {
+  if (isRaised(error as { readonly routine?: string }) || statement === undefined) return false;
+  const state = sqlstateOf(error);
+  const message = error instanceof Error ? error.message : "";
+  const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
+  const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
+  return (isLost || isTaken) && message.includes(statement.name);
+};
+
+/** The type of a result changed under a prepared statement, which is closed and parsed anew: nothing was committed. */
+const isOfOldPlan = ({ result: { error } }: BatchFailure): boolean =>
+  !isRaised(error as { readonly routine?: string }) &&
+  sqlstateOf(error) === "0A000" &&
+  error instanceof Error &&
+  error.message.startsWith("cached plan must not change");
 
 /** The array has holes, which only filter() drops. */
 const withoutGuards = (

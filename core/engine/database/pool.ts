@@ -51,8 +51,10 @@ export interface Pool {
   release(connection: Connection, isReusable: boolean): void;
   /** Defined once any of its connections was shared: all count as such from then on. @rule R-TX-15 */
   readonly sharing: Sharing | undefined;
-  /** This connection behaves like a shared one, whatever was found when it was opened. */
-  share(connection: Connection): void;
+  /** To be called where what is prepared on a connection is not what it should be. If a pooler is the reason, because the
+   *  connection has another backend than the one it was opened with, all connections count as shared from then on.
+   *  Resolves with whether that was found out just now. */
+  recheck(connection: Connection): Promise<boolean>;
   /** Connections opened before now are closed as they become free. @rule R-SC-4 */
   renew(): void;
   counts(): PoolCounts;
@@ -258,9 +260,12 @@ export const createPool = (options: PoolOptions): Pool => {
       idle.push(kept);
     },
     sharing: undefined,
-    share: ({ backend }) => {
+    recheck: async (connection) => {
       // an embedded database has one backend, which is everybody's anyway
-      if ("url" in target) pool.sharing ??= backend.sharing;
+      if ("stream" in target || (await hasOwnBackend(connection))) return false;
+      const isNew = pool.sharing === undefined;
+      pool.sharing ??= connection.backend.sharing;
+      return isNew;
     },
     get isClosed() {
       return isClosed;
@@ -308,6 +313,14 @@ export const createPool = (options: PoolOptions): Pool => {
   };
   return pool;
 };
+
+/** Whether it runs on the backend that the server told of when the connection was opened. A lost connection counts as
+ *  such: nothing is known of it. @rule R-TX-15 */
+const hasOwnBackend = (connection: Connection): Promise<boolean> =>
+  connection.query<{ readonly id: number }>("select pg_catalog.pg_backend_pid() as id", []).then(
+    ([row]) => row?.id === connection.processId,
+    () => true,
+  );
 
 const preparedOn = (connections: Iterable<Connection>): Pick<PoolCounts, "prepared" | "preparedBytes"> => {
   let [prepared, preparedBytes] = [0, 0];

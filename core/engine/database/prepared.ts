@@ -1,6 +1,6 @@
 /** What is prepared on a connection, and what of a batch has to be prepared first. The server stores text, parse tree and
  *  plan of each statement, many times the size of its text. */
-import { CLEANER_COUNT } from "./cleaning.ts";
+import { CLEANER_BYTES, CLEANER_COUNT } from "./cleaning.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 import type { WirePlan, WireResult, WireStatement } from "./wire.ts";
 
@@ -49,9 +49,10 @@ export class PreparedStatements {
     this.bytes -= size;
   }
 
-  clear(): void {
+  /** Something else has prepared or forgotten statements of these names. */
+  doubtAll(): void {
+    for (const name of this.sizes.keys()) this.doubtful.add(name);
     this.sizes.clear();
-    this.doubtful.clear();
     this.size = this.bytes = 0;
   }
 
@@ -86,12 +87,13 @@ const LARGEST_SHARE = 1 / 8;
 
 /** For all connections of an api: prepared is what was used before and leaves room for others. @rule R-BND-6 */
 export const createBatchPlanner = (limits: PreparedLimits): PlanBatch => {
-  const { maxBytes } = limits;
+  // the cleaning comes on top, behind the batch that makes room
+  const maxBytes = Math.max(0, limits.maxBytes - CLEANER_BYTES);
   const maxCount = Math.max(0, limits.maxCount - CLEANER_COUNT);
   const usedOnce = new Set<string>();
 
   const isWorth = (name: string, text: string): boolean => {
-    if (text.length > maxBytes * LARGEST_SHARE) return false;
+    if (text.length > limits.maxBytes * LARGEST_SHARE) return false;
     if (usedOnce.has(name)) return true;
     if (usedOnce.size >= MAX_NAMES) usedOnce.clear();
     usedOnce.add(name);
