@@ -175,7 +175,7 @@ export interface MediaContext {
   readonly options: Json | undefined;
   /** `value`: a scalar under the name `value`; `values`: several; `rows`: rows of the read; `row`: at most one. */
   readonly returns: "rows" | "row" | "value" | "values";
-  /** Output names in order, when known without running. */
+  /** Output names in order, where the statement itself names them; else none: `*` is what the database makes of it. */
   readonly outputs: readonly string[];
   /** The relation that the rows belong to, if any. */
   readonly relation: Relation | undefined;

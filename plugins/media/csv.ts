@@ -6,13 +6,16 @@ const SCALAR = "pgrst_scalar";
 
 /** Quoted where the name would read as more than one field. */
 const headerField = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+const KEY_FIELD = sql`case when _key ~ '[",\\r\\n]' then '"' || pg_catalog.replace(_key, '"', '""') || '"' else _key end`;
 
-/** Names of the columns; of rows whose columns the model does not know, those of the first one. */
+/** Names of the columns. Where the statement does not name them, they are those of the first row: the table may have
+ *  changed since its columns were read. */
 const header = ({ row, returns, outputs }: MediaContext): Sql => {
   const names = returns === "value" || returns === "values" ? [SCALAR] : outputs;
   if (names.length > 0)
     return sql`case when pg_catalog.count(*) = 0 then '' else ${literal(names.map(headerField).join(","))} end`;
-  return sql`coalesce((select pg_catalog.string_agg(_key, ',') from pg_catalog.json_object_keys((pg_catalog.array_agg(pg_catalog.row_to_json(${row})))[1]) as _key), '')`;
+  const first = sql`pg_catalog.row_to_json((pg_catalog.array_agg(${row}))[1])`;
+  return sql`coalesce((select pg_catalog.string_agg(${KEY_FIELD}, ',') from pg_catalog.json_object_keys(${first}) as _key), '')`;
 };
 
 /** @rule R-MED-2 */

@@ -19,15 +19,7 @@ import type {
 import type { Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileCall, compileCallSource, routineOf } from "./call.ts";
-import {
-  bodyOf,
-  declaredColumns,
-  insertedCount,
-  locationOf,
-  outputNames,
-  totalOf,
-  type EnvelopeColumn,
-} from "./envelope.ts";
+import { bodyOf, declaredColumns, insertedCount, locationOf, totalOf, type EnvelopeColumn } from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
 import { empty, ident, integer, isEmpty, join, literal, slot, sql, toStatement, type Sql } from "./fragment.ts";
 import { textOfObject } from "./json.ts";
@@ -146,6 +138,9 @@ const wrapped = (
   return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
+/** The database alone knows what `*` stands for. */
+const NO_NAMES: readonly string[] = [];
+
 const isWhole = (read: Read): boolean => read.output.length === 1 && read.output[0]?.kind === "all";
 
 const relationOfRead = (compiler: Compiler, read: Read) => {
@@ -182,7 +177,7 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
       sql: bodyOf(compiler, envelope, {
         rowAlias: row,
         returns: "rows",
-        outputs: rows.names ?? outputNames(read, relation),
+        outputs: rows.names ?? NO_NAMES,
         relation,
         isWholeRow: isWhole(read),
         page: { read, rowOf },
@@ -276,7 +271,7 @@ const compileWritePlan = (
         sql: bodyOf(compiler, envelope, {
           rowAlias: row,
           returns: "rows",
-          outputs: rows.names ?? outputNames(read, write.relation),
+          outputs: rows.names ?? NO_NAMES,
           relation: write.relation,
           isWholeRow: isWhole(read),
         }),
@@ -406,7 +401,7 @@ const compileCallRows = (
       sql: bodyOf(compiler, envelope, {
         rowAlias: row,
         returns: plan.returns === "row" ? "row" : "rows",
-        outputs: rows.names ?? outputNames(read, relation),
+        outputs: rows.names ?? NO_NAMES,
         relation,
         isWholeRow: isWhole(read),
       }),

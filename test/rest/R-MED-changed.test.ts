@@ -1,0 +1,168 @@
+/** Columns that change while an api serves, with nobody to tell it: each value stands under the name that it has in the
+ *  database, in every media type. */
+import { expect, test } from "vitest";
+import { ndjson } from "../../plugins/plus/ndjson/index.ts";
+import { capabilities, rolledBack, startApi, type Answer } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
+
+const db = await testDatabase();
+const point = capabilities.postgis ? ", at gis.geometry" : "";
+
+/** The table, and functions that return its rows. */
+const made = (name: string, columns: string): string => `
+  create table changing.${name} (${columns}${point});
+  grant all on changing.${name} to sea_anon;
+  insert into changing.${name} (id, nick, mail, phone) values (1, 'bo', 'b@x', '555');
+  create function changing.all_${name}() returns setof changing.${name} language sql stable as 'select * from changing.${name}';
+  create function changing.one_${name}() returns changing.${name} language sql stable as 'select * from changing.${name} limit 1';
+`;
+
+const COLUMNS = "id int primary key, nick text, mail text, phone text";
+
+/** Names of the columns afterwards, in order. */
+const CHANGES: readonly { readonly name: string; readonly sql: string; readonly names: readonly string[] }[] = [
+  { name: "dropped", sql: "alter table changing.dropped drop column nick", names: ["id", "mail", "phone"] },
+  {
+    name: "added",
+    sql: "alter table changing.added add column zip text default '9'",
+    names: ["id", "nick", "mail", "phone", "zip"],
+  },
+  {
+    name: "renamed",
+    sql: "alter table changing.renamed rename column nick to alias; alter table changing.renamed rename column phone to nick",
+    names: ["id", "alias", "mail", "nick"],
+  },
+  {
+    name: "rebuilt",
+    sql: `drop table changing.rebuilt cascade; ${made("rebuilt", "phone text, mail text, id int primary key, nick text")}`,
+    names: ["phone", "mail", "id", "nick"],
+  },
+];
+
+await db.query(`
+  create schema changing;
+  grant usage on schema changing to sea_anon;
+  ${CHANGES.map(({ name }) => made(name, COLUMNS)).join("")}
+  ${made("returned", COLUMNS)}
+`);
+const api = await startApi({
+  on: db,
+  dbSchemas: ["changing"],
+  dbPool: 1,
+  ...(capabilities.postgis ? { dbExtraSearchPath: ["public", "gis"] } : {}),
+  parts: [ndjson],
+});
+
+type Entries = readonly (readonly [name: string, value: string | null])[];
+
+/** GeoJSON has the geometry elsewhere. */
+const isPlain = ([name]: readonly [string, unknown]): boolean => name !== "at";
+
+/** Numbers as text, as in CSV. */
+const entriesOf = (row: object): Entries =>
+  Object.entries(row)
+    .filter(isPlain)
+    .map(([name, value]) => [name, value === null ? null : String(value)] as const);
+
+/** Of an array of rows or of one row. */
+const objects = (json: unknown): readonly Entries[] => [json].flat().map((row) => entriesOf(row as object));
+
+const fromJson = (text: string): readonly Entries[] => objects(JSON.parse(text));
+
+const fromCsv = (text: string): readonly Entries[] => {
+  const [header = [], ...lines] = text.split("\n").map((line) => line.split(","));
+  return lines.map((fields) => header.map((name, i) => [name, fields[i] || null] as const).filter(isPlain));
+};
+
+interface Media {
+  readonly type: string;
+  readonly read: (text: string) => readonly Entries[];
+  readonly hasNulls?: boolean;
+}
+
+const MEDIA: readonly Media[] = [
+  { type: "application/json", read: fromJson },
+  { type: "text/csv", read: fromCsv },
+  { type: "application/vnd.pgrst.object+json", read: fromJson },
+  { type: "application/vnd.pgrst.array+json;nulls=stripped", read: fromJson, hasNulls: false },
+  { type: "application/vnd.pgrst.object+json;nulls=stripped", read: fromJson, hasNulls: false },
+  { type: "application/x-ndjson", read: (text) => text.trimEnd().split("\n").flatMap(fromJson) },
+  ...(capabilities.postgis
+    ? [
+        {
+          type: "application/geo+json",
+          read: (text: string) =>
+            objects(JSON.parse(text).features.map(({ properties }: { readonly properties: object }) => properties)),
+        },
+      ]
+    : []),
+];
+
+const shown = rolledBack("return=representation");
+
+type Row = Readonly<Record<string, string | null>>;
+
+interface RequestKind {
+  readonly what: string;
+  readonly send: (name: string, accept: string) => Promise<Answer>;
+  /** The row of the answer, where it is another than the stored one. */
+  readonly row?: (stored: Row) => Row;
+}
+
+const OF_TABLES: readonly RequestKind[] = [
+  { what: "GET", send: (name, accept) => api.get(`/${name}`, { headers: { accept } }) },
+  {
+    what: "POST",
+    send: (name, accept) => api.post(`/${name}`, { headers: { ...shown, accept }, body: { id: 2, mail: "m@x" } }),
+    row: () => ({ id: "2", mail: "m@x", zip: "9" }),
+  },
+  {
+    what: "PATCH",
+    send: (name, accept) => api.patch(`/${name}?id=eq.1`, { headers: { ...shown, accept }, body: { mail: "new@x" } }),
+    row: (stored) => ({ ...stored, mail: "new@x" }),
+  },
+  { what: "DELETE", send: (name, accept) => api.delete(`/${name}?id=eq.1`, { headers: { ...shown, accept } }) },
+];
+const OF_FUNCTIONS: readonly RequestKind[] = [
+  { what: "a function of rows", send: (name, accept) => api.get(`/rpc/all_${name}`, { headers: { accept } }) },
+  { what: "a function of one row", send: (name, accept) => api.get(`/rpc/one_${name}`, { headers: { accept } }) },
+];
+
+test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value stands under its own name", async (change) => {
+  const { name, sql, names } = change;
+  // statements are prepared with their second use
+  for (let turn = 0; turn < 2; turn++)
+    for (const { send } of OF_TABLES)
+      for (const { type } of MEDIA) expect((await send(name, type)).status).toBeLessThan(300);
+
+  await db.query(sql);
+
+  const [found] = await db.query(`select to_json(t) as row from changing.${name} as t`);
+  const stored: Row = Object.fromEntries(entriesOf(found?.["row"]));
+  for (const { what, send, row = (same: Row) => same } of [...OF_TABLES, ...OF_FUNCTIONS]) {
+    const values = row(stored);
+    const entries = names.map((column) => [column, values[column] ?? null] as const);
+    for (const { type, read, hasNulls = true } of MEDIA) {
+      const { status, text } = await send(name, type);
+      const expected = entries.filter(([, value]) => hasNulls || value !== null);
+      expect([what, type, status < 300 ? read(text) : text]).toEqual([what, type, [expected]]);
+    }
+  }
+});
+
+test("R-MED-2 CSV of a function has the columns that JSON has, also where PostgreSQL keeps those of before", async () => {
+  const textOf = async (accept: string): Promise<string> =>
+    (await api.get("/rpc/all_returned", { headers: { accept } })).text;
+  const expectSame = async (): Promise<void> =>
+    expect(fromCsv(await textOf("text/csv"))).toEqual(fromJson(await textOf("application/json")));
+  // what is prepared keeps the columns that the function returned then
+  for (let turn = 0; turn < 2; turn++) await expectSame();
+  for (const change of ["drop column nick", "add column zip text default '9'", "rename column phone to nick"]) {
+    await db.query(`alter table changing.returned ${change}`);
+    await expectSame();
+  }
+  await db.query(
+    `drop table changing.returned cascade; ${made("returned", "phone text, mail text, id int, nick text")}`,
+  );
+  await expectSame();
+});
