@@ -2,6 +2,7 @@
 import type { RelApiOptions } from "../../core/index.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import type { Server } from "../support/postgres-server.ts";
+import { until } from "../support/until.ts";
 
 /** One table that everybody may read and write, and a function that takes its time. */
 export const createShop = (server: Server): Promise<unknown> =>
@@ -49,10 +50,10 @@ export const logOf = (): { readonly lines: Line[]; readonly logger: NonNullable<
   };
 };
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 export interface Asked {
   sent: number;
+  /** Requests that need not be sent again: they succeeded, or were sent twice. */
+  done: number;
   /** Failed when sent. */
   failed: number;
   /** Failed when sent a second time. */
@@ -61,20 +62,32 @@ export interface Asked {
   readonly statuses: Map<number, number>;
 }
 
+export interface Asker {
+  readonly asked: Asked;
+  stop(): Promise<Asked>;
+}
+
+/** Each of them has sent a request after now, and is done with it. */
+export const untilAllAsked = async (askers: readonly Asker[]): Promise<void> => {
+  // the one that is under way was sent before
+  const wanted = askers.map(({ asked }) => asked.done + 2);
+  await until(() => askers.every(({ asked }, i) => asked.done >= (wanted[i] ?? 0)), "another request of each client");
+};
+
 /** Sends one after the other until told to stop; what fails with 5xx is sent once more. */
-export const keepAsking = (
-  ask: (i: number) => Promise<{ readonly status: number; readonly text?: string }>,
-): { readonly asked: Asked; stop(): Promise<Asked> } => {
-  const asked: Asked = { sent: 0, failed: 0, failedTwice: 0, statuses: new Map() };
+export const keepAsking = (ask: (i: number) => Promise<{ readonly status: number; readonly text?: string }>): Asker => {
+  const asked: Asked = { sent: 0, done: 0, failed: 0, failedTwice: 0, statuses: new Map() };
   let isOver = false;
   const run = async (): Promise<void> => {
     while (!isOver) {
       const i = asked.sent++;
       const first = await ask(i);
-      if (first.status < 500) continue;
-      asked.failed++;
-      asked.statuses.set(first.status, (asked.statuses.get(first.status) ?? 0) + 1);
-      if ((await ask(i)).status >= 500) asked.failedTwice++;
+      if (first.status >= 500) {
+        asked.failed++;
+        asked.statuses.set(first.status, (asked.statuses.get(first.status) ?? 0) + 1);
+        if ((await ask(i)).status >= 500) asked.failedTwice++;
+      }
+      asked.done++;
     }
   };
   const running = run();

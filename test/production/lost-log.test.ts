@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest";
 import { atFileEnd } from "../support/file-end.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { program } from "./standalone.ts";
-import { eventually, freePort } from "./support.ts";
+import { until } from "../support/until.ts";
+import { freePort } from "./support.ts";
 
 /** `/dev/full` answers every write with "no space left on device". */
 describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)(
@@ -36,7 +37,7 @@ describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)(
       const get = async (): Promise<number> =>
         (await fetch(`http://127.0.0.1:${port}/api/ports?limit=1`).catch(() => ({ status: 0 }))).status;
       const ready = async (): Promise<string> => (await fetch(`http://127.0.0.1:${adminPort}/ready`)).text();
-      await eventually(async () => (await get()) === 200, 20_000, "the start");
+      await until(async () => (await get()) === 200, "the server answers");
       return { child, get, ready, code: () => code };
     };
 
@@ -46,7 +47,7 @@ describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)(
       for (let i = 0; i < 20; i++) expect(await get()).toBe(200);
       expect(await ready()).toContain("log on stdout: it cannot be written: ENOSPC\n");
       child.kill("SIGTERM");
-      await eventually(() => code() !== undefined, 10_000);
+      await until(() => code() !== undefined, "the server has ended");
       expect(code()).toBe(0);
     });
 
@@ -57,7 +58,7 @@ describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)(
       for (let i = 0; i < 20; i++) expect(await get()).toBe(200);
       expect(await ready()).toContain("log on stdout: it cannot be written: EPIPE\n");
       child.kill("SIGTERM");
-      await eventually(() => code() !== undefined, 10_000);
+      await until(() => code() !== undefined, "the server has ended");
       expect(code()).toBe(0);
     });
   },

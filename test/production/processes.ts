@@ -7,7 +7,8 @@ import { WebSocket } from "ws";
 import { atFileEnd } from "../support/file-end.ts";
 import { openStatements, type Statements } from "../support/statements.ts";
 import { startPrimary, type Server } from "../support/postgres-server.ts";
-import { eventually, folderFor, freePort, startProgram, type Program } from "./support.ts";
+import { until } from "../support/until.ts";
+import { folderFor, freePort, startProgram, type Program } from "./support.ts";
 
 const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import.meta.url));
 
@@ -21,9 +22,8 @@ export interface Machine {
 
 /** Listens, and has loaded the schema. */
 export const startMachine = async (settings: Readonly<Record<string, string>>): Promise<Machine> => {
-  const port = await freePort();
   const child = spawn(process.execPath, [program], {
-    env: { PATH: process.env["PATH"], PORT: String(port), HOST: "127.0.0.1", ANON_ROLE: "web_anon", ...settings },
+    env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", ANON_ROLE: "web_anon", ...settings },
   });
   let written = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (written += String(chunk)));
@@ -35,9 +35,10 @@ export const startMachine = async (settings: Readonly<Record<string, string>>): 
   atFileEnd(async () => {
     if (child.exitCode === null && child.signalCode === null) await stop("SIGTERM");
   });
-  await eventually(() => written.includes("Try:") || child.exitCode !== null, 30_000, "the start");
-  if (child.exitCode !== null) throw new Error(written);
-  return { port, pid: child.pid ?? 0, output: () => written, stop };
+  await until(() => written.includes("Try:") || child.exitCode !== null, "the server prints its banner");
+  const [, port] = /^ *REST +http:\/\/127\.0\.0\.1:(\d+)/m.exec(written) ?? [];
+  if (port === undefined) throw new Error(written);
+  return { port: Number(port), pid: child.pid ?? 0, output: () => written, stop };
 };
 
 export interface Place {

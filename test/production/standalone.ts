@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { existsSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { atFileEnd } from "../support/file-end.ts";
-import { eventually, freePort } from "./support.ts";
+import { until } from "../support/until.ts";
+import { freePort } from "./support.ts";
 
 /** This file may be the compiled one, which stands beside it. */
 const candidates = ["../../dist/presets/standalone.js", "../../presets/standalone.js"].map((path) =>
@@ -38,7 +39,8 @@ export interface Standalone {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Resolves once it is ready, unless that is not waited for. Ports as given, or free ones. */
+/** Resolves once it is ready, unless that is not waited for. Ports as given, or free ones: a server that restarts keeps
+ *  its ports, and no log names that of the admin listener. */
 export const startStandalone = async (
   environment: Environment,
   { port, adminPort, waits = true, logFile }: StartStandalone = {},
@@ -77,14 +79,10 @@ export const startStandalone = async (
     }
   };
   if (waits)
-    await eventually(
-      async () => {
-        if (isOver) throw new Error(`it ended: ${written}`);
-        return (await ready())[0] === 200;
-      },
-      30_000,
-      "the start",
-    );
+    await until(async () => {
+      if (isOver) throw new Error(`it ended: ${written}`);
+      return (await ready())[0] === 200;
+    }, "the standalone server is ready");
   return {
     url: `http://127.0.0.1:${own}`,
     port: own,

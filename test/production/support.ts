@@ -3,10 +3,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { accessSync, constants, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { delimiter, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { atFileEnd } from "../support/file-end.ts";
 import { freePort } from "../support/ports.ts";
 import { serverFolder, serverUser } from "../support/postgres-programs.ts";
+import { until } from "../support/until.ts";
 
 export { freePort };
 
@@ -52,7 +52,7 @@ export interface Program {
 export const startProgram = async (
   program: string,
   args: readonly string[],
-  { port, patienceMs = 15_000 }: { readonly port: number; readonly patienceMs?: number },
+  { port }: { readonly port: number },
 ): Promise<Program> => {
   const path = pathOf(program);
   const child = spawn(path, args, serverUser ?? {});
@@ -73,14 +73,13 @@ export const startProgram = async (
     clearTimeout(patience);
   };
   atFileEnd(() => stop("SIGINT"));
-  const deadlineMs = Date.now() + patienceMs;
-  while (!(await isOpen(port))) {
-    if (hasEnded || Date.now() > deadlineMs) {
-      await stop("SIGKILL");
-      throw new Error(`${program} does not listen on port ${port}: ${written}`);
-    }
-    await sleep(50);
+  try {
+    await until(async () => hasEnded || (await isOpen(port)), `${program} listens on port ${port}`);
+  } catch (error) {
+    await stop("SIGKILL");
+    throw new Error(`${String(error)}: ${written}`);
   }
+  if (hasEnded) throw new Error(`${program} ended: ${written}`);
   return { process: child, output: () => written, stop };
 };
 
@@ -93,17 +92,3 @@ const isOpen = (port: number): Promise<boolean> =>
     });
     socket.once("error", () => resolve(false));
   });
-
-/** Asks again and again. @throws Error when it is still not so after `withinMs` */
-export const eventually = async (
-  isSo: () => boolean | Promise<boolean>,
-  withinMs: number,
-  what = "it",
-): Promise<number> => {
-  const startedAtMs = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - startedAtMs > withinMs) throw new Error(`${what} did not happen within ${withinMs} ms`);
-    await sleep(50);
-  }
-  return performance.now() - startedAtMs;
-};

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { atFileEnd } from "../../support/file-end.ts";
-import { eventually } from "../support.ts";
+import { until } from "../../support/until.ts";
 import { fault } from "./fault.ts";
 import { oneServer, ROLE, type OneServer } from "./scenes.ts";
 
@@ -35,7 +35,7 @@ export const metadataBroken = fault<WithMetadata>({
   harm: async (scene) => {
     writeFileSync(scene.file, `${METADATA}  - [`);
     process.kill(scene.server.pid, "SIGUSR1");
-    await eventually(async () => (scene.told = (await scene.server.ready())[1]) !== "", 5000, "a word of /ready");
+    await until(async () => (scene.told = (await scene.server.ready())[1]) !== "", "/ready tells of the metadata");
   },
   mend: ({ file, server }) => {
     writeFileSync(file, METADATA);

@@ -1,7 +1,7 @@
 /** Two processes behind HAProxy, which asks for `/ready`. */
 import { startHaproxy, type Balancer } from "../haproxy.ts";
 import { startStandalone, type Standalone } from "../standalone.ts";
-import { eventually } from "../support.ts";
+import { until } from "../../support/until.ts";
 import { fault, type Scene } from "./fault.ts";
 import { environmentOf, startShelf } from "./scenes.ts";
 
@@ -23,7 +23,7 @@ const twoServers = async (): Promise<TwoServers> => {
     servers: [...servers],
     again: async (server) => {
       const started = await startStandalone(environment, server);
-      await eventually(async () => (await balancer.upCount()) === 2, 15_000, "the return of the server");
+      await until(async () => (await balancer.upCount()) === 2, "HAProxy takes both servers for ready");
       return started;
     },
   };

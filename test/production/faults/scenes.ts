@@ -1,9 +1,9 @@
 /** What several faults arrange alike. */
 import { startPrimary, type Server } from "../../support/postgres-server.ts";
 import { atFileEnd } from "../../support/file-end.ts";
+import { until } from "../../support/until.ts";
 import { startStandalone, type Environment, type Standalone } from "../standalone.ts";
 import { startSubscribers } from "../subscribers.ts";
-import { eventually } from "../support.ts";
 import type { Scene } from "./fault.ts";
 
 export const ROLE = "shelf_anon";
@@ -60,13 +60,14 @@ export const follow = async (urls: readonly string[]): Promise<Followers> => {
     for (const each of all) each.stop();
   });
   const last = (): readonly (string | undefined)[] => all.flatMap((each) => each.last());
-  await eventually(() => !last().includes(undefined), 10_000, "the first results of live queries");
+  await until(() => !last().includes(undefined), "all live queries have a first result");
   return {
     caughtUp: async (database) => {
       const [row] = await database.query("select n from shelf order by id desc limit 1");
       const wanted = JSON.stringify({ data: { shelf: [row] } });
       const behind = (): number => last().filter((text) => text !== wanted).length;
-      await eventually(() => behind() === 0, CAUGHT_UP_MS).catch(() => undefined);
+      const startedAtMs = performance.now();
+      await until(() => behind() === 0 || performance.now() - startedAtMs > CAUGHT_UP_MS, "live queries catch up");
       return behind() === 0 ? undefined : `${behind()} of ${last().length} live queries are behind`;
     },
   };

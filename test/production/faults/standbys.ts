@@ -14,10 +14,10 @@ export const primaryLost = fault<Failover>({
   name: "the primary is lost; after 5 s its standby is promoted",
   recoversWithinMs: 2000,
   arrange: async () => {
-    const primary = await startShelf();
+    const primary = await startShelf(["synchronous_commit = on"]);
     const standby = await startStandby(primary, "s1");
     await primary.query("alter system set synchronous_standby_names = 'FIRST 1 (s1)'");
-    await primary.query("select pg_reload_conf()");
+    await primary.reload();
     const url = `postgres://postgres@${primary.place},${standby.place}/postgres?target_session_attrs=read-write`;
     const one = await oneServer({}, primary, url);
     const followers = await follow([one.url]);
