@@ -1,6 +1,7 @@
 /** Processes of relApi as production has them, and clients that come back when they are cut off. */
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
@@ -113,8 +114,36 @@ export const watch = (port: number, id?: number): Watcher => {
   return watcher;
 };
 
-export const startNats = async (port: number): Promise<Program> =>
-  startProgram("nats-server", ["-a", "127.0.0.1", "-p", String(port)], { port });
+/** How many processes have subscribed to something, as the monitor of NATS says. */
+export const natsConnections = async (monitorPort: number): Promise<number> => {
+  const response = await fetch(`http://127.0.0.1:${monitorPort}/connz`);
+  const { connections } = (await response.json()) as { readonly connections: readonly { subscriptions: number }[] };
+  return connections.filter(({ subscriptions }) => subscriptions > 0).length;
+};
+
+/** What Redis answers to commands, one a line. */
+export const askRedis = (port: number, ...commands: readonly string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    let text = "";
+    socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
+    socket.on("error", reject).on("close", () => resolve(text));
+    socket.write([...commands, "QUIT", ""].join("\r\n"));
+  });
+
+/** How many processes have subscribed to something. */
+export const redisConnections = async (port: number, password?: string): Promise<number> => {
+  const text = await askRedis(port, ...(password === undefined ? [] : [`AUTH ${password}`]), "CLIENT LIST");
+  return text.split("\n").filter((line) => / sub=[1-9]/.test(line)).length;
+};
+
+/** `monitorPort`: where it says who is connected. */
+export const startNats = async (port: number, monitorPort?: number): Promise<Program> =>
+  startProgram(
+    "nats-server",
+    ["-a", "127.0.0.1", "-p", String(port), ...(monitorPort === undefined ? [] : ["-m", String(monitorPort)])],
+    { port },
+  );
 
 export const startRedis = async (port: number): Promise<Program> =>
   startProgram(

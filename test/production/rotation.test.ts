@@ -7,7 +7,9 @@ import { startPrimary, startStandby, type Server } from "../support/postgres-ser
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { createShop } from "./failures.ts";
 import { startStandalone, type Standalone } from "./standalone.ts";
-import { eventually, folderFor, freePort, has, startProgram } from "./support.ts";
+import { until } from "../support/until.ts";
+import { natsConnections, redisConnections } from "./processes.ts";
+import { folderFor, freePort, has, startProgram } from "./support.ts";
 
 /** A file that is replaced as a whole. */
 const secretFile = (first: string): { readonly setting: string; put(text: string): void } => {
@@ -51,20 +53,25 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     };
     const ofStandbys = standbys.map(({ port }) => port).sort((a, b) => a - b);
     const atStandbys = async (): Promise<boolean> => JSON.stringify(await places()) === JSON.stringify(ofStandbys);
-    await eventually(atStandbys, 5000, "reads at the replicas");
+    await until(atStandbys, "reads are answered by the replicas");
 
     await primary.query("alter role reader password 'second'");
     file.put(urlsWith("second"));
-    // replayed there
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const passwordAt = async ({ query }: Server): Promise<string> =>
+      JSON.stringify(await query("select rolpassword from pg_authid where rolname = 'reader'"));
+    const changed = await passwordAt(primary);
+    await until(
+      async () => (await Promise.all(standbys.map(passwordAt))).every((password) => password === changed),
+      "the replicas have the new password",
+    );
     for (const standby of standbys)
       await standby.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
-    await eventually(atStandbys, 5000, "reads at the replicas again");
+    await until(atStandbys, "reads are answered by the replicas again");
     expect((await server.ready())[1]).toBe("");
 
     // who is asked is known from the start on
     file.put(urlsWith("second").split(",")[0] ?? "");
-    await eventually(async () => (await server.ready())[1] !== "", 5000, "a word of /ready");
+    await until(async () => (await server.ready())[1] !== "", "/ready tells of the file");
     expect(await server.ready()).toEqual([
       200,
       expect.stringMatching(
@@ -72,9 +79,9 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
       ),
     ]);
     // one that has fallen behind is left out for a moment
-    await eventually(atStandbys, 5000, "reads at the replicas as before");
+    await until(atStandbys, "reads are answered by the replicas as before");
     expect(await server.stop()).toBe(0);
-  }, 60_000);
+  });
 
   /** Two processes, and whether a reload of one reaches the other. */
   const startTwo = async (primary: Server, more: Readonly<Record<string, string>>): Promise<readonly Standalone[]> => {
@@ -93,77 +100,74 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     const table = `table_${++tables}`;
     await primary.query(`create table ${table} (id int); grant select on ${table} to shop_anon`);
     process.kill(from?.pid ?? 0, "SIGUSR1");
-    await eventually(
-      async () => (await fetch(`${to?.url}/api/${table}`)).status === 200,
-      5000,
-      "a reload of the other",
-    );
+    await until(async () => (await fetch(`${to?.url}/api/${table}`)).status === 200, "the other process has reloaded");
   };
 
-  test.skipIf(!has("nats-server"))(
-    "C-SET-8 the password of NATS",
-    async () => {
-      const primary = await startPrimary();
-      await createShop(primary);
-      const port = await freePort();
-      const config = join(folderFor("nats"), "nats.conf");
-      const configure = (password: string): void =>
-        writeFileSync(config, `listen: 127.0.0.1:${port}\nauthorization { user: relapi, password: "${password}" }\n`, {
+  test.skipIf(!has("nats-server"))("C-SET-8 the password of NATS", async () => {
+    const primary = await startPrimary();
+    await createShop(primary);
+    const port = await freePort();
+    const config = join(folderFor("nats"), "nats.conf");
+    const monitor = await freePort();
+    const configure = (password: string): void =>
+      writeFileSync(
+        config,
+        `listen: 127.0.0.1:${port}\nhttp: 127.0.0.1:${monitor}\nauthorization { user: relapi, password: "${password}" }\n`,
+        {
           mode: 0o644,
-        });
-      configure("first");
-      const nats = await startProgram("nats-server", ["-c", config], { port });
-      const urlWith = (password: string): string => `nats://relapi:${password}@127.0.0.1:${port}`;
-      const file = secretFile(urlWith("first"));
-      const servers = await startTwo(primary, { BUS_URL: file.setting });
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      await reaches(primary, servers);
-      configure("second");
-      file.put(urlWith("second"));
-      nats.process.kill("SIGHUP"); // those that have the old password are sent away
-      await eventually(() => servers.every((each) => each.output().includes("lost the bus")), 5000, "a loss");
-      await new Promise((resolve) => setTimeout(resolve, 2000));
-      await reaches(primary, servers);
-    },
-    60_000,
-  );
+        },
+      );
+    configure("first");
+    const nats = await startProgram("nats-server", ["-c", config], { port });
+    const urlWith = (password: string): string => `nats://relapi:${password}@127.0.0.1:${port}`;
+    const file = secretFile(urlWith("first"));
+    const servers = await startTwo(primary, { BUS_URL: file.setting });
+    const listening = (): Promise<void> =>
+      until(async () => (await natsConnections(monitor)) === 2, "both processes listen to NATS");
+    await listening();
+    await reaches(primary, servers);
+    configure("second");
+    file.put(urlWith("second"));
+    nats.process.kill("SIGHUP"); // those that have the old password are sent away
+    await until(() => servers.every((each) => each.output().includes("lost the bus")), "both processes lose the bus");
+    await listening();
+    await reaches(primary, servers);
+  });
 
-  test.skipIf(!has("redis-server"))(
-    "C-SET-8 the password of Redis, for the bus and for rate limits",
-    async () => {
-      const primary = await startPrimary();
-      await createShop(primary);
-      const port = await freePort();
-      const start = (password: string) =>
-        startProgram(
-          "redis-server",
-          ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--requirepass", password],
-          { port },
-        );
-      const redis = await start("first");
-      const urlWith = (password: string): string => `redis://:${password}@127.0.0.1:${port}`;
-      const file = secretFile(urlWith("first"));
-      const servers = await startTwo(primary, {
-        BUS_URL: file.setting,
-        RATE_LIMITS: "shop_anon=600",
-        RATE_LIMIT_BURST: "1000",
-        LOG_LEVEL: "info",
-      });
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      await reaches(primary, servers);
+  test.skipIf(!has("redis-server"))("C-SET-8 the password of Redis, for the bus and for rate limits", async () => {
+    const primary = await startPrimary();
+    await createShop(primary);
+    const port = await freePort();
+    const start = (password: string) =>
+      startProgram(
+        "redis-server",
+        ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--requirepass", password],
+        { port },
+      );
+    const redis = await start("first");
+    const urlWith = (password: string): string => `redis://:${password}@127.0.0.1:${port}`;
+    const file = secretFile(urlWith("first"));
+    const servers = await startTwo(primary, {
+      BUS_URL: file.setting,
+      RATE_LIMITS: "shop_anon=600",
+      RATE_LIMIT_BURST: "1000",
+      LOG_LEVEL: "info",
+    });
+    const listening = (password: string): Promise<void> =>
+      until(async () => (await redisConnections(port, password)) === 2, "both processes listen to Redis");
+    await listening("first");
+    await reaches(primary, servers);
+    expect((await fetch(`${servers[0]?.url}/api/crate`)).status).toBe(200);
+    await redis.stop();
+    await fetch(`${servers[0]?.url}/api/crate`);
+    await start("second");
+    file.put(urlWith("second"));
+    await listening("second");
+    await reaches(primary, servers);
+    const counts = async (): Promise<boolean> => {
       expect((await fetch(`${servers[0]?.url}/api/crate`)).status).toBe(200);
-      await redis.stop();
-      await fetch(`${servers[0]?.url}/api/crate`);
-      await start("second");
-      file.put(urlWith("second"));
-      await new Promise((resolve) => setTimeout(resolve, 3000));
-      await reaches(primary, servers);
-      const counts = async (): Promise<boolean> => {
-        expect((await fetch(`${servers[0]?.url}/api/crate`)).status).toBe(200);
-        return servers[0]?.output().includes("rate limits are counted in Redis again") === true;
-      };
-      await eventually(counts, 5000, "counting in Redis");
-    },
-    60_000,
-  );
+      return servers[0]?.output().includes("rate limits are counted in Redis again") === true;
+    };
+    await until(counts, "rate limits are counted in Redis");
+  });
 });
