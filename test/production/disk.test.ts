@@ -1,22 +1,22 @@
 /** The disk of the database is full. */
 import { execFileSync } from "node:child_process";
-import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startPrimary } from "../support/postgres-server.ts";
-import { hasPostgres } from "../support/postgres-programs.ts";
+import { hasPostgres, serverFolder, serverUser } from "../support/postgres-programs.ts";
 import { atFileEnd } from "../support/file-end.ts";
+import { until } from "../support/until.ts";
 import { canMount } from "./faults/files.ts";
 import { startStandalone } from "./standalone.ts";
-import { eventually } from "./support.ts";
 
 const MEGABYTE = 1024 * 1024;
 
 /** A file system of its own, so small that it is soon full. */
 const smallDisk = (size: string): string => {
-  const folder = mkdtempSync(join(tmpdir(), "relapi-disk-"));
+  const folder = serverFolder("disk");
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);
+  if (serverUser !== undefined) chownSync(folder, serverUser.uid, serverUser.gid);
   atFileEnd(async () => {
     execFileSync("umount", ["-l", folder]);
     rmSync(folder, { recursive: true });
@@ -54,14 +54,12 @@ describe.skipIf(!canMount)("a full disk", () => {
     rmSync(filler);
     expect([(await post(5000, 10)).status, await get()]).toEqual([201, 200]);
     expect(await server.stop()).toBe(0);
-  }, 90_000);
+  });
 
   test.skipIf(!hasPostgres)(
     "R-ADM-7 X-MET-2 of PostgreSQL: writes are refused in each surface's words, reads go on, /ready and the metrics tell",
     async () => {
       const folder = smallDisk("8m");
-      const { uid, gid } = statSync("/var/lib/postgresql");
-      chownSync(folder, uid, gid);
       const database = await startPrimary();
       await database.query(`create tablespace small location '${folder}'`);
       await database.query(
@@ -115,9 +113,8 @@ describe.skipIf(!canMount)("a full disk", () => {
       expect([await counted("rest", "53100"), await counted("graphql", "unexpected")]).toEqual([6, 1]);
       rmSync(filler);
       expect((await write(10)).status).toBe(201);
-      await eventually(async () => (await server.ready())[1] === "", 20_000, "the end of the warning");
+      await until(async () => (await server.ready())[1] === "", "/ready tells of nothing");
       expect(await server.stop()).toBe(0);
     },
-    90_000,
   );
 });
