@@ -16,15 +16,17 @@ interface Behind {
   readonly adminPort: number;
 }
 
-/** Between two questions of it: a server is out after two bad answers in a row. */
-export const CHECK_MS = 200;
+/** How HAProxy asks: a server is out after two bad answers in a row, or two that take too long. */
+const CHECKS = { check: "inter 200ms fall 2", checkTimeout: "2s" };
 
-export const startHaproxy = async (servers: readonly Behind[]): Promise<Balancer> => {
+export const startHaproxy = async (
+  servers: readonly Behind[],
+  { check, checkTimeout }: typeof CHECKS = CHECKS,
+): Promise<Balancer> => {
   const folder = folderFor("haproxy");
   const [port, statsPort] = [await freePort(), await freePort()];
   const lines = servers.map(
-    (server, i) =>
-      `  server s${i} 127.0.0.1:${server.port} check port ${server.adminPort} inter ${CHECK_MS}ms fall 2 rise 1`,
+    (server, i) => `  server s${i} 127.0.0.1:${server.port} check port ${server.adminPort} ${check} rise 1`,
   );
   const file = join(folder, "haproxy.cfg");
   writeFileSync(
@@ -34,7 +36,7 @@ export const startHaproxy = async (servers: readonly Behind[]): Promise<Balancer
 defaults
   mode http
   timeout connect 2s
-  timeout check 2s
+  timeout check ${checkTimeout}
   timeout client 60s
   timeout server 60s
   timeout tunnel 1h

@@ -17,6 +17,8 @@ export interface Outcome {
 export interface Load {
   /** What has happened since the last call of it. */
   take(): Outcome;
+  /** Requests that were sent since the last call of `take`. */
+  sentCount(): number;
   /** By the clock; 0: none yet. */
   lastFailureMs(): number;
   stop(): Promise<Outcome>;
@@ -126,6 +128,7 @@ export const startLoad = (options: LoadOptions): Load => {
   };
   return {
     take,
+    sentCount: () => sent,
     lastFailureMs: () => lastFailureMs,
     stop: async () => {
       isOver = true;

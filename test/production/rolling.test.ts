@@ -5,15 +5,23 @@ import { startHaproxy } from "./haproxy.ts";
 import { startLoad } from "./load.ts";
 import { startStandalone, type Standalone } from "./standalone.ts";
 import { startSubscribers } from "./subscribers.ts";
-import { eventually, has } from "./support.ts";
+import { until } from "../support/until.ts";
+import { has, LONG_MS } from "./support.ts";
 
-const ARRANGEMENTS = [
-  { restarts: 15, workers: 1 },
-  { restarts: 3, workers: 2 },
-];
-const SOCKETS = 20;
+const RESTARTS = Number(process.env["ROLLING_RESTARTS"] ?? 3);
+const SOCKETS = 10;
+/** A server is out after one bad answer, however long a good one takes on a busy machine. */
+const CHECKS = { check: "inter 100ms fall 1", checkTimeout: "60s" };
+/** Requests between two restarts. */
+const REQUESTS = 50;
+
+interface Started {
+  readonly server: Standalone;
+  readonly workers: string;
+}
 
 describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling restarts behind HAProxy", async () => {
+  console.log(`ROLLING_RESTARTS=${RESTARTS}`);
   const database = await testDatabase();
   await database.query(
     "create table stone (id int primary key generated always as identity, n int); create table clock (id int primary key, at int); insert into clock values (1, 0); grant select, insert on stone, clock to sea_anon; grant usage on schema public to sea_anon",
@@ -22,53 +30,53 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
     DATABASE_URL: database.options.databaseUrl,
     ANON_ROLE: "sea_anon",
     DB_SCHEMAS: "public",
-    SHUTDOWN_DELAY: "1",
+    // many times longer than HAProxy takes to hear of it
+    SHUTDOWN_DELAY: "2",
     DB_POOL: "5",
     LOG_LEVEL: "error",
   };
 
-  test.each(ARRANGEMENTS)(
-    "R-ADM-4 $restarts of $restarts without a failed request, and no write is lost; workers: $workers",
-    async ({ restarts, workers }) => {
-      const environment = { ...common, WORKERS: String(workers) };
-      await database.query("truncate stone; update clock set at = 0");
-      let servers: readonly Standalone[] = [await startStandalone(environment), await startStandalone(environment)];
-      const balancer = await startHaproxy(servers);
+  test(
+    `R-ADM-4 ${RESTARTS} restarts of a single process and of one with workers, in turn: no request fails, and no write is lost`,
+    async () => {
+      const start = async (workers: string, again?: Standalone): Promise<Started> => ({
+        server: await startStandalone({ ...common, WORKERS: workers }, again),
+        workers,
+      });
+      let servers = await Promise.all([start("1"), start("2")]);
+      const balancer = await startHaproxy(
+        servers.map(({ server }) => server),
+        CHECKS,
+      );
       const load = startLoad({
         url: balancer.url,
         rest: "/api/stone?select=id,n&order=id.desc&limit=3",
         graphql: "{ stone(limit: 3, order_by: {id: desc}) { id n } }",
         writes: { relation: "stone", column: "n" },
-        workers: 3,
-        pauseMs: 2,
+        workers: 2,
+        pauseMs: 20,
       });
       const subscribers = startSubscribers(balancer.url, SOCKETS, "subscription { clock { at } }");
-      await eventually(() => subscribers.last().every((text) => text !== undefined), 10_000, "the first results");
+      await until(() => subscribers.last().every((text) => text !== undefined), "all live queries have a result");
       const failed: string[] = [];
       const written: number[] = [];
-      let sent = 0;
-      let whole = 0;
-      for (let i = 0; i < restarts; i++) {
-        const [oldest, other] = servers as [Standalone, Standalone];
-        const code = await oldest.stop();
-        const again = await startStandalone(environment, oldest);
-        servers = [other, again];
-        await eventually(async () => (await balancer.upCount()) === 2, 10_000, "the return of the server");
-        await database.query("update clock set at = $1", [i + 1]);
-        const wanted = JSON.stringify({ data: { clock: [{ at: i + 1 }] } });
-        await eventually(() => subscribers.last().every((text) => text === wanted), 10_000, "the live results");
+      for (let i = 1; i <= RESTARTS; i++) {
+        const [{ server, workers }, other] = servers as [Started, Started];
+        const code = await server.stop();
+        if (code !== 0) failed.push(`restart ${i}: exit code ${code}, ${server.output().slice(-300)}`);
+        servers = [other, await start(workers, server)];
+        await until(async () => (await balancer.upCount()) === 2, "HAProxy takes both servers for ready");
+        await database.query("update clock set at = $1", [i]);
+        const wanted = JSON.stringify({ data: { clock: [{ at: i }] } });
+        await until(() => subscribers.last().every((text) => text === wanted), "all live queries have the new result");
+        await until(() => load.sentCount() >= REQUESTS, "the requests between two restarts");
         const outcome = load.take();
-        sent += outcome.sent;
         written.push(...outcome.written);
         failed.push(...outcome.failures.map(({ what }) => what));
-        if (outcome.failures.length === 0 && code === 0) whole++;
-        else failed.push(`restart ${i + 1}: exit code ${code}, ${oldest.output().slice(-300)}`);
       }
       const rest = await load.stop();
       written.push(...rest.written);
       expect([...failed, ...rest.failures.map(({ what }) => what)]).toEqual([]);
-      expect(whole).toBe(restarts);
-      expect(sent).toBeGreaterThan(restarts * 100);
       expect(subscribers.faults()).toEqual([]);
       expect(subscribers.returns()).toBeGreaterThanOrEqual(SOCKETS);
       subscribers.stop();
@@ -76,8 +84,8 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
       const found = new Set(rows.map(({ n }) => n));
       expect(written.filter((n) => !found.has(n))).toEqual([]);
       expect(rows.length).toBe(written.length);
-      await Promise.all(servers.map((server) => server.stop()));
+      await Promise.all(servers.map(({ server }) => server.stop()));
     },
-    300_000,
+    LONG_MS * Math.max(1, RESTARTS / 15),
   );
 });

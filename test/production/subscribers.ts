@@ -46,7 +46,7 @@ export const startSubscribers = (url: string, count: number, query: string, isFa
       if (isOver) return;
       if (code !== GOING_AWAY) fault(`closed with ${code} ${String(reason)}`);
       returns++;
-      setTimeout(() => open(i), RETURN_MS * (0.5 + Math.random()));
+      setTimeout(() => open(i), RETURN_MS * (0.5 + i / count)); // not all at once
     });
   };
   for (let i = 0; i < count; i++) open(i);

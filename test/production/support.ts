@@ -10,6 +10,9 @@ import { until } from "../support/until.ts";
 
 export { freePort };
 
+/** The timeout of a test that starts many processes. Each condition that it waits for has a deadline of its own. */
+export const LONG_MS = 600_000;
+
 /** Debian puts servers where ordinary users do not look. */
 const FOLDERS = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
 
