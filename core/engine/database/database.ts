@@ -46,9 +46,10 @@ const SECOND_MS = 1000;
 /** A network that swallows packets must not hold those who wait for a connection for long after it has healed. */
 const CONNECT_MS = 5000;
 /** Together in one round trip. Without just-in-time compilation, because the planner thinks catalog queries far dearer
- *  than they are, and compiling them takes ten times what running them does. */
+ *  than they are, and compiling them takes ten times what running them does. Without parallel workers, which would take
+ *  processors from requests. */
 const BEGIN_SNAPSHOT =
-  "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true)";
+  "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true), pg_catalog.set_config('max_parallel_workers_per_gather', '0', true)";
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** Connects at first use. @throws RelApiError `preset` when the options name no database */
