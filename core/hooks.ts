@@ -136,6 +136,8 @@ export interface EmbedContext {
   readonly isGrouped: boolean;
   /** The parent sorts by it: `compile` must return a join with `row`. */
   readonly needsJoin: boolean;
+  /** The parent has a limit. */
+  readonly isLimited: boolean;
   /** The rows: every output under its key. */
   rows(read?: Read): Sql;
   /** All rows as one JSON array, `[]` if there are none. */

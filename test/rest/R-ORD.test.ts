@@ -154,6 +154,43 @@ cases(api, [
     ],
   },
   {
+    title: "R-ORD-3 with a limit, and rows that have none",
+    request: "GET /vessels?select=id,ports(country)&order=ports(country).desc,name&limit=2",
+    answer: [
+      { id: 3, ports: null },
+      { id: 1, ports: { country: "NO" } },
+    ],
+  },
+  {
+    title: "R-ORD-3 with a limit and a filter on the embed",
+    request:
+      "GET /voyages?select=id,vessels(name)&vessels.name=eq.Ariel&order=vessels(name).nullsfirst,id.desc&limit=2",
+    answer: [
+      { id: 3, vessels: null },
+      { id: 2, vessels: { name: "Ariel" } },
+    ],
+  },
+  {
+    title: "R-ORD-3 with a limit, an inner join and an offset",
+    request:
+      "GET /voyages?select=id,vessels!inner(name)&vessels.name=eq.Ariel&order=vessels(name),id.desc&limit=2&offset=1",
+    answer: [{ id: 1, vessels: { name: "Ariel" } }],
+  },
+  {
+    title: "R-ORD-3 with a limit and an embed in it",
+    request: "GET /voyages?select=id,vessels(name,ports(country))&order=vessels(name).desc,id&limit=2",
+    answer: [
+      { id: 3, vessels: { name: "Fram", ports: { country: "NO" } } },
+      { id: 1, vessels: { name: "Ariel", ports: { country: "NO" } } },
+    ],
+  },
+  {
+    title: "R-ORD-3 with a limit one level down",
+    request:
+      "GET /ports?select=id,vessels(id,registrations(number))&vessels.order=registrations(number).desc&vessels.limit=1&id=eq.1",
+    answer: [{ id: 1, vessels: [{ id: 2, registrations: { number: "R-202" } }] }],
+  },
+  {
     title: "R-ORD-4 the column is an output key",
     request: "GET /voyages?select=id,vessels(called:name)&order=vessels(called).desc,id&limit=1",
     answer: [{ id: 3, vessels: { called: "Fram" } }],

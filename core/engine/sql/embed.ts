@@ -65,6 +65,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     isCertainlyOne,
     isGrouped: use.isGrouped,
     needsJoin: use.needsJoin,
+    isLimited: use.isLimited,
     rows: (read = embed.read) => {
       const compiled = compileRows(compiler, read, place());
       keys = compiled.keys;

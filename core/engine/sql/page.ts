@@ -35,7 +35,8 @@ const embedsOf = (outputs: readonly Output[]): readonly Embed[] =>
     output.kind === "embed" ? [output] : output.kind === "object" ? embedsOf(output.of) : [],
   );
 
-const isFlat = ({ embeds }: Registry, { mode }: Embed): boolean =>
+/** Its columns are those of the parent. */
+export const isFlat = ({ embeds }: Registry, { mode }: Embed): boolean =>
   embeds.some((spec) => spec.mode === mode && spec.isFlat === true);
 
 /** It has one row for each row of the parent, whatever is in the tables. */

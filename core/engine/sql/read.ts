@@ -8,7 +8,7 @@ import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { openLevel, type ReadOptions } from "./level.ts";
 import { compileOrder } from "./order.ts";
-import { ordersByEmbed, pageOf, testsEmbed } from "./page.ts";
+import { isFlat, ordersByEmbed, pageOf, testsEmbed } from "./page.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
 import { buildObject, joinObject } from "./json.ts";
@@ -31,12 +31,12 @@ export interface CompiledRows {
 }
 
 /** Do the outputs group the rows of their level? @rule R-AGG-2 R-AGG-6 */
-const isGrouped = ({ embeds }: Registry, outputs: readonly Output[]): boolean => {
-  const isFlat = (mode: string): boolean => embeds.some((spec) => spec.mode === mode && spec.isFlat === true);
-  const groups = (output: Output): boolean =>
-    output.kind === "aggregate" || (output.kind === "embed" && isFlat(output.mode) && output.read.output.some(groups));
-  return outputs.some(groups);
-};
+const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
+  outputs.some(
+    (output) =>
+      output.kind === "aggregate" ||
+      (output.kind === "embed" && isFlat(registry, output) && isGrouped(registry, output.read.output)),
+  );
 
 /** The value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
 const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql => {
@@ -178,6 +178,7 @@ export const compileRows = (
     const compiled = compiler.compileEmbed(embed, scope, {
       isGrouped: grouped || place.isCompared === true,
       needsJoin,
+      isLimited: read.limit !== undefined || read.cap !== undefined,
       isOutput: !isExistence && embed.isHidden !== true,
     });
     if (compiled.join !== undefined) joins.push(compiled.join);

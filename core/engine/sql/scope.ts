@@ -81,6 +81,8 @@ export interface EmbedUse {
   readonly isGrouped: boolean;
   /** The parent sorts by it. */
   readonly needsJoin: boolean;
+  /** The parent has a limit. */
+  readonly isLimited: boolean;
   readonly isOutput: boolean;
 }
 
