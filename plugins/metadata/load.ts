@@ -17,14 +17,22 @@ const INCLUDE = /^!include\s+(.+)$/;
 
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 
+/** All of the metadata, while it is read. */
+interface Reading {
+  /** As often as they are included: files that include others several times each are a bomb as well. */
+  readonly files: string[];
+  /** What is in each file, which is read once. */
+  readonly contents: Map<string, Promise<Raw>>;
+  /** A file was refused, and with it the metadata: what is still to be read is of no use. */
+  isRefused: boolean;
+}
+
 /** The location of a value: its file, and the files that included it. */
 interface FileLocation {
   readonly root: string;
   readonly file: string;
   readonly through: readonly string[];
-  /** Of the whole metadata, as often as they are read: files that include others several times each are a bomb as
-   *  well. */
-  readonly files: string[];
+  readonly reading: Reading;
 }
 
 /** `files`: those that it was read from. */
@@ -43,11 +51,11 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw metadataUnreadable(source, error.code === "ENOENT" ? "no such file or folder" : error.message);
   });
-  const files: string[] = [];
+  const reading: Reading = { files: [], contents: new Map(), isRefused: false };
   const raw = found.isDirectory()
-    ? await loadFolder(path, files)
-    : await loadFile({ root: dirname(path), file: path, through: [], files });
-  return { raw, files };
+    ? await loadFolder(path, reading)
+    : await loadFile({ root: dirname(path), file: path, through: [], reading });
+  return { raw, files: reading.files };
 };
 
 /** An object of the caller's own, plain by contract; its whole numbers may be of type bigint. */
@@ -77,13 +85,26 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
   });
 };
 
-const loadFile = async (place: FileLocation): Promise<Raw> => {
-  const { file, files } = place;
-  files.push(file);
+const contentsOf = async (file: string, reading: Reading): Promise<Raw> => {
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
   });
-  return expand(parseText(await import("yaml"), text, file), place);
+  const yaml = await import("yaml");
+  return reading.isRefused ? null : parseText(yaml, text, file);
+};
+
+/** Files that another includes are read side by side. @throws RelApiError `preset` for the first that is refused */
+const loadFile = async (place: FileLocation): Promise<Raw> => {
+  const { file, reading } = place;
+  reading.files.push(file);
+  let contents = reading.contents.get(file);
+  if (contents === undefined) reading.contents.set(file, (contents = contentsOf(file, reading)));
+  try {
+    return await expand(await contents, place);
+  } catch (error) {
+    reading.isRefused = true;
+    throw error;
+  }
 };
 
 /** JSON is YAML too. Aliases are bounded so that a small file cannot become a large value. */
@@ -124,15 +145,19 @@ const expand = async (value: Raw, place: FileLocation): Promise<Raw> => {
 };
 
 /** @rule G-MET-2 */
-const include = async (name: string, { root, file, through, files }: FileLocation): Promise<Raw> => {
+const include = async (name: string, { root, file, through, reading }: FileLocation): Promise<Raw> => {
+  if (reading.isRefused) return null;
   const path = resolve(dirname(file), name);
   const inside = relative(root, path);
   if (inside.startsWith("..") || isAbsolute(inside))
     throw metadataUnreadable(file, `it includes ${name}, which is outside the metadata folder`);
   if (path === file || through.includes(path))
     throw metadataUnreadable(file, `it includes ${name}, which includes it in turn`);
-  if (files.length >= MAX_FILES) throw metadataUnreadable(file, `the metadata includes more than ${MAX_FILES} files`);
-  return loadFile({ root, file: path, through: [...through, file], files });
+  if (reading.files.length >= MAX_FILES) {
+    reading.isRefused = true;
+    throw metadataUnreadable(file, `the metadata includes more than ${MAX_FILES} files`);
+  }
+  return loadFile({ root, file: path, through: [...through, file], reading });
 };
 
 /** Files of a folder, beside those of `databases/`, by the key they fill. */
@@ -154,14 +179,14 @@ const PARTS = [
   "backend_configs",
 ] as const;
 
-const loadFolder = async (root: string, files: string[]): Promise<Raw> => {
+const loadFolder = async (root: string, reading: Reading): Promise<Raw> => {
   const optional = async (...names: readonly string[]): Promise<Raw | undefined> => {
     const path = join(root, ...names);
     const exists = await stat(path).then(
       () => true,
       () => false,
     );
-    return exists ? loadFile({ root, file: path, through: [], files }) : undefined;
+    return exists ? loadFile({ root, file: path, through: [], reading }) : undefined;
   };
   const version = await optional("version.yaml");
   if (version === undefined) throw metadataUnreadable(root, "the folder has no version.yaml");
