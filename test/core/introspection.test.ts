@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   columnOf,

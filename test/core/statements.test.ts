@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 /** The statements behind thirty usual requests, kept beside this file, so that a reviewer sees SQL change. `npm test --
  *  statements -u` writes them anew. */
 import { afterAll, expect, test } from "vitest";

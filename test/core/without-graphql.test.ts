@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 /** What the GraphQL surface answers where a plugin is missing. Several that do not touch each other are left out of one
  *  preset. */
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 /** The filter language: one role per filter, on the same rows. */
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";

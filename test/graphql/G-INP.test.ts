@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 import { expect, test } from "vitest";
 import { capabilities, forGraphql, startApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";

@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 /** Presets of the metadata: columns the caller has no say in. */
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";

@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, ident, sql, without, type Logger, type PluginContext } from "../../core/index.ts";

@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 /** The pages of `docs/features` and those recipes that show requests: each request is sent, to the server that the page
  *  starts, and is answered as the page shows. `DOCS_ANSWERS=write` writes the answers into the pages. */
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 /** Nearest first: docs/guides/nearest.md. */
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";

@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 import { describe, expect, test } from "vitest";
 import { definePlugin, RelApiError } from "../../core/index.ts";
 import type { ReadRaised } from "../../plugins/rest/api.ts";

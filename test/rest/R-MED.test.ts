@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { capabilities, rolledBack, startApi, type Answer } from "../support/api.ts";

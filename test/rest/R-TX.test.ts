@@ -1,3 +1,4 @@
+// @runs-also-on postgresql-15-postgis
 import { expect, test } from "vitest";
 import { bearer } from "../support/tokens.ts";
 import { asAdmin, capabilities, rolledBack, startApi } from "../support/api.ts";
