@@ -313,11 +313,11 @@ describe("hostile names", async () => {
     },
   );
 
-  test("X-PAGE-5 a thousand tables, and none", async () => {
+  test("X-PAGE-5 hundreds of tables, and none", async () => {
     const large = await openDatabase();
     await large.query("create schema many; create schema empty; grant usage on schema many, empty to sea_anon");
     await large.query(
-      `do $$ begin for i in 1..1000 loop
+      `do $$ begin for i in 1..300 loop
          execute format('create table many.t%s (id int primary key, name text, up int)', i);
          if i > 1 then execute format('alter table many.t%s add foreign key (up) references many.t%s', i, i - 1); end if;
        end loop; end $$; grant select on all tables in schema many to sea_anon`,
