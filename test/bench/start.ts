@@ -1,0 +1,106 @@
+/** `npm run bench:start -- 11`: what a start takes, as the median and the best of so many rounds: until the demo answers
+ *  its first request (C-CLI-7, C-PKG-7), until the embedded database answers its first question, and the longest that an
+ *  endless statement there holds up the event loop; and how much code the preset `minimal` loads. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import pg from "pg";
+import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+const rounds = Number(process.argv[2] ?? 11);
+
+/** Milliseconds from the start of the program to the answer. */
+const firstAnswer = async (program: string, words: readonly string[]): Promise<number> => {
+  const startedAtMs = performance.now();
+  const child = spawn(program, words, {
+    cwd: root,
+    detached: true, // npm has children
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PORT: "0" },
+  });
+  let printed = "";
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (chunk) => {
+      printed += String(chunk);
+      const found = /REST +(http\S+)/.exec(printed)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    child.once("exit", () => reject(new Error(`it ended: ${printed}`)));
+  });
+  await (await fetch(`${address}/album?select=title&album_id=eq.1`)).text();
+  const tookMs = performance.now() - startedAtMs;
+  const ended = once(child, "exit");
+  process.kill(-(child.pid as number), "SIGKILL"); // it has been started
+  await ended;
+  return tookMs;
+};
+
+const ENDLESS = "select count(*) from generate_series(1, 1000000000000000) as n";
+
+/** Milliseconds until the first question is answered, and the longest gap between turns of the event loop. */
+const embedded = async (): Promise<readonly [number, number]> => {
+  const startedAtMs = performance.now();
+  const database = startEmbeddedDatabase({ image: "demo" });
+  const client = new pg.Client({ stream: database.stream });
+  client.on("error", () => undefined);
+  await client.connect();
+  await client.query("select count(*) from track");
+  const tookMs = performance.now() - startedAtMs;
+  client.query(ENDLESS).catch(() => undefined); // closing ends it
+  let longestGapMs = 0;
+  for (let turn = 0, lastMs = performance.now(); turn < 50; turn++) {
+    await sleep(10);
+    longestGapMs = Math.max(longestGapMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }
+  await database.close();
+  return [tookMs, longestGapMs];
+};
+
+const loadedByMinimal = async (): Promise<string> => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["presets/minimal.ts"],
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    platform: "node",
+    write: false,
+    metafile: true,
+  });
+  const files = Object.keys(metafile.inputs);
+  const lines = files.map((file) => readFileSync(join(root, file), "utf8").split("\n").length);
+  return `${files.length} files, ${lines.reduce((sum, count) => sum + count, 0)} lines of source`;
+};
+
+const print = (name: string, times: readonly number[]): void => {
+  const sorted = [...times].sort((a, b) => a - b);
+  const median = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  console.log(`${name}: median ${median.toFixed(0)} ms, best ${(sorted[0] ?? Number.NaN).toFixed(0)} ms`);
+};
+
+const measure = async (one: () => Promise<number>): Promise<readonly number[]> => {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) times.push(await one());
+  return times;
+};
+
+print("npm start, first answer", await measure(() => firstAnswer("npm", ["start"])));
+print(
+  "relapi with the demo, first answer",
+  await measure(() => firstAnswer(process.execPath, ["dist/presets/standalone.js"])),
+);
+const gaps: number[] = [];
+const questions = await measure(async () => {
+  const [tookMs, gapMs] = await embedded();
+  gaps.push(gapMs);
+  return tookMs;
+});
+print("embedded demo, first question", questions);
+print("embedded demo, longest gap of the event loop beside an endless statement", gaps);
+console.log(`minimal loads ${await loadedByMinimal()}`);
