@@ -79,7 +79,7 @@ test.skipIf(!hasPsql || !hasRegistry)(
     });
     atFileEnd(async () => {
       try {
-        process.kill(-(child.pid ?? 0), "SIGKILL");
+        process.kill(-(child.pid as number), "SIGKILL");
       } catch {
         // all of the group have ended
       }
@@ -114,7 +114,7 @@ describe("a clone that is installed", () => {
       const response = await fetch(`${address()}/album?select=title&album_id=eq.1`);
       expect(await response.json()).toEqual([{ title: "For Those About To Rock We Salute You" }]);
     } finally {
-      process.kill(-(child.pid ?? 0), "SIGTERM");
+      process.kill(-(child.pid as number), "SIGTERM");
     }
   });
 });

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect, createServer as createTcpServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { definePlugin, type Counters } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 import { until } from "../support/until.ts";
@@ -31,7 +31,7 @@ test.skipIf(chromium === undefined)(
       response.end(isModule ? compiled : "<!doctype html><title>rows</title>");
     });
     await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
-    afterAll(() => page.close());
+    onTestFinished(() => void page.close());
 
     const options = { dbSchemas: ["public"], anonRole: "music_reader", liveQueryInterval: 50 };
     let api = await startApi(options);
@@ -46,13 +46,13 @@ test.skipIf(chromium === undefined)(
         from.on("error", () => to.destroy()).pipe(to);
     });
     await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
-    afterAll(() => front.close());
+    onTestFinished(() => void front.close());
     await api.sql(`create table public.line (id int primary key, text text);
       insert into public.line select i, repeat('long ', 10) || i from generate_series(1, 5) i;
       grant select on public.line to music_reader`);
     await api.reload();
     const browser = await openPage(`http://127.0.0.1:${(page.address() as AddressInfo).port}/`);
-    afterAll(() => browser.close());
+    onTestFinished(() => browser.close());
     await browser.evaluate(`import("/client.js").then(({ liveRows }) => {
       window.sent = []; window.shown = []; window.opened = 0;
       const rows = liveRows();
