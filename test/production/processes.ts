@@ -67,6 +67,8 @@ export const readers = async ({ sql }: Place): Promise<readonly number[]> =>
 export interface Watcher {
   /** The last value that it was told. */
   readonly n: () => number;
+  /** It was told of an error instead. */
+  readonly isRefused: () => boolean;
   readonly close: () => void;
 }
 
@@ -75,6 +77,7 @@ const BACK_MS = 100;
 /** Comes back when it is cut off. */
 const watchText = (port: number, query: string): Watcher => {
   let last = -1;
+  let isRefused = false;
   let socket: WebSocket | undefined;
   let isClosed = false;
   const connect = (): void => {
@@ -87,6 +90,7 @@ const watchText = (port: number, query: string): Watcher => {
     socket.on("message", (data: Buffer) => {
       const text = data.toString();
       if (text.startsWith('{"type":"ping"')) socket?.send('{"type":"pong"}');
+      isRefused ||= text.includes('"type":"error"');
       const found = /"n":(\d+)/.exec(text);
       if (found !== null) last = Number(found[1]);
     });
@@ -95,6 +99,7 @@ const watchText = (port: number, query: string): Watcher => {
   connect();
   return {
     n: () => last,
+    isRefused: () => isRefused,
     close: () => {
       isClosed = true;
       socket?.terminate();
