@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
-import { initiated, noneIsDue, openEvents, startLive, subscribe } from "../support/live.ts";
+import { initiated, noneIsDue, openEvents, roundTrip, startLive, subscribe } from "../support/live.ts";
 import type { TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 
@@ -332,7 +332,7 @@ describe("errors", () => {
     expect(JSON.parse(stream.events.at(-2)?.data ?? "")).toMatchObject({ errors: [{ message }] });
     expect(stream.events.at(-1)?.event).toBe("complete");
     await until(() => polled.context.counters.get("pool-in-use") === 0, "no statement runs");
-    await polled.get("/");
+    await roundTrip(polled);
     expect(socket.arrived()).toEqual([]);
     expect(polled.context.counters.get("live-subscribers")).toBe(0);
     await socket.close();
@@ -400,7 +400,7 @@ test("G-SUB-4 without any source of changes a live query is answered once", asyn
   subscribe(socket, "later", "subscription { artist_by_pk(id: 1) { country name } }");
   expect(await socket.next()).toMatchObject({ id: "later", payload: { data: { artist_by_pk: { country: "X" } } } });
   await noneIsDue(deaf.context);
-  await deaf.get("/");
+  await roundTrip(deaf);
   expect(socket.arrived()).toEqual([]);
   await socket.close();
   await deaf.close();

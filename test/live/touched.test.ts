@@ -4,13 +4,15 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import type { LiveRunSignal } from "../../plugins/subscriptions/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, openEvents, pause, subscribe, until } from "../support/live.ts";
+import { initiated, noneIsDue, openEvents, roundTrip, subscribe } from "../support/live.ts";
 import { documentOf, object, array, permissions, table } from "../support/metadata-document.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";
 import type { TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
-const SLOW_MS = 60_000;
+/** Polling brings no change while a test lasts. */
+const NEVER_MS = 10_000_000;
 
 const SCHEMA = `
 create type humour as enum ('calm', 'wild');
@@ -62,13 +64,15 @@ interface Watched {
   readonly socket: TestSocket;
   /** The live queries that a change runs again. */
   after(...changes: readonly string[]): Promise<Outcome>;
+  /** Resolves when what was changed by way of another process has been noticed, and its runs are over. */
+  noticed(): Promise<void>;
 }
 
 type Live = readonly [id: string, query: string, variables?: Readonly<Record<string, unknown>>];
 
 const openWatched = async (
   options: StartOptions,
-): Promise<Omit<Watched, "socket" | "after"> & { reruns(): number }> => {
+): Promise<Omit<Watched, "socket" | "after" | "noticed"> & { reruns(): number }> => {
   let context: PluginContext | undefined;
   let reruns = 0;
   let isTold = false;
@@ -87,14 +91,14 @@ const openWatched = async (
     },
   });
   const { parts = [], ...own } = options;
-  const api = await startApi(forGraphql({ liveQueryInterval: SLOW_MS, logger, ...own, parts: [...parts, counting] }));
+  const api = await startApi(forGraphql({ liveQueryInterval: NEVER_MS, logger, ...own, parts: [...parts, counting] }));
   const [{ isMade }] = (await api.sql(`select to_regclass('beacon') is not null as "isMade"`)) as [{ isMade: boolean }];
   if (!isMade) await api.sql(SCHEMA);
   await api.reload();
   const socket = await initiated(api);
   subscribe(socket, "1", "subscription { beacon { n } }");
   await socket.next();
-  await until(() => isTold, 15_000); // a slot waits for all transactions of the server
+  await until(() => isTold, "the changes are read"); // a slot waits for all transactions of the server
   await socket.close();
   return { api, context: context!, reruns: () => reruns };
 };
@@ -109,15 +113,6 @@ afterEach(async () => {
   for (const end of ending.splice(0)) await end();
 });
 
-/** Whatever was to run has run, and nothing follows from it. */
-const isQuiet = async ({ context, reruns }: Pick<Watched, "context"> & { reruns(): number }): Promise<void> => {
-  for (let before = -1; before !== reruns();) {
-    await until(() => context.counters.get("live-queries-due") === 0);
-    before = reruns();
-    await pause(20);
-  }
-};
-
 /** Subscribes to all of them, as the role if one is given. */
 const watching = async (
   { api, context, reruns }: Awaited<ReturnType<typeof openWatched>>,
@@ -127,18 +122,22 @@ const watching = async (
   const beacon = await initiated(api);
   subscribe(beacon, "beacon", "subscription { beacon { n } }");
   await beacon.next();
+  const noticed = async (): Promise<void> => {
+    const [{ n }] = (await api.sql("select n from beacon")) as [{ n: number }];
+    await beacon.next((message) => message.payload?.data?.beacon?.[0]?.n === n);
+    await noneIsDue(context);
+  };
   const light = async (): Promise<void> => {
-    const [{ n }] = (await api.sql("update beacon set n = n + 1 returning n")) as [{ n: number }];
-    await beacon.next((message) => message.payload?.data?.beacon?.[0]?.n === n, 8000);
-    await isQuiet({ context, reruns });
+    await api.sql("update beacon set n = n + 1");
+    await noticed();
   };
   // else the run that follows from its being watched shows a change before that is told
-  await isQuiet({ context, reruns });
+  await noneIsDue(context);
   await light(); // earlier changes are over
   const socket = await initiated(api, payload);
   for (const [id, query, variables] of live) subscribe(socket, id, `subscription ${query}`, variables);
   for (const _ of live) expect((await socket.next()).type).toBe("next");
-  await isQuiet({ context, reruns });
+  await noneIsDue(context);
   ending.push(async () => {
     await socket.close();
     await beacon.close();
@@ -147,11 +146,16 @@ const watching = async (
     api,
     context,
     socket,
+    noticed,
     after: async (...changes) => {
       const before = reruns();
       for (const change of changes) await api.sql(change);
       await light();
-      const answered = (await socket.during(30)).map(({ id }) => id as string).sort();
+      await roundTrip(api);
+      const answered = socket
+        .arrived()
+        .map(({ id }) => id as string)
+        .sort();
       return { reruns: reruns() - before - 1, answered };
     },
   };
@@ -391,17 +395,26 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     const [one, two] = [await openWatched({ busName: "pair" }), await openWatched({ busName: "pair" })];
     const first = await watching(one, lists("note", TEN));
     const second = await watching(two, lists("note", TEN));
-    await pause(300); // what the second wants to be told
     const after = async (change: string): Promise<readonly number[]> => {
       const before = two.reruns();
       const { reruns } = await first.after(change);
-      await isQuiet(two);
+      await second.noticed();
       return [reruns, two.reruns() - before - 1];
     };
+    await until(
+      async () => Math.max(...(await after("update note set tag = tag || '.' where id = 18"))) === 0,
+      "each is told of rows, not of the table alone",
+    );
     expect(await after("update note set chat_id = 5 where id = 4")).toEqual([2, 2]);
     expect(await after("update note set chat_id = 4 where id = 4")).toEqual([2, 2]);
     expect(await after("update note set tag = 'far' where id = 18")).toEqual([0, 0]);
-    expect((await second.socket.during(30)).map(({ id }) => id).sort()).toEqual(["4", "4", "5", "5"]);
+    await roundTrip(two.api);
+    expect(
+      second.socket
+        .arrived()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(["4", "4", "5", "5"]);
     // many rows, whose values are the same as far as they matter; many with others
     const many = "insert into note (id, chat_id) select i, 19 from generate_series(1000, 1200) i";
     expect(await after(many)).toEqual([0, 0]);
@@ -503,7 +516,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect((await crowded.after("update usual set tag = 'second' where id = 19")).reruns).toBe(10);
     expect(full.context.counters.get("live-query-bytes")).toBeLessThanOrEqual(36_000);
     await crowded.socket.close();
-    await until(() => full.context.counters.get("live-subscribers") === 1);
+    await until(() => full.context.counters.get("live-subscribers") === 1, "the live queries have ended");
     expect(full.context.counters.get("live-query-bytes")).toBeLessThan(4000);
     await crowded.api.sql("delete from usual where id >= 100");
   });
@@ -532,12 +545,12 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     const streams = await Promise.all(
       [1, 2].map((id) => openEvents(api, `/usual?chat_id=eq.${id}&select=chat_id,tag`)),
     );
-    await until(() => streams.every(({ events }) => events.length === 1));
+    await until(() => streams.every(({ events }) => events.length === 1), "the first event of each");
     const { after } = await from([]);
     expect((await after("update usual set tag = 'first' where id = 9")).reruns).toBe(2);
     expect((await after("update usual set tag = 'second' where id = 9")).reruns).toBe(2);
     await after("update usual set chat_id = 1 where chat_id = 2");
-    await until(() => streams.every(({ events }) => events.length === 2));
+    await until(() => streams.every(({ events }) => events.length === 2), "the second event of each");
     for (const stream of streams) stream.close();
   });
 
@@ -579,14 +592,14 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     await api.sql("grant select on note to sea_anon");
     const { after } = await from([]);
     const stream = await openEvents(api, "/note?chat_id=eq.1&select=id,tag");
-    await until(() => stream.events.length === 1);
-    await isQuiet(open);
+    await until(() => stream.events.length === 1, "the first event");
+    await noneIsDue(open.context);
     expect(await after("update note set tag = 'elsewhere' where id = 19")).toEqual(NOBODY);
     await after("revoke select on note from sea_anon", "update note set tag = 'unseen' where chat_id = 1");
-    await until(() => stream.events.length === 2);
+    await until(() => stream.events.length === 2, "the second event");
     expect(stream.events[1]).toMatchObject({ event: "failure" });
     await after("grant select on note to sea_anon", "update note set tag = 'else' where id = 19");
-    await until(() => stream.events.length === 3);
+    await until(() => stream.events.length === 3, "the third event");
     expect(JSON.parse(stream.events[2]!.data)[0]).toMatchObject({ tag: "unseen" });
     expect(await after("update note set tag = 'elsewhere' where id = 19")).toEqual(NOBODY);
     stream.close();

@@ -64,11 +64,13 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
         await marker.next((message) => message.payload?.data?.studio_by_pk?.name === name);
       }
       await noneIsDue(context);
-      // the answer comes behind all that was sent before
-      await api.get("/");
+      await roundTrip(api);
     },
   };
 };
+
+/** The answer to a request comes behind all messages that were sent before it. */
+export const roundTrip = async (api: TestApi): Promise<void> => void (await api.gql("{ __typename }"));
 
 /** Resolves when no live query is to run and none is running. */
 export const noneIsDue = (context: PluginContext): Promise<void> =>
