@@ -9,6 +9,9 @@ import { settingKinds } from "../../core/index.ts";
 import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 
+/** For opening a connection: no test depends on it. */
+const PATIENCE_MS = 120_000;
+
 const folder = mkdtempSync(join(tmpdir(), "relapi-hosts-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -138,7 +141,7 @@ describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
   const reach = async (query: string, order: readonly number[] = [0, 1, 2]): Promise<number> => {
     const places = order.map((i) => (servers[i] as Server).place).join(",");
     const url = `postgres://postgres@${places}/postgres${query}`;
-    const connection = await openConnection({ url, pooler: "session" }, 5000);
+    const connection = await openConnection({ url, pooler: "session" }, PATIENCE_MS);
     const [row] = await connection.query<{ port: number }>("select current_setting('port')::int as port", []);
     await connection.end();
     return row?.port ?? 0;
@@ -179,10 +182,12 @@ describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
       url: `postgres://keyed@${primary.place}/postgres?passfile=${encodeURIComponent(file)}`,
       pooler: "session",
     } as const;
-    await (await openConnection(target, 5000)).end();
+    await (await openConnection(target, PATIENCE_MS)).end();
     await primary.query("alter role keyed password 'second'");
-    await expect(openConnection(target, 5000)).rejects.toMatchObject({ details: expect.stringContaining("password") });
+    await expect(openConnection(target, PATIENCE_MS)).rejects.toMatchObject({
+      details: expect.stringContaining("password"),
+    });
     fileWith("rotating", `127.0.0.1:${primary.port}:postgres:keyed:second\n`);
-    await (await openConnection(target, 5000)).end();
+    await (await openConnection(target, PATIENCE_MS)).end();
   });
 });
