@@ -21,8 +21,13 @@ const read = (name) => {
 
 const pathOf = (file) => relative(process.cwd(), file.name);
 const failedTests = (file) => file.assertionResults.filter((test) => test.status === "failed");
-const failedFiles = (report) => report.testResults.filter((file) => file.status === "failed" || failedTests(file).length > 0);
-const firstLine = (text) => String(text ?? "").split("\n").find((line) => line.trim() !== "")?.slice(0, 300) ?? "";
+const failedFiles = (report) =>
+  report.testResults.filter((file) => file.status === "failed" || failedTests(file).length > 0);
+const firstLine = (text) =>
+  String(text ?? "")
+    .split("\n")
+    .find((line) => line.trim() !== "")
+    ?.slice(0, 300) ?? "";
 
 const describe = (file) => {
   const failed = failedTests(file);

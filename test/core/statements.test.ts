@@ -55,6 +55,10 @@ const REST: readonly (readonly [title: string, ask: (api: TestApi) => Promise<un
     (api) => api.get("/vessels?select=name,sailors(name),...registrations(number),ports()&ports=is.null"),
   ],
   [
+    "GET /voyages?select=id,vessels(name)&order=vessels(name)&limit=2",
+    (api) => api.get("/voyages?select=id,vessels(name)&order=vessels(name)&limit=2"),
+  ],
+  [
     "GET /voyages?select=vessel_id,fare.sum(),count()",
     (api) => api.get("/voyages?select=vessel_id,fare.sum(),count()"),
   ],

@@ -322,12 +322,12 @@ describe.skipIf(!canRun)("what needs a database session of its own", () => {
     const sql = await buildLiveTriggers({ databaseUrl: direct, dbSchemas: ["pool"] });
     await db.query(sql);
     for (const databaseDirectUrl of [undefined, direct]) {
-      const api = await start({
-        // where notifications arrive, polling would be too late
-        ...(databaseDirectUrl === undefined
+      // where notifications arrive, polling would be too late
+      const api = await start(
+        databaseDirectUrl === undefined
           ? { liveQueryInterval: 100 }
-          : { liveQueryInterval: HOUR_MS, databaseDirectUrl }),
-      });
+          : { liveQueryInterval: HOUR_MS, databaseDirectUrl },
+      );
       const socket = await initiated(api);
       subscribe(
         socket,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { definePlugin, RelApiError } from "../../core/index.ts";
+import { definePlugin, join, RelApiError, sql, value } from "../../core/index.ts";
 import { capabilities, startApi, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -56,6 +56,25 @@ test("R-SC-3 NOTIFY asks for a reload", async () => {
     "create view sea.newer_thing as select * from sea.new_thing; grant select on sea.newer_thing to sea_anon; notify pgrst",
   );
   await eventually(() => code(api, "/newer_thing"), 200);
+});
+
+test("R-SC-1 loads write nothing, look nothing up by a search path, and take no parallel workers", async () => {
+  const settings = ["transaction_read_only", "transaction_isolation", "search_path", "max_parallel_workers_per_gather"];
+  let read: readonly unknown[] = [];
+  const look = definePlugin({
+    name: "look-at-settings",
+    apply: (hooks) =>
+      hooks.introspect.tapPromise("look-at-settings", async (model, { query }) => {
+        const shown = settings.map((name) => sql`pg_catalog.current_setting(${value(name, "text")})`);
+        const [row] = await query<{ readonly all: readonly unknown[] }>(
+          sql`select pg_catalog.json_build_array(${join(shown)}) as all`,
+        );
+        read = row?.all ?? [];
+        return model;
+      }),
+  });
+  await startApi({ parts: [look] });
+  expect(read).toEqual(["on", "repeatable read", "", "0"]);
 });
 
 test("R-SC-3 the channel is a setting, and may be off", async () => {
