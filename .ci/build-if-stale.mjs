@@ -11,12 +11,11 @@ const builtAtMs = BUILT.every((path) => existsSync(path)) ? statSync(BUILT[0]).m
 // an image may have what was built and nothing else
 const canBuild = existsSync("core/index.ts") && existsSync("node_modules/typescript");
 
-const isNewer = (folder) =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" }).some(
-    (name) => /\.(?:ts|mjs|sql)$/.test(name) && statSync(join(folder, name)).mtimeMs > builtAtMs,
+const isStale = () =>
+  ["core", "plugins", "presets"].some((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).some(
+      (name) => /\.(?:ts|mjs|sql)$/.test(name) && statSync(join(folder, name)).mtimeMs > builtAtMs,
+    ),
   );
-const isBuilt = builtAtMs > 0 && !["core", "plugins", "presets"].some(isNewer);
-// programs of the tests need the compiler alone
-const script = !isBuilt ? "build" : isNewer("test") ? "build:ts" : undefined;
-if (canBuild && script !== undefined)
-  process.exit(spawnSync("npm", ["run", script], { stdio: "inherit", shell: true }).status ?? 1);
+if (canBuild && isStale())
+  process.exit(spawnSync("npm", ["run", "build"], { stdio: "inherit", shell: true }).status ?? 1);

@@ -21,7 +21,7 @@ stop_servers() {
 }
 trap 'stop_servers; rm -rf "$work"' EXIT
 
-# start_server <folder of the programs>: sets server_url and writes it to "$work/server-url".
+# start_server <folder of the programs>: sets server_url.
 start_server() {
   local programs=$1 port folder
   port=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })') || return 1
@@ -33,7 +33,6 @@ start_server() {
     -c listen_addresses=127.0.0.1 -c wal_level=logical -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
     -c max_connections=200 -c max_replication_slots=40 -c max_wal_senders=40 -c timezone=UTC" >/dev/null || { cat "$folder/log"; return 1; }
   server_url="postgres://postgres@127.0.0.1:$port/postgres"
-  echo "$server_url" >"$work/server-url"
 }
 
 slug() { echo "$1" | tr -c 'a-zA-Z0-9\n' '-'; }
@@ -96,7 +95,7 @@ run_failed_files_again() {
   local report=$1 files
   files=$(node .ci/report.mjs failed-files "$work" "$report")
   if [ -z "$files" ]; then echo "no file failed"; return; fi
-  [ "$report" != postgis ] || export TEST_DATABASE_URL=$(cat "$work/server-url")
+  [ "$report" != postgis ] || export TEST_DATABASE_URL=$server_url
   npm test -- --no-file-parallelism --reporter=default --reporter=json --outputFile.json="$work/report-$report-again.json" $files
 }
 

@@ -332,7 +332,7 @@ describe("import table", () => {
           item.to.startsWith("presets/") ||
           item.to.startsWith("test/support/") ||
           roomOf(item.to) === roomOf(item.from) ||
-          (item.from.startsWith("test/support/") &&
+          (/^test\/(?:support|bench)\//.test(item.from) &&
             ["plugins/admin/index.ts", "plugins/embedded/index.ts", "plugins/metrics/index.ts"].includes(item.to)),
       ),
     ).toEqual([]);

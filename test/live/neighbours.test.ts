@@ -217,6 +217,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
         for (let count = 0; count < 100; count++) await socket.next();
         // nobody reads the schema again: each run is refused
         await api.sql("revoke select on public.noise from music_nobody");
+        await commit("update noise set n = n + 1");
         await socket.next((message) => message.payload?.errors !== undefined);
         return socket.close;
       },

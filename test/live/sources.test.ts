@@ -1,12 +1,10 @@
 // @runs-also-on postgresql-15-postgis
-import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, ident, sql, without, type Logger, type PluginContext } from "../../core/index.ts";
 import type { ChangeFeedService, WatchChanges } from "../../plugins/subscriptions/api.ts";
 import { liveTriggers } from "../../presets/live-triggers.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { testDatabase, type TestDatabase } from "../support/database.ts";
-import { atFileEnd } from "../support/file-end.ts";
+import { openEmptyEmbeddedDatabase, testDatabase, type TestDatabase } from "../support/database.ts";
 import { initiated, noneIsDue, startLive, subscribe, type LiveApi } from "../support/live.ts";
 import { until } from "../support/until.ts";
 
@@ -14,30 +12,7 @@ import { until } from "../support/until.ts";
 const NEVER_MS = 10_000_000;
 
 /** A database in which nobody commits but the test: transactions of other databases of a server count as changes. */
-const openAlone = async (): Promise<TestDatabase> => {
-  if (!capabilities.realServer) return testDatabase();
-  const { startEmbeddedDatabase } = await import("../../plugins/embedded/index.ts");
-  const embedded = startEmbeddedDatabase({});
-  await embedded.ready;
-  const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ user: "postgres", database: "postgres", stream: () => embedded.stream() });
-    await client.connect();
-    return client;
-  };
-  const client = await connect();
-  const database: TestDatabase = {
-    options: { database: { stream: () => embedded.stream(), ready: embedded.ready } },
-    urlAs: () => "",
-    connect,
-    query: async (text, params) => (await client.query(text, params === undefined ? undefined : [...params])).rows,
-    close: async () => {
-      await client.end();
-      await embedded.close();
-    },
-  };
-  atFileEnd(database.close);
-  return database;
-};
+const openAlone = (): Promise<TestDatabase> => (capabilities.realServer ? openEmptyEmbeddedDatabase() : testDatabase());
 
 const OPENED = "live queries detect changes by logical replication";
 

@@ -1,7 +1,7 @@
 /** Columns that change while an api serves, with nobody to tell it: each value stands under the name that it has in the
  *  database, in every media type. */
 import { expect, test } from "vitest";
-import { ndjson } from "../../plugins/plus/ndjson/index.ts";
+import { plus } from "../../presets/index.ts";
 import { capabilities, rolledBack, startApi, type Answer } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 
@@ -50,7 +50,7 @@ const api = await startApi({
   dbSchemas: ["changing"],
   dbPool: 1,
   ...(capabilities.postgis ? { dbExtraSearchPath: ["public", "gis"] } : {}),
-  parts: [ndjson],
+  preset: plus,
 });
 
 type Entries = readonly (readonly [name: string, value: string | null])[];

@@ -90,9 +90,11 @@ const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Pr
   };
 };
 
-const openEmbedded = async (plan: Extract<DatabasePlan, { kind: "embedded" }>): Promise<TestDatabase> => {
+const openEmbedded = async (
+  options: Parameters<typeof import("../../plugins/embedded/index.ts").startEmbeddedDatabase>[0],
+): Promise<TestDatabase> => {
   const { startEmbeddedDatabase } = await import("../../plugins/embedded/index.ts"); // not loaded for a server
-  const database = startEmbeddedDatabase({ image: plan.imagePath, extensions: embeddedExtensions });
+  const database = startEmbeddedDatabase(options);
   await database.ready;
   const config = { user: "postgres", database: "postgres", stream: () => database.stream() };
   const pool = new pg.Pool({ ...config, max: 2 });
@@ -113,17 +115,23 @@ const openEmbedded = async (plan: Extract<DatabasePlan, { kind: "embedded" }>): 
 
 const open = (): Promise<TestDatabase> => {
   const plan = offered(inject("databasePlan"));
-  return plan.kind === "server" ? openOnServer(plan) : openEmbedded(plan);
+  return plan.kind === "server"
+    ? openOnServer(plan)
+    : openEmbedded({ image: plan.imagePath, extensions: embeddedExtensions });
 };
 
-/** A further database of its own, for a test that must not share the file's. Closed with the file at the latest. */
-export const openDatabase = async (): Promise<TestDatabase> => {
-  const database = await open();
+const closedOnce = (database: TestDatabase): TestDatabase => {
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= database.close());
   atFileEnd(close);
   return { ...database, close };
 };
+
+/** A further database of its own, for a test that must not share the file's. Closed with the file at the latest. */
+export const openDatabase = async (): Promise<TestDatabase> => closedOnce(await open());
+
+/** An embedded database without the fixtures, wherever there is a server too. Closed with the file at the latest. */
+export const openEmptyEmbeddedDatabase = async (): Promise<TestDatabase> => closedOnce(await openEmbedded({}));
 
 let fileDatabase: Promise<TestDatabase> | undefined;
 

@@ -68,8 +68,10 @@ const listFor = (
 const ALL = { withJit: listFor({ hasNoJit: false }), withoutJit: listFor({ hasNoJit: true }) };
 
 /** What the cleaning of a connection prepares, at most. */
-export const CLEANER_COUNT = ALL.withoutJit.length;
-export const CLEANER_BYTES = ALL.withoutJit.reduce((bytes, { text }) => bytes + Buffer.byteLength(text), 0);
+export const CLEANING_SIZE = {
+  maxCount: ALL.withoutJit.length,
+  maxBytes: ALL.withoutJit.reduce((bytes, { text }) => bytes + Buffer.byteLength(text), 0),
+};
 
 const cleaningOf = (kind: CleaningKind, traits: CleaningTraits): readonly WireStatement[] =>
   kind === "sequences"

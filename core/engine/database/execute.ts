@@ -6,7 +6,7 @@ import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
 import type { Troubles } from "../../kernel/troubles.ts";
 import type { Coalescer, Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
-import type { Cleaning } from "./cleaning.ts";
+import { CLEANING_SIZE, type Cleaning } from "./cleaning.ts";
 import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
@@ -66,7 +66,10 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const lostRole = createLostRoles(current, warn);
   const fullDisk = createFullDisk(parts.troubles, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
-  const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
+  const planBatch = createBatchPlanner(
+    { maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes },
+    CLEANING_SIZE,
+  );
   let tried: Replicas | undefined;
   /** Loaded for the first who wants it. */
   let openLongBody: typeof OpenLongBody | undefined;

@@ -1,6 +1,5 @@
 /** What is prepared on a connection, and what of a batch has to be prepared first. The server stores text, parse tree and
  *  plan of each statement, many times the size of its text. */
-import { CLEANER_BYTES, CLEANER_COUNT } from "./cleaning.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 import type { WirePlan, WireResult, WireStatement } from "./wire.ts";
 
@@ -85,11 +84,11 @@ const MAX_NAMES = 20_000;
 /** Of all that may be prepared, for one text. */
 const LARGEST_SHARE = 1 / 8;
 
-/** For all connections of an api: prepared is what was used before and leaves room for others. @rule R-BND-6 */
-export const createBatchPlanner = (limits: PreparedLimits): PlanBatch => {
-  // the cleaning comes on top, behind the batch that makes room
-  const maxBytes = Math.max(0, limits.maxBytes - CLEANER_BYTES);
-  const maxCount = Math.max(0, limits.maxCount - CLEANER_COUNT);
+/** For all connections of an api: prepared is what was used before and leaves room for others. `reserved`: what the
+ *  cleaning of a connection prepares, behind the batch that makes room for it. @rule R-BND-6 */
+export const createBatchPlanner = (limits: PreparedLimits, reserved: PreparedLimits): PlanBatch => {
+  const maxBytes = Math.max(0, limits.maxBytes - reserved.maxBytes);
+  const maxCount = Math.max(0, limits.maxCount - reserved.maxCount);
   const usedOnce = new Set<string>();
 
   const isWorth = (name: string, text: string): boolean => {
