@@ -177,8 +177,10 @@ export interface MediaContext {
   readonly options: Json | undefined;
   /** `value`: a scalar under the name `value`; `values`: several; `rows`: rows of the read; `row`: at most one. */
   readonly returns: "rows" | "row" | "value" | "values";
-  /** Output names in order, where the statement itself names them; else none: `*` is what the database makes of it. */
+  /** Output names in order, when known without running. For `*` they are those of the schema as it was read last. */
   readonly outputs: readonly string[];
+  /** The statement itself names the outputs, so that they are right whatever has changed since the schema was read. */
+  readonly areOutputsNamed: boolean;
   /** The relation that the rows belong to, if any. */
   readonly relation: Relation | undefined;
   /** The select is exactly the default `*` (R-MED-5). */

@@ -10,8 +10,8 @@ const KEY_FIELD = sql`case when _key ~ '[",\\r\\n]' then '"' || pg_catalog.repla
 
 /** Names of the columns. Where the statement does not name them, they are those of the first row: the table may have
  *  changed since its columns were read. */
-const header = ({ row, returns, outputs }: MediaContext): Sql => {
-  const names = returns === "value" || returns === "values" ? [SCALAR] : outputs;
+const header = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql => {
+  const names = returns === "value" || returns === "values" ? [SCALAR] : areOutputsNamed ? outputs : [];
   if (names.length > 0)
     return sql`case when pg_catalog.count(*) = 0 then '' else ${literal(names.map(headerField).join(","))} end`;
   const first = sql`pg_catalog.row_to_json((pg_catalog.array_agg(${row}))[1])`;

@@ -19,7 +19,15 @@ import type {
 import type { Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { compileCall, compileCallSource, routineOf } from "./call.ts";
-import { bodyOf, declaredColumns, insertedCount, locationOf, totalOf, type EnvelopeColumn } from "./envelope.ts";
+import {
+  bodyOf,
+  declaredColumns,
+  insertedCount,
+  locationOf,
+  outputNames,
+  totalOf,
+  type EnvelopeColumn,
+} from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
 import { empty, ident, integer, isEmpty, join, literal, slot, sql, toStatement, type Sql } from "./fragment.ts";
 import { textOfObject } from "./json.ts";
@@ -138,9 +146,6 @@ const wrapped = (
   return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
-/** The database alone knows what `*` stands for. */
-const NO_NAMES: readonly string[] = [];
-
 const isWhole = (read: Read): boolean => read.output.length === 1 && read.output[0]?.kind === "all";
 
 const relationOfRead = (compiler: Compiler, read: Read) => {
@@ -177,7 +182,8 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
       sql: bodyOf(compiler, envelope, {
         rowAlias: row,
         returns: "rows",
-        outputs: rows.names ?? NO_NAMES,
+        outputs: rows.names ?? outputNames(read, relation),
+        areOutputsNamed: rows.names !== undefined,
         relation,
         isWholeRow: isWhole(read),
         page: { read, rowOf },
@@ -271,7 +277,8 @@ const compileWritePlan = (
         sql: bodyOf(compiler, envelope, {
           rowAlias: row,
           returns: "rows",
-          outputs: rows.names ?? NO_NAMES,
+          outputs: rows.names ?? outputNames(read, write.relation),
+          areOutputsNamed: rows.names !== undefined,
           relation: write.relation,
           isWholeRow: isWhole(read),
         }),
@@ -358,6 +365,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
               rowAlias: row,
               returns: plan.returns,
               outputs: ["value"],
+              areOutputsNamed: true,
               relation: undefined,
               isWholeRow: true,
             }),
@@ -401,7 +409,8 @@ const compileCallRows = (
       sql: bodyOf(compiler, envelope, {
         rowAlias: row,
         returns: plan.returns === "row" ? "row" : "rows",
-        outputs: rows.names ?? NO_NAMES,
+        outputs: rows.names ?? outputNames(read, relation),
+        areOutputsNamed: rows.names !== undefined,
         relation,
         isWholeRow: isWhole(read),
       }),

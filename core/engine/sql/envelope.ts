@@ -1,7 +1,7 @@
 /** The one row that a statement returns: body, counts, location, columns of plugins. */
 import type { MediaContext } from "../../hooks.ts";
-import { columnOf } from "../model/model.ts";
-import type { Envelope, Read } from "../plan/plan.ts";
+import { columnOf, type Relation } from "../model/model.ts";
+import type { Envelope, Output, Read } from "../plan/plan.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { compileCountRows } from "./read.ts";
 import { badPlan, qualified, type Compiler } from "./scope.ts";
@@ -69,3 +69,10 @@ export const insertedCount = (): EnvelopeColumn => ({
   name: "inserted",
   sql: sql`nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')`,
 });
+
+/** Output names in order, if the read determines them. */
+export const outputNames = (read: Read, relation: Relation | undefined): readonly string[] =>
+  read.output.flatMap((output: Output) => {
+    if (output.kind === "all") return relation === undefined ? [] : relation.columns.map((column) => column.name);
+    return output.kind === "embed" && output.isHidden === true ? [] : [output.as];
+  });
