@@ -29,8 +29,9 @@ start_server() {
   mkdir -p "$folder" && echo "$programs" >"$folder/programs" || return 1
   if [ "$(id -u)" = 0 ]; then chown nobody "$folder" || return 1; fi
   as_server_user "$programs/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null || return 1
-  as_server_user "$programs/pg_ctl" -D "$folder/data" -l "$folder/log" -w -t 120 start -o "-p $port -k $folder \
-    -c listen_addresses=127.0.0.1 -c wal_level=logical -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
+  # large pages for what a session allocates: test/support/postgres-server.ts
+  as_server_user env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 "$programs/pg_ctl" -D "$folder/data" -l "$folder/log" -w -t 120 start -o "-p $port -k $folder \
+    -c listen_addresses=127.0.0.1 -c wal_level=logical -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c autovacuum=off \
     -c max_connections=200 -c max_replication_slots=40 -c max_wal_senders=40 -c timezone=UTC" >/dev/null || { cat "$folder/log"; return 1; }
   server_url="postgres://postgres@127.0.0.1:$port/postgres"
 }
