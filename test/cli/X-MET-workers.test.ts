@@ -18,6 +18,7 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
       PORT: "0",
       ADMIN_PORT: String(adminPort),
       WORKERS: "3",
+      DB_SCHEMA_POLL_INTERVAL: "0", // roles that other tests make would be another load
       LOG_LEVEL: "info",
     });
     const [, url = ""] = await running.said(/REST +(http\S+)/);

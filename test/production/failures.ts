@@ -60,6 +60,8 @@ export interface Asked {
   failedTwice: number;
   /** Statuses of what failed. */
   readonly statuses: Map<number, number>;
+  /** The answers that failed. */
+  readonly failures: string[];
 }
 
 export interface Asker {
@@ -76,7 +78,7 @@ export const untilAllAsked = async (askers: readonly Asker[]): Promise<void> => 
 
 /** Sends one after the other until told to stop; what fails with 5xx is sent once more. */
 export const keepAsking = (ask: (i: number) => Promise<{ readonly status: number; readonly text?: string }>): Asker => {
-  const asked: Asked = { sent: 0, done: 0, failed: 0, failedTwice: 0, statuses: new Map() };
+  const asked: Asked = { sent: 0, done: 0, failed: 0, failedTwice: 0, statuses: new Map(), failures: [] };
   let isOver = false;
   const run = async (): Promise<void> => {
     while (!isOver) {
@@ -84,6 +86,7 @@ export const keepAsking = (ask: (i: number) => Promise<{ readonly status: number
       const first = await ask(i);
       if (first.status >= 500) {
         asked.failed++;
+        asked.failures.push(`${first.status} ${first.text ?? ""}`);
         asked.statuses.set(first.status, (asked.statuses.get(first.status) ?? 0) + 1);
         if ((await ask(i)).status >= 500) asked.failedTwice++;
       }

@@ -17,11 +17,11 @@ beforeAll(async () => {
 
 describe.skipIf(!hasPostgres)("sessions that are killed", () => {
   test("R-HST-7 G-DBE-13 all of them, again and again: no read fails, and nothing fails twice", async () => {
-    const api = await startShop(server.url, { adminSecret: undefined, dbPool: 3 });
+    const api = await startShop(server.url, { adminSecret: undefined, dbPool: 3, dbPoolAcquisitionTimeout: 120 });
     const rest = (path: string) => api.get(`/${path}`);
     const gql = async (query: string) => {
       const { text } = await api.post("/v1/graphql", { body: JSON.stringify({ query }) });
-      return { status: text.startsWith('{"data":') ? 200 : 503 };
+      return { status: text.startsWith('{"data":') ? 200 : 503, text };
     };
     const reads = [
       keepAsking(() => rest("crate?id=eq.1")),
@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)("sessions that are killed", () => {
     const ofReads = await Promise.all(reads.map((each) => each.stop()));
     const ofWrites = await Promise.all(writes.map((each) => each.stop()));
     await entry.stop();
-    for (const asked of ofReads) expect(asked).toMatchObject({ failed: 0, failedTwice: 0 });
+    for (const asked of ofReads) expect(asked.failures).toEqual([]);
     for (const asked of ofWrites) expect(asked.failedTwice).toBe(0);
     for (const asked of ofWrites) for (const status of asked.statuses.keys()) expect(status).toBe(503);
     // what was acknowledged is there, once
