@@ -6,16 +6,22 @@ import { dbChannel } from "../settings.ts";
 import { loadBases } from "./base-tables.ts";
 import type { Changed, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
 
+const NAME = "notify-changes";
 const CHANNEL = "relapi_changes";
 const TRIGGER = "relapi_notify_change";
 
 export const notifyChanges = definePlugin({
-  name: "notify-changes",
+  name: NAME,
   requires: ["live-queries"],
   before: ["poll-changes"],
   apply: (hooks, context) => {
     const source = createNotifications(context);
-    hooks.use<WatchChanges>("watchChanges").tap("notify-changes", source.watch);
+    hooks.introspect.tap(NAME, (model, { afterwards }) => {
+      const tables = afterwards<TableRow>(TABLES);
+      tables.catch(() => undefined); // `load` logs it
+      return { ...model, parts: { ...model.parts, [NAME]: tables } };
+    });
+    hooks.use<WatchChanges>("watchChanges").tap(NAME, source.watch);
     context.onModel(source.load);
   },
 });
@@ -47,6 +53,8 @@ from pg_catalog.pg_class c
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 where c.oid in (select relation from triggered union select relation from above)`;
 
+const tablesOf = (model: Model): Promise<readonly TableRow[]> => model.parts[NAME] as Promise<readonly TableRow[]>;
+
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface Notifications {
@@ -66,7 +74,7 @@ const createNotifications = (context: PluginContext): Notifications => {
   const rewatch = (): void => context.service<LiveQueriesService>("live-queries")?.rewatch();
 
   const load = async (model: Model): Promise<void> => {
-    const rows = await context.query<TableRow>(TABLES);
+    const rows = await tablesOf(model);
     if (context.model() !== model) return;
     const had = told.size;
     const triggered = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
