@@ -21,7 +21,7 @@ const QUERIES = [
        b: fields { n: name description args { name defaultValue } } enumValues { name description }
        possibleTypes { name } interfaces { name } } } x: __schema { directives { name } subscriptionType { name } } }`,
 ];
-const SCHEMAS = ["public", "second", "third", "fourth"];
+const SCHEMAS = ["public", "second", "third"];
 const ROLES = [undefined, "music_reader", "music_editor", "music_nobody"];
 
 const texts = async (api: TestApi, roles: readonly (string | undefined)[]): Promise<readonly string[]> => {
@@ -50,7 +50,7 @@ const expectSame = async (on: TestDatabase, options: RelApiOptions, roles = ROLE
 
 const NAMES = ["order", "orders", "a", "a_b", "Item", "item", "person_", "_tag", "zebra", "status", "b", "max_a"];
 
-/** Dozens of tables of a few shapes, in four schemas; what differs are names, comments, and who is related to whom. */
+/** Dozens of tables of a few shapes, in three schemas; what differs are names, comments, and who is related to whom. */
 const twins = (): string => {
   const statements = [
     "drop schema public cascade",
@@ -89,7 +89,7 @@ const open = async (sql: string): Promise<TestDatabase> => {
 };
 
 describe("R-SC-15", () => {
-  test("R-SC-15 tables that are alike, in four schemas, with functions and computed fields", async () => {
+  test("R-SC-15 tables that are alike, in three schemas, with functions and computed fields", async () => {
     const on = await open(twins());
     const [admin = ""] = await expectSame(on, {});
     for (const name of [
@@ -150,29 +150,5 @@ describe("R-SC-15", () => {
     ])
       await on.query(`create table "${name}" (id int primary key, name text not null, label varchar(20))`);
     await expectSame(on, {}, [undefined, "music_reader"]);
-  });
-
-  test("R-SC-15 hundreds of tables that are alike take less than if each were made", { timeout: 240_000 }, async () => {
-    const on = await openDatabase();
-    await on.query("drop schema public cascade; create schema public; create schema second");
-    const tables = Array.from(
-      { length: 400 },
-      (_, i) =>
-        `create table thing_${i} (id int primary key, name text, parent int${i === 0 ? "" : ` references thing_${i - 1}`})`,
-    );
-    await on.query(tables.join(";"));
-    const used: number[] = [];
-    for (const parts of [[], [another]]) {
-      const api = await startApi(forGraphql({ on, parts }));
-      const before = process.cpuUsage();
-      await api.gql(
-        "{ __schema { types { name kind fields { name type { name } args { name } } inputFields { name } } } }",
-      );
-      const { user, system } = process.cpuUsage(before);
-      used.push(user + system);
-      await api.close();
-    }
-    const [together = 0, each = 0] = used;
-    expect(together).toBeLessThan(each * 0.75);
   });
 });
