@@ -11,6 +11,14 @@ const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 
 export const chromium: string | undefined = PLACES.find((place) => existsSync(place));
 
+/** One Chromium. Its pages share nothing, like those of different people. */
+export interface Browser {
+  /** Every other host is unreachable, so that a page that needs one shows it. `before`: run in the page before its own
+   *  scripts. */
+  open(url: string, before?: string): Promise<Page>;
+  close(): Promise<void>;
+}
+
 export interface Page {
   /** Value of an expression, awaited; must be plain. */
   evaluate<Value>(expression: string): Promise<Value>;
@@ -27,6 +35,7 @@ export interface Page {
 
 interface Message {
   readonly id?: number;
+  readonly sessionId?: string;
   readonly method?: string;
   readonly params?: any;
   readonly result?: any;
@@ -36,9 +45,7 @@ interface Message {
 /** What Chromium says to an expression while it goes from one page to the next. */
 const BETWEEN_PAGES = /context was destroyed|cannot find (?:default execution )?context|target navigated/i;
 
-/** Every other host is unreachable, so that a page that needs one shows it. `before`: run in the page before its own
- *  scripts. */
-export const openPage = async (url: string, before = ""): Promise<Page> => {
+export const startBrowser = async (): Promise<Browser> => {
   if (chromium === undefined) throw new Error("no Chromium here");
   const profile = mkdtempSync(join(tmpdir(), "relapi-browser-"));
   const args = [
@@ -67,23 +74,15 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
   const socket = new WebSocket(endpoint);
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
   const waiting = new Map<number, (message: Message) => void>();
-  const faults: string[] = [];
-  const host = new URL(url).host;
+  /** Of the pages, by their sessions. */
+  const listeners = new Map<string, (message: Message) => void>();
   socket.on("message", (data) => {
     const message = JSON.parse(String(data)) as Message;
     if (message.id !== undefined) waiting.get(message.id)?.(message);
-    if (message.method === "Runtime.exceptionThrown")
-      faults.push(
-        String(message.params.exceptionDetails.exception?.description ?? message.params.exceptionDetails.text),
-      );
-    if (message.method === "Network.requestWillBeSent") {
-      const asked = new URL(message.params.request.url);
-      if (asked.protocol.startsWith("http") && asked.host !== host) faults.push(`asked for ${asked.href}`);
-    }
+    else if (message.sessionId !== undefined) listeners.get(message.sessionId)?.(message);
   });
   let count = 0;
-  let session: string | undefined;
-  const call = (method: string, params: object = {}): Promise<any> =>
+  const send = (method: string, params: object, sessionId?: string): Promise<any> =>
     new Promise((resolve, reject) => {
       const id = ++count;
       waiting.set(id, (message) => {
@@ -91,43 +90,65 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
         if (message.error === undefined) resolve(message.result);
         else reject(new Error(`${method}: ${message.error.message}`));
       });
-      socket.send(JSON.stringify({ id, method, params, ...(session === undefined ? {} : { sessionId: session }) }));
+      socket.send(JSON.stringify({ id, method, params, sessionId }));
     });
-  const { targetId } = await call("Target.createTarget", { url: "about:blank" });
-  session = (await call("Target.attachToTarget", { targetId, flatten: true })).sessionId as string;
-  await call("Page.enable");
-  await call("Runtime.enable");
-  await call("Network.enable");
-  if (before !== "") await call("Page.addScriptToEvaluateOnNewDocument", { source: before });
-  await call("Page.navigate", { url });
 
-  const evaluate = async <Value>(expression: string): Promise<Value> => {
-    const { result, exceptionDetails } = await call("Runtime.evaluate", {
-      expression,
-      awaitPromise: true,
-      returnByValue: true,
+  const open = async (url: string, before = ""): Promise<Page> => {
+    const { browserContextId } = await send("Target.createBrowserContext", {});
+    const { targetId } = await send("Target.createTarget", { url: "about:blank", browserContextId });
+    const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
+    const call = (method: string, params: object = {}): Promise<any> => send(method, params, sessionId);
+    const faults: string[] = [];
+    const { host } = new URL(url);
+    listeners.set(sessionId, ({ method, params }) => {
+      if (method === "Runtime.exceptionThrown")
+        faults.push(String(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text));
+      if (method === "Network.requestWillBeSent") {
+        const asked = new URL(params.request.url);
+        if (asked.protocol.startsWith("http") && asked.host !== host) faults.push(`asked for ${asked.href}`);
+      }
     });
-    if (exceptionDetails !== undefined)
-      throw new Error(String(exceptionDetails.exception?.description ?? exceptionDetails.text));
-    return result.value as Value;
+    await call("Page.enable");
+    await call("Runtime.enable");
+    await call("Network.enable");
+    if (before !== "") await call("Page.addScriptToEvaluateOnNewDocument", { source: before });
+    await call("Page.navigate", { url });
+
+    const evaluate = async <Value>(expression: string): Promise<Value> => {
+      const { result, exceptionDetails } = await call("Runtime.evaluate", {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      });
+      if (exceptionDetails !== undefined)
+        throw new Error(String(exceptionDetails.exception?.description ?? exceptionDetails.text));
+      return result.value as Value;
+    };
+    return {
+      evaluate,
+      until: (expression) =>
+        until(
+          () =>
+            evaluate<boolean>(`Boolean(${expression})`).catch((error: Error) => {
+              if (BETWEEN_PAGES.test(error.message)) return false;
+              throw error;
+            }),
+          expression,
+        ),
+      prefer: async (scheme) => {
+        await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+      },
+      screenshot: async () =>
+        Buffer.from((await call("Page.captureScreenshot", { format: "png" })).data as string, "base64"),
+      faults,
+      close: async () => {
+        listeners.delete(sessionId);
+        await send("Target.disposeBrowserContext", { browserContextId });
+      },
+    };
   };
   return {
-    evaluate,
-    until: (expression) =>
-      until(
-        () =>
-          evaluate<boolean>(`Boolean(${expression})`).catch((error: Error) => {
-            if (BETWEEN_PAGES.test(error.message)) return false;
-            throw error;
-          }),
-        expression,
-      ),
-    prefer: async (scheme) => {
-      await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
-    },
-    screenshot: async () =>
-      Buffer.from((await call("Page.captureScreenshot", { format: "png" })).data as string, "base64"),
-    faults,
+    open,
     close: async () => {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       socket.close();
@@ -136,4 +157,10 @@ export const openPage = async (url: string, before = ""): Promise<Page> => {
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
+};
+
+/** A page in its own Chromium, which ends with the page. */
+export const openPage = async (url: string, before?: string): Promise<Page> => {
+  const browser = await startBrowser();
+  return { ...(await browser.open(url, before)), close: browser.close };
 };

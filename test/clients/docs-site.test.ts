@@ -1,18 +1,16 @@
 /** The site of `docs/` in a real browser with no internet: two pages and the search. Skipped where there is no Chromium, or
  *  where `npm run docs` has not installed what builds it. Built first unless it is there and newer than the pages. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromium, openPage, type Page } from "./browser.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { chromium, startBrowser, type Browser, type Page } from "./browser.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const site = `${root}docs/site/dist`;
-const pictures = join(tmpdir(), "relapi-screenshots");
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -39,15 +37,12 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     response.writeHead(isThere ? 200 : 404, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
     response.end(isThere ? readFileSync(file) : undefined);
   });
-  const opened: Page[] = [];
+  let browser: Browser | undefined;
   const open = async (path: string): Promise<Page> => {
-    const page = await openPage(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`);
-    opened.push(page);
+    browser ??= await startBrowser();
+    const page = await browser.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${path}`);
+    onTestFinished(() => page.close());
     return page;
-  };
-  const keep = async (page: Page, name: string): Promise<void> => {
-    mkdirSync(pictures, { recursive: true });
-    writeFileSync(join(pictures, `${name}.png`), await page.screenshot());
   };
 
   beforeAll(async () => {
@@ -55,7 +50,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
   afterAll(async () => {
-    await Promise.all(opened.map((page) => page.close()));
+    await browser?.close();
     server.close();
   });
 
@@ -63,7 +58,6 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     const page = await open("");
     await page.until("document.querySelectorAll('.surfaces section').length === 2");
     await page.until("document.querySelectorAll('.cards section').length === 4");
-    await keep(page, "docs-home");
     await page.evaluate("document.querySelector('.cards li a').click()");
     await page.until("location.pathname.endsWith('/features/columns.html')");
     await page.until("document.querySelector('h1')?.textContent.includes('Read columns')");
@@ -81,7 +75,6 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
       "[...document.querySelectorAll('.surfaces pre')].filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.textContent)",
     );
     expect(tooWide).toEqual([]);
-    await keep(page, "docs-feature");
     expect(page.faults).toEqual([]);
   });
 
@@ -95,7 +88,6 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
       "(() => { const input = document.querySelector('#localsearch-input'); input.value = 'trusted documents'; input.dispatchEvent(new Event('input')); })()",
     );
     await page.until("document.querySelector('#localsearch-list .result')?.textContent.includes('trusted')");
-    await keep(page, "docs-search");
     expect(page.faults).toEqual([]);
   });
 });
