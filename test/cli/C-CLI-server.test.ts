@@ -1,4 +1,5 @@
 /** The command line on a server: what it serves and prints, how it ends. docs/reference/command-line.md */
+import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { startBusyServer } from "./busy-server.ts";
@@ -89,14 +90,15 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
 
   test("C-CLI-5 a port in use ends the start with what to do", async () => {
     const environment = await good();
-    const running = start([], environment);
-    const [, port = ""] = await running.said(/REST +http:\/\/127\.0\.0\.1:(\d+)/);
-    const second = await relapi(["-p", port], environment);
+    const other = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => other.once("listening", resolve));
+    const { port } = other.address() as AddressInfo;
+    const second = await relapi(["-p", String(port)], environment);
     expect([second.code, second.stderr]).toEqual([
       1,
       `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`,
     ]);
-    await running.stop();
+    other.close();
   });
 
   test("C-CLI-4 live-triggers prints SQL", async () => {

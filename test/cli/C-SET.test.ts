@@ -110,13 +110,6 @@ describe("the demo", () => {
   ])("C-SET-4 does not start with %j", async (environment, stderr) => {
     expect(await relapi([], { PORT: "0", ...environment })).toEqual({ code: 1, stdout: "", stderr });
   });
-
-  test("C-SET-4 starts without, and says so", async () => {
-    const { code, stderr, stdout } = await startUntil(/Try:/, [], { PORT: "0" });
-    expect(code).toBe(0);
-    expect(stderr).toContain("relapi: no DATABASE_URL: starting the embedded demo database\n");
-    expect(stdout).toContain("on the embedded demo database, in memory");
-  });
 });
 
 describe.skipIf(!capabilities.realServer)("the start on a server", async () => {

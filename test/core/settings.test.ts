@@ -243,18 +243,18 @@ describe("the standalone server", () => {
     const dataDir = join(folder, "mine");
     const first = run({ PORT: "0", DATA_DIR: dataDir });
     await first.said(/Try:/);
-    const second = run({ PORT: "0", DATA_DIR: dataDir });
-    expect((await second.end()).code).toBe(1);
-    expect(second.output()).toMatch(
-      /^relapi: \S+ is in use by process \d+: an embedded database belongs to one process .*\n$/,
+    const second = await relapi([], { PORT: "0", DATA_DIR: dataDir });
+    expect([second.code, second.stdout]).toEqual([1, ""]);
+    expect(second.stderr).toMatch(
+      new RegExp(`^relapi: \\S+ is in use by process ${first.pid}: an embedded database belongs to one process .*\\n$`),
     );
     expect((await first.stop()).code).toBe(0);
-    const odd = run({ PORT: "0", DATA_DIR: "/dev/null/data" });
-    expect((await odd.end()).code).toBe(1);
-    expect(odd.output()).toMatch(/^relapi: no data folder can be made: .*\n$/);
+    const odd = await relapi([], { PORT: "0", DATA_DIR: "/dev/null/data" });
+    expect([odd.code, odd.stdout]).toEqual([1, ""]);
+    expect(odd.stderr).toMatch(/^relapi: no data folder can be made: .*\n$/);
   });
 
-  test("R-ADM-4 without settings it is the demo, and SIGTERM ends it", async () => {
+  test("R-ADM-4 C-SET-4 without settings it is the demo, says so, and SIGTERM ends it", async () => {
     const started = run({ PORT: "0" });
     await started.said(/Try:/);
     const port = portOf(started);
@@ -272,7 +272,9 @@ describe("the standalone server", () => {
       expect([command, status]).toEqual([command, 200]);
       expect(JSON.parse(body)).toHaveLength(3);
     }
-    expect((await started.stop()).code).toBe(0);
+    const { code, stderr } = await started.stop();
+    expect(code).toBe(0);
+    expect(stderr).toContain("relapi: no DATABASE_URL: starting the embedded demo database\n");
   });
 
   test("C-CLI-5 a port in use is told in a line, with what to do", async () => {
@@ -317,9 +319,9 @@ describe("the standalone server", () => {
       }
       const plain = join(folder, "file");
       writeFileSync(plain, "");
-      const refused = run(await onServer({ SERVER_UNIX_SOCKET: plain }));
-      expect((await refused.end()).code).toBe(1);
-      expect(refused.output()).toContain(`SERVER_UNIX_SOCKET is "${plain}", which exists and is not a socket`);
+      const refused = await relapi([], await onServer({ SERVER_UNIX_SOCKET: plain }));
+      expect([refused.code, refused.stdout]).toEqual([1, ""]);
+      expect(refused.stderr).toContain(`SERVER_UNIX_SOCKET is "${plain}", which exists and is not a socket`);
     });
 
     test("R-ADM-4 what takes longer than the grace period is cancelled and answered 503, and the exit code says so", async () => {
@@ -351,21 +353,15 @@ describe("the standalone server", () => {
       expect((await ended).code).toBe(1);
     });
 
-    test("R-ADM-4 it ends after the delay", async () => {
-      const started = run(await onServer({ SHUTDOWN_DELAY: "1" }));
-      await started.said(/Try:/);
-      expect((await started.stop()).code).toBe(0);
-    });
-
-    test("R-SC-3 SIGUSR1 reloads the schema", async () => {
+    test("R-SC-3 R-ADM-4 SIGUSR1 reloads the schema, and it ends after the delay", async () => {
       const db = await testDatabase();
-      const started = run(await onServer());
+      const started = run(await onServer({ SHUTDOWN_DELAY: "1" }));
       await started.said(/Try:/);
       await db.query("create table sea.made_later (id int); grant select on sea.made_later to sea_anon");
       process.kill(started.pid, "SIGUSR1");
       const port = portOf(started);
       await until(async () => (await get({ port, path: "/api/made_later" })).status === 200, "the table is served");
-      await started.stop();
+      expect((await started.stop()).code).toBe(0);
       await db.query("drop table sea.made_later");
     });
 
