@@ -1,5 +1,5 @@
 /** `relapi doctor`: each finding, and that the SQL it prints mends it. */
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { callsPerRow, withSubselects } from "../../presets/cli/doctor/calls-per-row.ts";
 import { diagnose } from "../../presets/cli/doctor/doctor-command.ts";
 import type { Finding } from "../../presets/cli/doctor/finding.ts";
@@ -139,14 +139,38 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     ],
   ];
 
-  test.each(cases)("%s %s: what is printed mends it", async (_, level, setup, what) => {
-    await database.query(`drop schema if exists ward cascade; create schema ward; ${setup}`);
-    const found = await findings();
-    expect(found.map((finding) => finding.what)).toEqual([expect.stringContaining(what)]);
-    expect(found[0]).toMatchObject({ level, why: expect.stringMatching(/.{20}/) });
-    for (const { mend } of found) await database.query(mend);
-    expect(await findings()).toEqual([]);
-    await database.query("drop schema ward cascade");
+  describe("each by itself in a schema", () => {
+    const schemaOf = (index: number): string => `ward_${index}`;
+    const inSchema = (text: string, index: number): string => text.replace(/\bward\b/g, schemaOf(index));
+    const names = cases.map((_, index) => schemaOf(index));
+    const all = { ...environment, DB_SCHEMAS: names.join(",") };
+    let before: readonly Finding[] = [];
+    let after: readonly Finding[] = [];
+
+    beforeAll(async () => {
+      for (const [index, [, , setup]] of cases.entries())
+        await database.query(`create schema ${schemaOf(index)}; ${inSchema(setup, index)}`);
+      before = await diagnose(readEnvironment(all));
+      for (const { mend } of before) await database.query(mend);
+      after = await diagnose(readEnvironment(all));
+      await database.query(`drop schema ${names.join(", ")} cascade`);
+    });
+
+    test.each(cases.map((each, index) => [...each, index] as const))(
+      "%s %s: what is printed mends it",
+      (_, level, _setup, what, index) => {
+        const isOwn = (finding: Finding): boolean =>
+          new RegExp(`\\b${schemaOf(index)}\\b`).test(JSON.stringify(finding));
+        const found = before.filter(isOwn);
+        expect(found.map((finding) => finding.what)).toEqual([expect.stringContaining(inSchema(what, index))]);
+        expect(found[0]).toMatchObject({ level, why: expect.stringMatching(/.{20}/) });
+        expect(after.filter(isOwn)).toEqual([]);
+      },
+    );
+
+    test("C-DOK-1 C-DOK-9 nothing but these is found, and nothing once they are mended", () => {
+      expect([before.length, after]).toEqual([cases.length, []]);
+    });
   });
 
   test("C-DOK-1 the mended policy still shows the same rows", async () => {
