@@ -71,7 +71,7 @@ test.skipIf(!hasPsql || !hasRegistry)(
     text = replaced(text, "postgres://postgres@localhost/cinema", `'${database.options.databaseUrl}'`);
     text = replaced(text, "localhost:3000", `127.0.0.1:${port}`);
     text = replaced(text, "web_anon", role);
-    const wrong = `sed s/title,/titel,/ client.mts > wrong.mts && npx tsc --strict --module nodenext --target es2022 --skipLibCheck --noEmit wrong.mts`;
+    const wrong = `sed s/title,/titel,/ client.mts > wrong.mts && node_modules/.bin/tsc --strict --module nodenext --target es2022 --skipLibCheck --noEmit wrong.mts`;
     const child = spawn("bash", ["-c", `set -e\n${text}\necho --- wrong\n${wrong} && exit 9 || echo refused`], {
       cwd: folder,
       detached: true, // a group of its own, with the server that it leaves running
