@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from "node:http";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { startApi, type StartOptions, type TestApi } from "./api.ts";
 import { openSocket, type SocketOptions, type TestSocket } from "./socket.ts";
-import { until as untilSo } from "./until.ts";
+import { until } from "./until.ts";
 
 /** A `graphql-transport-ws` connection, as administrator unless a payload is given. */
 export const initiated = async (api: TestApi, payload?: unknown, options?: SocketOptions): Promise<TestSocket> => {
@@ -46,7 +46,7 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
     const socket = await initiated(api);
     subscribe(socket, "marker", "subscription { studio_by_pk(id: 1) { name } }");
     await socket.next();
-    await untilSo(async () => {
+    await until(async () => {
       await mark();
       return socket.arrived().length > 0;
     }, "a change is heard");
@@ -74,18 +74,7 @@ export const roundTrip = async (api: TestApi): Promise<void> => void (await api.
 
 /** Resolves when no live query is to run and none is running. */
 export const noneIsDue = (context: PluginContext): Promise<void> =>
-  untilSo(() => context.counters.get("live-queries-due") === 0, "no live query is due");
-
-/** Waits until the check holds. @throws when it does not within the time */
-export const until = async (holds: () => boolean, withinMs = 5000): Promise<void> => {
-  const endMs = performance.now() + withinMs;
-  while (!holds()) {
-    if (performance.now() > endMs) throw new Error("it did not come to hold");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-};
-
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  until(() => context.counters.get("live-queries-due") === 0, "no live query is due");
 
 export interface Event {
   readonly id?: string;
