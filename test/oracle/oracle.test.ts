@@ -13,7 +13,7 @@ import { drawRestRequest } from "./rest-requests.ts";
 
 const seed = chosenSeed();
 /** Shapes of each kind; each comes with up to four sets of values. */
-const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 24);
+const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 12);
 
 const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
 const all = { columns: "*", filter: {} };
