@@ -1,10 +1,10 @@
 /** The loads of `npm run bench:memory`, small: all of them is answered, and the server goes on. The benchmark measures how
  *  much memory that takes. */
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { MEMORY_SQL } from "../support/memory-data.ts";
-import { LOADS, measure } from "../support/memory-loads.ts";
+import { LOADS, startLoaded, type LoadedServer } from "../support/memory-loads.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../dist/test/bench/memory-server.js", import.meta.url));
 
@@ -19,14 +19,25 @@ const prepare = async (): Promise<TestDatabase> => {
 /** The first test prepares it. */
 let prepared: Promise<TestDatabase> | undefined;
 
+/** By the number of their connections: one after the other, the loads share what they start. */
+const servers = new Map<number, LoadedServer>();
+afterAll(async () => {
+  for (const server of servers.values()) await server.stop();
+});
+const serverFor = async (connections: number): Promise<LoadedServer> => {
+  const { options } = await (prepared ??= prepare());
+  const server = servers.get(connections) ?? (await startLoaded(PROGRAM, options.databaseUrl as string, connections));
+  servers.set(connections, server);
+  return server;
+};
+
 for (const load of LOADS) {
   if (load.small === undefined) continue;
   const { scale, answers } = load.small;
   test.skipIf(!capabilities.realServer || capabilities.version < 14)(
     `G-HTTP-15 a small part is answered, and the server goes on: ${load.name}`,
     async () => {
-      const { options } = await (prepared ??= prepare());
-      const figures = await measure(load, PROGRAM, options.databaseUrl as string, scale);
+      const figures = await (await serverFor(load.connections)).measure(load, scale);
       expect(figures.held, "the server's own figures, which it has if it did not end").toBeDefined();
       expect(figures.answers).toBe(answers);
     },

@@ -234,15 +234,16 @@ const statusOf = (
 
 const MEGABYTE = 1024 * 1024;
 
-/** Runs it. `program`: the compiled memory-server.js. What is not asked when the time is over is not asked. */
-export const measure = async (
-  load: Load,
-  program: string,
-  databaseUrl: string,
-  scale: number,
-  maxSeconds = Infinity,
-): Promise<Figures> => {
-  const child = fork(program, [databaseUrl, String(load.connections)], {
+/** A server in a process of its own. */
+export interface LoadedServer {
+  /** Runs the load. What is not asked when the time is over is not asked. */
+  measure(load: Load, scale: number, maxSeconds?: number): Promise<Figures>;
+  stop(): Promise<void>;
+}
+
+/** `program`: the compiled memory-server.js. `connections`: to the database. */
+export const startLoaded = async (program: string, databaseUrl: string, connections: number): Promise<LoadedServer> => {
+  const child = fork(program, [databaseUrl, String(connections)], {
     execArgv: ["--max-old-space-size=1024", "--expose-gc"],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
@@ -253,13 +254,19 @@ export const measure = async (
       new Promise<Message>((resolve) => child.once("message", (message) => resolve(message as Message))),
     ]);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
-  const counts = new Map<string, number>();
-  const startedAtMs = performance.now();
-  const endMs = startedAtMs + maxSeconds * 1000;
-  try {
-    const started = await told<{ readonly port: number }>();
-    if (started === undefined) throw new Error("the server did not start");
-    const { port } = started;
+  const stop = async (): Promise<void> => {
+    agent.destroy();
+    child.kill("SIGKILL");
+    await ended;
+  };
+  const started = await told<{ readonly port: number }>();
+  if (started === undefined) throw new Error("the server did not start");
+  const { port } = started;
+
+  const run = async (load: Load, scale: number, maxSeconds = Infinity): Promise<Figures> => {
+    const counts = new Map<string, number>();
+    const startedAtMs = performance.now();
+    const endMs = startedAtMs + maxSeconds * 1000;
     const ask: LoadContext["ask"] = async (method, path, parts) => {
       const status = await statusOf(port, agent, method, path, parts);
       counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -294,10 +301,24 @@ export const measure = async (
               backendMegabytes: backend / MEGABYTE,
             },
     };
+  };
+
+  return { measure: run, stop };
+};
+
+/** Runs it against a server of its own. */
+export const measure = async (
+  load: Load,
+  program: string,
+  databaseUrl: string,
+  scale: number,
+  maxSeconds = Infinity,
+): Promise<Figures> => {
+  const server = await startLoaded(program, databaseUrl, load.connections);
+  try {
+    return await server.measure(load, scale, maxSeconds);
   } finally {
-    agent.destroy();
-    child.kill("SIGKILL");
-    await ended;
+    await server.stop();
   }
 };
 
