@@ -1,7 +1,7 @@
 /** Several processes without a bus of their own, what they share beside changes, and the quiet after the last client. */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { buildLiveTriggers } from "../../presets/live-triggers.ts";
 import { openSocket } from "../support/socket.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
@@ -51,6 +51,18 @@ const startQuiet = async (machines: readonly Machine[], logged: () => string): P
 
 /** Of a place whose database hears nothing while nobody asks it. */
 const LOGGING = ["log_statement = all", "log_replication_commands = on", "log_checkpoints = off"];
+/** For tests that come one after the other: each ends its processes before the next begins. */
+const sharing = (settings: readonly string[]): (() => Promise<Place>) => {
+  let place: Promise<Place> | undefined;
+  return () =>
+    (place ??= startPlace(settings).then(async (made) => {
+      await made.sql.run("create role web_busy; grant select on seat to web_busy");
+      return made;
+    }));
+};
+const replicated = sharing([...LOGGING, "log_connections = on"]);
+const unreplicated = sharing([...LOGGING, "wal_level = replica"]);
+
 /** Without the question, once a minute, whether an idle connection is alive. */
 const loggedAt = ({ server }: Place): string => readFileSync(server.logFile, "utf8").replaceAll(/^.*: select\n/gm, "");
 
@@ -60,10 +72,11 @@ describe.skipIf(!isServer)("the quiet after the last client", () => {
   let isQuiet: () => Promise<boolean>;
 
   beforeAll(async () => {
-    place = await startPlace([...LOGGING, "log_connections = on"]);
+    place = await replicated();
     machine = await startMachine({ DATABASE_URL: place.url, WEBSOCKET_KEEPALIVE: "1" });
     isQuiet = await startQuiet([machine], () => loggedAt(place));
   });
+  afterAll(() => machine.stop());
 
   const isRead = async (): Promise<boolean> => (await place.sql.run("select 1 from pg_stat_replication")).length === 1;
 
@@ -107,7 +120,7 @@ describe.skipIf(!isServer)("the quiet after the last client", () => {
 
 interface Source {
   readonly name: string;
-  readonly settings: readonly string[];
+  readonly place: () => Promise<Place>;
   readonly count: number;
   /** Polling is no source of the arrangement: it would be too late. */
   readonly interval: string;
@@ -115,22 +128,23 @@ interface Source {
 }
 
 const sources: readonly Source[] = [
-  { name: "polling", settings: ["wal_level = replica"], count: 1, interval: "500" },
+  { name: "polling", place: unreplicated, count: 1, interval: "500" },
   {
     name: "triggers",
-    settings: ["wal_level = replica"],
+    place: unreplicated,
     count: 1,
     interval: "20000",
     prepare: async ({ url, sql }) => sql.run(await buildLiveTriggers({ databaseUrl: url, dbSchemas: ["public"] })),
   },
-  { name: "replication, read by one of two processes", settings: [], count: 2, interval: "20000" },
+  { name: "replication, read by one of two processes", place: replicated, count: 2, interval: "20000" },
 ];
 
 describe.skipIf(!isServer)("the quiet after the last client, by source", () => {
   test.each(sources)(
     "G-SUB-13 when the last subscriber has left the database hears nothing: $name",
-    async ({ settings, count, interval, prepare }) => {
-      const place = await startPlace([...LOGGING, ...settings]);
+    async ({ place: placeOf, count, interval, prepare }) => {
+      const place = await placeOf();
+      await place.sql.run("update seat set n = 0");
       await prepare?.(place);
       const environment = { DATABASE_URL: place.url, LIVE_QUERY_INTERVAL: interval, WEBSOCKET_KEEPALIVE: "1" };
       const machines = await Promise.all(Array.from({ length: count }, () => startMachine(environment)));
@@ -150,6 +164,7 @@ describe.skipIf(!isServer)("the quiet after the last client, by source", () => {
       await place.sql.run("update seat set n = 6 where id = 1");
       expect(await isQuiet()).toBe(true);
       expect(await place.sql.run("select slot_name from pg_replication_slots")).toEqual([]);
+      await Promise.all(machines.map((machine) => machine.stop()));
     },
   );
 });
@@ -184,8 +199,7 @@ const expectOneBucket = (found: number, machines: readonly Machine[], lateBefore
 
 describe.skipIf(!isServer)("workers of one machine", () => {
   test("X-BUS-5 they count rate limits together", async () => {
-    const place = await startPlace();
-    await place.sql.run("create role web_busy; grant select on seat to web_busy");
+    const place = await unreplicated();
     const secret = "a secret of thirty-two bytes or more";
     const machine = await startMachine({
       DATABASE_URL: place.url,
@@ -205,6 +219,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
       Promise.all(Array.from({ length: count }, async () => (await get(machine.port, undefined, busy)).status));
     await until(async () => (await statuses(30)).includes(429), "a bucket is empty");
     await until(async () => (await statuses(1)).includes(200), "the bucket has a token again");
+    await machine.stop();
   });
 });
 
@@ -213,7 +228,7 @@ describe.skipIf(!isServer)("metrics of workers", () => {
     readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
 
   test("X-MET-6 one that is stopped does not hold /metrics up, and what it has counted stays", async () => {
-    const place = await startPlace();
+    const place = await unreplicated();
     const adminPort = await freePort();
     const machine = await startMachine({
       DATABASE_URL: place.url,
@@ -261,13 +276,13 @@ describe.skipIf(!isServer)("metrics of workers", () => {
       return answering === 2 && !childrenOf(machine.pid).includes(second);
     }, "another worker answers");
     await untilSeen(whole, "the figures with another worker");
+    await machine.stop();
   });
 });
 
 describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () => {
   test("X-BUS-5 two machines count together; without Redis each for itself, with one warning, until it is back", async () => {
-    const place = await startPlace();
-    await place.sql.run("create role web_busy; grant select on seat to web_busy");
+    const place = await unreplicated();
     const port = await freePort();
     const redis = await startRedis(port);
     const secret = "a secret of thirty-two bytes or more";
@@ -324,6 +339,7 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     const third = watch(fresh.port, 3);
     await until(async () => third.isRefused(), "the third operation is refused");
     expect(third.n()).toBe(-1);
+    await Promise.all([...machines, fresh].map((machine) => machine.stop()));
   });
 });
 
@@ -335,8 +351,9 @@ describe.skipIf(!isServer)("reloads", () => {
 
   test.each(buses.filter(({ isThere }) => isThere))(
     "X-BUS-2 a signal to one process reaches all, over $name",
-    async ({ scheme }) => {
-      const place = await startPlace(LOGGING);
+    async ({ name, scheme }) => {
+      const place = await unreplicated();
+      const logged = loggedAt(place).length;
       const [port, monitorPort] = [await freePort(), await freePort()];
       if (scheme !== "") await startNats(port, monitorPort);
       const settings: Record<string, string> = { DATABASE_URL: place.url, DB_SCHEMA_POLL_INTERVAL: "0" };
@@ -347,18 +364,26 @@ describe.skipIf(!isServer)("reloads", () => {
       ]);
       const listeners = async (): Promise<number> =>
         scheme === ""
-          ? new Set([...loggedAt(place).matchAll(/\[(\d+)\] LOG:.* listen "?relapi_/g)].map(([, pid]) => pid)).size
+          ? new Set(
+              [
+                ...loggedAt(place)
+                  .slice(logged)
+                  .matchAll(/\[(\d+)\] LOG:.* listen "?relapi_/g),
+              ].map(([, pid]) => pid),
+            ).size
           : natsConnections(monitorPort);
       await until(async () => (await listeners()) === 3, "all three processes listen");
-      await place.sql.run("create table late (id int); grant select on late to web_anon");
-      for (const { port: of } of [one, two]) expect((await get(of, "/api/late")).status).toBe(404);
+      const table = `late_${name.toLowerCase()}`;
+      await place.sql.run(`create table ${table} (id int); grant select on ${table} to web_anon`);
+      for (const { port: of } of [one, two]) expect((await get(of, `/api/${table}`)).status).toBe(404);
       process.kill(one.pid, "SIGUSR1");
       const areThere = async (of: number): Promise<boolean> => {
-        const answers = await Promise.all(Array.from({ length: 6 }, () => get(of, "/api/late")));
+        const answers = await Promise.all(Array.from({ length: 6 }, () => get(of, `/api/${table}`)));
         return answers.every(({ status }) => status === 200);
       };
       await until(() => areThere(one.port), "it reloads itself");
       await until(() => areThere(two.port), "the others reload");
+      await Promise.all([one.stop(), two.stop()]);
     },
   );
 });
