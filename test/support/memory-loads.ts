@@ -142,7 +142,7 @@ export const LOADS: readonly Load[] = [
   {
     name: "a batch of 60 entries, 20 MB each",
     connections: 4,
-    small: { scale: 0.05, answers: "200 x 1" },
+    small: { scale: 0.034, answers: "200 x 1" },
     run: async ({ ask, scale }) => {
       const query = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: long_text(where: {id: {_eq: 1}}) { body }`).join(" ")} }`;
       await ask("POST", "/v1/graphql", {
