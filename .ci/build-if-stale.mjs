@@ -4,18 +4,28 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+const SERVER = "dist/presets/standalone.js";
+/** Written by the last step of a build. */
+const LAST = "dist/chunks/LICENSES.txt";
 /** The last step of each part of `npm run build`. */
-const BUILT = ["dist/presets/standalone.js", "dist/plugins/graphql/playground/app", "dist/plugins/embedded/demo.image"];
-const builtAtMs = BUILT.every((path) => existsSync(path)) ? statSync(BUILT[0]).mtimeMs : 0;
+const BUILT = [SERVER, LAST, "dist/plugins/graphql/playground/app", "dist/plugins/embedded/demo.image"];
+const builtAtMs = BUILT.every((path) => existsSync(path)) ? statSync(LAST).mtimeMs : 0;
 
 // an image may have what was built and nothing else
 const canBuild = existsSync("core/index.ts") && existsSync("node_modules/typescript");
 
-const isStale = () =>
-  ["core", "plugins", "presets"].some((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).some(
-      (name) => /\.(?:ts|mjs|sql)$/.test(name) && statSync(join(folder, name)).mtimeMs > builtAtMs,
-    ),
+const isNewer = (folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).some(
+    (name) => /\.(?:ts|mjs|sql)$/.test(name) && statSync(join(folder, name)).mtimeMs > builtAtMs,
   );
-if (canBuild && isStale())
-  process.exit(spawnSync("npm", ["run", "build"], { stdio: "inherit", shell: true }).status ?? 1);
+
+const run = (script) => {
+  const { status } = spawnSync("npm", ["run", script], { stdio: "inherit", shell: true });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+if (canBuild) {
+  if (["core", "plugins", "presets"].some(isNewer)) run("build");
+  else if (isNewer("test")) ["build:ts", "build:bundle"].forEach(run);
+  else if (statSync(SERVER).mtimeMs > builtAtMs) run("build:bundle"); // `npm run build:ts` leaves its modules apart
+}

@@ -1,7 +1,6 @@
-// Puts the modules of `dist` together, since Node takes half a millisecond for each file that it loads: the server into a
-// few files of its own, with what it uses of GraphQL's packages, and everything that others import into files which share
-// theirs. The last step of `npm run build`;
-// `npm run build:ts` writes a file for each module again, which is what `npm run trace` counts.
+// Puts the modules of the server, and what it uses of GraphQL's packages, together into a few files, since Node takes
+// half a millisecond for each file that it loads. The last step of `npm run build`. What others import stays as it was
+// compiled. `npm run build:ts` makes the server load a file for each module again, which is what `npm run trace` counts.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,12 +9,6 @@ import { build } from "esbuild";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
 const chunks = join(dist, "chunks");
-
-const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const imported = Object.values(exports)
-  .map((target) => (typeof target === "string" ? target : target.default))
-  .filter((path) => path.endsWith(".js"))
-  .map((path) => join(root, path));
 
 /** Paths in `dist`, each named by its index until the end: a long text may be put on several lines. */
 const own = [];
@@ -70,31 +63,22 @@ const write = ({ path, text }) => {
   writeFileSync(path, `${ASKS.test(text) ? REQUIRE : ""}${text.replace(OWN_NAME, fromHere)}`);
 };
 
-const bundle = async (entryPoints, name, more = { packages: "external", plugins: [ownUrls] }) => {
-  const { outputFiles, metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: [...new Set(entryPoints)],
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    outdir: dist,
-    outbase: dist,
-    allowOverwrite: true,
-    chunkNames: `chunks/${name}-[hash]`,
-    sourcemap: true,
-    logLevel: "warning",
-    write: false,
-    ...more,
-  });
-  outputFiles.forEach(write);
-  return metafile;
-};
-
 rmSync(chunks, { recursive: true, force: true });
-// first, while the other entries are as they were compiled
-const metafile = await bundle([join(dist, "presets", "standalone.js")], "server", {
+const { outputFiles, metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: [join(dist, "presets", "standalone.js")],
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  outdir: dist,
+  outbase: dist,
+  allowOverwrite: true,
+  chunkNames: "chunks/server-[hash]",
+  sourcemap: true,
+  logLevel: "warning",
+  write: false,
   plugins: [ownUrls, takenIn],
   mainFields: ["module", "main"],
   metafile: true,
@@ -104,5 +88,5 @@ const metafile = await bundle([join(dist, "presets", "standalone.js")], "server"
   lineLimit: 120,
   legalComments: "none",
 });
+outputFiles.forEach(write);
 writeLicences(metafile, join(chunks, "LICENSES.txt"));
-await bundle(imported, "relapi");
