@@ -72,7 +72,7 @@ const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Pr
   copyCount += 1;
   const name = `${plan.prefix}_${process.pid}_${copyCount}`;
   await withClient(plan.url, async (client) => {
-    await client.query(`create database "${name}" template "${plan.template}" strategy file_copy`);
+    await client.query(`create database "${name}" template "${plan.template}" ${plan.strategy}`);
     await client.query(sessionSettings(name));
   });
   const url = urlOf(plan.url, { database: name });

@@ -5,7 +5,14 @@ import type { Capabilities } from "./capabilities.ts";
 
 /** What a test process needs to open its database. */
 export type DatabasePlan =
-  | { readonly kind: "server"; readonly url: string; readonly template: string; readonly prefix: string }
+  | {
+      readonly kind: "server";
+      readonly url: string;
+      readonly template: string;
+      readonly prefix: string;
+      /** An option of `create database`: files are copied, which spares the log of each page. */
+      readonly strategy: string;
+    }
   | { readonly kind: "embedded"; readonly imagePath: string };
 
 interface Prepared {

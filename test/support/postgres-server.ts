@@ -134,6 +134,7 @@ const PRIMARY_SETTINGS = [
   "full_page_writes = off",
   "autovacuum = off", // the plans of a test do not depend on when a table was analyzed
   "wal_level = logical",
+  "wal_writer_delay = '10ms'", // a change that nobody waits for reaches replication so much later
   "wal_keep_size = '64MB'", // for standbys that begin to follow
   "max_connections = 200",
   "max_wal_senders = 40",

@@ -73,7 +73,9 @@ export const prepareTemplate = async (
       if (rows.length > 0) await runScript(client, geoScript);
       return loadCapabilities(client, true);
     });
-    return { plan: { kind: "server", url, template, prefix }, capabilities, remove };
+    // PostgreSQL 14 knows no other way, and no word for it
+    const strategy = capabilities.version < 15 ? "" : "strategy file_copy";
+    return { plan: { kind: "server", url, template, prefix, strategy }, capabilities, remove };
   } catch (error) {
     await remove();
     throw error;
