@@ -9,6 +9,7 @@ import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
 import type { ValueTaker } from "./engine/database/value-taker.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
+import type { Missed } from "./engine/database/listener.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
@@ -432,9 +433,15 @@ export interface PluginContext {
   /** What the transaction of an HTTP request tells SQL about it. @rule R-TX-6 */
   readonly requestSettings: RequestSettings;
   /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been
-   *  lost. `unheard`: called when it turns out that none arrive (through a pooler, from a standby), until `missed` is
-   *  called. */
-  listen(channel: string, listener: (payload: string) => void, missed?: () => void, unheard?: () => void): () => void;
+   *  lost: `late`, those from the call until the server listens, `lost`, those while the connection was. `unheard`: called
+   *  when it turns out that none arrive (through a pooler, from a standby), until `missed` is called. @rule R-SC-5
+   *  G-SUB-13 */
+  listen(
+    channel: string,
+    listener: (payload: string) => void,
+    missed?: (why: Missed) => void,
+    unheard?: () => void,
+  ): () => void;
   /** A connection of the plugin's own, outside the pool, that takes commands of the replication protocol. @throws
    *  RelApiError if the database has no replication, or cannot be reached @rule X-REP-1 */
   openReplication(): Promise<ReplicationConnection>;

@@ -46,7 +46,7 @@ export interface ModelLoader {
 const QUIET_MS = 100;
 const SECOND_MS = 1000;
 
-/** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-6 R-SC-11 */
+/** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   const { config, current, hooks, registry, database, logger, counters, troubles } = parts;
   const preparing: ((model: Model) => void | Promise<void>)[] = [];
@@ -88,6 +88,8 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     const startedAtMs = performance.now();
     clearTimeout(retryTimer);
     try {
+      // what is notified of from now on is heard
+      if (current.model === undefined) await database.listening();
       // a connection keeps the role and database settings that it started with
       if (current.model !== undefined) database.renew();
       const { loaded, options } = await introspect();

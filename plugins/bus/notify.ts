@@ -56,8 +56,13 @@ const createNotifyBus = (context: PluginContext, namespace: string, { heard, up 
       stops.get(topic)?.();
       stops.set(
         topic,
-        // it is called when the connection is back
-        context.listen(channelOf(namespace, topic), (text) => heard(topic, text), up),
+        context.listen(
+          channelOf(namespace, topic),
+          (text) => heard(topic, text),
+          (why) => {
+            if (why === "lost") up();
+          },
+        ),
       );
     },
     unsubscribe: (topic) => {

@@ -8,10 +8,20 @@ import { keepAwake } from "./heartbeat.ts";
 import { refusalOf, sqlstateOf } from "./pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
+/** Why a listener may have missed notifications: it was there before its `LISTEN`, or the connection was lost. */
+export type Missed = "late" | "lost";
+
 export interface Listener {
   /** Returns how to stop. `missed`: called when notifications may have been lost. `unheard`: called when it turns out
    *  that none arrive, until `missed` is called. */
-  listen(channel: string, heard: (payload: string) => void, missed?: () => void, unheard?: () => void): () => void;
+  listen(
+    channel: string,
+    heard: (payload: string) => void,
+    missed?: (why: Missed) => void,
+    unheard?: () => void,
+  ): () => void;
+  /** Resolves when the first attempt to connect has ended, or after so long: who is heard later may have missed some. */
+  started(limitMs: number): Promise<void>;
   /** Another connection was opened: what waits for that need not wait longer. */
   wake(): void;
   close(): Promise<void>;
@@ -30,31 +40,61 @@ const DEAF = {
     "the server is a standby, which has no notifications: waiting for its promotion, unless DATABASE_DIRECT_URL leads to the primary",
 } as const;
 
-/** `isLoaded`: until the schema is, its loader says why the database cannot be reached. @rule R-SC-5
- *  R-SC-10 */
-export const createListener = (target: Target, logger: Logger, isLoaded: () => boolean): Listener => {
-  const channels = new Map<string, Set<(payload: string) => void>>();
-  const reconnected = new Set<() => void>();
-  const unhearing = new Set<() => void>();
+interface Entry {
+  readonly heard: (payload: string) => void;
+  readonly missed: ((why: Missed) => void) | undefined;
+  readonly unheard: (() => void) | undefined;
+  /** Why notifications may have been lost that it has not been told of. Undefined: none were. */
+  untold: Missed | undefined;
+}
+
+/** `isLoaded`: until the schema is, its loader says why the database cannot be reached. `isDirect`: nothing else connects
+ *  to this target, so nothing else says that its login is refused. @rule R-SC-5 R-SC-10 */
+export const createListener = (
+  target: Target,
+  logger: Logger,
+  isLoaded: () => boolean,
+  isDirect: boolean,
+): Listener => {
+  const channels = new Map<string, Set<Entry>>();
   const stopWanting = "stream" in target ? wantChannels(target.stream, channels) : undefined;
   const backoff = createBackoff();
   let connection: Connection | undefined;
   let check: (() => void) | undefined;
   let isConnecting = false;
-  let wasLost = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   let deafness: keyof typeof DEAF | undefined;
+  let endFirstAttempt: () => void;
+  const firstAttempt = new Promise<void>((resolve) => {
+    endFirstAttempt = resolve;
+  });
+
+  const entries = (): readonly Entry[] => [...channels.values()].flatMap((each) => [...each]);
+
+  const mayMiss = (why: Missed): void => {
+    for (const entry of entries()) entry.untold = why;
+  };
+
+  /** The server has said that it listens to the channel. */
+  const tell = (channel: string): void => {
+    const found = [...(channels.get(channel) ?? [])].filter(({ untold }) => untold !== undefined);
+    for (const entry of found) {
+      const why = entry.untold;
+      entry.untold = undefined;
+      if (why !== undefined) entry.missed?.(why);
+    }
+  };
 
   /** Said once: it lasts, and it is no failure. */
   const beDeaf = (why: keyof typeof DEAF): void => {
-    wasLost = true;
+    mayMiss("lost");
     if (why === "standby") retry(STANDBY_MS);
     if (deafness === why) return;
     deafness = why;
     if (why === "pooler") logger.warn(DEAF[why]);
     else logger.info(DEAF[why]);
-    for (const listener of unhearing) listener();
+    for (const { unheard } of entries()) unheard?.();
   };
 
   const run = (to: Connection, command: "listen" | "unlisten", channel: string): Promise<unknown> => {
@@ -65,7 +105,7 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
   const lost = (): void => {
     if (isClosed) return;
     connection = undefined;
-    wasLost = true;
+    mayMiss("lost");
     logger.warn("lost the connection for notifications");
     retry();
   };
@@ -86,7 +126,7 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
         return beDeaf("pooler");
       }
       opened.onNotification((channel, payload) => {
-        for (const heard of channels.get(channel) ?? []) heard(payload);
+        for (const { heard } of channels.get(channel) ?? []) heard(payload);
       });
       try {
         for (const channel of channels.keys()) await run(opened, "listen", channel);
@@ -100,45 +140,53 @@ export const createListener = (target: Target, logger: Logger, isLoaded: () => b
       deafness = undefined;
       opened.onEnd(lost);
       // who asks to be told that nothing arrives depends on what does
-      if ("url" in target) check = keepAwake(opened, () => unhearing.size === 0);
+      if ("url" in target) check = keepAwake(opened, () => entries().every(({ unheard }) => unheard === undefined));
       backoff.reset();
-      for (const channel of channels.keys()) await run(opened, "listen", channel); // channels requested meanwhile
-      if (wasLost) for (const listener of reconnected) listener();
-      wasLost = false;
+      const wanted = [...channels.keys()]; // some of them were requested meanwhile
+      for (const channel of wanted) await run(opened, "listen", channel);
+      wanted.forEach(tell);
     } catch (error) {
       if (isClosed || connection !== undefined) return; // `lost` has taken care
-      if (isLoaded() && refusalOf(error) === undefined)
+      if (isLoaded() && (isDirect || refusalOf(error) === undefined))
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
         });
-      wasLost = true;
+      mayMiss("lost");
       retry();
     } finally {
       isConnecting = false;
+      endFirstAttempt();
     }
   };
 
   return {
     listen: (channel, heard, missed, unheard) => {
-      if (missed !== undefined) reconnected.add(missed);
-      if (unheard !== undefined) unhearing.add(unheard);
+      const entry: Entry = { heard, missed, unheard, untold: isLoaded() ? "late" : undefined };
       let listeners = channels.get(channel);
       if (listeners === undefined) {
         listeners = new Set();
         channels.set(channel, listeners);
-        if (connection !== undefined) run(connection, "listen", channel).catch(() => connection?.end());
+        if (connection !== undefined)
+          run(connection, "listen", channel).then(
+            () => tell(channel),
+            () => connection?.end(),
+          );
         else if (deafness === undefined) void connect();
       }
-      listeners.add(heard);
+      listeners.add(entry);
       if (deafness !== undefined) unheard?.();
       return () => {
-        if (missed !== undefined) reconnected.delete(missed);
-        if (unheard !== undefined) unhearing.delete(unheard);
-        listeners.delete(heard);
+        listeners.delete(entry);
         if (listeners.size > 0 || channels.get(channel) !== listeners) return;
         channels.delete(channel);
         if (connection !== undefined) run(connection, "unlisten", channel).catch(() => connection?.end());
       };
+    },
+    started: async (limitMs) => {
+      let limit: NodeJS.Timeout | undefined;
+      await Promise.race([firstAttempt, new Promise((resolve) => (limit = setTimeout(resolve, limitMs)))]);
+      clearTimeout(limit);
+      if (connection === undefined) mayMiss("late");
     },
     wake: () => {
       // why another connection was opened may concern this one too
