@@ -44,10 +44,10 @@ test("C-PKG-6 there are ten commands", () => {
 });
 
 const hasPsql = spawnSync("psql", ["--version"]).status === 0;
-/** The commands install packages. */
-const hasRegistry = capabilities.realServer && spawnSync("npm", ["ping"]).status === 0;
+/** The commands install packages from the registry of npm, which a run that guards a change does not depend on. */
+const asksRegistry = capabilities.realServer && process.env["TEST_REGISTRY"] === "1";
 
-test.skipIf(!hasPsql || !hasRegistry)(
+test.skipIf(!hasPsql || !asksRegistry)(
   "C-PKG-6 they lead to a typed call, and a wrong column does not compile",
   async () => {
     const folder = temporaryFolder();
