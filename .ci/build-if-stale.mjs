@@ -1,5 +1,6 @@
 // Before `npm start` and `npm test` in a clone: builds if the sources are newer than what was built, as after a `git pull`
-// that changed no dependency (npm then runs no script of an installation).
+// that changed no dependency (npm then runs no script of an installation). `npm test` names the folder of the tests, some
+// of which run as programs of their own.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -26,6 +27,6 @@ const run = (script) => {
 
 if (canBuild) {
   if (["core", "plugins", "presets"].some(isNewer)) run("build");
-  else if (isNewer("test")) ["build:ts", "build:bundle"].forEach(run);
+  else if (process.argv.slice(2).some(isNewer)) ["build:ts", "build:bundle"].forEach(run);
   else if (statSync(SERVER).mtimeMs > builtAtMs) run("build:bundle"); // `npm run build:ts` leaves its modules apart
 }

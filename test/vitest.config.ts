@@ -3,7 +3,6 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from "vitest/config";
 import { filesOf, type Kind } from "./support/files.ts";
-import { hasPostgres } from "./support/postgres-programs.ts";
 import { LongestFirst } from "./support/sequencer.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -22,9 +21,6 @@ const testDist: Plugin = {
   },
 };
 
-/** PGlite's code is used too shortly by a test file for the time that its optimization takes. */
-const withoutOptimization = { execArgv: ["--liftoff-only"] };
-
 const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): TestProjectInlineConfiguration => ({
   root,
   plugins: [testDist],
@@ -34,7 +30,8 @@ const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): 
     setupFiles: ["test/support/setup.ts"],
     server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
     pool: "forks",
-    execArgv: hasPostgres ? [] : withoutOptimization.execArgv,
+    // a test file uses PGlite's code too shortly for the time that its optimization takes
+    execArgv: ["--liftoff-only"],
     testTimeout: 120_000,
     // the oracle asks when a file ends
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
@@ -53,10 +50,10 @@ export default defineConfig({
     teardownTimeout: 120_000,
     maxWorkers: 2 * availableParallelism(),
     projects: [
-      project("no-database", { provide: { databasePlan: undefined, capabilities: undefined } }),
+      project("no-database", { isolate: false, provide: { databasePlan: undefined, capabilities: undefined } }),
       project("own-process"),
       project("shared-process", { isolate: false }),
-      project("embedded", { ...withoutOptimization, globalSetup: ["test/support/global-setup.ts"] }),
+      project("embedded", { globalSetup: ["test/support/global-setup.ts"] }),
     ],
   },
 });

@@ -1,5 +1,4 @@
 // @runs-also-on postgresql-15-postgis
-import pg from "pg";
 import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, ident, sql, without, type Logger, type PluginContext } from "../../core/index.ts";
 import type { ChangeFeedService, WatchChanges } from "../../plugins/subscriptions/api.ts";
@@ -20,16 +19,12 @@ const NEVER_MS = 10_000_000;
 const openAlone = async (): Promise<TestDatabase> => {
   if (!capabilities.realServer) return testDatabase();
   if (!hasPostgres) return openEmptyEmbeddedDatabase();
-  const { url, query, stop } = await startPrimary(["autovacuum = off"]);
+  const { url, query, connect, stop } = await startPrimary();
   return {
     options: { databaseUrl: url },
     urlAs: (user, password = user) => urlOf(url, { user, password }),
     query,
-    connect: async () => {
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      return client;
-    },
+    connect,
     close: stop,
   };
 };

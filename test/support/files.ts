@@ -41,60 +41,30 @@ const NO_DATABASE = new Set([
  *  core/embedded. */
 const EMBEDDED = new Set(["rest/R-FLT", "rest/R-INS", "graphql/G-INS", "live/sse"]);
 
-/** Nearly all of their files speak HTTP with servers that they start, each on the database of the file, and look at
- *  nothing of the process around them. */
-const SHARED_FOLDERS = new Set(["graphql", "plus", "rest"]);
-
-/** Of other folders, as those. */
-const SHARED = new Set([
-  "core/call",
-  "core/coalesced-reads",
-  "core/guides",
-  "core/introspection",
-  "core/plans",
-  "core/relationships",
-  "core/statements",
-  "core/third-party",
-  "core/without-callers",
-  "core/without-graphql",
-  "core/without-rest",
-  "plugins/app-users",
-  "plugins/distance",
-  "plugins/further-writes",
-  "plugins/key-order",
-  "plugins/loaded-field",
-  "plugins/median",
-  "plugins/permissions",
-  "plugins/plan-rows",
-  "plugins/wrap",
-  "security/api-limits",
-  "security/bad-input",
-  "security/grants",
-  "security/left-over",
-  "security/matrix",
-  "security/metadata-rest",
-  "security/names",
-  "security/rest-reads",
-  "security/rest-writes",
-  "security/schemes",
-  "security/two-callers",
-]);
-
-/** Of the shared folders: they look at the memory or the time that their process takes, or turn its clock. */
+/** They look at the memory or the time that their process takes, or change what all of it has: its clock, its
+ *  environment, its packages. All others run one after the other in a process for many, whose code is compiled already:
+ *  that takes a third of the time. */
 const OWN_PROCESS = new Set([
+  "clients/supabase",
+  "core/http",
   "graphql/G-AUTH",
-  "graphql/R-SC-15",
-  "graphql/R-STR",
-  "graphql/playground",
+  "live/bus",
+  "live/oracle",
+  "observability/X-TRC",
+  "oracle/live",
+  "oracle/oracle",
+  "pages/recipes",
+  "production/bus",
+  "production/workers",
   "rest/R-AUT",
-  "rest/R-STR",
+  "security/bounds",
+  "security/key-rotation",
+  "security/limits",
+  "security/memory",
 ]);
 
-const kindOf = (name: string): Exclude<Kind, "embedded"> => {
-  if (NO_DATABASE.has(name)) return "no-database";
-  const folder = name.slice(0, name.indexOf("/"));
-  return SHARED.has(name) || (SHARED_FOLDERS.has(folder) && !OWN_PROCESS.has(name)) ? "shared-process" : "own-process";
-};
+const kindOf = (name: string): Exclude<Kind, "embedded"> =>
+  NO_DATABASE.has(name) ? "no-database" : OWN_PROCESS.has(name) ? "own-process" : "shared-process";
 
 const ENDING = ".test.ts";
 
@@ -103,7 +73,7 @@ export const filesOf = (kind: Kind): string[] => {
   const names = readdirSync(fileURLToPath(new URL("..", import.meta.url)), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(ENDING))
     .map((path) => path.replaceAll("\\", "/").slice(0, -ENDING.length));
-  const gone = [...NO_DATABASE, ...EMBEDDED, ...SHARED, ...OWN_PROCESS].filter((name) => !names.includes(name));
+  const gone = [...NO_DATABASE, ...EMBEDDED, ...OWN_PROCESS].filter((name) => !names.includes(name));
   if (gone.length > 0) throw new Error(`test/support/files.ts names what is not there: ${gone.join(", ")}`);
   return names
     .filter((name) => (kind === "embedded" ? EMBEDDED.has(name) : kindOf(name) === kind))

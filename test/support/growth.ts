@@ -1,6 +1,6 @@
 /** How the CPU time of an algorithm grows with its input. CPU time, unlike wall-clock time, does not depend on what else
  *  the machine does. */
-const MIN_ROUNDS = 3;
+const MIN_ROUNDS = 2;
 /** The fastest of so many rounds counts: a busy machine makes single ones slower, but none faster. */
 const MAX_ROUNDS = 10;
 const MEASURABLE_MS = 20;

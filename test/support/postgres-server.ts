@@ -51,6 +51,8 @@ export interface Server {
   readonly logFile: string;
   readonly dataFolder: string;
   query<Row = Record<string, any>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** A connection of the test's own, which the test ends. */
+  connect(): Promise<pg.Client>;
   /** Makes the server read its files again. Whoever connects afterwards meets what they say. */
   reload(): Promise<void>;
   /** Replaces pg_hba.conf by these lines. */
@@ -111,6 +113,11 @@ const server = (folder: string, port: number): Server => {
     logFile,
     dataFolder,
     query,
+    connect: async () => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      return client;
+    },
     reload,
     setAccess: async (access) => {
       writeFileSync(join(dataFolder, "pg_hba.conf"), access);
