@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Model } from "../../core/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
-import { createRandom, type Random } from "../support/random.ts";
+import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { createLoad, load, relationIn, type LoadSettings } from "./load-model.ts";
 
-const SEED = Number(process.env["RELOAD_SEED"] ?? Math.floor(Math.random() * 1e9));
+const SEED = chosenSeed();
 const STEPS = Number(process.env["RELOAD_STEPS"] ?? 30);
 const SCHEMAS = ["mill", "barn", "shed"];
 const SETTINGS: LoadSettings = { schemas: ["mill", "barn"], extraSearchPath: ["shed"] };

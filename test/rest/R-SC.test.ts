@@ -1,25 +1,14 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { definePlugin, join, RelApiError, sql, value } from "../../core/index.ts";
 import { capabilities, startApi, type TestApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
+import { until } from "../support/until.ts";
 
 const api = await startApi({ dbPreRequest: "sea.before_request" });
 
 const code = async (on: TestApi, path: string, headers = {}): Promise<unknown> => {
   const answer = await on.get(path, { headers });
   return answer.status === 200 ? 200 : answer.json().code;
-};
-
-/** Asks until it holds, and says what the last answer was when it never does. */
-const eventually = async (ask: () => Promise<unknown>, wanted: unknown): Promise<void> => {
-  let got: unknown;
-  for (let attempt = 0; attempt < 100; attempt++) {
-    got = await ask();
-    if (got === wanted) return;
-    await delay(50);
-  }
-  expect(got).toBe(wanted);
 };
 
 test("R-SC-1 every kind of relation is there, partitions are not", async () => {
@@ -51,11 +40,11 @@ test("R-SC-3 NOTIFY asks for a reload", async () => {
   expect(await code(api, "/new_thing")).toBe("PGRST205");
   await api.sql("notify pgrst, 'something else'");
   await api.sql("notify pgrst, 'reload schema'");
-  await eventually(() => code(api, "/new_thing"), 200);
+  await until(async () => (await code(api, "/new_thing")) === 200, "/new_thing is served");
   await api.sql(
     "create view sea.newer_thing as select * from sea.new_thing; grant select on sea.newer_thing to sea_anon; notify pgrst",
   );
-  await eventually(() => code(api, "/newer_thing"), 200);
+  await until(async () => (await code(api, "/newer_thing")) === 200, "/newer_thing is served");
 });
 
 test("R-SC-1 loads write nothing, look nothing up by a search path, and take no parallel workers", async () => {
@@ -84,9 +73,9 @@ test("R-SC-3 the channel is a setting, and may be off", async () => {
   await api.sql(
     "create table sea.by_harbour (id int primary key); grant select on sea.by_harbour to sea_anon; notify harbour, 'reload schema'",
   );
-  await eventually(() => code(own, "/by_harbour"), 200);
+  await until(async () => (await code(own, "/by_harbour")) === 200, "/by_harbour is served");
   await api.sql("notify pgrst, 'reload schema'");
-  await eventually(() => code(api, "/by_harbour"), 200);
+  await until(async () => (await code(api, "/by_harbour")) === 200, "/by_harbour is served");
   expect(deaf.relApi.model().version).toBe(versionOfDeaf);
 });
 

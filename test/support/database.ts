@@ -8,6 +8,7 @@ import { atFileEnd } from "./file-end.ts";
 import type { DatabasePlan } from "./global-setup.ts";
 import { embeddedExtensions, sessionSettings } from "./fixtures.ts";
 import { urlOf, withClient } from "./server-template.ts";
+import { until } from "./until.ts";
 
 export type { Capabilities } from "./capabilities.ts";
 
@@ -50,21 +51,20 @@ const connectWith =
 
 /** A database counts as in use until the server has ended the sender of a replication slot in it, which force does not
  *  wait for. */
-const dropDatabase = async (client: pg.Client, name: string): Promise<void> => {
-  for (const endMs = Date.now() + 10_000; ;) {
+const dropDatabase = (client: pg.Client, name: string): Promise<void> =>
+  until(async () => {
     try {
       await client.query(`drop database if exists "${name}" with (force)`);
-      return;
+      return true;
     } catch (error) {
-      if ((error as { code?: string }).code !== "55006" || Date.now() > endMs) throw error;
+      if ((error as { code?: string }).code !== "55006") throw error;
       await client.query(
         "select pg_terminate_backend(active_pid) from pg_replication_slots where database = $1 and active",
         [name],
       );
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      return false;
     }
-  }
-};
+  }, `nobody uses the database ${name}`);
 
 let copyCount = 0;
 

@@ -17,12 +17,10 @@ export interface TestSocket {
   /** Objects as JSON, text as it is. */
   send(message: unknown): void;
   /** The next message that `wanted` takes (any but keep-alives when absent); those before it are dropped. @throws after
-   *  `withinMs` (120 s when absent) */
-  next(wanted?: (message: any) => boolean, withinMs?: number): Promise<any>;
+   *  120 s */
+  next(wanted?: (message: any) => boolean): Promise<any>;
   /** The messages that have come and that the test has not read, without keep-alives. */
   arrived(): any[];
-  /** Messages that came within the time, keep-alives left out. */
-  during(ms: number): Promise<any[]>;
   /** `connection_init` as administrator (or with the payload given) until the acknowledgement. */
   init(payload?: unknown): Promise<void>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -60,7 +58,7 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
   });
   socket.on("error", () => {}); // the close that follows tells the test
 
-  const next: TestSocket["next"] = (wanted = (message) => !isKeepAlive(message), withinMs = DEADLINE_MS) =>
+  const next: TestSocket["next"] = (wanted = (message) => !isKeepAlive(message)) =>
     new Promise((resolve, reject) => {
       const take = (): boolean => {
         const at = waiting.findIndex(wanted);
@@ -75,8 +73,8 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
       const listener = (): void => void take();
       const timer = setTimeout(() => {
         listeners.delete(listener);
-        reject(new Error(`no such message within ${withinMs} ms; waiting: ${JSON.stringify(waiting)}`));
-      }, withinMs);
+        reject(new Error(`no such message within ${DEADLINE_MS} ms; waiting: ${JSON.stringify(waiting)}`));
+      }, DEADLINE_MS);
       if (!take()) listeners.add(listener);
     });
 
@@ -87,10 +85,6 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
     send: (message) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
     next,
     arrived,
-    during: async (ms) => {
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      return arrived();
-    },
     init: async (payload = { headers: { "X-Session-Admin-Secret": adminSecret } }) => {
       socket.send(JSON.stringify({ type: "connection_init", payload }));
       await next((message) => message.type === "connection_ack");
