@@ -36,6 +36,11 @@ start_server() {
   server_url="postgres://postgres@127.0.0.1:$port/postgres"
 }
 
+# Sets tarball.
+pack() {
+  npm pack --silent --ignore-scripts --pack-destination "$work" && tarball=$(echo "$work"/*.tgz)
+}
+
 slug() { echo "$1" | tr -c 'a-zA-Z0-9\n' '-'; }
 
 timed() {
