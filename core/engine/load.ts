@@ -191,8 +191,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     },
     reload,
     requestReload: () => {
-      if (quietTimer === undefined)
-        reload().catch(() => undefined); // it was logged
+      if (quietTimer === undefined) reload().catch(() => undefined); // it was logged
       else isAskedAgain = true;
       clearTimeout(quietTimer);
       quietTimer = setTimeout(whenQuiet, QUIET_MS);

@@ -12,7 +12,12 @@ export interface GqlDirective {
 }
 
 export type DirectivePlace =
-  "a query" | "a mutation" | "a subscription" | "a field" | "a fragment spread" | "an inline fragment";
+  | "a query"
+  | "a mutation"
+  | "a subscription"
+  | "a field"
+  | "a fragment spread"
+  | "an inline fragment";
 
 export interface DirectiveSpec {
   readonly places: readonly DirectivePlace[];

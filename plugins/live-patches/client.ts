@@ -137,8 +137,7 @@ const createKeeper = <Data>(): ((live: Live, whole: Data) => Data) => {
   let version = 0;
   return (live, whole) => {
     if (live.patch === undefined) data = whole;
-    else if (live.version === version)
-      return data; // some clients pass on a result twice
+    else if (live.version === version) return data; // some clients pass on a result twice
     else if (version === 0 || live.version !== version + 1)
       throw new LivePatchError(`version ${live.version} does not follow ${version}`);
     else data = applyPatch(data, live.patch);

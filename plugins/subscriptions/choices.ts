@@ -4,7 +4,9 @@ import type { Kind } from "./comparable.ts";
 
 /** Where values of a column come from: one, or a list of them as an array literal. */
 export type Term =
-  { readonly slot: Slot; readonly isList: boolean } | { readonly text: string } | { readonly isNull: true };
+  | { readonly slot: Slot; readonly isList: boolean }
+  | { readonly text: string }
+  | { readonly isNull: true };
 
 /** What the values of each of these columns are like. */
 export type Condition = ReadonlyMap<string, ColumnTest>;

@@ -116,7 +116,8 @@ export const upgrades = definePlugin({
     // reads from it: time enough to look whether the server leads here.
     const accepted = (message: unknown): void => {
       const server = (message as { readonly socket?: { readonly server?: unknown } }).socket?.server as
-        AnyServer | undefined;
+        | AnyServer
+        | undefined;
       if (server === undefined || context.hasServer(server) || foreign.has(server)) return;
       if (pathsTo(context.isApi, server, "/") !== undefined) context.addServer(server);
       else foreign.add(server);

@@ -44,7 +44,8 @@ export interface Figures {
   readonly seconds: number;
   /** Undefined: the process ended. */
   readonly held:
-    { readonly heapMegabytes: number; readonly peakMegabytes: number; readonly backendMegabytes: number } | undefined;
+    | { readonly heapMegabytes: number; readonly peakMegabytes: number; readonly backendMegabytes: number }
+    | undefined;
 }
 
 const graphql = (query: string, variables?: unknown): RequestParts => ({

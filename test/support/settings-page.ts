@@ -2,7 +2,7 @@
  *  writes them: `npm run docs:settings`. */
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { format } from "prettier";
+import { format } from "oxfmt";
 import { settingRow, settingsOf, type Setting } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { appSettings, featureSetting, serverSettings } from "../../presets/server-settings.ts";
@@ -85,7 +85,7 @@ export const optionsFile = async (): Promise<string> => {
     "/** Options of the presets, with what each does: docs/reference/settings.md in camelCase. */",
     `export interface PresetOptions extends RelApiOptions {\n${members.join("\n")}\n}\n`,
   ].join("\n");
-  return format(text, { parser: "typescript", printWidth: 120 });
+  return (await format("settings.ts", text, { printWidth: 120 })).code;
 };
 
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -50,7 +50,8 @@ export interface InputContext {
 
 /** Something given: a literal (a variable among them), or a part of what a variable holds. */
 export type Input =
-  { readonly kind: "literal"; readonly node: ValueNode } | { readonly kind: "held"; readonly held: VariablePart };
+  | { readonly kind: "literal"; readonly node: ValueNode }
+  | { readonly kind: "held"; readonly held: VariablePart };
 
 /** The schema's definition of an input position. */
 export interface InputPosition {

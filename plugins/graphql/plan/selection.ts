@@ -96,7 +96,8 @@ export interface Selected {
 }
 
 export type Selection =
-  { readonly kind: "typename"; readonly as: string; readonly value: string } | ({ readonly kind: "field" } & Selected);
+  | { readonly kind: "typename"; readonly as: string; readonly value: string }
+  | ({ readonly kind: "field" } & Selected);
 
 /** Names to choose a near one from. All names of a root take long where tables are many, and nobody looks through
  *  them. */

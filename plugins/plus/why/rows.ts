@@ -22,7 +22,15 @@ import type { Command, RowSecurity } from "./policies.ts";
 /** Rows that are left after a condition. */
 export interface Step {
   readonly kind:
-    "table" | "seen" | "function" | "policies" | "permission" | "filter" | "embed" | "written" | "returned";
+    | "table"
+    | "seen"
+    | "function"
+    | "policies"
+    | "permission"
+    | "filter"
+    | "embed"
+    | "written"
+    | "returned";
   readonly condition?: string;
   readonly left: number;
 }

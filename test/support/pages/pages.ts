@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
 import { fileURLToPath } from "node:url";
-import { format } from "prettier";
+import { format } from "oxfmt";
 import type { Answer, RequestParts } from "../http.ts";
 
 export const docsFolder = fileURLToPath(new URL("../../../docs/", import.meta.url));
@@ -141,7 +141,7 @@ const statusLine = ({ status }: Answer): string => `HTTP/1.1 ${status} ${STATUS_
 /** The same block with what was answered: `DOCS_ANSWERS=write` puts it into the page. */
 export const rewritten = async (block: Block, answer: Answer): Promise<string> => {
   const body = isJson(answer)
-    ? await format(withoutSpace(answer.text), { parser: "json", printWidth: 58 })
+    ? (await format("answer.json", withoutSpace(answer.text), { printWidth: 58 })).code
     : `${answer.text.trimEnd()}\n`;
   if (block.language !== "http") return body;
   const [head = "", ...bodies] = block.text.trimEnd().split("\n\n");
