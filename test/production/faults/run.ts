@@ -100,7 +100,7 @@ const wanted = process.argv.slice(2).join(" ");
 const chosen = faults.filter(({ name }) => name.includes(wanted));
 const rows: Row[] = [];
 let isWrong = false;
-if (!hasPostgres) throw new Error("no PostgreSQL here: its programs are looked for in /usr/lib/postgresql");
+if (!hasPostgres) throw new Error("npm has no PostgreSQL for this platform");
 for (const one of chosen) {
   const missing = (one.needs ?? []).filter((program) => !has(program));
   if (missing.length > 0) {
