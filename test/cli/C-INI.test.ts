@@ -1,6 +1,6 @@
 /** `relapi init`: a project on the packed package, tested, started as its image starts it, and asked. */
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -17,10 +17,11 @@ const { NODE_OPTIONS: _, ...environment } = process.env; // those of the test ru
 const install = (into: string, dependencies: readonly string[]): void => {
   const packed = temporaryFolder();
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", packed], { cwd: root });
-  execFileSync("sh", ["-c", `tar -xzf ${packed}/relapi-*.tgz -C ${packed}`]);
-  mkdirSync(join(into, "node_modules"));
-  cpSync(join(packed, "package"), join(into, "node_modules/relapi"), { recursive: true });
-  const manifest = JSON.parse(readFileSync(join(packed, "package/package.json"), "utf8"));
+  const modules = join(into, "node_modules");
+  mkdirSync(modules);
+  execFileSync("sh", ["-c", `tar -xzf ${packed}/relapi-*.tgz -C "$1"`, "sh", modules]);
+  renameSync(join(modules, "package"), join(modules, "relapi"));
+  const manifest = JSON.parse(readFileSync(join(modules, "relapi/package.json"), "utf8"));
   for (const name of new Set([...Object.keys(manifest.dependencies), ...dependencies])) {
     if (name === "relapi") continue;
     mkdirSync(dirname(join(into, "node_modules", name)), { recursive: true });
