@@ -1,6 +1,6 @@
 /** The command line on a server: what it serves and prints, how it ends. docs/reference/command-line.md */
 import { createServer, type AddressInfo } from "node:net";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { startBusyServer } from "./busy-server.ts";
 import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";
@@ -8,11 +8,27 @@ import { relapi, start, startUntil, temporaryFile, type Environment } from "./ru
 describe.skipIf(!capabilities.realServer)("on a server", () => {
   const url = async (): Promise<string> => (await testDatabase()).options.databaseUrl ?? "";
 
+  /** A port that another listener has until the test ends. */
+  const takenPort = async (): Promise<number> => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => other.once("listening", resolve));
+    onTestFinished(() => void other.close());
+    return (other.address() as AddressInfo).port;
+  };
+  const taken = (port: number): string =>
+    `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`;
+
+  test("C-CLI-1 C-CLI-3 settings.conf is read, the environment and --port win", async () => {
+    const text = `db-uri = "${await url()}"\ndb-schema = "sea, land"\ndb-anon-role = "sea_anon"\nserver-port = 1\n`;
+    const words = ["serve", "--config", temporaryFile("settings.conf", text), "--port", "0"];
+    const { code, stdout } = await startUntil(/Try:/, words, { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" });
+    expect(code).toBe(0);
+    expect(stdout).toContain("on your database");
+    expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
+  });
+
+  // without the file it would say that it starts the embedded database, without --port that it listens
   test.each([
-    [
-      "settings.conf",
-      (db: string) => `db-uri = "${db}"\ndb-schema = "sea, land"\ndb-anon-role = "sea_anon"\nserver-port = 1\n`,
-    ],
     [
       "settings.json",
       (db: string) =>
@@ -29,11 +45,12 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
       (db: string) => `DATABASE_URL: ${db}\nPGRST_DB_SCHEMAS: [sea, land]\nanonRole: sea_anon\nPORT: 1\n`,
     ],
   ])("C-CLI-1 C-CLI-3 %s is read, the environment and --port win", async (name, write) => {
-    const words = ["serve", "--config", temporaryFile(name, write(await url())), "--port", "0"];
-    const { code, stdout } = await startUntil(/Try:/, words, { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" });
-    expect(code).toBe(0);
-    expect(stdout).toContain("on your database");
-    expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
+    const [file, port] = [temporaryFile(name, write(await url())), await takenPort()];
+    const environment = { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" };
+    const served = await relapi(["serve", "--config", file, "--port", String(port)], environment);
+    expect([served.code, served.stdout, served.stderr]).toEqual([1, "", taken(port)]);
+    const described = await relapi(["openapi", "--config", file], environment);
+    expect(JSON.parse(described.stdout).paths).toHaveProperty("/ports");
   });
 
   const good = async (): Promise<Environment> => ({
@@ -90,15 +107,9 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
 
   test("C-CLI-5 a port in use ends the start with what to do", async () => {
     const environment = await good();
-    const other = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => other.once("listening", resolve));
-    const { port } = other.address() as AddressInfo;
+    const port = await takenPort();
     const second = await relapi(["-p", String(port)], environment);
-    expect([second.code, second.stderr]).toEqual([
-      1,
-      `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`,
-    ]);
-    other.close();
+    expect([second.code, second.stderr]).toEqual([1, taken(port)]);
   });
 
   test("C-CLI-4 live-triggers prints SQL", async () => {
