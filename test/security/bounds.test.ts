@@ -36,6 +36,16 @@ await first.sql(`
 const start = (options: StartOptions = {}): Promise<Measured> =>
   startMeasured({ on: database, dbSchemas: ["edge"], ...options });
 
+/** One for all tests that take these options, started by the first. */
+const sharing = (options: StartOptions): (() => Promise<Measured>) => {
+  let api: Promise<Measured> | undefined;
+  return () => (api ??= start(options));
+};
+const withMebibyte = sharing({ maxResultBytes: MIB });
+const rollingBack = sharing({ dbTxEnd: "rollback" });
+const withSmallBodies = sharing({ maxBodyBytes: 100_000, dbTxEnd: "rollback" });
+const impatient = sharing({ requestTimeout: 1 });
+
 interface Raw {
   readonly socket: Socket;
   received(): string;
@@ -79,7 +89,9 @@ describe("answers of the database", () => {
   });
 
   test("R-BND-1 G-DBE-16 one that is too large is refused on both surfaces, its connection alone is dropped", async () => {
-    const api = await start({ maxResultBytes: MIB });
+    const api = await withMebibyte();
+    const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_results_refused_total"] ?? 0;
+    const before = await refusedCount();
     const refused = {
       code: "PGRSTX01",
       details: null,
@@ -107,11 +119,11 @@ describe("answers of the database", () => {
       ).status,
     ).toBe(500);
     expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
-    expect((await api.metrics())["relapi_results_refused_total"]).toBe(3);
+    expect((await refusedCount()) - before).toBe(3);
   });
 
   test("R-BND-1 live queries that are too large together are answered apart", async () => {
-    const api = await start({ maxResultBytes: MIB });
+    const api = await withMebibyte();
     const socket = await initiated(api);
     const query = "subscription ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { t } }";
     for (const id of [1, 2]) subscribe(socket, String(id), query, { id });
@@ -152,7 +164,7 @@ describe("answers of the database", () => {
 });
 
 describe("large bodies", () => {
-  const words = Array.from({ length: 30_000 }, (_, i) => ({
+  const words = Array.from({ length: 10_000 }, (_, i) => ({
     t: `säck "${i}",\n${"é".repeat(i % 40)}`,
     u: i % 7 ? `${i}` : null,
   }));
@@ -166,7 +178,7 @@ describe("large bodies", () => {
   ];
 
   test.each(sent)("R-BND-8 all of it arrives: %s", async (_what, path, type, body) => {
-    const api = await start({ dbTxEnd: "rollback" });
+    const api = await rollingBack();
     const { status, text } = await api.post(
       path.includes("rpc") ? path : `${path}${path.includes("?") ? "&" : "?"}select=t,u`,
       {
@@ -194,7 +206,7 @@ describe("large bodies", () => {
   });
 
   test("R-BND-8 what the database says of it is answered", async () => {
-    const api = await start({ dbTxEnd: "rollback" });
+    const api = await rollingBack();
     const body = `${JSON.stringify(words).slice(0, -1)}, {"t": nope}]`;
     const headers = { "content-type": "application/json" };
     expect((await api.post("/word?columns=t,u", { headers, body })).json()).toMatchObject({ code: "22P02" });
@@ -283,13 +295,12 @@ describe("answers that nobody reads", () => {
 });
 
 describe("request bodies", () => {
-  const small = { maxBodyBytes: 100_000 };
   const call = (t: string): string => JSON.stringify({ t });
   const query = (id: number): string =>
     JSON.stringify({ query: "query ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { id } }", variables: { id } });
 
   test("R-BND-3 G-HTTP-15 compressed bodies are unpacked on both surfaces", async () => {
-    const api = await start(small);
+    const api = await withSmallBodies();
     for (const [encoding, pack] of [
       ["gzip", gzipSync],
       ["x-gzip", gzipSync],
@@ -312,13 +323,15 @@ describe("request bodies", () => {
   });
 
   test("R-BND-3 G-HTTP-15 what unpacks to more than the limit is 413, on every address", async () => {
-    const blanks = Buffer.alloc(16 * MIB, " ");
+    const blanks = Buffer.alloc(2 * MIB, " ");
     const bombs = [
       ["gzip", gzipSync(blanks)],
       ["deflate", deflateSync(blanks)],
       ["br", brotliCompressSync(blanks, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
     ] as const;
-    const api = await start(small);
+    const api = await withSmallBodies();
+    const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_bodies_refused_total"] ?? 0;
+    const before = await refusedCount();
     for (const [encoding, body] of bombs) {
       const bomb = { headers: { ...admin, "content-type": "application/json", "content-encoding": encoding }, body };
       expect(bomb.body.length).toBeLessThan(100_000);
@@ -334,11 +347,11 @@ describe("request bodies", () => {
         (await api.post("/v1/graphql", { ...bomb, headers: { ...bomb.headers, accept: "text/event-stream" } })).status,
       ).toBe(413);
     }
-    expect((await api.metrics())["relapi_bodies_refused_total"]).toBe(15);
+    expect((await refusedCount()) - before).toBe(15);
   });
 
   test("R-BND-3 what cannot be unpacked is 400, an encoding that is not known 415", async () => {
-    const api = await start(small);
+    const api = await withSmallBodies();
     const send = (encoding: string, path = "/rpc/size") =>
       api.post(path, {
         headers: { ...admin, "content-type": "application/json", "content-encoding": encoding },
@@ -362,7 +375,7 @@ describe("request bodies", () => {
   });
 
   test("R-BND-3 CSV counts as the JSON of its rows too", async () => {
-    const api = await start({ ...small, dbTxEnd: "rollback" });
+    const api = await withSmallBodies();
     const post = (csv: string) =>
       api.post("/word", {
         headers: { "content-type": "text/csv", prefer: "return=representation,count=exact" },
@@ -377,7 +390,7 @@ describe("request bodies", () => {
   });
 
   test("R-BND-3 a body that a parser in front has read counts as well", async () => {
-    const api = await start(small);
+    const api = await withSmallBodies();
     const server = createServer(
       express()
         .use(express.json({ limit: "10mb" }))
@@ -491,18 +504,20 @@ describe("slow clients", () => {
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
 
   test("R-BND-4 G-HTTP-15 a body that trickles is 408 and the end, on both surfaces", async () => {
-    const api = await start({ requestTimeout: 1 });
+    const api = await impatient();
+    const lateCount = async (): Promise<number> => (await api.metrics())["relapi_requests_late_total"] ?? 0;
+    const before = await lateCount();
     for (const path of ["/rpc/size", "/v1/graphql"]) {
       const raw = open(api.port, post(path, 10_000, `x-session-admin-secret: ${adminSecret}\r\n`));
       await trickle(raw, " ", 100);
       expect(raw.received()).toContain("HTTP/1.1 408 ");
       expect(raw.received()).toContain("The request body did not arrive in time");
     }
-    expect((await api.metrics())["relapi_requests_late_total"]).toBe(2);
+    expect((await lateCount()) - before).toBe(2);
   });
 
   test("R-BND-4 a body that nobody reads may not trickle either", async () => {
-    const api = await start({ requestTimeout: 1 });
+    const api = await impatient();
     const raw = open(api.port, post("/rpc/size", 10_000, "Authorization: Bearer nonsense\r\n"));
     await trickle(raw, " ", 100);
     expect(raw.received()).toContain("HTTP/1.1 401 ");
@@ -561,7 +576,7 @@ describe("slow clients", () => {
 
 describe("headers that trickle to an application's own server", () => {
   test("R-BND-4 end with requestTimeout, on node:http and in Express, with and without live queries", async () => {
-    const api = await start({ requestTimeout: 1 });
+    const api = await impatient();
     const alone = await start({
       requestTimeout: 1,
       parts: ["websocket-transport", "legacy-websocket", "sse"].map(without),
@@ -582,7 +597,7 @@ describe("headers that trickle to an application's own server", () => {
   });
 
   test("R-BND-4 but a limit that somebody has set stays", async () => {
-    const api = await start({ requestTimeout: 1 });
+    const api = await impatient();
     const server = createServer({ headersTimeout: 59_000 }, api.relApi);
     atFileEnd(async () => void server.close());
     api.relApi.attach(server);
