@@ -7,17 +7,7 @@ import { openSocket } from "../support/socket.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
-import {
-  askRedis,
-  natsConnections,
-  startMachine,
-  startNats,
-  startPlace,
-  startRedis,
-  watch,
-  type Machine,
-  type Place,
-} from "./processes.ts";
+import { askRedis, startMachine, startPlace, startRedis, watch, type Machine, type Place } from "./processes.ts";
 import { freePort, has, LONG_MS } from "./support.ts";
 
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS });
@@ -56,7 +46,7 @@ const sharing = (settings: readonly string[]): (() => Promise<Place>) => {
   let place: Promise<Place> | undefined;
   return () =>
     (place ??= startPlace(settings).then(async (made) => {
-      await made.sql.run("create role web_busy; grant select on seat to web_busy");
+      await made.sql.run("create role web_busy; create role web_rare; grant select on seat to web_busy, web_rare");
       return made;
     }));
 };
@@ -173,12 +163,21 @@ describe.skipIf(!isServer)("the quiet after the last client, by source", () => {
 const RATE = 1;
 const BURST = 12;
 
+const secret = "a secret of thirty-two bytes or more";
+const bearer = (role: string) => ({ authorization: `Bearer ${signToken({ role }, { secret })}` });
+const busy = bearer("web_busy");
+const rare = bearer("web_rare");
+
 /** Requests one after the other, to all machines in turn; how many were answered. */
-const answered = async (machines: readonly Machine[], count: number): Promise<number> => {
+const answered = async (
+  machines: readonly Machine[],
+  count: number,
+  headers: Record<string, string> = {},
+): Promise<number> => {
   let found = 0;
   for (let i = 0; i < count; i++) {
     const machine = machines[i % machines.length] as Machine; // within its length
-    const response = await get(machine.port);
+    const response = await get(machine.port, undefined, headers);
     await response.text();
     if (response.status === 200) found++;
     else expect(response.status).toBe(429);
@@ -198,44 +197,40 @@ const expectOneBucket = (found: number, machines: readonly Machine[], lateBefore
 };
 
 describe.skipIf(!isServer)("workers of one machine", () => {
-  test("X-BUS-5 they count rate limits together", async () => {
-    const place = await unreplicated();
-    const secret = "a secret of thirty-two bytes or more";
-    const machine = await startMachine({
-      DATABASE_URL: place.url,
-      WORKERS: "3",
-      DB_POOL: "3",
-      JWT_SECRET: secret,
-      RATE_LIMITS: `web_anon=${RATE},web_busy=600`,
-      RATE_LIMIT_BURST: String(BURST),
-    });
-    expectOneBucket(await answered([machine], 24), [machine]);
-    const refused = await get(machine.port);
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
-    // a bucket fills again
-    const busy = { authorization: `Bearer ${signToken({ role: "web_busy" }, { secret })}` };
-    const statuses = (count: number): Promise<readonly number[]> =>
-      Promise.all(Array.from({ length: count }, async () => (await get(machine.port, undefined, busy)).status));
-    await until(async () => (await statuses(30)).includes(429), "a bucket is empty");
-    await until(async () => (await statuses(1)).includes(200), "the bucket has a token again");
-    await machine.stop();
-  });
-});
+  let machine: Machine;
+  let adminPort: number;
 
-describe.skipIf(!isServer)("metrics of workers", () => {
-  const childrenOf = (pid: number): readonly number[] =>
-    readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
-
-  test("X-MET-6 one that is stopped does not hold /metrics up, and what it has counted stays", async () => {
+  beforeAll(async () => {
     const place = await unreplicated();
-    const adminPort = await freePort();
-    const machine = await startMachine({
+    adminPort = await freePort();
+    machine = await startMachine({
       DATABASE_URL: place.url,
       WORKERS: "2",
       DB_POOL: "3",
       ADMIN_PORT: String(adminPort),
+      JWT_SECRET: secret,
+      RATE_LIMITS: `web_rare=${RATE},web_busy=600`,
+      RATE_LIMIT_BURST: String(BURST),
     });
+  });
+  afterAll(() => machine.stop());
+
+  test("X-BUS-5 they count rate limits together", async () => {
+    expectOneBucket(await answered([machine], 24, rare), [machine]);
+    const refused = await get(machine.port, undefined, rare);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    // a bucket fills again
+    const statuses = (count: number): Promise<readonly number[]> =>
+      Promise.all(Array.from({ length: count }, async () => (await get(machine.port, undefined, busy)).status));
+    await until(async () => (await statuses(30)).includes(429), "a bucket is empty");
+    await until(async () => (await statuses(1)).includes(200), "the bucket has a token again");
+  });
+
+  const childrenOf = (pid: number): readonly number[] =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
+
+  test("X-MET-6 one that is stopped does not hold /metrics up, and what it has counted stays", async () => {
     const metrics = async (): Promise<Readonly<Record<string, number>>> => {
       const text = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
       const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -276,7 +271,6 @@ describe.skipIf(!isServer)("metrics of workers", () => {
       return answering === 2 && !childrenOf(machine.pid).includes(second);
     }, "another worker answers");
     await untilSeen(whole, "the figures with another worker");
-    await machine.stop();
   });
 });
 
@@ -285,7 +279,6 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     const place = await unreplicated();
     const port = await freePort();
     const redis = await startRedis(port);
-    const secret = "a secret of thirty-two bytes or more";
     const settings = {
       DATABASE_URL: place.url,
       JWT_SECRET: secret,
@@ -293,7 +286,6 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
       RATE_LIMITS: `web_anon=${RATE},web_busy=60000`,
       RATE_LIMIT_BURST: String(BURST),
     };
-    const busy = { authorization: `Bearer ${signToken({ role: "web_busy" }, { secret })}` };
     const countedCalls = async (): Promise<number> => {
       const text = await askRedis(port, "INFO commandstats");
       const calls = [...text.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].map(([, count]) => Number(count));
@@ -341,49 +333,4 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     expect(third.n()).toBe(-1);
     await Promise.all([...machines, fresh].map((machine) => machine.stop()));
   });
-});
-
-describe.skipIf(!isServer)("reloads", () => {
-  const buses = [
-    { name: "NATS", isThere: has("nats-server"), scheme: "nats" },
-    { name: "NOTIFY", isThere: true, scheme: "" },
-  ];
-
-  test.each(buses.filter(({ isThere }) => isThere))(
-    "X-BUS-2 a signal to one process reaches all, over $name",
-    async ({ name, scheme }) => {
-      const place = await unreplicated();
-      const logged = loggedAt(place).length;
-      const [port, monitorPort] = [await freePort(), await freePort()];
-      if (scheme !== "") await startNats(port, monitorPort);
-      const settings: Record<string, string> = { DATABASE_URL: place.url, DB_SCHEMA_POLL_INTERVAL: "0" };
-      if (scheme !== "") settings["BUS_URL"] = `${scheme}://127.0.0.1:${port}`;
-      const [one, two] = await Promise.all([
-        startMachine(settings),
-        startMachine({ ...settings, WORKERS: "2", DB_POOL: "3" }),
-      ]);
-      const listeners = async (): Promise<number> =>
-        scheme === ""
-          ? new Set(
-              [
-                ...loggedAt(place)
-                  .slice(logged)
-                  .matchAll(/\[(\d+)\] LOG:.* listen "?relapi_/g),
-              ].map(([, pid]) => pid),
-            ).size
-          : natsConnections(monitorPort);
-      await until(async () => (await listeners()) === 3, "all three processes listen");
-      const table = `late_${name.toLowerCase()}`;
-      await place.sql.run(`create table ${table} (id int); grant select on ${table} to web_anon`);
-      for (const { port: of } of [one, two]) expect((await get(of, `/api/${table}`)).status).toBe(404);
-      process.kill(one.pid, "SIGUSR1");
-      const areThere = async (of: number): Promise<boolean> => {
-        const answers = await Promise.all(Array.from({ length: 6 }, () => get(of, `/api/${table}`)));
-        return answers.every(({ status }) => status === 200);
-      };
-      await until(() => areThere(one.port), "it reloads itself");
-      await until(() => areThere(two.port), "the others reload");
-      await Promise.all([one.stop(), two.stop()]);
-    },
-  );
 });
