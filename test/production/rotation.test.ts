@@ -2,7 +2,7 @@
  *  counters. */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { createShop } from "./failures.ts";
@@ -23,9 +23,14 @@ const secretFile = (first: string): { readonly setting: string; put(text: string
 };
 
 describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
-  test("C-SET-8 the passwords of replicas: their new connections have the new one", async () => {
-    const primary = await startPrimary();
+  let primary: Server;
+
+  beforeAll(async () => {
+    primary = await startPrimary();
     await createShop(primary);
+  });
+
+  test("C-SET-8 the passwords of replicas: their new connections have the new one", async () => {
     await primary.query(
       `create role reader login superuser password 'first';
        create function public.place() returns text language sql stable as $$ select current_setting('port') $$`,
@@ -84,7 +89,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
   });
 
   /** Two processes, and whether a reload of one reaches the other. */
-  const startTwo = async (primary: Server, more: Readonly<Record<string, string>>): Promise<readonly Standalone[]> => {
+  const startTwo = async (more: Readonly<Record<string, string>>): Promise<readonly Standalone[]> => {
     const environment = {
       DATABASE_URL: primary.url,
       DB_SCHEMAS: "public",
@@ -96,7 +101,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     return [await startStandalone(environment), await startStandalone(environment)];
   };
   let tables = 0;
-  const reaches = async (primary: Server, [from, to]: readonly Standalone[]): Promise<void> => {
+  const reaches = async ([from, to]: readonly Standalone[]): Promise<void> => {
     const table = `table_${++tables}`;
     await primary.query(`create table ${table} (id int); grant select on ${table} to shop_anon`);
     process.kill(from?.pid ?? 0, "SIGUSR1");
@@ -104,8 +109,6 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
   };
 
   test.skipIf(!has("nats-server"))("C-SET-8 the password of NATS", async () => {
-    const primary = await startPrimary();
-    await createShop(primary);
     const port = await freePort();
     const config = join(folderFor("nats"), "nats.conf");
     const monitor = await freePort();
@@ -121,22 +124,20 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     const nats = await startProgram("nats-server", ["-c", config], { port });
     const urlWith = (password: string): string => `nats://relapi:${password}@127.0.0.1:${port}`;
     const file = secretFile(urlWith("first"));
-    const servers = await startTwo(primary, { BUS_URL: file.setting });
+    const servers = await startTwo({ BUS_URL: file.setting });
     const listening = (): Promise<void> =>
       until(async () => (await natsConnections(monitor)) === 2, "both processes listen to NATS");
     await listening();
-    await reaches(primary, servers);
+    await reaches(servers);
     configure("second");
     file.put(urlWith("second"));
     nats.process.kill("SIGHUP"); // those that have the old password are sent away
     await until(() => servers.every((each) => each.output().includes("lost the bus")), "both processes lose the bus");
     await listening();
-    await reaches(primary, servers);
+    await reaches(servers);
   });
 
   test.skipIf(!has("redis-server"))("C-SET-8 the password of Redis, for the bus and for rate limits", async () => {
-    const primary = await startPrimary();
-    await createShop(primary);
     const port = await freePort();
     const start = (password: string) =>
       startProgram(
@@ -147,7 +148,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     const redis = await start("first");
     const urlWith = (password: string): string => `redis://:${password}@127.0.0.1:${port}`;
     const file = secretFile(urlWith("first"));
-    const servers = await startTwo(primary, {
+    const servers = await startTwo({
       BUS_URL: file.setting,
       RATE_LIMITS: "shop_anon=600",
       RATE_LIMIT_BURST: "1000",
@@ -156,14 +157,14 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     const listening = (password: string): Promise<void> =>
       until(async () => (await redisConnections(port, password)) === 2, "both processes listen to Redis");
     await listening("first");
-    await reaches(primary, servers);
+    await reaches(servers);
     expect((await fetch(`${servers[0]?.url}/api/crate`)).status).toBe(200);
     await redis.stop();
     await fetch(`${servers[0]?.url}/api/crate`);
     await start("second");
     file.put(urlWith("second"));
     await listening("second");
-    await reaches(primary, servers);
+    await reaches(servers);
     const counts = async (): Promise<boolean> => {
       expect((await fetch(`${servers[0]?.url}/api/crate`)).status).toBe(200);
       return servers[0]?.output().includes("rate limits are counted in Redis again") === true;
