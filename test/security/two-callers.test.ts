@@ -188,6 +188,12 @@ const ask = async (
   return { status: answer.status, text: answer.text.replaceAll(`127.0.0.1:${api.port}`, "host") };
 };
 
+const ROLLED_BACK: StartOptions = { dbTxEnd: "rollback-allow-override" };
+
+let shared: Promise<TestApi> | undefined;
+/** One for all tests with these options: nothing is kept on its connection. */
+const aloneRolledBack = (): Promise<TestApi> => (shared ??= alone(ROLLED_BACK));
+
 interface Caller {
   readonly role: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -204,7 +210,7 @@ const compare = async (
   callers: readonly [Caller, Caller],
   options: StartOptions = {},
 ): Promise<void> => {
-  const cold = await alone(options);
+  const cold = await (options === ROLLED_BACK ? aloneRolledBack() : alone(options));
   for (const [first, second] of [callers, [callers[1], callers[0]]] as const) {
     const warm = await starting(options);
     for (const request of requests) {
@@ -223,10 +229,8 @@ const compare = async (
     }
     await warm.close();
   }
-  await cold.close();
+  if (options !== ROLLED_BACK) await cold.close();
 };
-
-const ROLLED_BACK: StartOptions = { dbTxEnd: "rollback-allow-override" };
 
 /** Allowed to both. */
 const COMMON: ReadonlySet<Request> = new Set(
@@ -236,7 +240,7 @@ const COMMON: ReadonlySet<Request> = new Set(
 );
 
 test("R-TX-11 the requests tell the two apart", async () => {
-  const cold = await alone(ROLLED_BACK);
+  const cold = await aloneRolledBack();
   const misjudged: unknown[] = [];
   for (const request of [...REST, ...GRAPHQL]) {
     for (const role of [OWNER, OTHER]) {
@@ -247,7 +251,6 @@ test("R-TX-11 the requests tell the two apart", async () => {
     }
   }
   expect(misjudged).toEqual([]);
-  await cold.close();
 });
 
 describe("R-TX-11 what one role has had planned is not another's", () => {
@@ -339,7 +342,7 @@ describe("R-TX-12 a role that something in the transaction switches", () => {
 
 describe("R-TX-11 what was planned is not kept against the database", () => {
   const warmed = async (change: string, request: Request, role: string, undo: string): Promise<void> => {
-    const [warm, cold] = [await starting(ROLLED_BACK), await alone(ROLLED_BACK)];
+    const [warm, cold] = [await starting(ROLLED_BACK), await aloneRolledBack()];
     for (const statement of [change, undo]) {
       for (let i = 0; i < TIMES; i++) expect(await ask(warm, role, request)).toEqual(await ask(cold, role, request));
       const before = await ask(warm, role, request);
@@ -349,7 +352,6 @@ describe("R-TX-11 what was planned is not kept against the database", () => {
       expect(after).not.toEqual(before);
     }
     await warm.close();
-    await cold.close();
   };
 
   test.each([
