@@ -152,7 +152,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
   });
 
   describe("with long answers", () => {
-    beforeAll(() => commit("update noise set bulk = repeat('0123456789', case id when 1 then 2000000 else 1000 end)"));
+    beforeAll(() => commit("update noise set bulk = repeat('0123456789', case id when 1 then 500000 else 1000 end)"));
     afterAll(() => commit("update noise set bulk = ''"));
 
     test("G-SUB-17 a huge answer", async () => {
