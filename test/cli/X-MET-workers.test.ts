@@ -35,7 +35,7 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
     // one may listen before the others have forked
     await until(async () => {
       const { relapi_workers: workers, [LOADS]: loads } = await metrics();
-      return workers === 3 && loads === 3;
+      return workers === 3 && (loads ?? 0) >= 3;
     }, "three workers have loaded the schema");
     for (let i = 0; i < 30; i++)
       expect((await fetch(`${url}/ports?select=id`, { headers: { connection: "close" } })).status).toBe(200);
@@ -43,7 +43,9 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
     expect(all["relapi_workers"]).toBe(3);
     expect(all['relapi_requests_total{surface="rest",operation="read",role="sea_anon",status="200"}']).toBe(30);
     expect(all["pgrst_db_pool_max"]).toBe(30);
-    expect(all[LOADS]).toBe(3);
+    // a worker may have loaded the schema more than once
+    const loadedLines = (): number => running.output().split("schema loaded").length - 1;
+    await until(async () => (await metrics())[LOADS] === loadedLines(), "the sum is that of all lines of the log");
     const ended = await running.stop();
     expect(ended.code).toBe(0);
   });

@@ -18,7 +18,6 @@ const slowUrl = async (delayMs: number): Promise<string> => {
   return url.href;
 };
 
-// half a second is what the first load waits for
 test.skipIf(!capabilities.realServer).each([10, 200])(
   "R-SC-5 a change that is notified of once, right after the start, is served: %d ms",
   async (delayMs) => {

@@ -32,7 +32,8 @@ export interface Database {
   snapshot<Result>(work: (query: Query, afterwards: Query) => Promise<Result>): Promise<Result>;
   /** Loaded with the first channel. */
   readonly listen: Listener["listen"];
-  /** Resolves when the first attempt to listen has ended, or nobody listens, or after half a second. */
+  /** Resolves when the first attempt to listen has ended, or nobody listens, or after the time that opening a connection
+   *  may take. */
   listening(): Promise<void>;
   /** A connection of its own, outside the pool, for commands of the replication protocol. */
   openReplication(): Promise<ReplicationConnection>;
@@ -47,8 +48,6 @@ export interface Database {
 const SECOND_MS = 1000;
 /** A network that swallows packets must not hold those who wait for a connection for long after it has healed. */
 const CONNECT_MS = 5000;
-/** The first load waits so long for the first attempt to listen. */
-const LISTENING_MS = 500;
 /** Together in one round trip. Without just-in-time compilation, because the planner thinks catalog queries far dearer
  *  than they are, and compiling them takes ten times what running them does. Without parallel workers, which would take
  *  processors from requests. */
@@ -210,7 +209,7 @@ export const createDatabase = (
       });
     },
     listen,
-    listening: async () => (await listener)?.started(LISTENING_MS),
+    listening: async () => (await listener)?.started(CONNECT_MS),
     openReplication: async () => {
       if (direct === target && primary.sharing !== undefined)
         throw connectionFailed("logical replication does not pass a connection pooler", undefined, {
