@@ -186,7 +186,7 @@ export const createListener = (
       let limit: NodeJS.Timeout | undefined;
       await Promise.race([firstAttempt, new Promise((resolve) => (limit = setTimeout(resolve, limitMs)))]);
       clearTimeout(limit);
-      if (connection === undefined) mayMiss("late");
+      if (connection === undefined) for (const entry of entries()) entry.untold ??= "late";
     },
     wake: () => {
       // why another connection was opened may concern this one too
