@@ -9,7 +9,7 @@ import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
 import type { ValueTaker } from "./engine/database/value-taker.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
-import type { Missed } from "./engine/database/listener.ts";
+import type { Listener } from "./engine/database/listener.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
@@ -436,12 +436,7 @@ export interface PluginContext {
    *  lost: `late`, those from the call until the server listens, `lost`, those while the connection was. `unheard`: called
    *  when it turns out that none arrive (through a pooler, from a standby), until `missed` is called. @rule R-SC-5
    *  G-SUB-13 */
-  listen(
-    channel: string,
-    listener: (payload: string) => void,
-    missed?: (why: Missed) => void,
-    unheard?: () => void,
-  ): () => void;
+  readonly listen: Listener["listen"];
   /** A connection of the plugin's own, outside the pool, that takes commands of the replication protocol. @throws
    *  RelApiError if the database has no replication, or cannot be reached @rule X-REP-1 */
   openReplication(): Promise<ReplicationConnection>;
