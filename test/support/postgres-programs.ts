@@ -52,6 +52,16 @@ const addSymlinks = (root: string): void => {
 const runsAsServerUser = (folder: string): boolean =>
   spawnSync(join(folder, "initdb"), ["--version"], { ...serverUser, cwd: "/" }).status === 0;
 
+/** Gives a finished folder its name in one step. Removes it if another process was faster. */
+export const moveUnlessThere = (folder: string, name: string): void => {
+  try {
+    renameSync(folder, name);
+  } catch (error) {
+    if (!existsSync(name)) throw error;
+    rmSync(folder, { recursive: true });
+  }
+};
+
 /** A copy of the package in the temporary folder, which it reaches in one step, so that it is whole or absent. */
 const copyForServerUser = (root: string, version: string): string => {
   const copy = join(tmpdir(), `relapi-postgres-${version}`);
@@ -59,12 +69,7 @@ const copyForServerUser = (root: string, version: string): string => {
   const unfinished = mkdtempSync(`${copy}-`);
   cpSync(root, unfinished, { recursive: true, verbatimSymlinks: true });
   execFileSync("chmod", ["-R", "go+rX", unfinished]);
-  try {
-    renameSync(unfinished, copy);
-  } catch (error) {
-    if (!existsSync(copy)) throw error;
-    rmSync(unfinished, { recursive: true }); // another process was faster
-  }
+  moveUnlessThere(unfinished, copy);
   return copy;
 };
 

@@ -1,13 +1,13 @@
 /** Real PostgreSQL servers: a primary, and standbys that follow it and can take its place. */
 import { execFile, execFileSync } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { atFileEnd } from "./file-end.ts";
 import { freePort } from "./ports.ts";
-import { postgresPrograms, serverFolder, serverUser } from "./postgres-programs.ts";
+import { moveUnlessThere, postgresPrograms, serverFolder, serverUser } from "./postgres-programs.ts";
 import { until } from "./until.ts";
 
 /** @throws Error where there are none */
@@ -161,12 +161,7 @@ const dataTemplate = async (): Promise<string> => {
   if (existsSync(template)) return template;
   const folder = serverFolder("data");
   await initialize(join(folder, "data"), "-A", "trust");
-  try {
-    renameSync(folder, template);
-  } catch (error) {
-    if (!existsSync(template)) throw error;
-    rmSync(folder, { recursive: true }); // another process was faster
-  }
+  moveUnlessThere(folder, template);
   return template;
 };
 
