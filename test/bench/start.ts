@@ -7,9 +7,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import pg from "pg";
 import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
+import { bundleMinimal } from "../support/minimal-bundle.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const rounds = Number(process.argv[2] ?? 11);
@@ -63,16 +63,7 @@ const embedded = async (): Promise<readonly [number, number]> => {
 };
 
 const loadedByMinimal = async (): Promise<string> => {
-  const { metafile } = await build({
-    absWorkingDir: root,
-    entryPoints: ["presets/minimal.ts"],
-    bundle: true,
-    packages: "external",
-    format: "esm",
-    platform: "node",
-    write: false,
-    metafile: true,
-  });
+  const metafile = await bundleMinimal(root);
   const files = Object.keys(metafile.inputs);
   const lines = files.map((file) => readFileSync(join(root, file), "utf8").split("\n").length);
   return `${files.length} files, ${lines.reduce((sum, count) => sum + count, 0)} lines of source`;
