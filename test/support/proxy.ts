@@ -1,5 +1,6 @@
 /** A network that can be broken: a TCP proxy in front of a server. */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import type { TestDatabase } from "./database.ts";
 import { atFileEnd } from "./file-end.ts";
 
 export interface Proxy {
@@ -12,11 +13,14 @@ export interface Proxy {
   heal(): void;
   /** Everything takes so much longer, in each direction. */
   delay(ms: number): void;
+  /** A connection breaks as soon as the server has sent this many bytes through it. */
+  breakAfter(bytes: number): void;
 }
 
 export const startProxy = async (port: number): Promise<Proxy> => {
   let delayMs = 0;
   let isSwallowing = false;
+  let mostBytes = Number.POSITIVE_INFINITY;
   const sockets = new Set<Socket>();
   const dead = new WeakSet<Socket>();
   const passes = (from: Socket, to: Socket): void => {
@@ -39,6 +43,9 @@ export const startProxy = async (port: number): Promise<Proxy> => {
     if (isSwallowing) for (const socket of [client, upstream]) dead.add(socket);
     passes(client, upstream);
     passes(upstream, client);
+    upstream.on("data", () => {
+      if (upstream.bytesRead >= mostBytes) client.destroy();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   atFileEnd(async () => {
@@ -57,5 +64,17 @@ export const startProxy = async (port: number): Promise<Proxy> => {
     delay: (ms) => {
       delayMs = ms;
     },
+    breakAfter: (bytes) => {
+      mostBytes = bytes;
+    },
   };
+};
+
+/** The connection string of a database, by way of a proxy that breaks a connection that has brought this many bytes. */
+export const urlThatBreaks = async (database: TestDatabase, afterBytes: number): Promise<string> => {
+  const url = new URL(database.urlAs("postgres"));
+  const proxy = await startProxy(Number(url.port));
+  proxy.breakAfter(afterBytes);
+  url.host = proxy.place;
+  return url.href;
 };
