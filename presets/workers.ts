@@ -12,6 +12,8 @@ const RESTART_MS = 1000;
 /** A worker that exits while the others run is replaced. One that exits before it listens stops all, because they share
  *  its settings. @returns the exit code, once all have ended */
 export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<number> => {
+  /** Node's own list still has a worker that exited until its channel is closed too. */
+  const running = new Set<Worker>();
   const listening = new Set<Worker>();
   const countFor = createWorkerCounter();
   let isStopping = false;
@@ -20,10 +22,12 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
 
   const fork = (index: number): void => {
     const worker = cluster.fork({ ...env, [WORKER_INDEX]: String(index) });
+    running.add(worker);
     worker.on("message", (message) => relay(worker, message));
     countFor(worker);
     worker.on("listening", () => listening.add(worker));
     worker.on("exit", (code, signal) => {
+      running.delete(worker);
       if (isStopping) {
         exitCode = Math.max(exitCode, code ?? 0);
         return endWhenAlone();
@@ -38,15 +42,12 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
     });
   };
 
-  const workers = (): readonly Worker[] =>
-    Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-
   const endWhenAlone = (): void => {
-    if (workers().length === 0) end(exitCode);
+    if (running.size === 0) end(exitCode);
   };
 
   const pass = (signal: NodeJS.Signals): void => {
-    for (const worker of workers()) worker.process.kill(signal);
+    for (const worker of running) worker.process.kill(signal);
   };
 
   const stop = (): void => {
