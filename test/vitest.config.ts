@@ -27,6 +27,7 @@ const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): 
   test: {
     name,
     include: filesOf(name),
+    provide: { isProcessShared: own?.isolate === false },
     setupFiles: ["test/support/setup.ts"],
     server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
     pool: "forks",
@@ -40,7 +41,7 @@ const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): 
 });
 
 /** Each file has a database of its own, and a process of its own or one in which files run one after the other
- *  (support/files.ts). Twice as many run at once as there are processors, because nearly every file waits at times. */
+ *  (support/files.ts). */
 export default defineConfig({
   root,
   plugins: [testDist],
@@ -48,9 +49,12 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 120_000,
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: availableParallelism(),
     projects: [
-      project("no-database", { isolate: false, provide: { databasePlan: undefined, capabilities: undefined } }),
+      project("no-database", {
+        isolate: false,
+        provide: { databasePlan: undefined, capabilities: undefined, isProcessShared: true },
+      }),
       project("own-process"),
       project("shared-process", { isolate: false }),
       project("embedded", { globalSetup: ["test/support/global-setup.ts"] }),

@@ -7,7 +7,7 @@ import type { Capabilities } from "./capabilities.ts";
 import { atFileEnd } from "./file-end.ts";
 import type { DatabasePlan } from "./global-setup.ts";
 import { embeddedExtensions, sessionSettings } from "./fixtures.ts";
-import { urlOf, withClient } from "./server-template.ts";
+import { urlOf } from "./server-template.ts";
 import { until } from "./until.ts";
 
 export type { Capabilities } from "./capabilities.ts";
@@ -51,14 +51,14 @@ const connectWith =
 
 /** A database counts as in use until the server has ended the sender of a replication slot in it, which force does not
  *  wait for. */
-const dropDatabase = (client: pg.Client, name: string): Promise<void> =>
+const dropDatabase = (maintenance: pg.Pool, name: string): Promise<void> =>
   until(async () => {
     try {
-      await client.query(`drop database if exists "${name}" with (force)`);
+      await maintenance.query(`drop database if exists "${name}" with (force)`);
       return true;
     } catch (error) {
       if ((error as { code?: string }).code !== "55006") throw error;
-      await client.query(
+      await maintenance.query(
         "select pg_terminate_backend(active_pid) from pg_replication_slots where database = $1 and active",
         [name],
       );
@@ -66,15 +66,36 @@ const dropDatabase = (client: pg.Client, name: string): Promise<void> =>
     }
   }, `nobody uses the database ${name}`);
 
+/** The connection on which all databases of this process are created and dropped. */
+let maintenancePool: pg.Pool | undefined;
+
+const openMaintenancePool = (url: string): pg.Pool => {
+  const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
+  pool.on("error", () => {}); // a test that restarts the server ends it
+  return pool;
+};
+
+type ServerPlan = Extract<DatabasePlan, { kind: "server" }>;
+
 let copyCount = 0;
 
-const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Promise<TestDatabase> => {
+/** The name of a new copy of the template. */
+const createCopy = async (plan: ServerPlan, maintenance: pg.Pool): Promise<string> => {
   copyCount += 1;
   const name = `${plan.prefix}_${process.pid}_${copyCount}`;
-  await withClient(plan.url, async (client) => {
-    await client.query(`create database "${name}" template "${plan.template}" ${plan.strategy}`);
-    await client.query(sessionSettings(name));
-  });
+  await maintenance.query(`create database "${name}" template "${plan.template}" ${plan.strategy}`);
+  await maintenance.query(sessionSettings(name));
+  return name;
+};
+
+/** Created while a file runs, so that the next file of the process need not wait for it. */
+let nextCopy: Promise<string> | undefined;
+
+const openOnServer = async (plan: ServerPlan): Promise<TestDatabase> => {
+  const maintenance = (maintenancePool ??= openMaintenancePool(plan.url));
+  const name = await (nextCopy ?? createCopy(plan, maintenance));
+  nextCopy = inject("isProcessShared") ? createCopy(plan, maintenance) : undefined;
+  nextCopy?.catch(() => {}); // the file that opens it hears of a failure
   const url = urlOf(plan.url, { database: name });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on("error", () => {}); // a test that ends backends ends idle ones of this pool too
@@ -85,7 +106,7 @@ const openOnServer = async (plan: Extract<DatabasePlan, { kind: "server" }>): Pr
     connect: connectWith({ connectionString: url }),
     close: async () => {
       await pool.end();
-      await withClient(plan.url, (client) => dropDatabase(client, name));
+      await dropDatabase(maintenance, name);
     },
   };
 };

@@ -26,6 +26,8 @@ declare module "vitest" {
   export interface ProvidedContext {
     databasePlan: DatabasePlan | undefined;
     capabilities: Capabilities | undefined;
+    /** Several files run one after the other in one process. */
+    isProcessShared: boolean;
   }
 }
 

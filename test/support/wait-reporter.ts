@@ -8,13 +8,16 @@ export default class WaitReporter implements Reporter {
   readonly #waits = new Map<string, number>();
 
   onTestModuleQueued({ id }: TestModule): void {
-    this.#queuedAtMs.set(id, performance.now());
+    this.#queuedAtMs.set(id, Date.now());
   }
 
-  onTestCaseReady({ module }: TestCase): void {
+  /** The process of the file says when the test began. What it says arrives up to 100 ms later. */
+  onTestCaseResult(test: TestCase): void {
+    const { module } = test;
     const queuedAtMs = this.#queuedAtMs.get(module.id);
-    if (queuedAtMs === undefined || this.#waits.has(module.id)) return;
-    this.#waits.set(module.id, performance.now() - queuedAtMs);
+    const beganAtMs = test.diagnostic()?.startTime;
+    if (queuedAtMs === undefined || beganAtMs === undefined || this.#waits.has(module.id)) return;
+    this.#waits.set(module.id, beganAtMs - queuedAtMs);
   }
 
   onTestRunEnd(modules: readonly TestModule[]): void {
