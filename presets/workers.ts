@@ -12,7 +12,7 @@ const RESTART_MS = 1000;
 /** A worker that exits while the others run is replaced. One that exits before it listens stops all, because they share
  *  its settings. @returns the exit code, once all have ended */
 export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<number> => {
-  /** Node's own list still has a worker that exited until its channel is closed too. */
+  /** Workers whose process has not exited. Node's own list keeps a worker until its channel is closed too. */
   const running = new Set<Worker>();
   const listening = new Set<Worker>();
   const countFor = createWorkerCounter();

@@ -33,7 +33,7 @@ const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): 
     pool: "forks",
     // a test file uses PGlite's code too shortly for the time that its optimization takes
     execArgv: ["--liftoff-only"],
-    testTimeout: 180_000, // longer than `until` waits, which then tells what did not happen
+    testTimeout: 180_000, // longer than the deadline of `until`, whose error names the condition
     // the oracle asks when a file ends
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
     ...own,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { startLive } from "../support/live.ts";
-import { startProxy } from "../support/proxy.ts";
+import { startDatabaseProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 import { logOf } from "../production/failures.ts";
 
@@ -11,11 +11,9 @@ const database = await testDatabase();
 
 /** A connection string to the database through a network that takes its time. */
 const slowUrl = async (delayMs: number): Promise<string> => {
-  const url = new URL(database.urlAs("postgres"));
-  const proxy = await startProxy(Number(url.port));
+  const proxy = await startDatabaseProxy(database);
   proxy.delay(delayMs);
-  url.host = proxy.place;
-  return url.href;
+  return proxy.url;
 };
 
 test.skipIf(!capabilities.realServer).each([10, 200])(

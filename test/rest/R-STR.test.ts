@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { capabilities, startApi, type Answer } from "../support/api.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";
-import { urlThatBreaks } from "../support/proxy.ts";
+import { startDatabaseProxy } from "../support/proxy.ts";
 import { askSlowly, untilFigure, type SlowClient } from "../support/slow-client.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -248,7 +248,9 @@ describe.skipIf(!onServer)("the client's pace", () => {
   });
 
   test("R-STR-5 a connection to the database that is lost breaks the answer", async () => {
-    const broken = await startMeasured({ ...options, databaseUrl: await urlThatBreaks(database, 5_000_000) });
+    const proxy = await startDatabaseProxy(database);
+    proxy.breakAfter(5_000_000);
+    const broken = await startMeasured({ ...options, databaseUrl: proxy.url });
     const { socket, received, closed } = ask(broken.port, "/long");
     socket.resume();
     await closed;

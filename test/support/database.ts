@@ -95,7 +95,7 @@ const openOnServer = async (plan: ServerPlan): Promise<TestDatabase> => {
   const maintenance = (maintenancePool ??= openMaintenancePool(plan.url));
   const name = await (nextCopy ?? createCopy(plan, maintenance));
   nextCopy = inject("isProcessShared") ? createCopy(plan, maintenance) : undefined;
-  nextCopy?.catch(() => {}); // the file that opens it hears of a failure
+  nextCopy?.catch(() => {}); // the next file awaits it, and fails with the error
   const url = urlOf(plan.url, { database: name });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   pool.on("error", () => {}); // a test that ends backends ends idle ones of this pool too

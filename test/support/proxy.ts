@@ -70,11 +70,10 @@ export const startProxy = async (port: number): Promise<Proxy> => {
   };
 };
 
-/** The connection string of a database, by way of a proxy that breaks a connection that has brought this many bytes. */
-export const urlThatBreaks = async (database: TestDatabase, afterBytes: number): Promise<string> => {
+/** A proxy in front of the server of a database. `url`: the connection string that leads through it. */
+export const startDatabaseProxy = async (database: TestDatabase): Promise<Proxy & { readonly url: string }> => {
   const url = new URL(database.urlAs("postgres"));
   const proxy = await startProxy(Number(url.port));
-  proxy.breakAfter(afterBytes);
   url.host = proxy.place;
-  return url.href;
+  return { ...proxy, url: url.href };
 };

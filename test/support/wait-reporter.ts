@@ -11,7 +11,7 @@ export default class WaitReporter implements Reporter {
     this.#queuedAtMs.set(id, Date.now());
   }
 
-  /** The process of the file says when the test began. What it says arrives up to 100 ms later. */
+  /** The test process records when the test began. Its report arrives up to 100 ms later. */
   onTestCaseResult(test: TestCase): void {
     const { module } = test;
     const queuedAtMs = this.#queuedAtMs.get(module.id);
