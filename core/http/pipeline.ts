@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
 import { blamed, faultFacts, faultOf } from "../kernel/faults.ts";
-import { countRefusal } from "../kernel/limits.ts";
+import { countRefusal, urlTooLong } from "../kernel/limits.ts";
 import { shortKey } from "../kernel/key.ts";
 import type { Current } from "../engine/current.ts";
 import type { ModelLoader } from "../engine/load.ts";
@@ -79,11 +79,14 @@ export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
   return false;
 };
 
+const bytesOfUrl = ({ path, query }: RequestExchange): number =>
+  Buffer.byteLength(path) + (query === undefined ? 0 : 1 + Buffer.byteLength(query));
+
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
   const { current, logger, counters, surfaces, around, loader, authorize, pace, unread, heldBodies, bodyRefused } =
     parts;
-  const { maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = current.options;
+  const { maxUrlBytes, maxBodyBytes, maxPendingBodyBytes, serverTimingEnabled, compatMode } = current.options;
   const settings: ExchangeSettings = {
     body: {
       maxBytes: maxBodyBytes,
@@ -110,6 +113,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     try {
       // proxies and the server must not mean different hosts (R-BND-5)
       if (repeatsHost(exchange.rawHeaders)) return TWO_HOSTS;
+      if (bytesOfUrl(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       for (const added of withBefore) {
         running = { added, member: "before" };
         const given = added.step.before?.(exchange);

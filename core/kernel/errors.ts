@@ -224,8 +224,8 @@ export const bodyUnreadable = (encoding: string): RelApiError =>
   });
 
 /** Statuses of requests that never arrived in full. Every path uses them, whatever status the surface uses for other
- *  errors. @rule R-BND-3 R-BND-4, G-HTTP-15 */
-export const STATUSES_OF_BODIES: ReadonlySet<number> = new Set([408, 413, 415]);
+ *  errors. @rule R-BND-3 R-BND-4 R-BND-9, G-HTTP-15 */
+export const STATUSES_OF_BODIES: ReadonlySet<number> = new Set([408, 413, 414, 415]);
 /** A body that other middleware parsed and that cannot be serialized again. @rule R-LIM-2 G-LIM-2 */
 export const bodyNestedTooDeep = (): RelApiError =>
   new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });

@@ -3,8 +3,10 @@
 import type { Counters } from "./counters.ts";
 import { isRelApiError, RelApiError, type RelApiErrorFields } from "./errors.ts";
 
-/** The request limits in effect, by option. Plugins that declare some (`defineLimit`) add them. */
-export interface Limits {}
+/** The request limits in effect, by option: that of core, and those that plugins declare (`defineLimit`) and add. */
+export interface Limits {
+  readonly maxUrlBytes: number;
+}
 
 /** The option that sets a request limit. */
 export type Limit = keyof Limits;
@@ -15,6 +17,14 @@ export const limitExceeded = (
   fields: Pick<RelApiErrorFields, "code" | "message" | "path"> & Partial<Pick<RelApiErrorFields, "status">>,
 ): RelApiError =>
   new RelApiError({ status: 400, ...fields, hint: `The limit is the setting ${limit}.`, facts: { limit } });
+
+/** The URL of a request, or text that stands for one, is longer than `maxUrlBytes`. @rule R-BND-9 */
+export const urlTooLong = (limitBytes: number): RelApiError =>
+  limitExceeded("maxUrlBytes", {
+    code: "url-too-long",
+    status: 414,
+    message: `The URL is longer than ${limitBytes} bytes`,
+  });
 
 /** The counter of what a limit refused. @rule R-ADM-2 */
 export const refusalCounter = (limit: string): string => `refused-${limit}`;

@@ -222,6 +222,7 @@ const CORE_ERRORS: Readonly<
   "body-late": { code: "bad-request", status: 408 },
   "body-encoding-unknown": { code: "bad-request", status: 415 },
   "body-unreadable": { code: "bad-request", status: 400 },
+  "url-too-long": { code: "bad-request", status: 414 },
 };
 
 /** Codes of §20.3 that errors carry from the start. */

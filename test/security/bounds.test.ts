@@ -350,6 +350,28 @@ describe("request bodies", () => {
     expect((await refusedCount()) - before).toBe(15);
   });
 
+  test("R-BND-9 G-HTTP-15 a URL longer than the limit is 414, on every address and for calls (S6)", async () => {
+    const api = await start({ maxUrlBytes: 100 });
+    const path = (length: number): string => "/long?id=eq.0&t=eq.".padEnd(length, "x");
+    expect((await api.get(path(100))).json()).toEqual([]);
+    const refused = await api.get(path(101));
+    expect([refused.status, refused.json()]).toEqual([
+      414,
+      {
+        code: "PGRST100",
+        details: null,
+        hint: "The limit is the setting maxUrlBytes.",
+        message: "The URL is longer than 100 bytes",
+      },
+    ]);
+    for (const address of ["/v1/graphql", "/v1alpha1/graphql"])
+      expect((await api.get(`${address}?query=${"x".repeat(100)}`)).status, address).toBe(414);
+    await expect(api.relApi.rest({ method: "GET", path: path(101) })).rejects.toMatchObject({
+      status: 414,
+    });
+    expect((await api.metrics())['relapi_refused_total{limit="maxUrlBytes"}']).toBe(4);
+  });
+
   test("R-BND-3 what cannot be unpacked is 400, an encoding that is not known 415", async () => {
     const api = await withSmallBodies();
     const send = (encoding: string, path = "/rpc/size") =>

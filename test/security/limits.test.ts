@@ -30,6 +30,7 @@ const logger = {
 
 /** Small, so that a test can go just as far and one step further. */
 const small: Readonly<Record<Limit, number>> = {
+  maxUrlBytes: 15_000,
   maxJsonDepth: 10,
   maxColumns: 4,
   maxParameters: 9,

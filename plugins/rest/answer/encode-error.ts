@@ -22,6 +22,7 @@ const CODES: Readonly<Record<string, string>> = {
   "model-not-loaded": "PGRST002",
   "pool-timeout": "PGRST003",
   "parse-error": "PGRST100",
+  "url-too-long": "PGRST100",
   "method-unsupported-by-routine": "PGRST101",
   "bad-body": "PGRST102",
   "body-too-large": "PGRST102",
