@@ -34,6 +34,8 @@ const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate | undefi
 const withWhere = <Node extends { readonly where?: Predicate }>(node: Node, filter: Predicate | undefined): Node =>
   filter === undefined ? node : { ...node, where: allOf(filter, node.where) };
 
+const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]);
+
 const NO_ROWS: Predicate = { kind: "or", of: [] };
 
 const isAlways = (predicate: Predicate): boolean => predicate.kind === "and" && predicate.of.length === 0;
@@ -153,6 +155,13 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     return undefined;
   };
 
+  const readsAllOf = (relation: Relation): boolean => {
+    const readable = unmasked(relation);
+    return relation.columns.every((column) => readable.has(column.name));
+  };
+
+  /** A name that the relation lacks stays unknown when a later tap takes the rows from another relation. @rule R-NAM-1
+   *  R-NAM-7 */
   const permitted = (expression: Expression, relation: Relation | undefined): Expression => {
     if (relation === undefined || (expression.kind !== "column" && expression.kind !== "computed")) return expression;
     const select = selectOf(relation);
@@ -160,8 +169,10 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (checksNames) throw permissionDenied("table", relation.name);
       return expression;
     }
-    // an unknown name is refused as such (R-NAM-1)
-    if (expression.kind === "column" && columnOf(relation, expression.name) === undefined) return expression;
+    if (expression.kind === "column" && columnOf(relation, expression.name) === undefined)
+      return SYSTEM_COLUMNS.has(expression.name) && readsAllOf(relation)
+        ? expression
+        : { ...expression, isUnknown: true };
     const name = expression.kind === "column" ? expression.name : computedField(expression.routine, select);
     const isAllowed =
       name !== undefined && (expression.kind === "column" ? select.columns : select.computedFields).has(name);
@@ -274,11 +285,11 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (predicate.kind === "related") return withWhere(predicate, filterAlong(relation, predicate.relationship));
       return predicate.kind === "computed-rows" ? withWhere(predicate, visibleRows(predicate.target)) : predicate;
     },
-    expression: (expression, { relation }) => {
+    expression: (expression, { relation, root }) => {
       if (expression.kind === "related" || expression.kind === "related-aggregate")
         return withWhere(expression, filterAlong(relation, expression.relationship));
       if (expression.kind === "computed-aggregate") return withWhere(expression, visibleRows(expression.target));
-      return permitted(expression, relation);
+      return permitted(expression, expression.kind === "column" && expression.of === "root" ? root : relation);
     },
     insert: permitInsert,
     update: permitUpdate,

@@ -15,14 +15,14 @@ await database.query(`
   create table shelf.genre (id int primary key, word text);
   create table shelf.shelfmark (id int primary key, book_id int references shelf.book, genre_id int references shelf.genre, mark text);
   create function shelf.shout(a shelf.author) returns text stable language sql as 'select upper(a.name)';
-  create table shelf_history.author (id int, name text, valid_from timestamptz not null, valid_to timestamptz);
+  create table shelf_history.author (id int, name text, secret text default 'HIDDEN', valid_from timestamptz not null, valid_to timestamptz);
   create table shelf_history.book (like shelf.book, valid_from timestamptz not null, valid_to timestamptz);
   create table shelf_history.shelfmark (like shelf.shelfmark, valid_from timestamptz not null, valid_to timestamptz);
   create table shelf_history.genre (like shelf.genre); -- without times
   insert into shelf.author values (1, 'Ann', 'x'), (2, 'Ben', 'y');
   insert into shelf.book values (1, 2, 'New', 30), (2, 1, 'Other', 5);
   insert into shelf.genre values (1, 'art');
-  insert into shelf_history.author values
+  insert into shelf_history.author (id, name, valid_from, valid_to) values
     (1, 'Anne', '2020-01-01', '2022-01-01'), (1, 'Ann', '2022-01-01', null), (2, 'Ben', '2021-01-01', null), (3, 'Cy', '2020-01-01', '2021-01-01');
   insert into shelf_history.book values
     (1, 1, 'Old', 10, '2020-01-01', '2022-01-01'), (1, 2, 'New', 30, '2022-01-01', null), (2, 1, 'Other', 5, '2022-06-01', null);
@@ -35,17 +35,22 @@ const metadata = documentOf([
   table("shelf.author", {
     select_permissions: permissions({
       late: { columns: ["id", "name"], filter: { name: { _neq: "Anne" } } },
+      whole: { columns: "*", filter: {}, allow_aggregations: true },
       names: { columns: ["name"], filter: {} },
     }),
   }),
   table("shelf.book", {
     object_relationships: [object("author", "author_id")],
-    select_permissions: permissions({ late: { columns: "*", filter: {} } }),
+    select_permissions: permissions({
+      late: { columns: "*", filter: {} },
+      whole: { columns: "*", filter: {}, allow_aggregations: true },
+    }),
   }),
 ]);
 const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
 const api = await startApi(settings);
 const graphql = await startApi(forGraphql({ ...settings, metadata }));
+const permitted = await startApi(forGraphql({ ...settings, metadata, metadataPermissionsForRest: true }));
 const plain = await startApi(
   forGraphql({ ...settings, preset: (options) => compose(plus(options), without("row-history")) }),
 );
@@ -160,6 +165,50 @@ describe("GraphQL", () => {
     });
     const hidden = await graphql.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }', {}, asAdmin("names"));
     expect(hidden.errors[0].message).toBe("field 'id' not found in type: 'shelf_author'");
+  });
+
+  test("R-NAM-7 a column that only the history has is unknown to roles of the metadata (security 5)", async () => {
+    const ask = async (role: string, path: string, prefer = "as-of=2020-06-01") =>
+      permitted.get(path, { headers: { ...asAdmin(role), prefer } });
+    for (const role of ["late", "whole"])
+      for (const name of ["secret", "valid_from", "valid_to"])
+        for (const path of [
+          `/author?select=id,${name}`,
+          `/author?select=id,x:${name}::text`,
+          `/author?select=id&${name}=not.is.null`,
+          `/author?select=id&or=(id.eq.1,${name}.not.is.null)`,
+          `/author?select=id&order=${name}`,
+          `/author?select=id&order=${name}->a`,
+          `/book?select=id,author(${name})`,
+          `/book?select=id,...author(${name})`,
+          `/book?select=id,author!inner()&author.${name}=not.is.null`,
+          `/book?select=id,author()&order=author(${name})`,
+          ...(role === "whole"
+            ? [
+                `/author?select=${name}.max()`,
+                `/author?select=${name},count()`,
+                `/book?select=id,author(${name}.max())`,
+              ]
+            : []),
+        ]) {
+          const refused = await ask(role, path);
+          expect([path, refused.status, refused.json().code]).toEqual([path, 400, "42703"]);
+          expect(refused.text).not.toContain("HIDDEN");
+        }
+    const refused = await ask("whole", "/author?select=secret");
+    expect(refused.json()).toEqual({
+      code: "42703",
+      message: "column author.secret does not exist",
+      details: null,
+      hint: null,
+    });
+    for (const name of ["xmin", "ctid", "tableoid"])
+      for (const prefer of ["as-of=2020-06-01", "count=none"])
+        expect((await ask("late", `/author?select=id,${name}`, prefer)).json()).toMatchObject({ code: "42703" });
+    expect((await ask("whole", "/author?select=id,name&order=id")).json()).toEqual([
+      { id: 1, name: "Anne" },
+      { id: 3, name: "Cy" },
+    ]);
   });
 
   test("P-GEN-2 without the plugin, and for tables without history, the field is unknown", async () => {

@@ -32,8 +32,14 @@ export interface PathKey {
 export type Expression =
   /** `of: "root"`: a column of the row of the outermost predicate, or of the nearest one with `isRoot` (column
    *  comparison with `$`); otherwise of the current row. A name that is not a column is refused (R-NAM-1) and never
-   *  reaches the database. */
-  | { readonly kind: "column"; readonly name: string; readonly path?: readonly PathKey[]; readonly of?: "root" }
+   *  reaches the database. `isUnknown`: the name is refused whatever relation the rows come from in the end. */
+  | {
+      readonly kind: "column";
+      readonly name: string;
+      readonly path?: readonly PathKey[];
+      readonly of?: "root";
+      readonly isUnknown?: true;
+    }
   /** function of the row; arguments beside the row */
   | {
       readonly kind: "computed";

@@ -70,6 +70,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
   switch (expression.kind) {
     case "column": {
       const at = expression.of === "root" ? (scope.root ?? scope) : scope;
+      if (expression.isUnknown === true) return refuseColumn(compiler, at, expression.name);
       const declared = at.relation === undefined ? undefined : columnOf(at.relation, expression.name);
       const oid = declared?.type ?? (at.relation === undefined ? at.columns?.get(expression.name) : undefined);
       if (oid === undefined) return refuseColumn(compiler, at, expression.name);
