@@ -67,7 +67,6 @@ export type GqlScope =
   | "predicate"
   | "predicate_arguments"
   | "order_by"
-  | "column_order_by"
   | "ordering"
   | "aggregate_order_by"
   | "aggregate_order_by_columns"

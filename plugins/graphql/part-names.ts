@@ -21,8 +21,8 @@ export const operatorName = ({ graphql, name }: OperatorSpec): string | undefine
 /** `undefined`: it is not in GraphQL. */
 export const aggregateName = ({ graphql, name }: AggregateSpec): string | undefined => offered(graphql, name);
 
-/** `undefined`: it is not in GraphQL. */
-export const orderingName = ({ graphql, name }: OrderingSpec): string | undefined => offered(graphql, `_${name}`);
+/** What follows the name of the column. `undefined`: it is not in GraphQL. */
+export const orderingName = ({ graphql, name }: OrderingSpec): string | undefined => offered(graphql, name);
 
 /** Beside the operands of an ordering, none of which may have this name. */
 export const DIRECTION = "order";

@@ -148,9 +148,8 @@ export type GqlPart =
     }
   | { readonly kind: "argument"; readonly name: GqlArgumentName }
   // enum values
-  // in `order_by` of columns whose type has orderings: the column itself, and each ordering
-  | { readonly kind: "ordered-value" }
-  | { readonly kind: "ordering"; readonly ordering: OrderingSpec }
+  // in `order_by`, beside the column
+  | { readonly kind: "ordering"; readonly ordering: OrderingSpec; readonly column: Column }
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
   | { readonly kind: "enum-key"; readonly key: string };
 

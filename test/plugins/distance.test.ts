@@ -159,64 +159,89 @@ describe("over GraphQL", async () => {
   gqlCases(api, [
     {
       title: "X-ORD-3 orders by it, nulls last",
-      query: '{ camp(order_by: {at: {_distance: {from: "(4,4)"}}}) { id } }',
+      query: '{ camp(order_by: {at_distance: {from: "(4,4)"}}) { id } }',
       data: camps(2, 1, 3),
     },
     {
       title: "X-ORD-3 with a direction, all of it in a variable",
       query: "query ($o: [camp_order_by!]) { camp(order_by: $o) { id } }",
-      variables: { o: [{ at: { _distance: { from: "(4,4)", order: "desc" } } }] },
+      variables: { o: [{ at_distance: { from: "(4,4)", order: "desc" } }] },
       data: camps(3, 1, 2),
     },
     {
       title: "X-ORD-3 its operand in a variable",
       query:
-        "query ($p: point!) { camp(order_by: [{at: {_distance: {from: $p, order: desc_nulls_last}}}, {id: asc}]) { id } }",
+        "query ($p: point!) { camp(order_by: [{at_distance: {from: $p, order: desc_nulls_last}}, {id: asc}]) { id } }",
       variables: { p: "(4,4)" },
       data: camps(1, 2, 3),
     },
     {
       title: "X-ORD-3 along a relationship",
-      query: '{ tent(order_by: {camp: {at: {_distance: {from: "(4,4)"}}}}) { id } }',
+      query: '{ tent(order_by: {camp: {at_distance: {from: "(4,4)"}}}) { id } }',
       data: { tent: [{ id: 2 }, { id: 1 }, { id: 3 }] },
     },
     {
-      title: "X-ORD-3 several operands, and the value itself",
-      query: "{ camp(order_by: {height: {_near: {to: 8, factor: 2}, _value: desc}}) { id } }",
+      title: "X-ORD-3 several operands, and then the column itself",
+      query: "{ camp(order_by: {height_near: {to: 8, factor: 2}, height: desc}) { id } }",
       data: camps(2, 3, 1),
     },
     {
-      title: "X-ORD-3 a direction alone is still taken, from a variable too",
-      query: "query ($o: [camp_order_by!]) { a: camp(order_by: {height: desc}) { id } b: camp(order_by: $o) { id } }",
-      variables: { o: { height: "asc" } },
+      title: "X-ORD-3 the column itself takes a direction, in a variable too",
+      query:
+        "query ($d: order_by!, $o: [camp_order_by!]) { a: camp(order_by: {height: $d}) { id } b: camp(order_by: $o) { id } }",
+      variables: { d: "desc", o: { height: "asc" } },
       data: { a: camps(2, 3, 1).camp, b: camps(1, 3, 2).camp },
     },
     {
       title: "X-ORD-3 an unknown one",
-      query: '{ camp(order_by: {at: {_farness: {from: "(4,4)"}}}) { id } }',
-      error: { message: "field '_farness' not found in type: 'point_column_order_by'" },
+      query: '{ camp(order_by: {at_farness: {from: "(4,4)"}}) { id } }',
+      error: { message: "field 'at_farness' not found in type: 'camp_order_by'" },
     },
     {
       title: "X-ORD-3 its operands are required",
-      query: "{ camp(order_by: {height: {_near: {to: 8}}}) { id } }",
+      query: "{ camp(order_by: {height_near: {to: 8}}) { id } }",
       error: { message: "missing required field 'factor'" },
     },
     {
       title: "X-ORD-1 a role that may not read the column does not have it",
-      query: '{ camp(order_by: {at: {_distance: {from: "(4,4)"}}}) { id } }',
+      query: '{ camp(order_by: {at_distance: {from: "(4,4)"}}) { id } }',
       role: "music_reader",
-      error: { message: "field 'at' not found in type: 'camp_order_by'" },
+      error: { message: "field 'at_distance' not found in type: 'camp_order_by'" },
     },
   ]);
 
+  test("X-ORD-3 what the database gives the name keeps it (plus H1)", async () => {
+    await api.sql(`
+      create table height_near (id int primary key);
+      create table peak (id int primary key, at point, at_distance text, height int, near_id int references height_near);
+      insert into height_near values (1), (2);
+      insert into peak (id, at_distance, near_id) values (1, 'b', 1), (2, 'a', 2)`);
+    await api.reload();
+    const { data, errors } = await api.gql(
+      "{ a: peak(order_by: {at_distance: asc}) { id } b: peak(order_by: {height_near: {id: desc}}) { id } }",
+    );
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({ a: [{ id: 2 }, { id: 1 }], b: [{ id: 2 }, { id: 1 }] });
+  });
+
   test("X-ORD-3 is in introspection", async () => {
     const { data } = await api.gql(
-      '{ __type(name: "point_column_order_by") { inputFields { name } } o: __type(name: "point_distance_ordering") { inputFields { name type { kind } } } }',
+      '{ __type(name: "camp_order_by") { inputFields { name type { name } } } o: __type(name: "point_distance_ordering") { inputFields { name type { kind } } } }',
       {},
       asAdmin(),
     );
     expect(data).toEqual({
-      __type: { inputFields: [{ name: "_distance" }, { name: "_value" }] },
+      __type: {
+        inputFields: [
+          ["at", "order_by"],
+          ["at_distance", "point_distance_ordering"],
+          ["height", "order_by"],
+          ["height_near", "int4_near_ordering"],
+          ["id", "order_by"],
+          ["id_near", "int4_near_ordering"],
+          ["tents_aggregate", "tent_aggregate_order_by"],
+        ].map(([name, type]) => ({ name, type: { name: type } })),
+      },
       o: {
         inputFields: [
           { name: "from", type: { kind: "NON_NULL" } },
@@ -258,8 +283,8 @@ describe("declarations", () => {
     ],
     [
       "the same name in GraphQL",
-      spec({ graphql: "_distance" }),
-      'GraphQL ordering "_distance" on point is declared by plugins "distance" and "mine"',
+      spec({ graphql: "distance" }),
+      'GraphQL ordering "distance" on point is declared by plugins "distance" and "mine"',
     ],
     ["an impossible name", spec({ name: "a.b" }), 'ordering "a.b" of "mine" must consist of letters, digits and "_"'],
     [

@@ -1,6 +1,6 @@
 import { definePlugin, join, sql } from "../../core/index.ts";
 
-/** `?order=place.distance("(1,2)")` and `order_by: { place: { _distance: { from: "(1,2)" } } }`: nearest first. */
+/** `?order=place.distance("(1,2)")` and `order_by: { place_distance: { from: "(1,2)" } }`: nearest first. */
 export const distance = definePlugin({
   name: "distance",
   orderings: [

@@ -80,7 +80,7 @@ const check = async (
   const knn = new RegExp(`Index (?:Only )?Scan using ${index}[^]*Order By: `);
   if (index !== undefined) expect(await planOf()).toMatch(knn);
   const { data, errors } = await api.gql(
-    `query ($from: ${graphql}!) { ${table}(limit: ${limit}, order_by: { ${column}: { _nearest: { from: $from } } }) { id far: ${column}_distance(from: $from) } }`,
+    `query ($from: ${graphql}!) { ${table}(limit: ${limit}, order_by: { ${column}_nearest: { from: $from } }) { id far: ${column}_distance(from: $from) } }`,
     { from: JSON.parse(from) },
   );
   expect(errors ?? []).toEqual([]);
@@ -239,7 +239,7 @@ describe("nearest first, by index, with the distance", () => {
       expect(byRest.json()).toEqual([2050, 2150].map((id, i) => ({ id, [`${column}_distance`]: distances[i] })));
       expect(await planOf()).toMatch(new RegExp(`Index Scan using stop_${column}_idx[^]*Order By: `));
       const { data, errors } = await geo.gql(
-        `query ($from: ${column === "at" ? "geometry" : "geography"}!) { atlas_stop(limit: 2, order_by: { ${column}: { _nearest: { from: $from } } }) { id far: ${column}_distance(from: $from) } }`,
+        `query ($from: ${column === "at" ? "geometry" : "geography"}!) { atlas_stop(limit: 2, order_by: { ${column}_nearest: { from: $from } }) { id far: ${column}_distance(from: $from) } }`,
         { from: { type: "Point", coordinates: [50, 20.2] } },
       );
       expect(errors ?? []).toEqual([]);
@@ -256,7 +256,7 @@ describe("what stays as it is", () => {
     const nulls = await api.get('/spot?select=id&order=at.nearest("(0,0)").nullsfirst&limit=1');
     expect(ids(nulls.json())).toEqual([0]);
     const { data } = await api.gql(
-      '{ spot(limit: 1, where: { id: { _gt: 4000 } }, order_by: [{ at: { _nearest: { from: "(0,0)", order: asc } } }, { id: desc }]) { id } }',
+      '{ spot(limit: 1, where: { id: { _gt: 4000 } }, order_by: [{ at_nearest: { from: "(0,0)", order: asc } }, { id: desc }]) { id } }',
     );
     expect(data.spot).toEqual([{ id: 4001 }]);
   });
@@ -305,7 +305,7 @@ describe("what stays as it is", () => {
 test("P-NEA-5 without the plugin its names are unknown", async () => {
   const plain = await startApi({ ...forGraphql(), preset: plus, parts: [without("nearest")] });
   expect((await plain.get('/spot?order=at.nearest("(0,0)")')).json().code).toBe("PGRST100");
-  const { errors } = await plain.gql('{ spot(order_by: { at: { _nearest: { from: "(0,0)" } } }) { id } }');
+  const { errors } = await plain.gql('{ spot(order_by: { at_nearest: { from: "(0,0)" } }) { id } }');
   expect(errors[0].extensions.code).toBe("validation-failed");
   expect((await plain.gql('{ spot { at_distance(from: "(0,0)") } }')).errors[0].message).toBe(
     "field 'at_distance' not found in type: 'spot'",

@@ -1,5 +1,4 @@
 /** `order_by`. @rule G-ORD-1 … G-ORD-8 */
-import { getNamedType, isInputObjectType } from "graphql";
 import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
 import { computedExpression, rowArguments } from "./computed.ts";
 import { tooMany } from "../errors.ts";
@@ -65,7 +64,9 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
   if (isNull(open(planner, input, place, path))) return [];
   switch (part.kind) {
     case "column":
-      return planColumnTerms(planner, given, { kind: "column", name: part.column.name }, lift);
+      return [direct(planner, given, lift({ kind: "column", name: part.column.name }))];
+    case "ordering":
+      return [planOrdering(planner, given, part.ordering, { kind: "column", name: part.column.name }, lift)];
     case "expression":
       return [direct(planner, given, lift(part.expression))];
     case "members":
@@ -103,26 +104,7 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
   }
 };
 
-/** A direction, or for types with orderings an object with it and the orderings. The direction itself is taken there
- *  too, so that plugins break no documents. @rule X-ORD-3 */
-const planColumnTerms = (planner: Planner, given: FieldInput, column: Expression, lift: Lift): readonly OrderBy[] => {
-  const place = positionOf(given.field);
-  const type = getNamedType(place.type);
-  if (!isInputObjectType(type)) return [direct(planner, given, lift(column))];
-  const { input, path } = given;
-  const opened = open(planner, input, place, path);
-  const isObject = opened.kind === "held" ? opened.held.members() !== undefined : opened.node.kind !== "EnumValue";
-  if (!isObject) {
-    const own = Object.values(type.getFields()).find((field) => gqlPart(field)?.kind === "ordered-value");
-    return own === undefined ? [] : [direct(planner, { field: own, input: opened, path }, lift(column))];
-  }
-  return inWrittenOrder(planner, input, place, path, (term, part) => {
-    if (isNull(open(planner, term.input, positionOf(term.field), term.path))) return [];
-    if (part.kind === "ordered-value") return [direct(planner, term, lift(column))];
-    return part.kind === "ordering" ? [planOrdering(planner, term, part.ordering, column, lift)] : [];
-  });
-};
-
+/** By nearness, say, of the column. @rule X-ORD-3 */
 const planOrdering = (
   planner: Planner,
   { field, input, path }: FieldInput,

@@ -1,11 +1,11 @@
-/** `order_by: { place: { _distance: { from: "(1,2)", order: desc } } }`: orderings that plugins declare. @rule X-ORD-3 */
-import type { GraphQLInputType } from "graphql";
+/** `order_by: { place_distance: { from: "(1,2)", order: desc } }`: orderings that plugins declare. @rule X-ORD-3 */
 import { matchesType, type OrderingSpec } from "../../../core/index.ts";
 import { DIRECTION, orderingName } from "../part-names.ts";
 import { orderDirection } from "./shapes.ts";
 import { argument, fieldsOf } from "./tap.ts";
 import { required } from "./wrap.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { RoleColumn } from "./role-table.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 const offered = ({ schema }: GqlBuild, value: GqlValueType): readonly OrderingSpec[] =>
@@ -17,42 +17,29 @@ const offered = ({ schema }: GqlBuild, value: GqlValueType): readonly OrderingSp
       matchesType(spec, value.type),
   );
 
-/** What a column of the type takes in `order_by`: a direction, or with orderings an object. */
-export const columnOrder = (
+/** A field for each ordering of each column. The type of the columns' own fields stays `order_by`. */
+export const orderingEntries = (
   build: GqlBuild,
-  value: GqlValueType,
-  direction: GraphQLInputType,
-): GraphQLInputType | undefined =>
-  build.schema.registry.orderings.length === 0 || offered(build, value).length === 0
-    ? direction
-    : build.inputObject({
-        name: build.sharedTypeName(value.type.name, "column_order_by"),
-        scope: "column_order_by",
-        value,
-        description: `ordering options of columns of type "${value.type.name}"`,
-      });
-
-export const columnOrderFields = ({ build, value }: GqlFieldContext): GqlFields => {
-  const direction = orderDirection(build);
-  if (value === undefined || direction === undefined) return {};
-  return fieldsOf([
-    [build.fieldName("_value"), { config: { type: direction }, toPlan: { kind: "ordered-value" } }],
-    ...offered(build, value).map((ordering) => {
-      const type = build.inputObject({
-        name: build.sharedTypeName(value.type.name, ordering.name, "ordering"),
-        scope: "ordering",
-        value,
-        fn: ordering.name,
-        isOptional: true,
-      });
-      const config = type && { type, description: ordering.description ?? null };
-      const name = orderingName(ordering);
-      return config && name !== undefined
-        ? ([build.fieldName(name), { config, toPlan: { kind: "ordering", ordering } }] as const)
-        : undefined;
-    }),
-  ]);
-};
+  columns: readonly RoleColumn[],
+): readonly (readonly [string, GqlField] | undefined)[] =>
+  build.schema.registry.orderings.length === 0
+    ? []
+    : columns.flatMap(({ name, column, value }) =>
+        offered(build, value).map((ordering) => {
+          const type = build.inputObject({
+            name: build.sharedTypeName(value.type.name, ordering.name, "ordering"),
+            scope: "ordering",
+            value,
+            fn: ordering.name,
+            isOptional: true,
+          });
+          const suffix = orderingName(ordering);
+          if (type === undefined || suffix === undefined) return undefined;
+          const config = { type, description: ordering.description ?? null };
+          const field = build.fieldName({ text: name, isCustom: true }, suffix);
+          return [field, { config, toPlan: { kind: "ordering", ordering, column } }] as const;
+        }),
+      );
 
 /** Operands by their names, all required, and the direction. */
 export const orderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields => {

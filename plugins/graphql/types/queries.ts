@@ -15,7 +15,7 @@ import {
   rowType,
 } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
-import { columnOrder, columnOrderFields, orderingFields } from "./orderings.ts";
+import { orderingEntries, orderingFields } from "./orderings.ts";
 import { list, required, requiredList } from "./wrap.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlRootFieldName } from "../served.ts";
@@ -123,12 +123,11 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   const table = tableAt(context);
   const direction = orderDirection(build);
   if (table === undefined || direction === undefined) return {};
-  return fieldsOf(
-    roleTableOf(build, table).readable.map((each) => {
-      const type = columnOrder(build, each.value, direction);
-      return type && [each.name, { config: { type }, toPlan: each.part }];
-    }),
-  );
+  const { readable } = roleTableOf(build, table);
+  return fieldsOf([
+    ...readable.map(({ name, part }) => [name, { config: { type: direction }, toPlan: part }] as const),
+    ...orderingEntries(build, readable),
+  ]);
 };
 
 export const graphqlQueries = definePlugin({
@@ -140,7 +139,6 @@ export const graphqlQueries = definePlugin({
       row: rowFields,
       bool_exp: boolExpFields,
       order_by: orderByFields,
-      column_order_by: columnOrderFields,
       ordering: orderingFields,
     }),
 });

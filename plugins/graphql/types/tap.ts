@@ -37,11 +37,12 @@ export const tapFields = (
 /** A column may be called `constructor`: inherited properties are not fields. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 
-/** What is there stays, unless it is a plugin's own: the database's names come first. @rule X-GQL-5 */
+const givesWay = ({ toPlan }: GqlField): boolean => toPlan.kind === "custom" || toPlan.kind === "ordering";
+
+/** What is there stays, unless it is a plugin's own: the database's names come first. @rule X-GQL-5 X-ORD-3 */
 export const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
-  for (const name in added)
-    if (!has(fields, name) || fields[name]!.toPlan.kind === "custom") merged[name] = added[name]!; // its own keys
+  for (const name in added) if (!has(fields, name) || givesWay(fields[name]!)) merged[name] = added[name]!; // its own keys
   return merged;
 };
 

@@ -1,4 +1,4 @@
-/** `?order=place.nearest("(1,2)")&limit=5` and `order_by: { place: { _nearest: { from: "(1,2)" } } }`: what is nearest
+/** `?order=place.nearest("(1,2)")&limit=5` and `order_by: { place_nearest: { from: "(1,2)" } }`: what is nearest
  *  first, with how far it is. */
 import { GraphQLFloat, GraphQLNonNull } from "graphql";
 import {
