@@ -75,6 +75,7 @@ export {
   empty,
   catalogText,
   toStatement,
+  chunksOf,
   boundOf,
   type Sql,
   type Statement,

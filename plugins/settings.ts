@@ -119,7 +119,13 @@ export const maxFilters = defineLimit(
 
 export const maxOrderTerms = defineLimit("maxOrderTerms", 200, "terms of one `order` or `order_by`");
 
-const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms] as const;
+export const maxPathKeys = defineLimit(
+  "maxPathKeys",
+  100,
+  "keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`",
+);
+
+const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
 
 /** Options that plugins of several folders read. */
 export interface SharedOptions extends OptionsOf<typeof options> {}

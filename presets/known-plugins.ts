@@ -34,8 +34,8 @@ export const knownOptions: readonly string[] = words(`
   liveDirective liveQueryBatchSize liveQueryInterval logFormat maxAliases maxBatchBytes maxBatchEntries
   maxBatchRequests maxCoalescedReads maxColumns maxDocumentBytes maxDocumentDepth maxDocumentFields maxEmbeds
   maxFilters maxInsertValues maxIntrospectionDepth maxJsonDepth maxListItems maxLivePatchBytes
-  maxLivePatchTotalBytes maxLiveQueryBytes maxLogicDepth maxOrderTerms maxParameters maxRelatedConditions
-  maxRelationDepth maxRootFields maxSelectFields maxSocketMessageBytes maxSocketOperations maxSockets
+  maxLivePatchTotalBytes maxLiveQueryBytes maxLogicDepth maxOrderTerms maxParameters maxPathKeys
+  maxRelatedConditions maxRelationDepth maxRootFields maxSelectFields maxSocketMessageBytes maxSocketOperations maxSockets
   maxVariablesBytes mcpAllowedOrigins mcpMaxBytes mcpMaxRows mcpTimeout mcpWrites metadata
   metadataPermissionsForRest noNullUnboundVariableDefault nullableRelationships openapiMode
   openapiSecurityActive openapiServerProxyUri persistedQueryBytes rateLimitBurst rateLimitBy rateLimitRedisUrl

@@ -268,6 +268,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxEmbeds?: NonNullable<RelApiOptions["maxEmbeds"]> | undefined;
   /** `and` and `or` inside each other in a URL. Default: `100`. */
   readonly maxLogicDepth?: NonNullable<RelApiOptions["maxLogicDepth"]> | undefined;
+  /** Keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`. Default: `100`. */
+  readonly maxPathKeys?: NonNullable<RelApiOptions["maxPathKeys"]> | undefined;
   /** Function `SET` clauses lifted to the transaction. Default: `["statement_timeout","plan_filter.statement_cost_limit","default_transaction_isolation"]`. */
   readonly dbHoistedTxSettings?: NonNullable<RelApiOptions["dbHoistedTxSettings"]> | undefined;
   /** REST reads carry an `ETag`; `If-None-Match` and `If-Match` count (R-ETG). Default: `false`. */

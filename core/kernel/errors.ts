@@ -57,7 +57,7 @@ export const presetError = (message: string): RelApiError => new RelApiError({ c
 
 /** A statement of ours exceeds the protocol's limits; worded like the server's own limits. */
 export const tooManyValues = (limit: number): RelApiError =>
-  new RelApiError({ code: "54000", status: 500, message: `the statement has more than ${limit} values` });
+  new RelApiError({ code: "54000", status: 400, message: `the statement has more than ${limit} values` });
 
 /** The connection it came on is dropped, since what follows cannot be skipped; what a write has done is undone or
  *  not, as with a lost connection. @rule R-ERR-1 G-DBE-16 */

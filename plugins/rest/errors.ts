@@ -9,7 +9,7 @@ import {
   type QualifiedName,
 } from "../../core/index.ts";
 import type { Instead } from "./api.ts";
-import type { CallShape } from "./request.ts";
+import type { CallShape, Field } from "./request.ts";
 
 // --- paths, methods, profiles ---------------------------------------------------------------------------------------
 
@@ -91,6 +91,11 @@ export const parseError = (
 /** @rule R-LIM-1 PGRST100 */
 export const tooMany = (limits: Limits, limit: Limit, what: string): RelApiError =>
   limitExceeded(limit, { code: "parse-error", message: `The request has more than ${limits[limit]} ${what}` });
+
+/** @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
+export const checkPath = (limits: Limits, { path }: Field): void => {
+  if (path.length > limits.maxPathKeys) throw tooMany(limits, "maxPathKeys", "keys in a JSON path");
+};
 
 /** @rule R-LIM-1 PGRST100 */
 export const nestedTooDeep = (limits: Limits, limit: Limit, what: string): RelApiError =>

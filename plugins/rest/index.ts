@@ -49,6 +49,7 @@ import {
   maxFilters,
   maxJsonDepth,
   maxOrderTerms,
+  maxPathKeys,
   maxRelationDepth,
   metadataPermissionsForRest,
 } from "../settings.ts";
@@ -142,6 +143,7 @@ export const rest = definePlugin({
     maxRelationDepth,
     maxFilters,
     maxOrderTerms,
+    maxPathKeys,
   ],
   preferences: PREFERENCES,
   apply: (hooks, context) => {

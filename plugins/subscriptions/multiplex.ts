@@ -2,6 +2,7 @@
  *  lateral subquery over it. Only results whose hash differs from the last one are returned. */
 import {
   catalogText,
+  chunksOf,
   empty,
   ident,
   join,
@@ -37,7 +38,7 @@ export const isMultiplexable = (program: Program): boolean => {
 /** Whether some value's type is left to the database to infer from its place: a column has to be cast to that type
  *  instead. */
 export const needsTypes = (program: Program): boolean => {
-  const chunks = program.statements[0]?.fragment?.chunks ?? [];
+  const chunks = chunksOfProgram(program);
   return chunks.some((chunk, i) => typeof chunk !== "string" && isPerSubscriber(chunk.slot) && !isCast(chunks[i + 1]));
 };
 
@@ -80,8 +81,10 @@ export const subscriberSlots = (program: Program): readonly Slot[] => {
 
 const slotKey = (source: Slot): string => JSON.stringify(source);
 
-const slotChunks = (program: Program) =>
-  (program.statements[0]?.fragment?.chunks ?? []).filter((chunk) => typeof chunk !== "string");
+const slotChunks = (program: Program) => chunksOfProgram(program).filter((chunk) => typeof chunk !== "string");
+
+const chunksOfProgram = ({ statements: [only] }: Program) =>
+  only?.fragment === undefined ? [] : chunksOf(only.fragment);
 
 /** Whether the rows of one of the tables may now differ between callers, because row policies were enabled or the name
  *  belongs to another relation. The statement that reads the tables checks it, so that nothing can happen in between.
@@ -107,7 +110,7 @@ export const multiplex = (
   const row = ident(SUBSCRIBERS);
   const slots = subscriberSlots(program);
   const columns = new Map(slots.map((source, i) => [slotKey(source), `p${i}`]));
-  const { chunks } = only.fragment;
+  const chunks = chunksOf(only.fragment);
   let at = 0;
   const parts = chunks.map((chunk, i): Sql => {
     if (typeof chunk === "string") return catalogText(chunk);

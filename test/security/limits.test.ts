@@ -40,6 +40,7 @@ const small: Readonly<Record<Limit, number>> = {
   maxFilters: 8,
   maxLogicDepth: 3,
   maxOrderTerms: 3,
+  maxPathKeys: 5,
   maxDocumentBytes: 2000,
   maxDocumentDepth: 8,
   maxDocumentFields: 12,
@@ -66,6 +67,18 @@ const graphql = await startApi(forGraphql({ ...small, logger, parts: [watch], on
 const graphqlCounters = counters!;
 /** With the limits that everybody has. */
 const usual = await startApi({ logger, on: rest.database });
+/** Its limits are too high for any test. */
+const far = 1_000_000;
+const wide = await startApi({
+  logger,
+  on: rest.database,
+  maxPathKeys: far,
+  maxParameters: far,
+  maxFilters: far,
+  maxOrderTerms: far,
+  maxLogicDepth: far,
+  maxSelectFields: far,
+});
 const usualGraphql = await startApi(forGraphql({ logger, on: rest.database }));
 
 afterAll(() => expect(faults).toEqual([]));
@@ -101,7 +114,24 @@ type RestRow = readonly [
 
 const json = { "content-type": "application/json" };
 
+const keys = (count: number): string => "->a".repeat(count);
+
 const restRows: readonly RestRow[] = [
+  ...(
+    [
+      ["selected", (path: string) => `/vessels?select=${path}`],
+      ["of a filter", (path: string) => `/vessels?${path}=is.null`],
+      ["of a condition in a logic tree", (path: string) => `/vessels?or=(${path}.is.null,id.gt.0)`],
+      ["of an order", (path: string) => `/vessels?order=${path}`],
+      ["selected in an embed", (path: string) => `/vessels?select=ports(vessels(${path}))`],
+      ["of a related order", (path: string) => `/voyages?select=vessels(specs)&order=vessels(${path})`],
+    ] as const
+  ).map(([title, query]): RestRow => [
+    `R-LIM-1 keys of a JSON path ${title} (6)`,
+    "maxPathKeys",
+    (n) => ["GET", query(`specs${keys(n)}`)],
+    "The request has more than 5 keys in a JSON path",
+  ]),
   [
     "R-LIM-1 parameters of a URL",
     "maxParameters",
@@ -304,6 +334,39 @@ describe("REST", () => {
     const form = { "content-type": "application/x-www-form-urlencoded" };
     expect(await refusedSoon((n) => `nothing=${"+".repeat(n)}`, 16_000_000, form)).toEqual([400, "PGRST204"]);
     expect(await refusedSoon((n) => "a=1&".repeat(n), 8_000_000, form)).toEqual([400, "PGRST102"]);
+  });
+
+  test.each([
+    ["a JSON path", (n) => `select=specs${keys(n)}`],
+    ["a JSON path of a filter", (n) => `specs${keys(n)}=is.null`],
+    ["a JSON path in a logic tree", (n) => `or=(specs${keys(n)}.is.null,id.gt.0)`],
+    ["a JSON path of an order", (n) => `order=specs${keys(n)}`],
+    ["selected fields", (n) => `select=${list(n / 4, (i) => `a${i}:id`)}`],
+    ["casts", (n) => `select=${list(n / 4, (i) => `a${i}:id::text`)}`],
+    ["terms of an order", (n) => `order=${list(n / 4, () => "specs->>a.desc.nullslast")}`],
+    ["a list of values", (n) => `id=in.(${list(n, String)})`],
+    ["a list of quoted values", (n) => `name=not.in.(${list(n, () => '"\\\\\\""')})`],
+    ["filters", (n) => list(n, (i) => `id=gt.-${i}`, "&")],
+    ["parameters without a value", (n) => list(n, () => "id", "&")],
+    ["parameters without a dot", (n) => list(n, () => "limit=1", "&")],
+    ["conditions of a logic tree", (n) => `or=(${list(n, (i) => `id.eq.${i}`)})`],
+    ["logic trees inside each other", (n) => `or=(${nested(n / 4, "not.and(id.gt.0,", ")", "id.lt.9")})`],
+  ] as readonly (readonly [string, (n: number) => string])[])(
+    "R-LIM-1 %s: the time grows no faster than the request, where the limits are far (6)",
+    async (_what, query) => {
+      const ask = (n: number) => wide.relApi.rest({ path: `/vessels?${query(n)}` }).catch((error: unknown) => error);
+      await requireLinearTime(ask, 1000);
+    },
+  );
+
+  test("R-ERR-3 what is too complex for PostgreSQL is no fault of the server (6)", async () => {
+    const deep = (n: number) => wide.relApi.rest({ path: `/vessels?select=id&specs${keys(n)}=is.null` });
+    await expect(deep(30_000)).rejects.toMatchObject({ status: 400, code: "54001" });
+    await expect(deep(70_000)).rejects.toMatchObject({
+      status: 400,
+      code: "54000",
+      message: "the statement has more than 65535 values",
+    });
   });
 
   test("R-LIM-2 brackets within strings are no levels", async () => {

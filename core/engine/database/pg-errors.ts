@@ -86,7 +86,6 @@ const statusOfSqlstate = (code: string, message: string): number => {
     case "39":
     case "3B":
     case "40":
-    case "54":
     case "55":
     case "57":
     case "58":

@@ -6,7 +6,7 @@ import { nearestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
-import { ident, sql, type Sql } from "./fragment.ts";
+import { ident, join, sql, type Sql } from "./fragment.ts";
 import { refuseColumn } from "./names.ts";
 import { routineArguments } from "./call.ts";
 import { relatedRows, type RelatedRows } from "./related.ts";
@@ -36,6 +36,8 @@ const typeNamed = (compiler: Compiler, name: string): PgType | undefined => {
 
 const typeMaps = new WeakMap<object, Map<string, PgType>>();
 
+const ARROWS = { "->": sql`->`, "->>": sql`->>`, "#>": sql`#>` } as const;
+
 /** `->` and `->>` on json and jsonb, on anything else on `to_jsonb` of it. @rule R-SEL-6 */
 const followPath = (
   compiler: Compiler,
@@ -47,16 +49,10 @@ const followPath = (
   // a domain over json counts as a different type, so this checks the declared type
   const own = declared === undefined ? type : compiler.model.types.get(declared.type);
   const isJson = own?.schema === "pg_catalog" && (own.name === "json" || own.name === "jsonb");
-  let result = isJson ? start : sql`pg_catalog.to_jsonb(${start})`;
-  for (const step of path) {
-    const key = compileValue(compiler, step.key);
-    if (step.arrow === "->") result = sql`${result}->${key}`;
-    else if (step.arrow === "->>") result = sql`${result}->>${key}`;
-    else result = sql`${result}#>${key}`;
-  }
+  const steps = path.map(({ arrow, key }) => sql`${ARROWS[arrow]}${compileValue(compiler, key)}`);
   const last = path[path.length - 1];
   return {
-    sql: sql`(${result})`,
+    sql: sql`(${isJson ? start : sql`pg_catalog.to_jsonb(${start})`}${join(steps, "")})`,
     type: typeNamed(compiler, last?.arrow === "->>" ? "text" : isJson ? own.name : "jsonb"),
     declared: undefined,
   };

@@ -46,31 +46,50 @@ declare const sqlBrand: unique symbol;
 /** A fragment of SQL. Only the functions of this file make one. */
 export interface Sql {
   readonly [sqlBrand]: true;
-  readonly chunks: readonly Chunk[];
+  readonly parts: readonly (Chunk | Sql)[];
 }
 
-const make = (chunks: readonly Chunk[]): Sql => ({ chunks }) as unknown as Sql; // the brand exists only in types
+const make = (parts: readonly (Chunk | Sql)[]): Sql => ({ parts }) as unknown as Sql; // the brand exists only in types
 
 const isSql = (value: unknown): value is Sql =>
-  typeof value === "object" && value !== null && Array.isArray((value as { chunks?: unknown }).chunks);
+  typeof value === "object" && value !== null && Array.isArray((value as { parts?: unknown }).parts);
+
+/** `sql` and `join` copy short fragments and keep longer ones whole, so that nesting takes linear time. */
+const MAX_COPIED_PARTS = 8;
+
+const append = (parts: (Chunk | Sql)[], fragment: Sql): void => {
+  if (fragment.parts.length > MAX_COPIED_PARTS) parts.push(fragment);
+  else for (const part of fragment.parts) parts.push(part);
+};
+
+/** The texts and slots of a fragment, in order. */
+export const chunksOf = (fragment: Sql): readonly Chunk[] => {
+  const chunks: Chunk[] = [];
+  const rest: (Chunk | Sql)[] = [fragment];
+  for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
+    if (!isSql(part)) chunks.push(part);
+    else for (let i = part.parts.length - 1; i >= 0; i--) rest.push(part.parts[i] as Chunk | Sql); // i < length
+  }
+  return chunks;
+};
 
 /** ``sql`select ${column} from ${relation}` ``. Holes take fragments only: a string in a hole throws. */
 export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql => {
-  const chunks: Chunk[] = [];
+  const parts: (Chunk | Sql)[] = [];
   strings.forEach((text, i) => {
-    if (text !== "") chunks.push(text);
+    if (text !== "") parts.push(text);
     if (i >= holes.length) return;
     const hole: unknown = holes[i];
     if (!isSql(hole)) throw new TypeError(`expected an SQL fragment, not a ${typeof hole}: use ident() or value()`);
-    for (const chunk of hole.chunks) chunks.push(chunk);
+    append(parts, hole);
   });
-  return make(chunks);
+  return make(parts);
 };
 
 /** The empty fragment. */
 export const empty: Sql = make([]);
 
-export const isEmpty = (fragment: Sql): boolean => fragment.chunks.length === 0;
+export const isEmpty = (fragment: Sql): boolean => fragment.parts.length === 0;
 
 /** `"a"."b"`: each part quoted, `"` doubled, everything from a NUL on dropped. @rule R-PROF-5 */
 export const ident = (...parts: readonly string[]): Sql => make([parts.map(quoteIdent).join(".")]);
@@ -91,13 +110,13 @@ export const slot = (source: Slot, type?: string): Sql =>
 export const catalogText = (text: string): Sql => make([text]);
 
 /** Fragments with a separator between them. */
-export const join = (parts: readonly Sql[], separator = ", "): Sql => {
-  const chunks: Chunk[] = [];
-  parts.forEach((part, i) => {
-    if (i > 0) chunks.push(separator);
-    for (const chunk of part.chunks) chunks.push(chunk);
+export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
+  const parts: (Chunk | Sql)[] = [];
+  fragments.forEach((fragment, i) => {
+    if (i > 0) parts.push(separator);
+    append(parts, fragment);
   });
-  return make(chunks);
+  return make(parts);
 };
 
 /** A string constant in the text itself. For names of the schema that are output, so that they stay in the plan key. */
@@ -127,7 +146,7 @@ const MAX_VALUES = 65_535;
 export const toStatement = (fragment: Sql): Statement => {
   const slots: Slot[] = [];
   let text = "";
-  for (const chunk of fragment.chunks) {
+  for (const chunk of chunksOf(fragment)) {
     if (typeof chunk === "string") {
       text += chunk;
       continue;

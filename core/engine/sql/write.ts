@@ -2,7 +2,7 @@
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef, WriteRows } from "../plan/plan.ts";
 import { newLevel } from "./exists.ts";
-import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
+import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { refuseTargetColumn } from "./names.ts";
 import { neededColumns } from "./needs.ts";
 import { compilePredicate, readText } from "./predicate.ts";
@@ -234,7 +234,7 @@ const insertRows = (
   conditions.push(...required);
   if (use.countInserted === true) conditions.push(counter("+ 1"));
   const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;
-  const from = source.from.chunks.length === 0 ? empty : sql` from ${source.from}`;
+  const from = isEmpty(source.from) ? empty : sql` from ${source.from}`;
   if (all.length > 0)
     return sql` (${join(all.map((column) => ident(column.name)))}) select ${join(all.map((column) => column.sql))}${from}${where}`;
   // rows of nothing but defaults

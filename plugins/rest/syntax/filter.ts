@@ -1,6 +1,7 @@
 /** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: operator expressions. The operators are those that plugins declare.
  *  */
 import { arrayLiteral, type OperatorSpec } from "../../../core/index.ts";
+import { checkPath } from "../errors.ts";
 import type { Addressed, Condition, Grammar } from "../request.ts";
 import {
   DELIMITER,
@@ -23,6 +24,7 @@ const OPERATOR = "operator (eq, gt, ...)";
 /** Filter parameter to condition. `name`, `value`: decoded. @throws RelApiError `parse-error` @rule R-FLT-1 */
 export const parseFilter = (grammar: Grammar, name: string, value: string): Addressed<Condition> => {
   const { names, field } = parseTreePath(name);
+  checkPath(grammar.limits, field);
   const source = { text: value, what: "filter", raw: value, facts: { parameter: name, value } };
   const { value: operation } = need(source, scanOperation(grammar, value, 0, scanPlainValue));
   return { path: names, part: { field, ...operation } };

@@ -1,5 +1,5 @@
 /** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: logic trees. */
-import { nestedTooDeep } from "../errors.ts";
+import { checkPath, nestedTooDeep } from "../errors.ts";
 import type { Addressed, Grammar, LogicTree } from "../request.ts";
 import { scanOperation, scanTreeValue } from "./filter.ts";
 import {
@@ -90,6 +90,7 @@ const scanCondition = ({ grammar, source }: Reader, at: number): Token<LogicTree
   const scanned = scanField(text, at);
   if (isFailure(scanned)) return scanned;
   const { field, more } = scanned.value;
+  checkPath(grammar.limits, field);
   if (text[scanned.end] !== ".") {
     const isNot = text.slice(at, scanned.end) === "not";
     return { at: scanned.end, expecting: [...more, DELIMITER, ...(isNot ? [NEGATION] : [])] };

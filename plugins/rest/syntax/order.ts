@@ -1,4 +1,5 @@
 /** `order=tonnage.desc.nullslast,ports(country)`: terms of an order. */
+import { checkPath } from "../errors.ts";
 import type { Addressed, Grammar, OrderTerm } from "../request.ts";
 import {
   DELIMITER,
@@ -16,6 +17,8 @@ import {
 } from "./lex.ts";
 import { parseNodePath } from "./tree-path.ts";
 
+type OrderGrammar = Pick<Grammar, "limits" | "orderings">;
+
 type Suffix = Pick<OrderTerm, "direction" | "nulls">;
 
 interface SuffixToken extends Token<Suffix> {
@@ -32,16 +35,12 @@ const NULLS_LABELS = ['"nullsfirst"', '"nullslast"'];
 const TERM_END = ['","', END];
 
 /** `name`: `order`, `voyages.order`. @throws RelApiError `parse-error` @rule R-ORD-1 R-ORD-2 */
-export const parseOrder = (
-  grammar: Pick<Grammar, "orderings">,
-  name: string,
-  raw: string,
-): Addressed<readonly OrderTerm[]> => ({
+export const parseOrder = (grammar: OrderGrammar, name: string, raw: string): Addressed<readonly OrderTerm[]> => ({
   path: parseNodePath(name),
   part: parseOrderTerms(grammar, raw),
 });
 
-const parseOrderTerms = (grammar: Pick<Grammar, "orderings">, raw: string): readonly OrderTerm[] => {
+const parseOrderTerms = (grammar: OrderGrammar, raw: string): readonly OrderTerm[] => {
   const source: LexerInput = { text: raw, what: "order", raw };
   const terms: OrderTerm[] = [];
   for (let at = 0; ; at++) {
@@ -58,12 +57,13 @@ type TermToken = Token<OrderTerm> & { readonly more: readonly string[] };
 
 /** `ports(country).desc`, `ports(place.distance(1))`, tried as a whole: what it does not fit is read as a plain term.
  *  @rule R-ORD-3 X-ORD-2 */
-const readRelated = (grammar: Pick<Grammar, "orderings">, source: LexerInput, start: number): TermToken | undefined => {
+const readRelated = (grammar: OrderGrammar, source: LexerInput, start: number): TermToken | undefined => {
   const raw = source.text;
   const name = scanName(raw, start);
   if (isFailure(name) || raw[name.end] !== "(") return undefined;
   const field = scanField(raw, skipBlanks(raw, name.end + 1));
   if (isFailure(field)) return undefined;
+  checkPath(grammar.limits, field.value.field);
   const ordering = readOrdering(grammar, source, skipBlanks(raw, field.end));
   const close = skipBlanks(raw, ordering?.end ?? field.end);
   if (raw[close] !== ")") return undefined;
@@ -81,8 +81,9 @@ const readRelated = (grammar: Pick<Grammar, "orderings">, source: LexerInput, st
   };
 };
 
-const readPlain = (grammar: Pick<Grammar, "orderings">, source: LexerInput, start: number): TermToken => {
+const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): TermToken => {
   const { value: scanned, end } = need(source, scanField(source.text, start));
+  checkPath(grammar.limits, scanned.field);
   // blanks are part of an unquoted name; a tab or what follows a quoted one is passed over here
   const at = skipBlanks(source.text, end);
   if (at > end && !",.".includes(source.text[at] ?? ","))
@@ -101,7 +102,7 @@ const readPlain = (grammar: Pick<Grammar, "orderings">, source: LexerInput, star
 
 /** `.distance(1,"(2,3)")`: a declared ordering with its operands; undefined: something else follows. @rule X-ORD-2 */
 const readOrdering = (
-  { orderings }: Pick<Grammar, "orderings">,
+  { orderings }: OrderGrammar,
   source: LexerInput,
   at: number,
 ): Token<NonNullable<OrderTerm["ordering"]>> | undefined => {

@@ -60,9 +60,12 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
   while (start <= query.length) {
     let end = start;
     while (end < query.length && query[end] !== "&" && query[end] !== ";") end++;
-    const equals = query.indexOf("=", start);
-    const dot = equals === -1 || equals >= end ? -1 : query.indexOf(".", equals);
-    if (dot !== -1 && dot < end && grammar.plainOperators.has(query.slice(equals + 1, dot))) {
+    // within the parameter alone: a search to the end of the query for each of them would be quadratic
+    const parameter = query.slice(start, end);
+    const inside = parameter.indexOf("=");
+    const equals = start + inside;
+    const dot = inside === -1 ? -1 : start + parameter.indexOf(".", inside);
+    if (dot > equals && grammar.plainOperators.has(query.slice(equals + 1, dot))) {
       const name = query.slice(start, equals);
       if (NAME.test(name) && !isReserved(name) && !grammar.extensions(name)) {
         text += `${query.slice(start, dot + 1)}${OPEN}${values.length}${CLOSE}`;

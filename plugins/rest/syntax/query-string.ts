@@ -1,6 +1,6 @@
 /** `?select=id,name&tonnage=gte.500;order=name`: the query string, taken apart. */
 import type { Limit } from "../../../core/index.ts";
-import { tooMany } from "../errors.ts";
+import { checkPath, tooMany } from "../errors.ts";
 import type {
   Addressed,
   Condition,
@@ -102,6 +102,7 @@ const parseArguments = (
       continue;
     }
     const { names, field } = parseTreePath(name);
+    checkPath(grammar.limits, field);
     filters.push({ path: names, part: { field, ...operation } });
   }
   return { filters, parameters };

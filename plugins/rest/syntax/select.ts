@@ -1,7 +1,7 @@
 /** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is
  *  returned from a row. */
 import type { Limits } from "../../../core/index.ts";
-import { nestedTooDeep, tooMany } from "../errors.ts";
+import { checkPath, nestedTooDeep, tooMany } from "../errors.ts";
 import type { Grammar, SelectEmbed, SelectItem } from "../request.ts";
 import {
   END,
@@ -230,6 +230,7 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
       : undefined;
   if (count !== undefined) return count;
   const { value: scanned, end } = need(source, scanField(text, at));
+  checkPath(reader.limits, scanned.field);
   const cast = readCast(reader, end);
   const aggregate = readAggregate(reader, cast?.end ?? end);
   const outer = readCast(reader, aggregate?.end ?? cast?.end ?? end);
