@@ -4,7 +4,7 @@ import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { capabilities, startApi, type HeaderValues } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { bearer } from "../support/tokens.ts";
+import { adminSecret, bearer } from "../support/tokens.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 
 const database = await testDatabase();
@@ -293,6 +293,52 @@ describe("the transaction", () => {
     expect([refused.status, refused.json().request]).toEqual([403, 2]);
     expect([await countOf("Gem"), await countOf("Gil")]).toEqual([0, 1]);
     await database.query("delete from press.author where name = 'Gil'");
+  });
+
+  test.each([
+    ["/batch", [{ path: "/author" }]],
+    ["//batch", [{ path: "/author" }]],
+    ["/batch/", [{ path: "/author" }]],
+    ["/batch?x=1", [{ path: "/author" }]],
+    ["//batch//?x=1", [{ path: "/author" }]],
+    ["/batch?id=eq.$1[0].id", [{ path: "/author" }]],
+  ])("P-BAT-4 P-BAT-6 %s is no request of a batch, and nothing of it is kept (S3)", async (path, body) => {
+    const write = { method: "POST", path: "/author", body: { name: "Inner" } };
+    const answer = await batch([{ path: "/author" }, { method: "POST", path, body: [write, ...body] }]);
+    expect([answer.status, answer.json().code, answer.json().message]).toEqual([
+      400,
+      "batch-malformed",
+      "request 2: the path is not one of a table or function",
+    ]);
+    expect(await countOf("Inner")).toBe(0);
+  });
+
+  test("P-BAT-4 P-BAT-6 paths of other surfaces are no requests of a batch (S3)", async () => {
+    const everywhere = await startApi({ ...settings, restPrefixes: ["/", "/api"] });
+    const insert = { query: `mutation { insert_author_one(object: {name: "Inner"}) { id } }` };
+    for (const [path, body] of [
+      ["/v1/graphql", insert],
+      ["/v2/query", { type: "run_sql", args: { sql: "insert into press.author (name) values ('Inner')" } }],
+      ["/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }],
+      ["/api/batch", [{ path: "/author" }]],
+    ] as const) {
+      const answer = await everywhere.post("/batch", {
+        body: [{ path: "/author" }, { method: "POST", path, body }],
+        headers: { "x-session-admin-secret": adminSecret },
+      });
+      expect([answer.status, answer.json().code], path).toEqual([400, "batch-malformed"]);
+    }
+    expect(await countOf("Inner")).toBe(0);
+    await everywhere.close();
+  });
+
+  test.skipIf(!capabilities.realServer)("P-BAT-4 a batch has one connection, whatever it asks for (S3)", async () => {
+    const alone = await startApi({ ...settings, dbPool: 1 });
+    const nest = (depth: number): Sent =>
+      depth === 0 ? { path: "/author" } : { method: "POST", path: "//batch", body: [nest(depth - 1)] };
+    expect((await batch([nest(12)], {}, alone)).status).toBe(400);
+    expect((await alone.get("/api/author?limit=0")).status).toBe(200);
+    await alone.close();
   });
 
   test.skipIf(!capabilities.realServer)("P-BAT-5 what runs meanwhile has transactions of its own", async () => {

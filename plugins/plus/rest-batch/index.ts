@@ -11,7 +11,9 @@ import {
   type Exchange,
   type Execution,
   type Json,
+  type OpenExchange,
   type PluginContext,
+  type RelApiError,
 } from "../../../core/index.ts";
 import type { RestGuideService } from "../../rest/api.ts";
 import { BadReference, fillBody, fillPath, parseExactly, type Answered } from "./references.ts";
@@ -33,6 +35,10 @@ const NOT_PASSED_ON = /^(?:accept|content-|prefer$|range|if-|transfer-encoding|c
 interface OpenBatch {
   readonly execute: PluginContext["execute"];
   end: Execution["end"];
+  /** Of the request that is under way, from 1 on. */
+  place: number;
+  /** Why that cannot be one of a batch. */
+  refusal: RelApiError | undefined;
 }
 
 const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string => {
@@ -65,10 +71,15 @@ export const restBatch = definePlugin({
   apply: (_hooks, context) => {
     const batches = new Map<string, OpenBatch>();
 
+    /** The batch that a request is part of. */
+    const batchOf = (exchange: OpenExchange | undefined): OpenBatch | undefined => {
+      const id = batches.size === 0 ? undefined : exchange?.header(PART_OF);
+      return id === undefined ? undefined : batches.get(id);
+    };
+
     context.wrap({
       execute: (next) => (execution) => {
-        const id = batches.size === 0 ? undefined : execution.exchange?.header(PART_OF);
-        const batch = id === undefined ? undefined : batches.get(id);
+        const batch = batchOf(execution.exchange);
         if (batch === undefined) return next(execution);
         if (execution.end === "rollback") batch.end = "rollback";
         return batch.execute({ ...execution, settings: [...OF_ANSWERS, ...(execution.settings ?? [])] });
@@ -121,7 +132,7 @@ export const restBatch = definePlugin({
       const bodies: string[] = [];
       let failed: Answer | undefined;
       const work = async (execute: PluginContext["execute"]) => {
-        const batch: OpenBatch = { execute, end: "commit" };
+        const batch: OpenBatch = { execute, end: "commit", place: 0, refusal: undefined };
         batches.set(id, batch);
         const entries: string[] = [];
         let bytes = 0;
@@ -131,6 +142,7 @@ export const restBatch = definePlugin({
           return body === undefined || body === "null" ? undefined : parseExactly(body);
         };
         for (const [i, part] of parts.entries()) {
+          batch.place = i + 1;
           try {
             const answer = await send(exchange, root, part, id, answered);
             const body = jsonOf(answer);
@@ -139,6 +151,7 @@ export const restBatch = definePlugin({
             bodies.push(body);
             entries.push(entryOf(part, answer, body));
           } catch (error) {
+            if (batch.refusal !== undefined) throw batch.refusal;
             if (error instanceof CallError) failed = failureOf(part, i + 1, error);
             if (error instanceof BadReference || error instanceof URIError) throw malformed(error.message, i + 1);
             throw error;
@@ -163,6 +176,12 @@ export const restBatch = definePlugin({
 
     context.addStep({
       name: "rest-batch",
+      // by what serves it, since a path has many spellings
+      before: (exchange): undefined => {
+        const batch = batchOf(exchange);
+        if (batch === undefined || (exchange.surface === "rest" && rootOf(exchange.path) === undefined)) return;
+        throw (batch.refusal = malformed("the path is not one of a table or function", batch.place));
+      },
       authorized: (exchange) => {
         if (exchange.method !== "POST" || exchange.surface !== "rest") return undefined;
         const root = rootOf(exchange.path);

@@ -70,7 +70,7 @@ export const readParts = (given: Json, maxCount: number): readonly Part[] => {
     const { method = "GET", path, body, id } = one;
     if (typeof method !== "string" || !METHODS.has(method.toUpperCase()))
       throw malformed(`the method is none of ${[...METHODS].join(", ")}`, part);
-    if (typeof path !== "string" || !PATH.test(path) || /^\/batch\/?(?:\?|$)/.test(path))
+    if (typeof path !== "string" || !PATH.test(path))
       throw malformed('the path is not one of a table or function: "/table?id=eq.1"', part);
     if (id !== undefined && (typeof id !== "string" || !ID.test(id))) throw malformed("the id is not a name", part);
     if (typeof id === "string" && ids.has(id)) throw malformed(`the id "${id}" is given twice`, part);
