@@ -20,6 +20,7 @@ export interface ClusterOptions {
   readonly extensions: readonly string[];
   /** Server settings for this run, such as `work_mem=1MB` */
   readonly settings?: readonly string[];
+  readonly alarm?: Alarm;
 }
 
 /** Starts PGlite: on its folder, from an image, or (slowly) from nothing. @throws Error with PostgreSQL's last words */
@@ -34,7 +35,11 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
       ...(options.imagePath === undefined
         ? {}
         : { loadDataDir: new Blob([gunzipSync(readFileSync(options.imagePath))]) }),
-      extensions: { loadOnDemand, ...extensions },
+      extensions: {
+        loadOnDemand,
+        ...(options.alarm === undefined ? {} : { alarm: options.alarm.extension }),
+        ...extensions,
+      },
       startParams: [...startParams, ...(options.settings ?? []).flatMap((setting) => ["-c", setting])],
       initDbStartParams: initDbParams,
       onStderr: (line) => {
@@ -66,6 +71,50 @@ const loadOnDemand: Extension = {
     return { emscriptenOpts: { ...emscriptenOptions, preRun: [...emscriptenOptions.preRun, keepFile] } };
   },
 };
+
+/** The one timer of the engine, which `statement_timeout` sets. */
+export interface Alarm {
+  readonly extension: Extension;
+  /** Lets PostgreSQL look which of its timeouts have passed, between its messages. Otherwise it takes an alarm that no
+   *  longer concerns it for one that is still to come, and sets no other. */
+  settle(): void;
+}
+
+/** `changed`: called when PostgreSQL sets its timer; 0 stops it. It can be called while a statement runs, but nothing can
+ *  reach PostgreSQL then: the thread has to be ended. */
+export function createAlarm(changed: (milliseconds: number) => void): Alarm {
+  let isSet = false;
+  let raise: ((timer: number, now: number) => void) | undefined;
+  return {
+    extension: {
+      name: "alarm",
+      setup: async (_pg, emscriptenOptions: { instantiateWasm: Instantiate }) => {
+        const instantiateWasm: Instantiate = (imports, done) => {
+          const { env } = imports;
+          if (env !== undefined && "_setitimer_js" in env)
+            env["_setitimer_js"] = (_timer: number, milliseconds: number): number => {
+              isSet = milliseconds > 0;
+              changed(milliseconds);
+              return 0;
+            };
+          return emscriptenOptions.instantiateWasm(imports, (instance, module) => {
+            raise = instance.exports["_emscripten_timeout"] as typeof raise;
+            done(instance, module);
+          });
+        };
+        return { emscriptenOpts: { ...emscriptenOptions, instantiateWasm } };
+      },
+    },
+    settle() {
+      if (isSet) raise?.(0, performance.now());
+    },
+  };
+}
+
+type Instantiate = (
+  imports: Record<string, Record<string, unknown> | undefined>,
+  done: (instance: { readonly exports: Record<string, unknown> }, module: unknown) => void,
+) => unknown;
 
 interface Engine {
   FS: {

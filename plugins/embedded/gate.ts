@@ -6,6 +6,8 @@ export interface BackendClient {
   /** The next request; `undefined`: none. Called only when it is the client's turn. */
   nextRequest(): Request | undefined;
   onAnswer(answer: Answer): void;
+  /** Its request has taken too long and has no answer. */
+  onOverrun(): void;
 }
 
 /** One client at a time: it holds the backend from its first message until the backend is outside a transaction
@@ -15,6 +17,8 @@ export interface Gate {
   speak(speaker: BackendClient): void;
   /** The backend has finished the last request. */
   answer(answer: Answer): void;
+  /** The last request has taken too long. */
+  overrun(): void;
   /** The backend takes requests. */
   open(): void;
   /** The backend is gone: clears the holder and the queue. */
@@ -65,6 +69,9 @@ export function createGate(send: (request: Request) => void): Gate {
       }
       speaker.onAnswer(answer);
       advance();
+    },
+    overrun() {
+      holder?.onOverrun();
     },
     open() {
       isOpen = true;

@@ -15,6 +15,8 @@ export interface ThreadEvents {
   /** `greeting`: the response to a client's startup packet. */
   onReady(greeting: Uint8Array): void;
   onAnswer(answer: Answer): void;
+  /** A statement runs for longer than it may. Nothing but `stop` ends it. */
+  onOverrun(): void;
   /** It failed to start, or stopped unexpectedly. Called once. */
   onEnd(message: string): void;
 }
@@ -26,24 +28,48 @@ export interface Thread {
   stop(waitMs: number): Promise<void>;
 }
 
-/** Starts a thread with a database. An idle one does not keep the process alive; one that is starting or busy does. */
-export function launchThread(boot: Boot, events: ThreadEvents): Thread {
+/** Starts a thread with a database. An idle one does not keep the process alive; one that is starting or busy does.
+ *  `limitMs`: of requests for which PostgreSQL has no timeout; 0: none. */
+export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents): Thread {
   const worker = new Worker(threadUrl, {
     workerData: boot,
     resourceLimits: { stackSizeMb: stackMb, maxOldGenerationSizeMb: heapMb },
     execArgv: [],
   });
   let isOver = false;
+  let isRunning = false;
+  let limit: NodeJS.Timeout | undefined;
+
+  const bound = (milliseconds: number): void => {
+    clearTimeout(limit);
+    if (!isRunning || milliseconds === 0) return;
+    const own = setTimeout(() => {
+      // the answer may have arrived while this thread was busy
+      setImmediate(() => {
+        if (isRunning && limit === own && !isOver) events.onOverrun();
+      });
+    }, milliseconds);
+    limit = own;
+  };
+
+  const rest = (): void => {
+    isRunning = false;
+    clearTimeout(limit);
+    limit = undefined;
+  };
 
   const end = (message: string): void => {
     if (isOver) return;
     isOver = true;
+    rest();
     events.onEnd(message);
   };
 
   worker.on("message", (message: FromThread) => {
     if (isOver) return;
+    if (message.kind === "alarm") return bound(message.milliseconds || limitMs);
     worker.unref();
+    rest();
     if (message.kind === "ready") events.onReady(message.greeting);
     else if (message.kind === "answer") events.onAnswer(message);
     else end(message.message);
@@ -54,12 +80,15 @@ export function launchThread(boot: Boot, events: ThreadEvents): Thread {
   return {
     send(request) {
       worker.ref();
+      isRunning = request.kind === "run";
+      bound(limitMs);
       worker.postMessage(request, request.kind === "run" ? [request.bytes.buffer] : []);
     },
     async stop(waitMs) {
-      const isRunning = !isOver;
+      const wasUp = !isOver;
       isOver = true;
-      if (isRunning && waitMs > 0) {
+      rest();
+      if (wasUp && waitMs > 0) {
         worker.ref();
         const ended = new Promise((resolve) => worker.once("exit", resolve));
         let timer: NodeJS.Timeout | undefined;

@@ -25,6 +25,9 @@ export interface EmbeddedOptions {
   readonly extensions?: readonly string[];
   /** SQL run once, after a fresh start. No `COPY ... FROM STDIN`. */
   readonly loadScript?: string;
+  /** Seconds for statements that no `statement_timeout` limits; 30 by default, 0: no limit. Beyond it the database starts
+   *  again, since PGlite cannot cancel a statement: in memory with the data of a fresh start. */
+  readonly statementTimeout?: number;
   /** Takes the few lines there are to say about slow starts and crashes; absent: standard error. */
   readonly log?: (line: string) => void;
 }
@@ -45,6 +48,7 @@ export interface EmbeddedDatabase {
 }
 
 const closeMs = 5000;
+const usualTimeoutSeconds = 30;
 
 /** It is an optional dependency. @rule C-PKG-3 */
 const demandPglite = (): void => {
@@ -64,6 +68,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
   const freshBoot = buildFreshBoot(options);
   const folder = options.dataDir === undefined ? undefined : takeDataFolder(options.dataDir);
+  const limitMs = (options.statementTimeout ?? usualTimeoutSeconds) * 1000;
   let isFresh = folder?.isFresh ?? true;
   const streams = new Set<ClientStream>();
   const gate = createGate((request: Request) => thread.send(request));
@@ -87,7 +92,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
       );
     const greeting = new Promise<Uint8Array>((resolve, reject) => {
       let isUp = false;
-      thread = launchThread(boot, {
+      thread = launchThread(boot, limitMs, {
         onReady(message) {
           isUp = true;
           if (folder !== undefined && isFresh) {
@@ -98,6 +103,13 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
           resolve(message);
         },
         onAnswer: gate.answer,
+        onOverrun() {
+          log(
+            `relapi: a statement exceeded its time limit, and the embedded database can only end it by a restart${folder ? "" : " with its initial data"}`,
+          );
+          gate.overrun();
+          relaunch("the embedded database is restarted: a statement exceeded its time limit");
+        },
         onEnd(message) {
           reject(new Error(message));
           endClients(isUp ? `the embedded database has stopped: ${message}` : message);
@@ -113,6 +125,16 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
     return greeting;
   };
 
+  const relaunch = (reason: string): void => {
+    const ended = thread.stop(0);
+    endClients(reason);
+    up = ended.then(() => {
+      if (isClosed) throw new Error("the embedded database is closed");
+      return start();
+    });
+    up.catch(() => {}); // the waiting caller gets the error
+  };
+
   const ask = (request: Request): Promise<Uint8Array> =>
     new Promise((resolve) => {
       let unsaid: Request | undefined = request;
@@ -123,6 +145,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
           return next;
         },
         onAnswer: ({ bytes }) => resolve(bytes),
+        onOverrun() {}, // it has no limit
       });
     });
 
@@ -148,9 +171,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
     dump: () => ask({ kind: "dump" }),
     async restart() {
       if (isClosed) throw new Error("the embedded database is closed");
-      await thread.stop(0);
-      endClients("the embedded database is restarted");
-      up = start();
+      relaunch("the embedded database is restarted");
       await up;
     },
     async close() {

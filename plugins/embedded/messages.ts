@@ -29,6 +29,7 @@ const type = {
   terminate: 0x58,
 } as const;
 
+const errorResponse = 0x45;
 const statementKind = 0x53; // "S" in Describe and Close; "P" names a portal
 const longestNameBytes = 63;
 const longestMessageBytes = 0x3fffffff; // what PostgreSQL itself accepts
@@ -205,6 +206,11 @@ export function createMessageReader(prefix: string): MessageReader {
       return isTerminated;
     },
   };
+}
+
+/** An ErrorResponse, as PostgreSQL sends one. */
+export function encodeError(code: string, message: string): Uint8Array {
+  return encodeMessage(errorResponse, `SERROR\0VERROR\0C${code}\0M${message}\0`);
 }
 
 function encodeClose(name: Uint8Array): Uint8Array {

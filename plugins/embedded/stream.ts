@@ -1,7 +1,9 @@
 /** What a `pg` client uses as its socket. */
 import { Duplex } from "node:stream";
-import { createMessageReader, readOpening } from "./messages.ts";
+import { createMessageReader, encodeError, readOpening } from "./messages.ts";
 import type { Gate, BackendClient } from "./gate.ts";
+
+const QUERY_CANCELED = "57014";
 
 export interface ClientStream {
   readonly duplex: Duplex;
@@ -32,6 +34,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   let isAsking = false;
   let isEnding = false; // the client is done: it sent Terminate or closed its side
   let isEnded = false; // and was closed
+  let isOverrun = false;
   let hasSpoken = false;
   let isInTransaction = false;
 
@@ -49,6 +52,14 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       if (isClosed) return;
       duplex.push(Buffer.from(answer.bytes.buffer));
       endWhenAnswered();
+    },
+    onOverrun() {
+      if (isClosed || isEnded) return;
+      isEnded = true;
+      isOverrun = true;
+      duplex.once("end", () => duplex.destroy());
+      duplex.push(encodeError(QUERY_CANCELED, "canceling statement due to statement timeout"));
+      duplex.push(null);
     },
   };
 
@@ -148,6 +159,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       if (isGreeted && !isClosed && !isEnded) duplex.push(Buffer.from(message));
     },
     cutOff(reason) {
+      if (isOverrun) return; // it closes when the client has read why
       duplex.destroy(isEnding ? undefined : new Error(reason));
     },
   };

@@ -24,9 +24,10 @@ export interface Answer {
   readonly notifications: readonly Uint8Array[];
 }
 
-/** `greeting`: the response to a client's startup packet. `failed`: it could not start. `died`: it started and can no
- *  longer continue. */
+/** `greeting`: the response to a client's startup packet. `alarm`: PostgreSQL wants to be woken after this time, to end the
+ *  running statement; 0: no longer. `failed`: it could not start. `died`: it started and can no longer continue. */
 export type FromThread =
   | { readonly kind: "ready"; readonly greeting: Uint8Array }
+  | { readonly kind: "alarm"; readonly milliseconds: number }
   | Answer
   | { readonly kind: "failed" | "died"; readonly message: string };

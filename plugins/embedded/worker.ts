@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
 import { idleStatus, readAnswer } from "./answers.ts";
-import { dumpCluster, messageOf, openCluster, runScripts } from "./cluster.ts";
+import { createAlarm, dumpCluster, messageOf, openCluster, runScripts } from "./cluster.ts";
 import { buildQuery, startupPacket } from "./messages.ts";
 import type { Batch } from "./messages.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
@@ -29,8 +29,8 @@ function die(message: string): never {
   process.exit(1);
 }
 
-/** Collects the backend's output in one reused buffer. */
-function createBackend(pg: PGlite) {
+/** Collects the backend's output in one reused buffer. `settle`: called after each group. */
+function createBackend(pg: PGlite, settle: () => void) {
   let buffer = new Uint8Array(smallAnswerBytes);
   let used = 0;
   const onRawData = (chunk: Uint8Array): void => {
@@ -59,6 +59,7 @@ function createBackend(pg: PGlite) {
     for (const group of groups) {
       const answerStart = used;
       await exchange(bytes.subarray(start, group.end));
+      settle();
       start = group.end;
       const answer = readAnswer(buffer, answerStart, used, group.isSynced);
       used = answer.end;
@@ -105,11 +106,12 @@ function isFatal(error: unknown): boolean {
 }
 
 async function serve(boot: Boot): Promise<void> {
-  const pg = await openCluster(boot);
+  const alarm = createAlarm((milliseconds) => say({ kind: "alarm", milliseconds }));
+  const pg = await openCluster({ ...boot, alarm });
   await runScripts(pg, boot.scriptPaths);
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
   dieOnFatalErrors(pg);
-  const backend = createBackend(pg);
+  const backend = createBackend(pg, alarm.settle);
   const isLogLong = buildQuery(longLog);
   const checkpoint = buildQuery("checkpoint");
   let batchCount = 0;

@@ -1,11 +1,16 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { relApi, type RelApiOptions } from "../../core/index.ts";
 import { buildImages } from "../../plugins/embedded/build-image.ts";
 import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
 import type { EmbeddedDatabase, EmbeddedOptions } from "../../plugins/embedded/index.ts";
+import { fullCompat } from "../../presets/index.ts";
+import { until } from "../support/until.ts";
 
 const endless = "select count(*) from generate_series(1, 1000000000000000) as n";
 
@@ -37,7 +42,8 @@ function openPool(database: EmbeddedDatabase): pg.Pool {
 /** A database of this test's own, closed after it. */
 function start(options: EmbeddedOptions = {}): { database: EmbeddedDatabase; pool: pg.Pool; lines: string[] } {
   const lines: string[] = [];
-  const database = startEmbeddedDatabase({ image: "empty", log: (line) => lines.push(line), ...options });
+  const log = (line: string): void => void lines.push(line);
+  const database = startEmbeddedDatabase({ image: "empty", statementTimeout: 0, log, ...options });
   const own = openPool(database);
   onTestFinished(async () => {
     await own.end().catch(() => {});
@@ -270,6 +276,45 @@ describe("embedded: life of a database", () => {
     expect((await pool.query("select to_regclass('gone') as gone")).rows).toEqual([{ gone: null }]);
   });
 
+  it("embedded: a statement ends after its statement_timeout, and nothing that was committed is lost on disk (ci 14)", async () => {
+    const { pool: own, lines } = start({ dataDir: join(folder, "ended"), loadScript: "create table kept (id int)" });
+    await own.query("insert into kept values (1)");
+    const client = await own.connect();
+    client.on("error", () => {});
+    await client.query("begin");
+    await client.query("insert into kept values (2)");
+    await client.query("set local statement_timeout = '100ms'");
+    const running = codeOf(client.query(endless));
+    const waiting = codeOf(own.query("select 1"));
+    expect(await running).toBe("57014");
+    client.release(true);
+    expect(await waiting).toMatch(/no error|exceeded its time limit/);
+    expect((await own.query("select id from kept")).rows).toEqual([{ id: 1 }]);
+    expect(lines).toEqual([expect.stringMatching(/time limit.* can only end it by a restart$/)]);
+  });
+
+  it("embedded: a statement that no statement_timeout limits has the limit of the option (ci 14)", async () => {
+    const { pool: own, lines } = start({ statementTimeout: 3, loadScript: "create table kept (id int)" });
+    await own.query("insert into kept values (1)");
+    expect(await codeOf(own.query(endless))).toBe("57014");
+    expect((await own.query("select id from kept")).rows).toEqual([]);
+    expect(lines).toEqual([expect.stringMatching(/restart with its initial data$/)]);
+  });
+
+  it("embedded: a timeout counts for its own statement, not for those that come later (ci 14)", async () => {
+    const { pool: own, lines } = start();
+    const client = await own.connect();
+    await client.query("set statement_timeout = '2s'");
+    await client.query("select 1");
+    await client.query("set statement_timeout = '0'");
+    // longer than the timeout of the statement before
+    await client.query("select pg_sleep(2.2)");
+    await client.query("set statement_timeout = '1h'");
+    await client.query("select pg_sleep(2.2)");
+    client.release();
+    expect(lines).toEqual([]);
+  });
+
   it("embedded: the database starts again when PostgreSQL has died", async () => {
     const client = await connect();
     const before = sharedLines.length;
@@ -357,6 +402,82 @@ describe("embedded: life of a database", () => {
     );
     expect(rows[0].written).toBeGreaterThan(140);
     expect(rows[0].kept).toBeLessThan(80);
+  });
+});
+
+describe("embedded: behind an API", () => {
+  /** Backreferences make its time grow with the ninth power of a name's length. */
+  const evilPattern = "(.)*".repeat(9) + "\\1\\2\\3\\4\\5\\6\\7\\8\\9[^ -~]";
+
+  async function serve(options: RelApiOptions) {
+    const api = relApi(fullCompat({ anonRole: "anon", logLevel: "silent", liveQueryInterval: 100, ...options }));
+    const server = createServer(api);
+    await api.ready;
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(async () => {
+      server.close();
+      server.closeAllConnections();
+      await api.close();
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ask = async (path: string, init?: RequestInit) => {
+      const response = await fetch(url + path, init);
+      return [response.status, await response.json()];
+    };
+    const gql = (query: string) =>
+      ask("/v1/graphql", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ query }),
+      });
+    return { url, ask, gql };
+  }
+
+  it("embedded: an endless request of an anonymous caller ends, and others, live queries and writes go on (ci 14)", async () => {
+    const database = startEmbeddedDatabase({ image: "demo", log: () => {} });
+    const own = openPool(database);
+    onTestFinished(() => own.end());
+    const { url, ask, gql } = await serve({ database, anonStatementTimeout: 5 });
+    const answer = [200, [{ name: "AC/DC" }]];
+    const first = "/api/artist?artist_id=eq.1&select=name";
+
+    const live = new AbortController();
+    onTestFinished(() => live.abort());
+    const subscription = "subscription { artist_by_pk(artist_id: 1) { name } }";
+    const response = await fetch(`${url}/v1/graphql`, {
+      method: "POST",
+      headers: { accept: "text/event-stream", "content-type": "application/json" },
+      body: JSON.stringify({ query: subscription }),
+      signal: live.signal,
+    });
+    let heard = "";
+    const reading = (async () => {
+      for await (const chunk of response.body ?? []) heard += Buffer.from(chunk as Uint8Array).toString();
+    })();
+    reading.catch(() => {}); // the test ends it
+    await until(() => heard.includes("AC/DC"), "the live query has its first result");
+
+    const ended = ask(`/api/artist?name=${encodeURIComponent(`match.${evilPattern}`)}`);
+    const others = Promise.all([ask(first), ask(first), gql("{ artist_by_pk(artist_id: 1) { name } }")]);
+    expect(await ended).toEqual([
+      500,
+      {
+        code: "57014",
+        message: "canceling statement due to statement timeout",
+        details: null,
+        hint: "The limit is the setting anonStatementTimeout: 5 seconds.",
+      },
+    ]);
+    expect(await others).toEqual([answer, answer, [200, { data: { artist_by_pk: { name: "AC/DC" } } }]]);
+    const pattern = JSON.stringify(evilPattern);
+    expect(await gql(`{ artist(where: { name: { _regex: ${pattern} } }) { name } }`)).toEqual([
+      200,
+      { errors: [expect.objectContaining({ extensions: { path: "$", code: "time-limit-exceeded" } })] },
+    ]);
+    expect(await ask(first)).toEqual(answer);
+
+    await own.query("update artist set name = 'changed' where artist_id = 1");
+    await until(() => heard.includes("changed"), "the live query tells of the change");
   });
 });
 

@@ -115,7 +115,7 @@ const openEmbedded = async (
   options: Parameters<typeof import("../../plugins/embedded/index.ts").startEmbeddedDatabase>[0],
 ): Promise<TestDatabase> => {
   const { startEmbeddedDatabase } = await import("../../plugins/embedded/index.ts"); // not loaded for a server
-  const database = startEmbeddedDatabase(options);
+  const database = startEmbeddedDatabase({ statementTimeout: 0, ...options });
   await database.ready;
   const config = { user: "postgres", database: "postgres", stream: () => database.stream() };
   const pool = new pg.Pool({ ...config, max: 2 });

@@ -48,7 +48,7 @@ const removeOld = async (folder: string): Promise<void> => {
 
 const buildImage = async (imagePath: string, factsPath: string): Promise<void> => {
   console.log("preparing the embedded database with the fixtures, once, about 10 s");
-  const database = startEmbeddedDatabase({ image: "empty", extensions: embeddedExtensions });
+  const database = startEmbeddedDatabase({ image: "empty", extensions: embeddedExtensions, statementTimeout: 0 });
   try {
     await database.ready;
     const client = new pg.Client({ user: "postgres", database: "postgres", stream: () => database.stream() });

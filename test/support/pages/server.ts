@@ -41,7 +41,8 @@ end $$`;
 
 /** An embedded database of its own: the demo, or an empty one in which a script is run. */
 export const openEmbedded = async (loadScript?: string) => {
-  const database = startEmbeddedDatabase(loadScript === undefined ? { image: "demo" } : { image: "empty", loadScript });
+  const image = loadScript === undefined ? "demo" : "empty";
+  const database = startEmbeddedDatabase({ image, loadScript, statementTimeout: 0 });
   await database.ready;
   const pool = new pg.Pool({ user: "postgres", database: "postgres", stream: () => database.stream(), max: 1 });
   atFileEnd(async () => {
