@@ -184,9 +184,11 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
     };
   };
   /** The set belongs to a program, which many live queries have in common. */
-  const known = new WeakMap<ReadonlySet<string>, Bases>();
+  const knownAll = new WeakMap<ReadonlySet<string>, Bases>();
+  const knownSome = new WeakMap<ReadonlySet<string>, Bases>();
   return {
     of: (relations, isOpenEnded = false) => {
+      const known = isOpenEnded ? knownSome : knownAll;
       let found = known.get(relations);
       if (found === undefined) known.set(relations, (found = load(relations, isOpenEnded)));
       return found;

@@ -5,7 +5,7 @@ import type { LiveQuery } from "./api.ts";
 import type { CohortFacts } from "./runner.ts";
 
 /** `isRow`: it is a row of a statement over all of them. */
-export type KeyOf = (query: LiveQuery, isRow: boolean, isShared: boolean) => string;
+export type KeyOf = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
 
 /** Texts are kept with what they are of: thousands subscribe with the same program, session and settings. */
 export const createCohortKeys = (): KeyOf => {
@@ -31,11 +31,13 @@ export const createCohortKeys = (): KeyOf => {
     { session, schema, keepsLoginPath = false, settings = NO_SETTINGS, isolation, programs },
     isRow,
     isShared,
+    followsClock,
   ) => {
     const caller = isShared ? textOf(shared, session, othersOf) : textOf(own, session, itself);
     const of = JSON.stringify([
       programs.map(({ program }) => numberOf(program)),
       isRow,
+      followsClock,
       schema,
       keepsLoginPath,
       isolation,
@@ -59,7 +61,12 @@ const othersOf = (session: Session): object => ({
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-export const factsOf = (key: string, query: LiveQuery, isShared: boolean): Omit<CohortFacts, "conditions"> => {
+export const factsOf = (
+  key: string,
+  query: LiveQuery,
+  isShared: boolean,
+  followsClock: boolean,
+): Omit<CohortFacts, "conditions"> => {
   const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
   return {
     key,
@@ -75,6 +82,6 @@ export const factsOf = (key: string, query: LiveQuery, isShared: boolean): Omit<
       programs.length === 1
         ? (programs[0]?.program.relations ?? NOTHING)
         : new Set(programs.flatMap(({ program }) => [...program.relations])),
-    isOpenEnded: programs.some(({ program }) => program.isOpenEnded),
+    isOpenEnded: followsClock || programs.some(({ program }) => program.isOpenEnded),
   };
 };

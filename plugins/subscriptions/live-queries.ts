@@ -12,6 +12,7 @@ import {
   type Program,
   type Slot,
 } from "../../core/index.ts";
+import { createFollowsClock } from "./clock.ts";
 import { createFigures } from "./figures.ts";
 import { createCohortKeys, factsOf } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
@@ -66,6 +67,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   /** Cached by program: its text contains everything that it depends on. */
   const conditions = new WeakMap<Program, Conditions | null>();
   const keyOf = createCohortKeys();
+  const followsClock = createFollowsClock();
   /** Proven by the model in force, but the database has changed since. @rule G-SUB-11 */
   const disproved = new WeakSet<Program>();
   let keptBytes = 0;
@@ -174,10 +176,11 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
 
   const cohortOf = (query: LiveQuery, row: string | undefined): Cohort => {
     const isShared = isShareable(query, row);
-    const key = keyOf(query, row !== undefined, isShared);
+    const isTimed = followsClock(query);
+    const key = keyOf(query, row !== undefined, isShared, isTimed);
     let cohort = cohorts.get(key);
     if (cohort === undefined) {
-      const facts = { ...factsOf(key, query, isShared), conditions: conditionsOfQuery(query) };
+      const facts = { ...factsOf(key, query, isShared, isTimed), conditions: conditionsOfQuery(query) };
       cohort = createCohort({
         facts,
         runner,

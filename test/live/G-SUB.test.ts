@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { without } from "../../core/index.ts";
+import { without, type Logger } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { initiated, noneIsDue, openEvents, roundTrip, startLive, subscribe } from "../support/live.ts";
+import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import type { TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 
@@ -404,4 +405,147 @@ test("G-SUB-4 without any source of changes a live query is answered once", asyn
   expect(socket.arrived()).toEqual([]);
   await socket.close();
   await deaf.close();
+});
+
+describe("time", async () => {
+  const filters = {
+    before_now: { at: { _lte: "now()" } },
+    not_after_now: { _not: { at: { _gt: " NOW " } } },
+    one_of: { _or: [{ id: { _eq: -1 } }, { ats: { _lte: "now" } }] },
+    until: { at: { _lte: "X-Session-Until" } },
+  };
+  const statements: string[] = [];
+  const drop = (): void => undefined;
+  const logger: Logger = {
+    error: drop,
+    warn: drop,
+    debug: drop,
+    access: drop,
+    info: (text) => void statements.push(text),
+  };
+  const timed = await startLive(
+    forGraphql({
+      liveQueryInterval: 20,
+      logQuery: true,
+      logger,
+      metadata: documentOf([
+        table("studio"),
+        table("notice", {
+          select_permissions: permissions(
+            Object.fromEntries(Object.entries(filters).map(([role, filter]) => [role, { columns: "*", filter }])),
+          ),
+        }),
+      ]),
+    }),
+  );
+  await timed.sql(`
+    create domain opening as timestamptz;
+    create table notice (id int primary key, title text, at timestamptz, ats timestamp, opens opening, day date, hour time,
+      hourtz timetz, span tstzrange, days daterange, spans tstzmultirange, doc jsonb, n int);
+    grant select on notice to sea_anon`);
+  await timed.reload();
+  await timed.settled();
+  if (capabilities.logicalReplication)
+    await until(() => statements.includes("live queries detect changes by logical replication"), "the log is read");
+
+  const runs = (): number =>
+    statements.filter((text) => text.includes("_relapi_subscribers") && text.includes('"notice"')).length;
+  /** It runs again and again, although nothing is committed. */
+  const runsByItself = async (): Promise<void> => {
+    const before = runs();
+    await until(() => runs() > before + 2, "it runs by itself");
+  };
+
+  const list = (where: string): string => `subscription { notice(where: ${where}) { id } }`;
+  test.each<[string, string, Record<string, unknown>?, Record<string, string>?]>([
+    ["now() of timestamptz", list('{at: {_lte: "now()"}}')],
+    ["now of timestamp", list('{ats: {_gt: "now"}}')],
+    ["of a domain", list('{opens: {_gt: "now"}}')],
+    ["today of date", list('{day: {_eq: "today"}}')],
+    ["Tomorrow with blanks", list('{day: {_lt: " Tomorrow "}}')],
+    ["yesterday in a list", list('{day: {_in: ["2020-01-01", "yesterday"]}}')],
+    ["a time of today", list('{at: {_gt: "today 10:00"}}')],
+    ["now of time", list('{hour: {_gt: "now"}}')],
+    ["now of timetz", list('{hourtz: {_gt: "NOW"}}')],
+    ["in a range", list('{span: {_eq: "[now,)"}}')],
+    ["in a range of days", list('{days: {_eq: "[today,tomorrow)"}}')],
+    ["in a multirange", list('{spans: {_eq: "{[2020-01-01,now]}"}}')],
+    ["of an aggregate", 'subscription { notice_aggregate(where: {at: {_lte: "now"}}) { aggregate { count } } }'],
+    ["a variable", "subscription ($t: timestamptz!) { notice(where: {at: {_lte: $t}}) { id } }", { t: "now()" }],
+    ["a default of a variable", 'subscription ($t: timestamptz = "now") { notice(where: {at: {_lte: $t}}) { id } }'],
+    [
+      "within a variable",
+      "subscription ($w: notice_bool_exp!) { notice(where: $w) { id } }",
+      { w: { _or: [{ at: { _lte: " NOW " } }] } },
+    ],
+    ["a permission", "subscription { notice { id } }", {}, asAdmin("before_now") as Record<string, string>],
+    ["not in a permission", "subscription { notice { id } }", {}, asAdmin("not_after_now") as Record<string, string>],
+    ["one of a permission", "subscription { notice { id } }", {}, asAdmin("one_of") as Record<string, string>],
+    [
+      "a session variable",
+      "subscription { notice { id } }",
+      {},
+      asAdmin("until", { until: "now()" }) as Record<string, string>,
+    ],
+  ])("G-SUB-19 %s is read anew at each interval (field F2)", async (_, query, variables, headers) => {
+    const socket = await initiated(timed, headers && { headers });
+    subscribe(socket, "1", query, variables);
+    expect(await socket.next()).toMatchObject({ type: "next", payload: { data: {} } });
+    await runsByItself();
+    await socket.close();
+  });
+
+  test.each(["at=lte.now", "day=in.(2020-01-01,today)", "span=ov.[now,)", "or=(n.eq.1,not.and(at.gt.now(),n.eq.2))"])(
+    "G-SUB-19 R-MED-1 events of ?%s (field F2)",
+    async (filter) => {
+      const stream = await openEvents(timed, `/notice?${filter}`);
+      await until(() => stream.events.length > 0, "the first event");
+      expect(stream.events[0]!.data).toBe("[]");
+      await runsByItself();
+      stream.close();
+    },
+  );
+
+  test("G-SUB-19 a row that a permission shows from a time on arrives when it has come (field F2)", async () => {
+    const socket = await initiated(timed, { headers: asAdmin("before_now") });
+    subscribe(socket, "1", "subscription { notice { id } }");
+    expect(await socket.next()).toMatchObject({ payload: { data: { notice: [] } } });
+    await timed.sql("insert into notice (id, at) values (1, now() + interval '500 ms')");
+    expect(await socket.next()).toMatchObject({ payload: { data: { notice: [{ id: 1 }] } } });
+    await timed.sql("delete from notice");
+    await socket.close();
+  });
+
+  test("G-SUB-19 a session variable that a row policy reads as a time (field F2)", async () => {
+    await api.sql(`
+      create table public.embargo (id int primary key, at timestamptz); alter table public.embargo enable row level security;
+      create policy past on public.embargo using (at <= current_setting('session.until')::timestamptz);
+      grant select on public.embargo to music_reader`);
+    await api.reload();
+    const socket = await initiated(api, asRole("music_reader", { until: "now" }));
+    subscribe(socket, "1", "subscription { embargo { id } }");
+    expect(await socket.next()).toMatchObject({ payload: { data: { embargo: [] } } });
+    await api.sql("insert into public.embargo values (1, now() + interval '500 ms')");
+    expect(await socket.next()).toMatchObject({ payload: { data: { embargo: [{ id: 1 }] } } });
+    await socket.close();
+  });
+
+  test
+    .skipIf(!capabilities.logicalReplication)
+    .each([
+      '{title: {_eq: "now"}}',
+      '{title: {_ilike: "%today%"}}',
+      '{title: {_in: ["today"]}}',
+      '{doc: {_contains: {at: "now"}}}',
+      '{day: {_gt: "2020-01-01"}, n: {_eq: 1}}',
+    ])("G-SUB-19 where no value is a time, nothing runs without a change: %s (field F2)", async (where) => {
+    const socket = await initiated(timed);
+    subscribe(socket, "1", list(where));
+    await socket.next();
+    await timed.settled();
+    const before = runs();
+    await timed.settled();
+    expect(runs()).toBe(before);
+    await socket.close();
+  });
 });

@@ -1,0 +1,76 @@
+/** `where: {at: {_lte: "now()"}}`: live queries whose result changes while time passes, though no row does. @rule
+ *  G-SUB-19 */
+import { boundOf, fillSlots, type Program, type Session, type Slot } from "../../core/index.ts";
+import type { LiveQuery } from "./api.ts";
+
+/** Inputs of dates and times that are read anew at each run: alone, beside others (`today 10:00`), and in lists and
+ *  ranges (`[now,)`). PostgreSQL takes any case, and anything but a letter on either side. */
+const TIME_WORD = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/i;
+
+/** Escapes of arrays, ranges and JSON: `{"n\\ow"}`, `"\u006eow"`. */
+const unescaped = (text: string): string =>
+  text
+    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll("\\", "");
+
+const hasTimeWord = (text: string): boolean => TIME_WORD.test(text.includes("\\") ? unescaped(text) : text);
+
+/** In SQL of plugins: `now()`, `current_date`. Names of the schema are quoted. */
+const TIME_EXPRESSION =
+  /(?<!["\w])(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|age)\s*\(|(?:current_date|current_time|current_timestamp|localtime|localtimestamp)(?!["\w]))/i;
+
+/** Casts to a type that reads no time. */
+const TIMELESS =
+  /^::(?:pg_catalog\.)?(?:text|character varying|varchar|jsonb?|uuid|boolean|numeric|smallint|integer|bigint|int[248]|real|double precision|float[48])(?:\[\])?(?![\w[:. ])/;
+
+/** In front of an operand. What a function is given it may read as a time. */
+const OPERATOR = /(?:[=<>~!@#%^&|*/+?-]|like|any\s*\() ?$/;
+
+interface Clock {
+  /** Its SQL asks for the time, whatever the values are. */
+  readonly isRead: boolean;
+  /** Of values that may be read as a time. */
+  readonly slots: readonly Slot[];
+}
+
+const clockOf = ({ statements }: Program): Clock => {
+  const slots: Slot[] = [];
+  let isRead = false;
+  for (const { fragment, slots: all } of statements) {
+    if (fragment === undefined) slots.push(...all);
+    fragment?.chunks.forEach((chunk, i, chunks) => {
+      const textAt = (at: number): string => (typeof chunks[at] === "string" ? chunks[at] : "");
+      if (typeof chunk === "string") isRead ||= TIME_EXPRESSION.test(chunk);
+      else if (!OPERATOR.test(textAt(i - 1)) || !TIMELESS.test(textAt(i + 1) + textAt(i + 2))) slots.push(chunk.slot);
+    });
+  }
+  return { isRead, slots };
+};
+
+/** Whether the result of a query may change with time alone. */
+export type FollowsClock = (query: LiveQuery) => boolean;
+
+export const createFollowsClock = (): FollowsClock => {
+  const clocks = new WeakMap<Program, Clock>();
+  const sessions = new WeakMap<Session, boolean>();
+  /** Row policies may read a variable or a claim as a time. */
+  const mayTellTime = (session: Session): boolean => {
+    let found = sessions.get(session);
+    if (found === undefined)
+      sessions.set(session, (found = hasTimeWord(JSON.stringify([session.variables, session.claims]))));
+    return found;
+  };
+  return ({ programs, session }) =>
+    programs.some(({ program, values }) => {
+      let clock = clocks.get(program);
+      if (clock === undefined) clocks.set(program, (clock = clockOf(program)));
+      return (
+        clock.isRead ||
+        (program.isProven !== true && mayTellTime(session)) ||
+        fillSlots(clock.slots, values, session).some((value) => {
+          const bound = boundOf(value);
+          return typeof bound === "string" && hasTimeWord(bound);
+        })
+      );
+    });
+};
