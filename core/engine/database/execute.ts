@@ -8,7 +8,7 @@ import type { Troubles } from "../../kernel/troubles.ts";
 import type { Coalescer, Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
 import { CLEANING_SIZE, type Cleaning } from "./cleaning.ts";
 import { createFullDisk } from "./full-disk.ts";
-import { fromStatement, isFatal, isInterrupted, sqlstateOf, isRaised } from "./pg-errors.ts";
+import { fromStatement, isFatal, isInterrupted, isWithinCode, sqlstateOf } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import type { openLongBody as OpenLongBody } from "./long-value.ts";
@@ -105,11 +105,27 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     batch: WirePlan,
     result: WireResult,
   ): readonly ResultRow[] | Promise<readonly ResultRow[]> => {
-    const { guards, offset, last } = transaction;
+    const { guards, offset, last, firstEffect } = transaction;
+    if (guards.size > 0 && firstEffect !== undefined) lookAtRole(connection, transaction, execution, result.rows);
     if ("error" in result) return refuse(connection, transaction, execution, batch, result);
     const found = guards.size === 0 ? result.rows : withoutGuards(result.rows, guards);
     const rows = mergeRows(execution, found, offset);
     return last.length === 0 ? rows : finish(connection, transaction, execution, found, rows);
+  };
+
+  /** Functions may have made plans for another role. */
+  const lookAtRole = (
+    connection: Connection,
+    { guards }: Transaction,
+    execution: Execution,
+    rows: readonly (WireRow | undefined)[],
+  ): void => {
+    for (const [i, switcher] of guards) {
+      if (rows[i]?.[0] !== "f") continue;
+      transactions.remember(execution, switcher);
+      connection.planOwner = {};
+      return;
+    }
   };
 
   const rollBack = (connection: Connection, { undo, cleaning }: Transaction): Promise<unknown> =>
@@ -123,7 +139,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     batch: WirePlan,
     result: Failed,
   ): Promise<never> => {
-    const { statements, guards, offset, isImplicit, last, cleaning, cleansItself } = transaction;
+    const { statements, guards, offset, isImplicit, last, cleaning, cleansItself, firstEffect = 0 } = transaction;
     const { error, failedAt } = result;
     settle(connection.prepared, batch, result);
     if (!connection.isEnded && !isFatal(error)) {
@@ -135,12 +151,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     if (switcher === undefined && last.length > 0)
       runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
     const path = pathOf(execution, failedAt - offset - before);
-    // its end is the last statement, or the Sync behind all of them
-    const isUndone =
-      last.length > 0 ||
-      execution.end === "rollback" ||
-      (isInterrupted(error) && failedAt < (isImplicit ? statements.length : statements.length - 1));
-    throw new BatchFailure(result, statements[failedAt], path, switcher, isUndone);
+    throw new BatchFailure(result, statements.slice(failedAt), failedAt - firstEffect, path, switcher);
   };
 
   /** Rows are checked before the transaction ends. @throws BatchFailure, or RelApiError of a check */
@@ -162,7 +173,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     const ended = await send(connection, last, sending.prepares, cleaning);
     if ("error" in ended) {
       if (!connection.isEnded) await rollBack(connection, transaction);
-      throw new BatchFailure(ended, last[ended.failedAt], undefined, undefined);
+      throw new BatchFailure(ended, last.slice(ended.failedAt), Infinity);
     }
     return rows;
   };
@@ -172,7 +183,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const handOver = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
       const result = await send(connection, DISCARD_PLANS, prepares);
-      if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS[result.failedAt], undefined, undefined, true);
+      if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS, -1);
     }
     connection.planOwner = owner;
   };
@@ -194,6 +205,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     early?: (rows: readonly ResultRow[]) => void,
     earlier?: Attempts,
   ): Promise<readonly ResultRow[]> => {
+    const isRead = execution.access === "read only";
     let trustsNobody = false;
     let isUnprepared = false;
     let isOpening = true;
@@ -251,7 +263,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
           try {
             const { statements, owner, last, cleaning, cleansItself, sending } = transaction;
             if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
-            const batch = planBatch(connection.prepared, statements, sending.prepares);
+            const batch = planBatch(connection.prepared, statements, sending.prepares, transaction.firstEffect);
             const sent = transaction;
             const long: LongValue | undefined = longBody && {
               aboveBytes: longBody.aboveBytes,
@@ -266,6 +278,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
           } catch (error) {
             if (isGone || isTaken || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
             const { switcher } = error;
+            if (!isRead && error.position > 0) throw error;
             if (switcher !== undefined) {
               transactions.remember(execution, switcher);
               trustsNobody = true;
@@ -296,15 +309,15 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       if (isGone) throw failed(requestCancelled(), heard);
       const isOfBatch = error instanceof BatchFailure;
       if (isOfBatch) {
-        lostRole(error.result.error, error.statement, execution.session.databaseRole);
+        lostRole(error.result.error, error.statements[0], execution.session.databaseRole);
         fullDisk(error.result.error);
       }
       const loss = {
         error: isOfBatch ? error.result.error : error,
         isOpening,
         isReplica: pool !== primary,
-        isRead: execution.access === "read only",
-        isUndone: isOfBatch && error.isUndone,
+        isRead,
+        hasNoEffect: isOfBatch && error.position < 0 && isInterrupted(error.result.error),
       };
       const mayTryAgain = (isOfBatch || isOpening) && !isTaken && !primary.isClosed;
       attempts = mayTryAgain ? nextAttempt(loss, earlier) : undefined;
@@ -361,42 +374,43 @@ const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
 /** Carries what a repeated attempt needs to know; never leaves this file. */
 class BatchFailure {
   readonly result: Failed;
-  readonly statement: WireStatement | undefined;
+  /** The one that failed, and those behind it. */
+  readonly statements: readonly WireStatement[];
+  /** Position of the failed statement, counted from the first statement of a write that may have an effect. */
+  readonly position: number;
   readonly path: string | undefined;
   /** What switched the role, if a guard failed. */
   readonly switcher: Switcher | undefined;
-  /** Nothing of the transaction can have been committed. */
-  readonly isUndone: boolean;
 
   constructor(
     result: Failed,
-    statement: WireStatement | undefined,
-    path: string | undefined,
-    switcher: Switcher | undefined,
-    isUndone = false,
+    statements: readonly WireStatement[],
+    position: number,
+    path?: string,
+    switcher?: Switcher,
   ) {
     this.result = result;
-    this.statement = statement;
+    this.statements = statements;
+    this.position = position;
     this.path = path;
     this.switcher = switcher;
-    this.isUndone = isUndone;
   }
 }
 
-/** A failed attempt whose statements are prepared otherwise than was written down: nothing was committed. A function may
- *  raise whatever it likes. */
-const isOfOtherStatements = ({ result: { error }, statement }: BatchFailure): boolean => {
-  if (isRaised(error as { readonly routine?: string }) || statement === undefined) return false;
+/** A failed attempt whose statements are prepared otherwise than was written down. A function may raise whatever it
+ *  likes. */
+const isOfOtherStatements = ({ result: { error }, statements }: BatchFailure): boolean => {
+  if (isWithinCode(error)) return false;
   const state = sqlstateOf(error);
   const message = error instanceof Error ? error.message : "";
   const isLost = state === "26000" && /^prepared statement ".*" does not exist$/s.test(message);
   const isTaken = state === "42P05" && /^prepared statement ".*" already exists$/s.test(message);
-  return (isLost || isTaken) && message.includes(statement.name);
+  return (isLost || isTaken) && statements.some(({ name }) => name !== "" && message.includes(name));
 };
 
-/** The type of a result changed under a prepared statement, which is closed and parsed anew: nothing was committed. */
+/** The type of a result changed under a prepared statement, which is closed and prepared again. */
 const isOfOldPlan = ({ result: { error } }: BatchFailure): boolean =>
-  !isRaised(error as { readonly routine?: string }) &&
+  !isWithinCode(error) &&
   sqlstateOf(error) === "0A000" &&
   error instanceof Error &&
   error.message.startsWith("cached plan must not change");

@@ -142,6 +142,10 @@ export const refusalOf = (error: unknown): "login" | "certificate" | undefined =
   return CERTIFICATE.test(code) || (syscall === "open" && code !== "") ? "certificate" : undefined;
 };
 
+/** A function was running: the statement itself had begun. */
+export const isWithinCode = (error: unknown): boolean =>
+  isPgError(error) && (isRaised(error) || error.where !== undefined);
+
 /** RAISE of PL/pgSQL: the words are the author's. */
 export const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine === "exec_stmt_raise";
 

@@ -73,11 +73,14 @@ export interface PreparedLimits {
 /** States in which a statement counted as prepared is not, or not with its present result. */
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
-/** The messages of a batch. Records what is prepared on the connection; `settle` has to hear of a failure. */
+/** The messages of a batch. Records what is prepared on the connection; `settle` has to hear of a failure.
+ *  `firstEffect`: index of the statement before which it must be certain that the later ones are prepared as recorded,
+ *  since nothing after it may be repeated. */
 export type PlanBatch = (
   prepared: PreparedStatements,
   statements: readonly WireStatement[],
   prepares: boolean,
+  firstEffect?: number,
 ) => WirePlan;
 
 const MAX_NAMES = 20_000;
@@ -109,17 +112,19 @@ export const createBatchPlanner = (limits: PreparedLimits, reserved: PreparedLim
     }
   };
 
-  return (prepared, statements, prepares) => {
+  return (prepared, statements, prepares, firstEffect = Infinity) => {
     if (!prepares) return { statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] };
     // the usual batch: all of it was prepared before, and nothing is about to go
     if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && prepared.hasAll(statements))
-      return { statements, parses: NO_PARSES, closes: NO_CLOSES };
+      return { statements, parses: NO_PARSES, closes: NO_CLOSES, described: describedOf(statements, firstEffect) };
     const sent: WireStatement[] = [];
     const parses: boolean[] = [];
     const closes: string[] = [];
+    const known: WireStatement[] = [];
     for (const statement of statements) {
       const { name, text } = statement;
       const isKnown = name !== "" && prepared.has(name);
+      known.push(isKnown && !sent.some((other, i) => other.name === name && parses[i] === true) ? statement : UNNAMED);
       parses.push(!isKnown);
       if (!isKnown) prepared.parsed(text);
       if (!isKnown && (name === "" || !isWorth(name, text))) {
@@ -128,13 +133,25 @@ export const createBatchPlanner = (limits: PreparedLimits, reserved: PreparedLim
       }
       sent.push(statement);
       if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
-      if (!isKnown && prepared.doubtful.delete(name)) closes.push(name);
+      // to close what is not there is no error
+      if (!isKnown && (prepared.doubtful.delete(name) || sent.length - 1 > firstEffect)) closes.push(name);
     }
     if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(prepared, sent, closes);
-    return { statements: sent, parses, closes };
+    return { statements: sent, parses, closes, described: describedOf(known, firstEffect) };
   };
 };
 
+/** Those behind the first effect. */
+const describedOf = (statements: readonly WireStatement[], firstEffect: number): WirePlan["described"] => {
+  const names: string[] = [];
+  for (let i = firstEffect + 1; i < statements.length; i++) {
+    const { name } = statements[i] as WireStatement; // i is within its length
+    if (name !== "") names.push(name);
+  }
+  return names.length === 0 ? undefined : { before: firstEffect, names };
+};
+
+const UNNAMED: WireStatement = { text: "", name: "", values: [] };
 const NO_CLOSES: readonly string[] = [];
 const NO_PARSES: readonly boolean[] = [];
 
@@ -143,18 +160,16 @@ export type Failed = Extract<WireResult, { readonly error: unknown }>;
 /** What a failure means for the statements that count as prepared. */
 export const settle = (
   prepared: PreparedStatements,
-  { statements, parses }: WirePlan,
+  { statements, parses, described }: WirePlan,
   { error, failedAt }: Failed,
 ): void => {
   const isForgotten = FORGOTTEN.has(sqlstateOf(error) ?? "");
   statements.forEach(({ name }, i) => {
     if (name === "" || i < failedAt) return;
-    if (i > failedAt) {
-      if (parses[i] === true) prepared.delete(name); // never read
-    } else if (parses[i] === true || isForgotten) {
-      prepared.delete(name);
-      prepared.doubtful.add(name);
-    }
+    const isParsed = parses[i] === true;
+    const isDoubtful = i === failedAt ? isParsed || isForgotten : isForgotten && described?.before === failedAt;
+    if (isParsed || isDoubtful) prepared.delete(name); // behind the failure, it was never read
+    if (isDoubtful && (i === failedAt || !isParsed)) prepared.doubtful.add(name);
   });
 };
 

@@ -1,5 +1,5 @@
 /** Which transactions are run again when their connection is lost. A write only where it is certain that nothing of it
- *  was committed: the client repeats what is answered with 503 at its own risk, we never do. */
+ *  has run: the client repeats what is answered with 503 at its own risk, we never do. */
 import { isRelApiError } from "../../kernel/errors.ts";
 import { isFatal, isInterrupted, isPgError, isRecoveryConflict } from "./pg-errors.ts";
 
@@ -19,8 +19,8 @@ export interface Loss {
   /** On a replica: the primary is there for what it cannot do. */
   readonly isReplica: boolean;
   readonly isRead: boolean;
-  /** Nothing of it can have been committed. */
-  readonly isUndone: boolean;
+  /** The server ended the session before anything of it ran. */
+  readonly hasNoEffect: boolean;
 }
 
 const FIRST: Attempts = { count: 0, silentCount: 0, pauseMs: 0 };
@@ -39,7 +39,7 @@ export const nextAttempt = (loss: Loss, attempts: Attempts = FIRST): Attempts | 
   }
   const isConflict = loss.isReplica && isRecoveryConflict(loss.error);
   if (!isConflict && !isLoss(loss.error)) return undefined;
-  if (!loss.isRead && !loss.isUndone) return undefined;
+  if (!loss.isRead && !loss.hasNoEffect) return undefined;
   const silentCount = attempts.silentCount + (isConflict || isInterrupted(loss.error) ? 0 : 1);
   return silentCount > MAX_SILENT ? undefined : { count, silentCount, pauseMs: 0 };
 };

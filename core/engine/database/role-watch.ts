@@ -5,7 +5,7 @@ import type { Model } from "../model/model.ts";
 import type { Execution } from "../../plugin.ts";
 import type { Slot } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
-import { guard, ownedName, preRequest } from "./statements.ts";
+import { guard, ownedName, preRequest, roleQuestion } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** What may have switched the role: the pre-request function by its name, or a program. */
@@ -29,6 +29,8 @@ export interface WatchParts {
   readonly prepares: boolean;
   /** Assume that everything that may have switched the role did. */
   readonly trustsNobody: boolean;
+  /** No statement may run twice: those behind user-defined code are not prepared, and guards do not fail. */
+  readonly isWrite: boolean;
   /** A setting of the request names the role: those of functions may, if an administrator has had them hoisted. */
   readonly setsRole: boolean;
 }
@@ -61,7 +63,7 @@ export const createRoleWatch = (): RoleWatch => {
     typeof switcher === "string" ? preRequests.has(keyOf(role, switcher)) : programs.has(switcher);
 
   return {
-    build: ({ programs: all, role, model, preRequest: function_, prepares, trustsNobody, setsRole }) => {
+    build: ({ programs: all, role, model, preRequest: function_, prepares, trustsNobody, isWrite, setsRole }) => {
       if (model?.version !== version) {
         version = model?.version;
         programs = new WeakSet();
@@ -84,10 +86,10 @@ export const createRoleWatch = (): RoleWatch => {
             isLost ||=
               switcher !== undefined && (trustsNobody || expected === undefined || hasSwitched(role, switcher));
             if (!isLost) {
-              name = ownedName(statement.text, role);
+              if (switcher === undefined || !isWrite) name = ownedName(statement.text, role);
               if (switcher !== undefined && expected !== undefined) {
                 guards.set(lines.length, switcher);
-                lines.push(guard(expected));
+                lines.push(isWrite ? roleQuestion(expected) : guard(expected));
               }
             }
             if (program.isProven !== true) switcher = program;

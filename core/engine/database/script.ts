@@ -91,6 +91,7 @@ export const buildScript = (ask: Ask<ScriptSource>, roles: RoleWatch): Script =>
     preRequest,
     prepares,
     trustsNobody: ask(TRUSTS_NOBODY),
+    isWrite: ask(ACCESS) === "read write",
     setsRole: frame.setsRole,
   });
   const before = frame.opening.length + 1;

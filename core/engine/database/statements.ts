@@ -50,3 +50,10 @@ export const GUARD_STATE = "22012";
 
 /** Fails unless the statements after it run as `role`. @rule R-TX-12 */
 export const guard = (role: string): WireStatement => ({ text: GUARD, name: GUARD_NAME, values: [role] });
+
+/** Says whether the statements after it run as `role`. @rule R-TX-12 */
+export const roleQuestion = (role: string): WireStatement => ({
+  text: "select current_user operator(pg_catalog.=) $1::pg_catalog.name",
+  name: "",
+  values: [role],
+});

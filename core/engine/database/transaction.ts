@@ -35,6 +35,9 @@ export interface Transaction {
   readonly owner: PlanOwner | undefined;
   /** Index of the first statement of the programs. */
   readonly offset: number;
+  /** Index of the first statement that may have an effect. A write that has reached it never runs again. Undefined if
+   *  the transaction only reads. */
+  readonly firstEffect: number | undefined;
   /** Without begin and commit: the one Sync makes all of it one transaction. */
   readonly isImplicit: boolean;
   /** Sent separately, once the rows have been checked. */
@@ -122,9 +125,13 @@ const nameOfSetting = (i: number): Question<FrameSource, string> =>
 
 const NO_SETTINGS: readonly DatabaseSetting[] = [];
 const NOTHING: readonly WireStatement[] = [];
-export const COMMITTED: readonly WireStatement[] = [plain("commit")];
+/** It has no name, because user-defined code may have deallocated prepared statements. */
+export const COMMITTED: readonly WireStatement[] = [{ text: "commit", name: "", values: [] }];
 /** What is deferred to the end is checked all the same. */
-export const ROLLED_BACK: readonly WireStatement[] = [plain("set constraints all immediate"), plain("rollback")];
+export const ROLLED_BACK: readonly WireStatement[] = [
+  { text: "set constraints all immediate", name: "", values: [] },
+  ...ROLLBACK,
+];
 
 const ROLE_SETTINGS: ReadonlySet<string> = new Set(["role", "session_authorization"]);
 
@@ -361,6 +368,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         guards: script.guards,
         owner: script.isOwnerUnknown ? {} : script.owner,
         offset: script.offset,
+        firstEffect: access === "read only" ? undefined : frame.opening.length + 1,
         isImplicit: frame.isImplicit,
         last: looksFirst ? frame.last : NOTHING,
         undo: frame.undo,

@@ -1,5 +1,6 @@
-/** Several statements in one write, up to one ReadyForQuery: what pg calls a query, built for our transactions. No
- *  Describe is sent, since the columns are known, and values come back as the text PostgreSQL wrote. */
+/** Several statements in one write, up to one ReadyForQuery: what pg calls a query, built for our transactions. The
+ *  columns are known, so a Describe only asks whether a statement is there. Values come back as the text PostgreSQL
+ *  wrote. */
 import type { SentValue, TextBytes } from "../sql/fragment.ts";
 
 export interface WireStatement {
@@ -20,6 +21,8 @@ export interface WirePlan {
   readonly parses: readonly boolean[];
   /** Prepared statements to forget first. */
   readonly closes: readonly string[];
+  /** Prepared statements that must be there, or the batch fails before the statement of that index. */
+  readonly described?: { readonly before: number; readonly names: readonly string[] };
 }
 
 export type WireRow = readonly (string | null)[];
@@ -63,12 +66,14 @@ let aside: { readonly at: number; readonly text: TextBytes }[] = [];
 /** All messages of a statement, without its strings. */
 const BYTES_PER_STATEMENT = 64;
 const BYTES_PER_VALUE = 6;
-const BYTES_PER_CLOSE = 16;
+/** A message that has only a name. */
+const BYTES_PER_NAME = 16;
 
 /** At most. */
-const bytesOfBatch = ({ statements, parses, closes }: WirePlan): number => {
+const bytesOfBatch = ({ statements, parses, closes, described }: WirePlan): number => {
   let bytes = SYNC.length;
-  for (const name of closes) bytes += BYTES_PER_CLOSE + bytesOfText(name);
+  for (const name of closes) bytes += BYTES_PER_NAME + bytesOfText(name);
+  if (described !== undefined) for (const name of described.names) bytes += BYTES_PER_NAME + bytesOfText(name);
   for (let i = 0; i < statements.length; i++) {
     const { name, text, values } = statements[i] as WireStatement; // i is within its length
     bytes += BYTES_PER_STATEMENT + 2 * bytesOfText(name) + values.length * BYTES_PER_VALUE;
@@ -119,6 +124,7 @@ const putName = (name: string): void => {
 };
 
 const CLOSE = 0x43;
+const DESCRIBE = 0x44;
 const PARSE = 0x50;
 const BIND = 0x42;
 const STATEMENT = 0x53; // not a portal
@@ -179,14 +185,17 @@ const putBind = (name: string, values: readonly SentValue[]): void => {
   putInt32(end - at + asideBytes, at);
 };
 
-const putBatch = ({ statements, parses, closes }: WirePlan): void => {
-  for (const name of closes) {
-    const at = open(CLOSE);
-    scratch[end++] = STATEMENT;
-    putName(name);
-    putInt32(end - at, at);
-  }
+const putOfStatement = (type: number, name: string): void => {
+  const at = open(type);
+  scratch[end++] = STATEMENT;
+  putName(name);
+  putInt32(end - at, at);
+};
+
+const putBatch = ({ statements, parses, closes, described }: WirePlan): void => {
+  for (const name of closes) putOfStatement(CLOSE, name);
   for (let i = 0; i < statements.length; i++) {
+    if (described?.before === i) for (const name of described.names) putOfStatement(DESCRIBE, name);
     const { name, text, values } = statements[i] as WireStatement; // i is within its length
     if (parses[i] === true) {
       const at = open(PARSE);
