@@ -11,6 +11,22 @@ const isRecord = (value: Json | undefined): value is Readonly<Record<string, Jso
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
+/** A header that names the caller or gives rights away. */
+const isOfCaller = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
+
+/** A header that is not a string would leave the caller with the rights of a message without it. The payload may have
+ *  other members beside headers, unless they stand under `headers`. @throws Error with the reason @rule G-WS-1 */
+export const refuseOddHeaders = (payload: Json | undefined): void => {
+  if (payload === undefined || payload === null) return;
+  if (!isRecord(payload)) throw new Error("the payload of 'connection_init' is not an object");
+  const { headers } = payload;
+  const isNested = headers !== undefined && headers !== null;
+  if (isNested && !isRecord(headers)) throw new Error("the headers of 'connection_init' are not an object");
+  for (const [name, value] of Object.entries(isNested ? headers : payload))
+    if (typeof value !== "string" && (isNested || isOfCaller(name)))
+      throw new Error(`the header '${name}' of 'connection_init' is not a string`);
+};
+
 /** Header values of the payload by lower-case name, the first of a name counts. */
 const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string> => {
   if (!isRecord(payload)) return NONE;

@@ -1,7 +1,7 @@
 /** `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-ws` of older
  *  clients (the package `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
-import { socketCredentials } from "./credentials.ts";
+import { refuseOddHeaders, socketCredentials } from "./credentials.ts";
 import type { LivePatcher, LiveResult } from "./api.ts";
 import { payloadOf } from "./asked.ts";
 import { EXPIRED, forbidden } from "./expiry.ts";
@@ -205,6 +205,8 @@ const readMessage = (value: Json): Message => {
   const { type, id, payload } = value as Readonly<Record<string, Json>>;
   switch (type) {
     case "connection_init":
+      refuseOddHeaders(payload);
+      return { type, id: "", ...(payload === undefined ? {} : { payload }) };
     case "connection_terminate":
       return { type, id: "", ...(payload === undefined ? {} : { payload }) };
     case "start":

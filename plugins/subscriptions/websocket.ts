@@ -4,7 +4,7 @@ import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Credentials, type Json, type Session } from "../../core/index.ts";
 import type { LivePatcher, LiveResult } from "./api.ts";
 import type { CredentialHolder } from "./credential-watch.ts";
-import { socketCredentials } from "./credentials.ts";
+import { refuseOddHeaders, socketCredentials } from "./credentials.ts";
 import { payloadOf } from "./asked.ts";
 import { EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
@@ -251,10 +251,11 @@ class SocketOperation implements OperationSink, Outgoing {
 
 const OF_CLIENTS: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
 
-/** @throws Error with the reason @rule G-WS-8 */
+/** @throws Error with the reason @rule G-WS-1 G-WS-8 */
 const readMessage = (value: Json): Message => {
   const message = validateMessage(value) as unknown as Message; // the package's union of the same shapes
   if (!OF_CLIENTS.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);
+  if (message.type === "connection_init") refuseOddHeaders(message.payload);
   return message;
 };
 

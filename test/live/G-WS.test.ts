@@ -37,6 +37,21 @@ const refused = (target: TestApi, path: string, headers: Record<string, string> 
     (error: Error) => error.message,
   );
 
+/** Headers that a client means to send, and that are no strings. */
+const ODD_PAYLOADS = [
+  { headers: { "x-session-admin-secret": adminSecret, "x-session-role": null } },
+  { headers: { "x-session-admin-secret": adminSecret, "X-Session-Role": 7 } },
+  { headers: { "x-session-admin-secret": adminSecret, "x-session-role": ["music_reader"] } },
+  { headers: { "x-session-admin-secret": adminSecret, "x-session-role": { name: "music_reader" } } },
+  { headers: { "x-session-admin-secret": adminSecret, "x-session-artist-id": 1 } },
+  { headers: { "x-session-admin-secret": adminSecret, traced: true } },
+  { headers: [["x-session-role", "music_reader"]] },
+  { headers: "x-session-role: music_reader" },
+  { "x-session-admin-secret": adminSecret, "x-session-role": null },
+  { "x-session-admin-secret": adminSecret, Authorization: 1 },
+  "music_reader",
+];
+
 describe("connection", () => {
   test("G-WS-1 G-WS-2 headers of the payload, in headers or at its top, in any letter case", async () => {
     for (const payload of [
@@ -266,6 +281,26 @@ describe("close codes", () => {
     expect(code).toBe(4400);
     expect(reason).toMatch(/^Parsing client message failed: ./);
   });
+
+  test.each(ODD_PAYLOADS.map((payload) => [JSON.stringify(payload), payload] as const))(
+    "G-WS-1 G-WS-8 connection_init with %s is refused (field F3)",
+    async (_, payload) => {
+      const socket = await openSocket(api);
+      socket.send({ type: "connection_init", payload });
+      const { code, reason } = await socket.closed;
+      expect(code).toBe(4400);
+      expect(reason).toMatch(/^Parsing client message failed: .*connection_init/);
+    },
+  );
+
+  test.each([null, {}, { headers: null }, { headers: {} }, { lang: 1, headers: {} }, { lang: null }])(
+    "G-WS-1 connection_init with %j is taken (field F3)",
+    async (payload) => {
+      const socket = await openSocket(api, { headers: { "x-session-admin-secret": adminSecret } });
+      await socket.init(payload);
+      await socket.close();
+    },
+  );
 
   test("G-WS-9 subscribe before connection_init", async () => {
     const socket = await openSocket(api);

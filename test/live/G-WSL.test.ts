@@ -191,6 +191,27 @@ describe("operations", () => {
     await socket.close();
   });
 
+  test.each([
+    { headers: { "x-session-admin-secret": adminSecret, "x-session-role": null } },
+    { headers: { "x-session-admin-secret": adminSecret, "x-session-artist-id": 1 } },
+    { headers: ["music_reader"] },
+    { "x-session-admin-secret": adminSecret, "x-session-role": null },
+    [],
+  ])("G-WS-1 G-WSL-8 connection_init with %j is refused, and the connection stays (field F3)", async (payload) => {
+    const socket = await openSocket(api, { path: "/v1/graphql", protocols: ["graphql-ws"] });
+    socket.send({ type: "connection_init", payload });
+    expect(await socket.next()).toEqual({
+      type: "connection_error",
+      payload: expect.stringMatching(/^parsing ClientMessage failed, .*'connection_init'/),
+    });
+    start(socket, "1", "{ __typename }");
+    expect(await socket.next()).toMatchObject({
+      type: "error",
+      payload: { message: "start received before the connection is initialised" },
+    });
+    await socket.close();
+  });
+
   test("G-WSL-5 G-SUB-7 rights lost while a live query runs are an answer", async () => {
     await api.sql(
       "create table if not exists public.revoked (id int primary key); insert into public.revoked values (1); grant select on public.revoked to music_reader",
