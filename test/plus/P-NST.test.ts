@@ -1,6 +1,6 @@
 /** Writes to related rows in updates. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { compose, without } from "../../core/index.ts";
+import { compose, definePlugin, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -414,6 +414,93 @@ describe("keys", () => {
       `not-supported ${at}.country.connect: cannot proceed to connect object relation "country" since table "country" has no such row`,
     );
     expect(await rows("nest_book_by_pk(id: 4) { author_id }")).toEqual({ nest_book_by_pk: { author_id: null } });
+  });
+});
+
+describe("many keys", async () => {
+  let statements = 0;
+  const counted = await startApi({
+    ...settings,
+    parts: [
+      definePlugin({
+        name: "counted-statements",
+        apply: (_hooks, context) =>
+          context.wrap({
+            execute: (next) => (execution) => {
+              for (const { program } of execution.programs) statements += program.statements.length;
+              return next(execution);
+            },
+          }),
+      }),
+    ],
+  });
+  const text = `mutation($keys: [nest_book_key_columns_input!]) {
+    update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {connect: $keys}}) { books_aggregate { aggregate { count } } }
+  }`;
+  const at = "$.selectionSet.update_nest_author_by_pk.args._related.books.connect";
+  const connect = async (keys: readonly unknown[]): Promise<any> => {
+    statements = 0;
+    return write(text, { keys }, {}, counted);
+  };
+  const connected = (count: number) => ({ books_aggregate: { aggregate: { count } } });
+  const MANY = 500;
+  beforeEach(() =>
+    database.query(
+      `insert into nest.book (id, author_id, title, place) select i, 2, 'M', i from generate_series(1000, ${999 + MANY}) i`,
+    ),
+  );
+  const by: Record<string, (i: number) => object> = {
+    "the primary key": (i: number) => ({ id: i }),
+    "a unique key that holds the column that is set": (i: number) => ({ author_id: 2, place: i }),
+  };
+
+  test.each(Object.entries(by))("P-NST-6 by %s they are connected by one statement (security 9)", async (_, key) => {
+    const keys = Array.from({ length: MANY }, (_item, i) => key(1000 + i));
+    expect(await connect(keys.slice(0, 1))).toEqual(connected(3));
+    const ofOne = statements;
+    expect(await connect(keys.slice(1))).toEqual(connected(2 + MANY));
+    expect(statements).toBe(ofOne);
+  });
+
+  test.each(Object.entries(by))("P-NST-6 by %s the first key that is not there is named", async (_, key) => {
+    expect(await connect([1000, 1001, 99, 1002, 98].map(key))).toMatchObject({
+      refused: {
+        message: 'cannot proceed to connect array relation "books" since table "book" has no such row',
+        extensions: { code: "not-supported", path: `${at}[2]` },
+      },
+    });
+    expect(await rows("nest_book_aggregate(where: {author_id: {_eq: 1}}) { aggregate { count } }")).toEqual({
+      nest_book_aggregate: { aggregate: { count: 2 } },
+    });
+  });
+
+  test("P-NST-6 keys of different columns, and one row twice", async () => {
+    expect(await connect([{ id: 1000 }, { author_id: 2, place: 1001 }, { id: 4 }, { id: 1000 }])).toEqual(connected(5));
+    expect(
+      await connect([{ id: 1002 }, { id: 1003 }, { author_id: 2, place: 1004 }, { author_id: 2, place: 99 }]),
+    ).toMatchObject({
+      refused: { extensions: { code: "not-supported", path: `${at}[3]` } },
+    });
+  });
+
+  test("P-NST-6 rows that a row policy keeps from the update are not there", async () => {
+    await database.query(`
+      grant usage on schema nest to sea_captain; grant all on all tables in schema nest to sea_captain;
+      create policy of_captain on nest.book to sea_captain using (true);
+      create policy kept on nest.book as restrictive for update to sea_captain using (id <> 1001);
+    `);
+    try {
+      await counted.reload();
+      for (const key of Object.values(by)) {
+        const refused = await write(text, { keys: [1000, 1001].map(key) }, asAdmin("sea_captain"), counted);
+        expect(refused).toMatchObject({ refused: { extensions: { code: "not-supported", path: `${at}[1]` } } });
+      }
+    } finally {
+      await database.query(
+        "drop policy of_captain on nest.book; drop policy kept on nest.book; revoke all on all tables in schema nest from sea_captain; revoke usage on schema nest from sea_captain",
+      );
+      await counted.reload();
+    }
   });
 });
 

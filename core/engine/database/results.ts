@@ -43,25 +43,33 @@ export const runChecks = (
   let at = offset;
   for (const { program, path } of execution.programs) {
     for (const check of program.checks)
-      if (at + check.statement < end && !holds(check, program, rows[at + check.statement]))
-        throw failureOf(check, path);
+      if (at + check.statement < end) {
+        const failed = failedAt(check, program, rows[at + check.statement]);
+        if (failed !== undefined) throw failureOf(check, failed.path ?? path);
+      }
     at += program.statements.length;
   }
 };
 
-const holds = (check: ProgramCheck, program: Program, row: WireRow | undefined): boolean => {
+/** Undefined: it holds. */
+const failedAt = (
+  check: ProgramCheck,
+  program: Program,
+  row: WireRow | undefined,
+): Pick<ProgramCheck, "path"> | undefined => {
   const column = program.statements[check.statement]?.columns.indexOf(check.column) ?? -1;
   const found = row?.[column] ?? null;
-  if (found === null) return false;
-  return found !== "f" && found !== "false" && found !== "0";
+  if (check.paths !== undefined && row !== undefined)
+    return found === null ? undefined : { path: check.paths[Number(found) - 1] ?? check.path };
+  return found === null || found === "f" || found === "false" || found === "0" ? check : undefined;
 };
 
-const failureOf = ({ kind, message, path }: ProgramCheck, ofProgram: string | undefined): Error =>
+const failureOf = ({ kind, message }: ProgramCheck, path = "$"): Error =>
   kind === "permission"
-    ? permissionCheckFailed(path ?? ofProgram ?? "$")
+    ? permissionCheckFailed(path)
     : kind === "step"
-      ? stepWroteNothing(message, path ?? "$")
-      : stepRefused(message, path ?? "$");
+      ? stepWroteNothing(message, path)
+      : stepRefused(message, path);
 
 /** Filled in on the way. A class, since one is made for each transaction. */
 export class Ran implements RanTransaction {

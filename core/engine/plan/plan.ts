@@ -144,7 +144,16 @@ export type Predicate =
   | { readonly kind: "beyond"; readonly order: readonly OrderBy[]; readonly values: readonly (ValueRef | null)[] }
   /** some row that an earlier step of the same `Sequence` left has the same values: own column, column of that row
    *  (X-SEQ-1) */
-  | { readonly kind: "written"; readonly step: number; readonly columns: readonly ColumnPair[] };
+  | { readonly kind: "written"; readonly step: number; readonly columns: readonly ColumnPair[] }
+  /** the row has one of these keys (X-SEQ-5) */
+  | ({ readonly kind: "keys" } & Keys);
+
+/** Values of some columns, as often as there are rows to find by them. */
+export interface Keys {
+  readonly columns: readonly string[];
+  /** One value per column. */
+  readonly values: readonly (readonly ValueRef[])[];
+}
 
 /** A left side, an operator and its operand. */
 export interface Comparison {
@@ -415,6 +424,8 @@ export interface StepRequirement {
   readonly atMost?: number;
   /** Instead: it must have as many as that step before it (X-SEQ-3). */
   readonly asManyAs?: number;
+  /** Instead: it must have a row for each of these keys; `paths` has the place of each in the request (X-SEQ-5). */
+  readonly each?: Keys & { readonly paths: readonly string[] };
   readonly message: string;
   readonly path: string;
 }

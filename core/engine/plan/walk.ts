@@ -313,6 +313,10 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
         order: mapOrder(predicate.order, scope, walk),
         values: mapList(predicate.values, (ref) => ref && mapValue(ref, walk)),
       });
+    case "keys":
+      return changed(predicate, {
+        values: mapList(predicate.values, (key) => mapList(key, (ref) => mapValue(ref, walk))),
+      });
     case "embedded":
     case "written":
       return predicate;

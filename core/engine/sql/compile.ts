@@ -37,6 +37,7 @@ import { isProvenPlan } from "./proof.ts";
 import type { ReadOptions } from "./level.ts";
 import { compileCountRows, compileRows, windowOf } from "./read.ts";
 import { badPlan, qualified, type Compiler, type JsonStyle } from "./scope.ts";
+import { missingKey } from "./keys.ts";
 import { compileValue, countOfSteps, rowCountOf, stepRelations, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
@@ -443,7 +444,7 @@ const isWithoutChange = ({ assignments, payload }: Update): boolean =>
 const countsAskedOf = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
   const asked = new Map<number, StepRequirement[]>();
   for (const one of steps.flatMap(({ requires = [] }) => requires)) {
-    if (one.atMost === undefined && one.asManyAs === undefined) continue;
+    if (one.atMost === undefined && one.asManyAs === undefined && one.each === undefined) continue;
     const list = asked.get(one.step);
     if (list === undefined) asked.set(one.step, [one]);
     else if (list.every((other) => checkedColumn(other) !== checkedColumn(one))) list.push(one);
@@ -464,6 +465,7 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
     stepRelations.set(own, relations);
     const write = compileWrite(own, step.write, {
       isStep: true,
+      wantsBefore: setsKeyOf(step.write, asked.get(i)),
       requires: (step.requires ?? []).map((required) => required.step).filter((required) => required !== i),
     });
     const row = ident(own.alias("_s"));
@@ -477,9 +479,11 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
       columns.push({
         name: checkedColumn(one),
         sql:
-          one.asManyAs === undefined
-            ? sql`${count} <= ${integer(one.atMost ?? 0)}`
-            : sql`${count} = ${rowCountOf(own, one.asManyAs)}`,
+          one.each !== undefined
+            ? missingKey(own, one.each, write)
+            : one.asManyAs === undefined
+              ? sql`${count} <= ${integer(one.atMost ?? 0)}`
+              : sql`${count} = ${rowCountOf(own, one.asManyAs)}`,
       });
     }
     if (write.check !== undefined) {
@@ -522,7 +526,12 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   );
 };
 
-const checkedColumn = ({ step, atMost, asManyAs }: StepRequirement): string => {
+const setsKeyOf = (write: SequenceStep["write"], asked: readonly StepRequirement[] = []): boolean =>
+  write.kind === "update" &&
+  asked.some(({ each }) => (write.assignments ?? []).some(({ column }) => each?.columns.includes(column)));
+
+const checkedColumn = ({ step, atMost, asManyAs, each }: StepRequirement): string => {
+  if (each !== undefined) return `missing_key_${step}`;
   if (asManyAs !== undefined) return `as_many_${asManyAs}_${step}`;
   return atMost === undefined ? `count_${step}` : `at_most_${atMost}_${step}`;
 };
@@ -533,4 +542,5 @@ const requiredRow = (required: StepRequirement): ProgramCheck => ({
   kind: "step",
   message: required.message,
   path: required.path,
+  ...(required.each && { paths: required.each.paths }),
 });

@@ -60,6 +60,7 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
     else if (condition.kind === "beyond") condition.order.forEach(({ by }) => expression(by));
     else if (condition.kind === "computed-rows") isWholeRow = true;
     else if (condition.kind === "written") for (const [own] of condition.columns) names.add(own);
+    else if (condition.kind === "keys") for (const name of condition.columns) names.add(name);
   };
   const output = (one: Output): void => {
     if (one.kind === "all") isWholeRow = true;

@@ -7,6 +7,7 @@ import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { relatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { hasKey } from "./keys.ts";
 import { compileValue, isAmongRows } from "./value.ts";
 
 /** A condition on the current row, in parentheses where precedence requires them. */
@@ -81,6 +82,8 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       return compileBeyond(compiler, predicate, scope);
     case "written":
       return isAmongRows(compiler, predicate.step, predicate.columns, scope.row);
+    case "keys":
+      return hasKey(compiler, predicate, scope);
   }
 };
 

@@ -27,6 +27,8 @@ export interface ProgramCheck {
   readonly message: string;
   /** Absent: that of the program. */
   readonly path?: string;
+  /** The column is the number of the path that it fails at, from 1 on; null: it holds. */
+  readonly paths?: readonly string[];
 }
 
 export interface RowSource {

@@ -238,6 +238,13 @@ export const isProvenPlan = (
           given.order.every(({ by }) => expression(by, row)) &&
           given.values.every((ref) => ref === null || value(ref))
         );
+      case "keys":
+        return (
+          !model.rivals.has("=") &&
+          row.relation !== undefined &&
+          given.columns.every((name) => row.relation !== undefined && column(row.relation, name)) &&
+          given.values.every((key) => key.every(value))
+        );
       case "embedded":
       case "written":
         return true;

@@ -18,6 +18,8 @@ export interface CompiledWrite {
   readonly relation: Relation;
   /** Boolean over the written rows; undefined: nothing to check. */
   readonly check: Sql | undefined;
+  /** The updated rows before the update. */
+  readonly before?: Sql;
 }
 
 export interface WriteUse {
@@ -26,6 +28,8 @@ export interface WriteUse {
   /** Of a sequence: later ones use whole rows. */
   readonly isStep?: boolean;
   readonly countInserted?: boolean;
+  /** Of an update: the rows before it are wanted too. */
+  readonly wantsBefore?: boolean;
   /** Steps whose rows an insert builds on: without them it writes nothing, and the following check reports why
    *  (G-NST-6). */
   readonly requires?: readonly number[];
@@ -348,27 +352,43 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     );
   }
   if (assignments.length === 0 && plan.locks === true && use.isStep === true) {
-    // not every view takes a lock
-    const lock = relation.kind === "view" ? empty : catalogText(" for no key update");
-    const found = compileFound(compiler, relation, name, plan.where, lock);
+    const found = compileLocked(compiler, relation, name, plan.where);
     return plan.check === undefined ? found : { ...found, check: compileCheck(compiler, relation, name, plan.check) };
   }
   // nothing to set: no row is touched, and no right is needed (R-UPD-2)
+  const before = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
+  const where = whereOf(compiler, relation, plan.where);
   const alone =
     assignments.length === 0
       ? undefined
-      : sql`${once}update ${qualified(relation)} set ${join(assignments)}${from}${whereOf(compiler, relation, plan.where)}`;
+      : sql`${once}update ${qualified(relation)} set ${join(assignments)}${from}${before === undefined ? where : foundFirst(where, before)}`;
+  const cte =
+    alone === undefined
+      ? sql`${name} as (select (null::${qualified(relation)}).* where false)`
+      : sql`${name} as (${alone} returning ${returning})`;
   return {
-    cte:
-      alone === undefined
-        ? sql`${name} as (select (null::${qualified(relation)}).* where false)`
-        : sql`${name} as (${alone} returning ${returning})`,
+    cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
     name,
+    ...(before && { before }),
     ...(alone && { alone }),
     relation,
     check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check),
   };
 };
+
+/** A condition without a column of the row is decided before any row is updated, and so before the lock would find the
+ *  rows updated. */
+const foundFirst = (where: Sql, before: Sql): Sql =>
+  sql`${isEmpty(where) ? sql` where ` : sql`${where} and `}(select count(*) from ${before}) >= 0`;
+
+/** The rows that an update with the same condition finds. Not every view takes a lock. */
+const compileLocked = (
+  compiler: Compiler,
+  relation: Relation,
+  name: Sql,
+  where: Predicate | undefined,
+): CompiledWrite =>
+  compileFound(compiler, relation, name, where, relation.kind === "view" ? empty : catalogText(" for no key update"));
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.from);

@@ -9,6 +9,7 @@ import {
   type QualifiedName,
   type Relation,
   type StepRequirement,
+  type ValueRef,
 } from "../../../core/index.ts";
 import type { GqlBuild, GqlFurther, GqlInput, GqlInputField, GqlTable, GqlWriting } from "../../graphql/api.ts";
 import { keysOf, wayOf, type Way } from "./ways.ts";
@@ -82,7 +83,7 @@ const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate => {
 };
 
 /** Columns of one key, with their values. @rule P-NST-6 */
-const keyOf = (build: GqlBuild, { table }: Asked, input: GqlInput, writing: GqlWriting): Predicate => {
+const keyOf = (build: GqlBuild, { table }: Asked, input: GqlInput, writing: GqlWriting): Key => {
   const given = input.fields().flatMap((field) => (field.part?.kind === "column" ? [{ field, part: field.part }] : []));
   const names = given.map(({ part }) => part.column.name);
   const keys = keysOf(build, table);
@@ -92,15 +93,20 @@ const keyOf = (build: GqlBuild, { table }: Asked, input: GqlInput, writing: GqlW
     );
     refuse(`expected the columns of one key: ${shown.join("; or ")}`, input.path);
   }
-  return allOf(
-    ...given.map(({ field, part }): Predicate => ({
+  return new Map(given.map(({ field, part }) => [part.column.name, writing.value(field, part.value)] as const));
+};
+
+const isKey = (key: Key): Predicate =>
+  allOf(
+    ...[...key].map(([name, operand]): Predicate => ({
       kind: "compare",
-      left: { kind: "column", name: part.column.name },
+      left: { kind: "column", name },
       operator: "eq",
-      operand: writing.value(field, part.value),
+      operand,
     })),
   );
-};
+
+type Key = ReadonlyMap<string, ValueRef>;
 
 const isThere = (step: number, { way, table }: Asked, path: string): StepRequirement => ({
   step,
@@ -120,7 +126,7 @@ const newTarget = (build: GqlBuild, one: Asked, writing: GqlWriting): readonly A
   }
   const key = of["connect"];
   if (key === undefined) return of["disconnect"] === undefined ? [] : cleared(writing.relation, way.nullable);
-  const where = keyOf(build, one, key, writing);
+  const where = isKey(keyOf(build, one, key, writing));
   const step = writing.step((own) => ({
     write: { kind: "read", from: { relation: nameOf(relation) }, shape: "rows", output: [], where },
     path: key.path,
@@ -216,22 +222,66 @@ const writeBehind = (
   others.forEach(updateRows);
   for (const one of others) {
     const given = one.of["connect"];
-    const keys = given === undefined ? [] : one.way.field.relationship.isToOne ? [given] : given.items();
-    for (const key of keys) connect(build, one, key, writing, step);
+    if (given !== undefined) connect(build, one, given, writing, step);
   }
   for (const { way, of } of others)
     if (of["insert"] !== undefined) writing.insert(of["insert"], way.field.relationship, step);
 };
 
-const connect = (build: GqlBuild, one: Asked, key: GqlInput, writing: GqlWriting, parent: number): void => {
-  const { relation } = one.table;
-  const where = keyOf(build, one, key, writing);
+/** A statement can bind 65,535 values. */
+const MAX_BOUND = 20_000;
+
+/** Keys of the same columns, as many as one statement takes. */
+const inGroups = (keys: readonly GivenKey[]): readonly (readonly GivenKey[])[] => {
+  const groups: GivenKey[][] = [];
+  const open = new Map<string, GivenKey[]>();
+  for (const given of keys) {
+    const columns = nameList(given);
+    const group = open.get(columns.join());
+    if (group !== undefined && (group.length + 1) * columns.length <= MAX_BOUND) group.push(given);
+    else {
+      const next = [given];
+      open.set(columns.join(), next);
+      groups.push(next);
+    }
+  }
+  return groups;
+};
+
+interface GivenKey {
+  readonly key: Key;
+  readonly path: string;
+}
+
+const nameList = ({ key }: GivenKey): readonly string[] => [...key.keys()].toSorted();
+
+/** One statement for all keys of the same columns. @rule P-NST-6 */
+const connect = (build: GqlBuild, one: Asked, input: GqlInput, writing: GqlWriting, parent: number): void => {
+  const inputs = one.way.field.relationship.isToOne ? [input] : input.items();
+  const relation = nameOf(one.table.relation);
   const assignments = taken(reversed(one.way.columns), parent, writing.relation);
-  writing.step((own) => ({
-    write: { kind: "update", relation: nameOf(relation), where, assignments },
-    path: key.path,
-    requires: [isThere(own, one, key.path)],
-  }));
+  const given = inputs.map((each): GivenKey => ({ key: keyOf(build, one, each, writing), path: each.path }));
+  for (const group of inGroups(given)) {
+    const [first] = group;
+    if (first === undefined) continue;
+    const { path } = first;
+    if (group.length === 1) {
+      writing.step((own) => ({
+        write: { kind: "update", relation, where: isKey(first.key), assignments },
+        path,
+        requires: [isThere(own, one, path)],
+      }));
+      continue;
+    }
+    const columns = nameList(first);
+    const keys = { columns, values: group.map(({ key }) => columns.flatMap((name) => key.get(name) ?? [])) };
+    const each = { ...keys, paths: group.map((item) => item.path) };
+    writing.step((own) => ({
+      write: { kind: "update", relation, where: { kind: "keys", ...keys }, assignments },
+      path: input.path,
+      requires: [{ ...isThere(own, one, path), each }],
+    }));
+  }
 };
 
 /** Undefined: nothing is asked for. */

@@ -116,6 +116,8 @@ export const conditionText = (predicate: Predicate, given: Given): string => {
       });
       return `behind (${place.join(", ")})`;
     }
+    case "keys":
+      return `(${predicate.columns.join(", ")}) is one of ${predicate.values.length} keys`;
     case "written":
       return `it belongs to a row of step ${predicate.step + 1}`;
   }
