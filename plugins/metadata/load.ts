@@ -86,6 +86,8 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
 };
 
 const contentsOf = async (file: string, reading: Reading): Promise<Raw> => {
+  await undefined; // all that the including file includes is counted first
+  if (reading.isRefused) return null;
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
   });

@@ -338,6 +338,14 @@ test("G-MET-6 metadata that includes too many files is refused, and no file of i
   expect(process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise").length).toBeLessThanOrEqual(5);
 });
 
+test("G-MET-6 metadata with too many includes in one file is refused before one of them is read (ci P1)", async () => {
+  const included = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
+  const folder = await folderOf({ "metadata.yaml": `version: 3\nsources:\n${included.join("")}` });
+  // the files are not there: whoever read one would say so
+  await expect(start(join(folder, "metadata.yaml"))).rejects.toThrow("includes more than 10000 files");
+  expect(process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise")).toEqual([]);
+});
+
 test("G-MET-7 read again on a reload; when it cannot be read the old one stays and it is logged", async () => {
   const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
   const file = join(folder, "metadata.json");
