@@ -36,7 +36,16 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       `create table ward.t (id int primary key, owner text);
        alter table ward.t enable row level security;
        create policy mine on ward.t using (owner = current_user)`,
-      'policy "mine" has no index on ward.t (owner)',
+      'ward.t (owner) has no index, and policy "mine" reads it',
+    ],
+    [
+      "C-DOK-2",
+      "slow",
+      `create table ward.a (id int primary key);
+       create table ward.t (id int primary key, a_id int references ward.a);
+       alter table ward.t enable row level security;
+       create policy mine on ward.t using (a_id > 3)`,
+      'foreign key t_a_id_fkey has no index on ward.t (a_id), which policy "mine" reads too',
     ],
     [
       "C-DOK-2",
@@ -100,6 +109,32 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       "ward.t has row-level security and no policy",
     ],
     [
+      "C-DOK-11 (security 11)",
+      "danger",
+      `create table ward.t (id int primary key, owner text);
+       create index on ward.t (owner);
+       alter table ward.t enable row level security;
+       create policy mine on ward.t to sea_clerk, sea_anon using (owner = current_user);
+       create policy added on ward.t for insert with check (true);
+       create schema ward_history;
+       create table ward_history.t (like ward.t, valid_from timestamptz, valid_to timestamptz);
+       grant select on ward_history.t to sea_anon`,
+      "ward_history.t has no row-level security, and ward.t has",
+    ],
+    [
+      "C-DOK-11 (security 11)",
+      "note",
+      `create table ward.t (id int primary key, owner text);
+       create index on ward.t (owner);
+       alter table ward.t enable row level security;
+       create policy mine on ward.t using (owner = current_user);
+       create schema ward_history;
+       create table ward_history.t (like ward.t, valid_from timestamptz, valid_to timestamptz);
+       alter table ward_history.t enable row level security;
+       grant select (id) on ward_history.t to public`,
+      "ward_history.t has row-level security and no policy, and ward.t has policies",
+    ],
+    [
       "C-DOK-7",
       "danger",
       `create table ward.t (id int primary key);
@@ -141,7 +176,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
 
   describe("each by itself in a schema", () => {
     const schemaOf = (index: number): string => `ward_${index}`;
-    const inSchema = (text: string, index: number): string => text.replace(/\bward\b/g, schemaOf(index));
+    const inSchema = (text: string, index: number): string => text.replace(/\bward(?=\b|_history)/g, schemaOf(index));
     const names = cases.map((_, index) => schemaOf(index));
     const all = { ...environment, DB_SCHEMAS: names.join(",") };
     let before: readonly Finding[] = [];
@@ -154,13 +189,14 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       for (const { mend } of before) await database.query(mend);
       after = await diagnose(readEnvironment(all));
       await database.query(`drop schema ${names.join(", ")} cascade`);
+      for (const name of names) await database.query(`drop schema if exists ${name}_history cascade`);
     });
 
     test.each(cases.map((each, index) => [...each, index] as const))(
       "%s %s: what is printed mends it",
       (_, level, _setup, what, index) => {
         const isOwn = (finding: Finding): boolean =>
-          new RegExp(`\\b${schemaOf(index)}\\b`).test(JSON.stringify(finding));
+          new RegExp(`\\b${schemaOf(index)}(?:\\b|_history)`).test(JSON.stringify(finding));
         const found = before.filter(isOwn);
         expect(found.map((finding) => finding.what)).toEqual([expect.stringContaining(inSchema(what, index))]);
         expect(found[0]).toMatchObject({ level, why: expect.stringMatching(/.{20}/) });
@@ -214,6 +250,26 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     await database.query(finding?.mend ?? "");
     expect((await relapi(["doctor"], { ...environment, ANON_ROLE: role })).stdout).toBe("nothing found\n");
     await database.query(`drop role ${role}; drop schema ward`);
+  });
+
+  test("C-DOK-2 a policy on a column of few values needs no index, and each cause has its own reason (L14)", async () => {
+    await database.query(`
+      create schema ward;
+      create table ward.a (id int primary key);
+      create table ward.t (id int primary key, region text, owner text, a_id int references ward.a);
+      insert into ward.a select generate_series(1, 1000);
+      insert into ward.t select i, 'r' || i % 3, 'o' || i, i from generate_series(1, 1000) i;
+      alter table ward.t enable row level security;
+      create policy mine on ward.t using (region = 'r1' or owner = current_user);
+      analyze ward.t`);
+    expect((await findings()).map(({ what, why }) => [what, why])).toEqual([
+      ['ward.t (owner) has no index, and policy "mine" reads it', "each read under the policy reads the whole table"],
+      [
+        "foreign key t_a_id_fkey has no index on ward.t (a_id)",
+        "each embed along the key and each delete of a row that it refers to reads the whole table",
+      ],
+    ]);
+    await database.query("drop schema ward cascade");
   });
 
   test("C-DOK-10 people read what, why and SQL, the worst first; --strict makes the exit code 1", async () => {

@@ -4,7 +4,7 @@ import type { EnvironmentSettings } from "../../environment.ts";
 import { withApi } from "../open-api.ts";
 import type { Finding } from "./finding.ts";
 import { doubleIndexes, missingIndexes } from "./indexes.ts";
-import { callsForEachRow, idlePolicies } from "./policies.ts";
+import { callsForEachRow, idlePolicies, openHistories } from "./policies.ts";
 import { anonymousWrites, openFunctions, ownersViews, shutSequences } from "./rights.ts";
 
 const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Finding[]>)[] = [
@@ -12,6 +12,7 @@ const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Findi
   openFunctions,
   anonymousWrites,
   idlePolicies,
+  openHistories,
   shutSequences,
   callsForEachRow,
   missingIndexes,

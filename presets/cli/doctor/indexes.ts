@@ -1,13 +1,17 @@
 /** Indexes that are missing, and those that are there twice. */
-import { sql, type PluginContext } from "../../../core/index.ts";
-import { askCatalog, schemasOf, type Finding } from "./finding.ts";
+import { integer, sql, type PluginContext } from "../../../core/index.ts";
+import { askCatalog, quoted, schemasOf, type Finding } from "./finding.ts";
 
 interface IndexRow {
   readonly relation: string;
   readonly isPartitioned: boolean;
-  readonly what: string;
+  readonly keys: readonly string[] | null;
+  readonly policies: readonly string[] | null;
   readonly columns: string;
 }
+
+/** With at most this many values, a condition reads a large part of the table even by an index. */
+const FEW_VALUES = 20;
 
 /** An index counts if it starts with the columns, in whatever order, and has no condition. @rule C-DOK-2 */
 export const missingIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
@@ -15,20 +19,27 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
     context,
     sql`
     with wanted as (
-      select conrelid as relation, 'foreign key ' || conname as what, conkey as columns
+      select conrelid as relation, conname as key, null::name as policy, conkey as columns
       from pg_catalog.pg_constraint where contype = 'f' and conparentid = 0
       union all
-      select policy.polrelid, 'policy "' || policy.polname || '"', array[used.refobjsubid::int2]
+      select policy.polrelid, null, policy.polname, array[used.refobjsubid::int2]
       from pg_catalog.pg_policy policy
       join pg_catalog.pg_depend used on used.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass
         and used.objid = policy.oid and used.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
         and used.refobjid = policy.polrelid and used.refobjsubid > 0
       join pg_catalog.pg_attribute read on read.attrelid = policy.polrelid and read.attnum = used.refobjsubid
       where policy.polcmd <> 'a' and read.atttypid <> 'pg_catalog.bool'::pg_catalog.regtype
+        and not exists (
+          select from pg_catalog.pg_stats known
+          join pg_catalog.pg_class counted on counted.oid = policy.polrelid
+          join pg_catalog.pg_namespace schema on schema.oid = counted.relnamespace
+          where known.schemaname = schema.nspname and known.tablename = counted.relname
+            and known.attname = read.attname and known.n_distinct between 1 and ${integer(FEW_VALUES)})
     )
     select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
       relation.relkind = 'p' as "isPartitioned",
-      pg_catalog.string_agg(distinct wanted.what, ', ') as what,
+      pg_catalog.json_agg(distinct wanted.key) filter (where wanted.key is not null) as keys,
+      pg_catalog.json_agg(distinct wanted.policy) filter (where wanted.policy is not null) as policies,
       (select pg_catalog.string_agg(pg_catalog.quote_ident(attribute.attname), ', ' order by key.place)
         from pg_catalog.unnest(wanted.columns) with ordinality key (number, place)
         join pg_catalog.pg_attribute attribute on attribute.attrelid = wanted.relation and attribute.attnum = key.number
@@ -43,16 +54,40 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
           and (index.indkey::int2[])[0:pg_catalog.cardinality(wanted.columns) - 1] @> wanted.columns
       )
     group by 1, 2, wanted.relation, wanted.columns
-    order by 1, 3`,
+    order by 1, wanted.columns`,
   );
-  return rows.map(({ relation, isPartitioned, what, columns }) => ({
-    level: "slow",
-    what: `${what} has no index on ${relation} (${columns})`,
-    why: "each embed along the key, each delete of a row that it refers to and each read under the policy reads the whole table",
-    // a partitioned table takes no other
-    mend: `create index ${isPartitioned ? "" : "concurrently "}on ${relation} (${columns})`,
-  }));
+  return rows.map(({ relation, isPartitioned, keys, policies, columns }): Finding => {
+    const place = `${relation} (${columns})`;
+    const named = (policies ?? []).map((name) => `policy ${quoted(name)}`).join(", ");
+    const ofKeys =
+      keys === null
+        ? []
+        : [{ what: `foreign key ${keys.join(", ")} has no index on ${place}`, why: [EMBEDS, DELETES] }];
+    const ofPolicies =
+      policies === null
+        ? []
+        : [
+            {
+              what: keys === null ? `${place} has no index, and ${named} reads it` : `which ${named} reads too`,
+              why: ["each read under the policy"],
+            },
+          ];
+    const all = [...ofKeys, ...ofPolicies];
+    return {
+      level: "slow",
+      what: all.map(({ what }) => what).join(", "),
+      why: `${listed(all.flatMap(({ why }) => why))} reads the whole table`,
+      // a partitioned table takes no other
+      mend: `create index ${isPartitioned ? "" : "concurrently "}on ${place}`,
+    };
+  });
 };
+
+const EMBEDS = "each embed along the key";
+const DELETES = "each delete of a row that it refers to";
+
+const listed = (parts: readonly string[]): string =>
+  [parts.slice(0, -1).join(", "), ...parts.slice(-1)].filter((part) => part !== "").join(" and ");
 
 interface TwinRow {
   readonly relation: string;

@@ -37,6 +37,74 @@ export const callsForEachRow = async (context: PluginContext): Promise<readonly 
   });
 };
 
+interface HistoryRow {
+  readonly relation: string;
+  readonly history: string;
+  readonly isOn: boolean;
+  readonly hasPolicies: boolean;
+  /** Statements that create the policies of the table on the history. */
+  readonly policies: readonly string[] | null;
+}
+
+/** @rule C-DOK-11 */
+export const openHistories = async (context: PluginContext): Promise<readonly Finding[]> => {
+  const rows = await askCatalog<HistoryRow>(
+    context,
+    sql`
+      select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation, named.history,
+        history.relrowsecurity as "isOn",
+        exists (select from pg_catalog.pg_policy policy where policy.polrelid = history.oid) as "hasPolicies",
+        (select pg_catalog.json_agg(pg_catalog.format('create policy %I on %s as %s for select to %s using (%s)',
+            policyname, named.history, pg_catalog.lower(permissive),
+            (select pg_catalog.string_agg(case role when 'public' then 'public' else pg_catalog.quote_ident(role) end, ', ')
+              from pg_catalog.unnest(roles) role),
+            qual) order by policyname)
+          from pg_catalog.pg_policies
+          where schemaname = schema.nspname and tablename = relation.relname and cmd in ('ALL', 'SELECT')
+            and qual is not null) as policies
+      from pg_catalog.pg_class relation
+      join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+      join pg_catalog.pg_namespace history_schema on history_schema.nspname = schema.nspname || '_history'
+      join pg_catalog.pg_class history on history.relnamespace = history_schema.oid and history.relname = relation.relname
+      cross join lateral (select pg_catalog.format('%I.%I', history_schema.nspname, history.relname) as history) named
+      where schema.nspname in ${schemasOf(context)} and relation.relkind in ('r', 'p') and relation.relrowsecurity
+        and history_schema.nspname not in ${schemasOf(context)} and history.relkind in ('r', 'p')
+        and 2 = (select count(*) from pg_catalog.pg_attribute
+          where attrelid = history.oid and attname in ('valid_from', 'valid_to') and not attisdropped)
+        and (not history.relrowsecurity
+          or not exists (select from pg_catalog.pg_policy policy where policy.polrelid = history.oid))
+        and exists (
+          select from (select history.relacl union all
+            select attacl from pg_catalog.pg_attribute where attrelid = history.oid) given (acl)
+          cross join lateral pg_catalog.aclexplode(given.acl) granted
+          where granted.privilege_type = 'SELECT' and granted.grantee <> history.relowner)
+      order by 1`,
+  );
+  return rows.flatMap(({ relation, history, isOn, hasPolicies, policies }): readonly Finding[] => {
+    const enable = isOn ? [] : [`alter table ${history} enable row level security`];
+    const mend = [...enable, ...(hasPolicies ? [] : (policies ?? []))].join("; ");
+    if (!isOn)
+      return [
+        {
+          level: "danger",
+          what: `${history} has no row-level security, and ${relation} has`,
+          why: "whoever has a grant on the history reads all former rows of the table with Prefer: as-of",
+          mend,
+        },
+      ];
+    return mend === ""
+      ? []
+      : [
+          {
+            level: "note",
+            what: `${history} has row-level security and no policy, and ${relation} has policies`,
+            why: "only the owner of the history sees rows as they were",
+            mend,
+          },
+        ];
+  });
+};
+
 interface SwitchRow {
   readonly relation: string;
   readonly isOn: boolean;
