@@ -1,6 +1,6 @@
 /** `where: {at: {_lte: "now()"}}`: live queries whose result changes while time passes, though no row does. @rule
  *  G-SUB-19 */
-import { boundOf, fillSlots, type Program, type Session, type Slot } from "../../core/index.ts";
+import { boundOf, chunksOf, fillSlots, type Program, type Session, type Slot } from "../../core/index.ts";
 import type { LiveQuery } from "./api.ts";
 
 /** Inputs of dates and times that are read anew at each run: alone, beside others (`today 10:00`), and in lists and
@@ -37,8 +37,11 @@ const clockOf = ({ statements }: Program): Clock => {
   const slots: Slot[] = [];
   let isRead = false;
   for (const { fragment, slots: all } of statements) {
-    if (fragment === undefined) slots.push(...all);
-    fragment?.chunks.forEach((chunk, i, chunks) => {
+    if (fragment === undefined) {
+      slots.push(...all);
+      continue;
+    }
+    chunksOf(fragment).forEach((chunk, i, chunks) => {
       const textAt = (at: number): string => (typeof chunks[at] === "string" ? chunks[at] : "");
       if (typeof chunk === "string") isRead ||= TIME_EXPRESSION.test(chunk);
       else if (!OPERATOR.test(textAt(i - 1)) || !TIMELESS.test(textAt(i + 1) + textAt(i + 2))) slots.push(chunk.slot);
