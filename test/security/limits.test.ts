@@ -72,6 +72,7 @@ const far = 1_000_000;
 const wide = await startApi({
   logger,
   on: rest.database,
+  maxUrlBytes: far,
   maxPathKeys: far,
   maxParameters: far,
   maxFilters: far,
