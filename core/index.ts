@@ -45,6 +45,7 @@ export {
   isRawNumber,
   RAW_NUMBER,
   numberText,
+  parseJson,
   rawNumber,
   writeJson,
 } from "./engine/values/exact-numbers.ts";

@@ -8,6 +8,7 @@ import type {
   Execution,
   Expression,
   Model,
+  OpenExchange,
   Plan,
   Predicate,
   Read,
@@ -145,10 +146,12 @@ export interface RestExample {
   readonly profile?: string;
 }
 
-/** What a newcomer is told of the surface. */
+/** What others have to know of the surface. */
 export interface RestGuide {
   /** Its paths, without a slash at their end. */
   roots(): readonly string[];
+  /** An error in the format of the surface. */
+  encodeError(error: RelApiError, exchange: OpenExchange): Answer;
   /** Of a relation that the caller may read; undefined: there is none. Without a name where the settings keep the
    *  description of the schema back. */
   example(model: Model, session: Session): Promise<RestExample | undefined>;

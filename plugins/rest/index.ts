@@ -22,6 +22,7 @@ import type {
   ReadParameters,
   ReadRaised,
   ReceiveBody,
+  RestGuide,
   RestGuideService,
   RestHandler,
   RestPreferences,
@@ -167,12 +168,16 @@ export const rest = definePlugin({
       context.call({ ...call, method, path: (restPrefixesOf(context.options)[0] ?? "") + path }),
     );
     context.offer<RestService>("rest", surface);
+    const ignored = warnOfHeader(context.logger);
+    const encode: RestGuide["encodeError"] = (error, exchange) =>
+      encodeError(surface, error.code === "path-not-found" ? refusePath(surface, exchange) : error, exchange, ignored);
     const preferences: RestPreferences = {
       of: ({ request }) => readPreferences(surface.grammar, preferOf(request)).given,
     };
     context.offer<RestPreferencesService>("rest-preferences", preferences);
     context.offer<RestGuideService>("rest-guide", {
       roots: () => restPrefixesOf(context.options),
+      encodeError: encode,
       // loaded for the first who asks
       example: async (model, session) =>
         context.options.openapiMode === "disabled"
@@ -180,7 +185,6 @@ export const rest = definePlugin({
           : (await import("./example.ts")).exampleRead(model, session),
     });
     let exposed: readonly string[] | undefined;
-    const ignored = warnOfHeader(context.logger);
     context.addSurface({
       name: "rest",
       // `/api`, and everything below it; at the root, everything
@@ -198,13 +202,7 @@ export const rest = definePlugin({
           ? refuse(surface, exchange, way)
           : handler(exchange, target);
       },
-      encodeError: (error, exchange) =>
-        encodeError(
-          surface,
-          error.code === "path-not-found" ? refusePath(surface, exchange) : error,
-          exchange,
-          ignored,
-        ),
+      encodeError: encode,
     });
   },
 });

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
-import { capabilities, startApi, type HeaderValues } from "../support/api.ts";
+import { capabilities, startApi, type Answer, type HeaderValues } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
+import { requireLinearTime } from "../support/growth.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 
@@ -25,6 +26,12 @@ await database.query(`
     return 'tea';
   end $$;
   create function press.headers() returns text language sql as $$ select current_setting('request.headers') $$;
+  create function press.numbers() returns setof int language sql stable as 'values (7), (8)';
+  create function press.texts() returns setof text language sql stable as $$ values ('a"b'), ('c') $$;
+  create function press.nothing() returns int language sql stable as 'select null::int';
+  create function press.echo(given json) returns json language sql stable as 'select given';
+  create function press.many() returns table (id int, t text) language sql stable as
+    $$ select i, repeat('x', 20) from generate_series(1, 200) i $$;
   create function press.quiet() returns int language sql as 'select 1';
   grant usage on schema press to sea_anon, sea_clerk;
   grant all on all tables in schema press to sea_anon;
@@ -155,6 +162,195 @@ describe("requests", () => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path }]);
     expect(answer.status).toBe(400);
     if (message !== "column") expect(answer.json().message).toContain(message);
+  });
+});
+
+describe("references to whole answers, lists and other names", () => {
+  const insert = (body: unknown, id?: string) => ({
+    method: "POST",
+    path: "/author?select=id",
+    headers: shown,
+    body,
+    ...(id === undefined ? {} : { id }),
+  });
+  const undone = { prefer: "tx=rollback" };
+  const bodiesOf = (answer: Answer): readonly any[] => {
+    expect(answer.status, answer.text).toBe(200);
+    return answer.json().map(({ body }: { readonly body: unknown }) => body);
+  };
+
+  test("P-BAT-2 P-BAT-3 what a function answers is a value by itself (M4)", async () => {
+    const [id, read, , written, listed] = bodiesOf(
+      await batch(
+        [
+          { method: "POST", path: "/rpc/write_it", body: { name: "Whole" }, id: "made" },
+          { path: "/author?id=eq.$1&select=name" },
+          { method: "POST", path: "/book", body: { author_id: "$made", title: "$$made" } },
+          { path: "/book?author_id=eq.$made&select=title,author_id" },
+          { path: "/author?or=(id.eq.$made,id.eq.0)&id=in.($1,0)&select=name" },
+        ],
+        undone,
+      ),
+    );
+    expect([read, written, listed]).toEqual([
+      [{ name: "Whole" }],
+      [{ title: "$made", author_id: id }],
+      [{ name: "Whole" }],
+    ]);
+  });
+
+  test.each(["numbers", "texts"])("P-BAT-2 %s that a function answers are items of a list (M4)", async (name) => {
+    const [all, echoed] = bodiesOf(
+      await batch([
+        { path: `/rpc/${name}` },
+        { method: "POST", path: "/rpc/echo", body: { given: ["$1[1]", "$1", "$1[*]"] } },
+      ]),
+    );
+    expect(echoed).toEqual([all[1], all, all]);
+  });
+
+  test("P-BAT-2 P-BAT-3 [*] takes a value of each row, in bodies and in lists of filters (M4)", async () => {
+    const names = ["One", 'T"w\\o', "Th,ree)"];
+    const [created, found, inTree, echoed, none, others] = bodiesOf(
+      await batch(
+        [
+          { ...insert(names.map((name) => ({ name }))), path: "/author?select=id,name" },
+          { path: "/author?name=in.($1[*].name)&select=id,name&order=id" },
+          { path: "/author?or=(id.in.(0,$1[*].id),id.eq.0)&id=gt.0&select=id,name&order=id" },
+          { method: "POST", path: "/rpc/echo", body: { given: { ids: "$1[*].id", last: "$1[2].name" } } },
+          { path: "/author?id=in.($1[*].id)&name=eq.nobody&select=id" },
+          { path: "/author?id=not.in.($5[*].id)&select=id&id=in.($5[*].id,$1[*].id,$5[*].id)&order=id" },
+        ],
+        undone,
+      ),
+    );
+    expect(created.map(({ name }: { readonly name: string }) => name)).toEqual(names);
+    expect([found, inTree]).toEqual([created, created]);
+    const ids = created.map(({ id }: { readonly id: number }) => id);
+    expect(echoed).toEqual({ ids, last: names[2] });
+    expect([none, others]).toEqual([[], ids.map((id: number) => ({ id }))]);
+  });
+
+  test("P-BAT-2 P-BAT-3 nulls are null in a body, and left out of a list in a filter (M4)", async () => {
+    const [, , found, echoed] = bodiesOf(
+      await batch([
+        { method: "POST", path: "/rpc/nothing" },
+        { method: "POST", path: "/rpc/echo", body: { given: [{ id: 1 }, { id: null }] } },
+        { path: "/author?id=in.($2[*].id)&select=name" },
+        { method: "POST", path: "/rpc/echo", body: { given: ["$1", "$2[*].id"] } },
+      ]),
+    );
+    expect([found, echoed]).toEqual([[{ name: "Ann" }], [null, [1, null]]]);
+  });
+
+  test('P-BAT-2 P-BAT-3 $1["…"] names a member that has any characters (M4)', async () => {
+    const [, echoed, found] = bodiesOf(
+      await batch([
+        { path: '/author?name=eq.Ann&select="from.where":name,"q\\"x":id' },
+        {
+          method: "POST",
+          path: "/rpc/echo",
+          body: { given: ['$1["from.where"]', '$1[0]["q\\"x"]', '$1[*]["from.where"]'] },
+        },
+        { path: '/author?name=eq.$1["from.where"]&id=in.($1[0]["q\\"x"],0)&select=name' },
+      ]),
+    );
+    expect([echoed, found]).toEqual([["Ann", 1, ["Ann"]], [{ name: "Ann" }]]);
+  });
+
+  test("P-BAT-2 a body that is a reference is what was answered (M4)", async () => {
+    const [given, written] = bodiesOf(
+      await batch(
+        [
+          { method: "POST", path: "/rpc/echo", body: { given: [{ name: "Copied" }] } },
+          { ...insert("$1"), path: "/author?select=name" },
+        ],
+        undone,
+      ),
+    );
+    expect(written).toEqual(given);
+  });
+
+  test.each([
+    ["/author?id=eq.$1[*].id", "must be in a list: id=in.($1[*].id)"],
+    ["/author?or=(id.eq.$1[*].id,id.eq.0)", "must be in a list"],
+    ["/author?id=in.($1[*].books[*].id)", "[*] can stand in it once"],
+    ["/author?id=in.($1[0][*].id)", "[*] is for lists, and this is none"],
+    ["/author?id=eq.$1", "only texts, numbers and truth values can stand in a path"],
+    ["/author?id=in.($1[*])", "only texts, numbers and truth values can stand in a path"],
+    ["/author?id=eq.$1.name.x", "no such value"],
+    ['/author?id=eq.$1["a\\q"]', "what stands in brackets is no JSON text"],
+    ["/author?id=eq.$nobody", 'there is no request "nobody" with a body before this one'],
+  ])("P-BAT-3 P-BAT-4 %s is refused, with its place (M4, L4)", async (path, message) => {
+    const answer = await batch([{ path: "/author?name=eq.Ann" }, { path, id: "second" }]);
+    expect([answer.status, answer.json()]).toEqual([
+      400,
+      {
+        code: "batch-malformed",
+        details: null,
+        hint: null,
+        message: expect.stringContaining(message),
+        request: 2,
+        id: "second",
+      },
+    ]);
+  });
+});
+
+describe("what a batch costs", () => {
+  const answeredSoon = (body: (n: number) => string, n: number, on = api): Promise<void> =>
+    requireLinearTime(
+      (size) => on.post("/api/batch", { body: body(size), headers: { "content-type": "application/json" } }),
+      n,
+    );
+
+  test("P-BAT-6 a string that does not end is refused in time that is linear in its length (S1)", async () => {
+    const open = (n: number): string => `"${String.raw`\"`.repeat(n)}`;
+    const answer = await api.post("/api/batch", {
+      body: open(100_000),
+      headers: { "content-type": "application/json" },
+    });
+    expect([answer.status, answer.json().message]).toEqual([400, "the body is not JSON"]);
+    await answeredSoon(open, 25_000);
+  });
+
+  test.each(["$1.id", "$1[*].id", "$none.id", '$1["', "$"])(
+    "P-BAT-2 any number of references %s costs one look at the answer (S2)",
+    async (reference) => {
+      await answeredSoon(
+        (n) =>
+          JSON.stringify([
+            { path: "/rpc/many" },
+            { method: "POST", path: "/rpc/echo", body: { given: [], z: Array.from({ length: n }, () => reference) } },
+          ]),
+        200,
+      );
+    },
+  );
+
+  test("P-BAT-6 R-BND-3 R-BND-9 values may not make a body or a path longer than its limit (S2, S6)", async () => {
+    const small = await startApi({ ...settings, maxBodyBytes: 3000, maxUrlBytes: 500 });
+    const long = { path: "/rpc/many" };
+    const body = (count: number) => ({
+      method: "POST",
+      path: "/rpc/echo",
+      body: { given: Array.from({ length: count }, () => "$1[*].id") },
+    });
+    for (const [part, status, message] of [
+      [body(100), 413, "The request body is larger than 3000 bytes"],
+      [{ path: `/author?id=in.($1[*].id,$1[*].id)` }, 414, "The URL is longer than 500 bytes"],
+      [{ path: `/author?id=eq.1&name=eq.${"x".repeat(500)}` }, 414, "The URL is longer than 500 bytes"],
+      [{ path: `/author?id=eq.$1.id&name=eq.${"é".repeat(250)}` }, 414, "The URL is longer than 500 bytes"],
+      [
+        { path: "/author", headers: { prefer: "x".repeat(501) } },
+        400,
+        'request 2: the header "prefer" is longer than 500 bytes',
+      ],
+    ] as const) {
+      const answer = await batch([long, part], {}, small);
+      expect([answer.status, answer.json().message, answer.json().request]).toEqual([status, message, 2]);
+    }
+    await small.close();
   });
 });
 
@@ -363,8 +559,13 @@ const add2 = (name: string) => ({ method: "POST", path: "/author", body: { name 
 describe("limits", () => {
   test.each([
     ["not a list", { path: "/author" }, "the body is not a list of requests"],
-    ["an empty list", [], "the body is not a list of requests"],
+    ["an empty list", [], "the list of requests is empty"],
     ["no JSON", "[{", "the body is not JSON"],
+    [
+      "a body that is nested too deeply",
+      `[{"path":"/author","body":${"[".repeat(2000)}]}]`,
+      "nested deeper than 500 levels",
+    ],
     ["no object", [1], "request 1: it is not an object"],
     ["a stray key", [{ path: "/author", url: "x" }], 'request 1: it has a key "url"'],
     ["a wrong method", [{ method: "OPTIONS", path: "/author" }], "request 1: the method is none of"],

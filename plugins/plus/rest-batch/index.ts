@@ -2,9 +2,14 @@
  *  transaction. */
 import { randomUUID } from "node:crypto";
 import {
+  bodyTooLarge,
   CallError,
   definePlugin,
+  isNestedDeeper,
+  isRelApiError,
   nameKey,
+  parseJson,
+  urlTooLong,
   writeJson,
   type Answer,
   type ApiAnswer,
@@ -15,9 +20,9 @@ import {
   type PluginContext,
   type RelApiError,
 } from "../../../core/index.ts";
-import type { RestGuideService } from "../../rest/api.ts";
-import { BadReference, fillBody, fillPath, parseExactly, type Answered } from "./references.ts";
-import { malformed, readParts, type Part } from "./requests.ts";
+import type { RestGuide, RestGuideService } from "../../rest/api.ts";
+import { BadReference, fillBody, fillPath, isReference, type Answered } from "./references.ts";
+import { malformed, readParts, refused, type Part } from "./requests.ts";
 import { batchSettings } from "./settings.ts";
 
 /** Tells the statements of a batch from others. A client cannot know its value. */
@@ -32,6 +37,12 @@ const OF_ANSWERS = [
 /** Of the request of the batch: what each of its parts has as well. */
 const NOT_PASSED_ON = /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
 
+/** The client has left. */
+const CANCELLED = "request-cancelled";
+
+/** A body of a request stands in an object of a list. */
+const LEVELS_OF_LIST = 2;
+
 interface OpenBatch {
   readonly execute: PluginContext["execute"];
   end: Execution["end"];
@@ -41,25 +52,34 @@ interface OpenBatch {
   refusal: RelApiError | undefined;
 }
 
-const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string => {
+/** The body of an answer as JSON; undefined: it has none. */
+const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string | undefined => {
   const text = typeof body === "string" ? body : Buffer.from(body).toString();
-  if (text === "") return "null";
+  if (text === "") return undefined;
   return /[/+]json\b/.test(headers["content-type"] ?? "") ? text : JSON.stringify(text);
 };
 
 const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): string =>
   `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(headers)},"body":${body}}`;
 
+/** Of a failed request, what does not belong to its own body. */
+const OF_BODY = /^content-/i;
+
 /** The error of a request, with its place in the list. @rule P-BAT-4 */
-const failureOf = (part: Part, place: number, { status, body }: CallError): Answer => {
+const failureOf = (part: Part, place: number, { status, headers, body }: Answer): Answer => {
+  const text = String(body ?? "");
   let error: Json;
   try {
-    error = parseExactly(body);
+    error = parseJson(text);
   } catch {
-    error = { message: body };
+    error = { message: text };
   }
   const named = { ...(error as object), request: place, ...(part.id === undefined ? {} : { id: part.id }) };
-  return { status, headers: [["Content-Type", "application/json; charset=utf-8"]], body: writeJson(named as Json) };
+  return {
+    status,
+    headers: [["Content-Type", "application/json; charset=utf-8"], ...headers.filter(([name]) => !OF_BODY.test(name))],
+    body: writeJson(named as Json),
+  };
 };
 
 /** Several REST requests in one transaction. @rule P-BAT-1 … P-BAT-7 */
@@ -101,18 +121,25 @@ export const restBatch = definePlugin({
       root: string,
       { method, path, headers, body }: Part,
       batch: string,
+      place: number,
       answered: Answered,
     ): Promise<ApiAnswer> => {
+      const { maxBodyBytes, maxUrlBytes } = context.options;
+      if (Buffer.byteLength(path) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
+      const long = Object.entries(headers).find(([, value]) => Buffer.byteLength(value) > maxUrlBytes);
+      if (long !== undefined) throw refused(`the header "${long[0]}" is longer than ${maxUrlBytes} bytes`, place);
       const passed: Record<string, string> = {};
       for (const [name, value] of Object.entries(exchange.request.headers))
         if (typeof value === "string" && !NOT_PASSED_ON.test(name)) passed[name] = value;
       const ofAll = exchange.header("prefer");
       const prefer = [headers["prefer"], ofAll].filter((one) => one !== undefined).join(", ");
       const sent =
-        typeof body === "string" ? body : body === undefined ? undefined : writeJson(fillBody(body, answered));
+        body === undefined || (typeof body === "string" && !isReference(body))
+          ? body
+          : fillBody(body, answered, { left: maxBodyBytes, exceeded: () => bodyTooLarge(maxBodyBytes) });
       return context.call({
         method,
-        path: root + fillPath(path, answered),
+        path: root + fillPath(path, answered, { left: maxUrlBytes, exceeded: () => urlTooLong(maxUrlBytes) }),
         headers: {
           ...passed,
           ...(sent === undefined ? {} : { "content-type": "application/json" }),
@@ -129,32 +156,43 @@ export const restBatch = definePlugin({
       const id = randomUUID();
       const { databaseRole } = exchange.session;
       const isolation = databaseRole === undefined ? undefined : context.model().roles.get(databaseRole)?.isolation;
-      const bodies: string[] = [];
+      const { maxJsonDepth, maxResultBytes } = context.options;
+      const bodies: (string | undefined)[] = [];
       let failed: Answer | undefined;
+      const encode = (error: RelApiError): Answer =>
+        (context.service<RestGuideService>("rest-guide") as RestGuide).encodeError(error, exchange); // it is required
       const work = async (execute: PluginContext["execute"]) => {
         const batch: OpenBatch = { execute, end: "commit", place: 0, refusal: undefined };
         batches.set(id, batch);
         const entries: string[] = [];
         let bytes = 0;
+        const places = new Map(parts.map(({ id }, at) => [id, at]));
+        const parsed: Json[] = [];
         const answered: Answered = (name) => {
-          const at = /^\d/.test(name) ? Number(name) - 1 : parts.findIndex((part) => part.id === name);
+          const at = /^\d/.test(name) ? Number(name) - 1 : (places.get(name) ?? -1);
           const body = bodies[at];
-          return body === undefined || body === "null" ? undefined : parseExactly(body);
+          if (body === undefined || parsed[at] !== undefined) return parsed[at];
+          if (isNestedDeeper(Buffer.from(body), maxJsonDepth))
+            throw new BadReference(`the answer of "${name}" is nested deeper than ${maxJsonDepth} levels`);
+          return (parsed[at] = parseJson(body));
         };
         for (const [i, part] of parts.entries()) {
           batch.place = i + 1;
           try {
-            const answer = await send(exchange, root, part, id, answered);
+            const answer = await send(exchange, root, part, id, i + 1, answered);
             const body = jsonOf(answer);
-            bytes += body.length;
-            if (bytes > context.options.maxResultBytes) throw malformed("the answers are too large together", i + 1);
+            bytes += body === undefined ? 0 : Buffer.byteLength(body);
+            if (bytes > maxResultBytes) throw refused("the answers are too large together", i + 1);
             bodies.push(body);
-            entries.push(entryOf(part, answer, body));
+            entries.push(entryOf(part, answer, body ?? "null"));
           } catch (error) {
-            if (batch.refusal !== undefined) throw batch.refusal;
-            if (error instanceof CallError) failed = failureOf(part, i + 1, error);
-            if (error instanceof BadReference || error instanceof URIError) throw malformed(error.message, i + 1);
-            throw error;
+            const refusal =
+              batch.refusal ??
+              (error instanceof BadReference || error instanceof URIError ? refused(error.message, i + 1) : error);
+            if (refusal instanceof CallError)
+              failed = failureOf(part, i + 1, { ...refusal, headers: Object.entries(refusal.headers) });
+            else if (isRelApiError(refusal)) failed = failureOf(part, i + 1, encode(refusal));
+            throw refusal;
           }
         }
         return { result: entries, end: batch.end };
@@ -167,8 +205,8 @@ export const restBatch = definePlugin({
           body: `[${entries.join(",\n ")}]`,
         };
       } catch (error) {
-        if (failed !== undefined && error instanceof CallError) return failed;
-        throw error;
+        if (failed === undefined || (isRelApiError(error) && error.code === CANCELLED)) throw error;
+        return failed;
       } finally {
         batches.delete(id);
       }
@@ -190,9 +228,12 @@ export const restBatch = definePlugin({
         return exchange.body().then((bytes) => {
           if (!/^application\/json\s*(?:;|$)/i.test(exchange.header("content-type") ?? "application/json"))
             throw malformed("the body is not JSON");
+          const { maxJsonDepth } = context.options;
+          if (isNestedDeeper(bytes, maxJsonDepth + LEVELS_OF_LIST))
+            throw refused(`a body is nested deeper than ${maxJsonDepth} levels`);
           let given: Json;
           try {
-            given = parseExactly(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+            given = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
           } catch {
             throw malformed("the body is not JSON");
           }

@@ -1,59 +1,103 @@
-/** `$1.id`, `$album[0].title`: values of earlier answers, in the bodies and filters of later requests. */
-import { randomUUID } from "node:crypto";
-import { isRawNumber, numberText, rawNumber, type Json } from "../../../core/index.ts";
+/** `$1.id`, `$album[0].title`, `$1[*].id`: values of earlier answers, in the bodies and filters of later requests. */
+import { isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
 
 /** Says which value is missing, or where none may stand. */
 export class BadReference extends Error {}
 
-// strings, which are passed over, and numbers
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+// $1     $1.id     $album[0].title     $2.address["postal.code"]     $1[*].id
+const STEP = String.raw`\.[A-Za-z_]\w*|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\]`;
+const REFERENCE = String.raw`\$(\d+|[A-Za-z_]\w*)((?:${STEP})*)`;
+const WHOLE = new RegExp(`^${REFERENCE}$`, "s");
+const STEPS = new RegExp(STEP, "gs");
 
-/** In front of a number's text. No client can know it, and write it in a text of its own. */
-const MARK = randomUUID();
+export const isReference = (text: string): boolean => WHOLE.test(text);
 
-/** With every digit of its numbers. @throws SyntaxError */
-export const parseExactly = (text: string): Json => {
-  const marked = text.replace(TOKENS, (token) =>
-    token.startsWith('"') || String(Number(token)) === token ? token : JSON.stringify(MARK + token),
-  );
-  const revive = (_: string, value: unknown): unknown =>
-    typeof value === "string" && value.startsWith(MARK) && !Number.isNaN(Number(value.slice(MARK.length)))
-      ? rawNumber(value.slice(MARK.length))
-      : value;
-  return JSON.parse(marked, revive) as Json;
-};
-
-// $1.id     $album[0].title     $2.address.city
-const REFERENCE = String.raw`\$(\d+|[A-Za-z_]\w*)((?:\.[A-Za-z_]\w*|\[\d+\])+)`;
-const WHOLE = new RegExp(`^${REFERENCE}$`);
-const STEP = /\.([A-Za-z_]\w*)|\[(\d+)\]/g;
-
-/** The answer of the request that is called so; undefined: there is none before. */
+/** The answer of the request that is called so; undefined: there is none before. @throws BadReference */
 export type Answered = (name: string) => Json | undefined;
 
-const valueOf = (text: string, answered: Answered): Json => {
-  const [, name = "", path = ""] = WHOLE.exec(text) ?? [];
-  let value = answered(name);
-  if (value === undefined) throw new BadReference(`${text}: there is no request "${name}" with a body before this one`);
-  for (const [, key, index] of path.matchAll(STEP)) {
-    // of rows the first, unless it is said which
-    if (key !== undefined && Array.isArray(value)) value = value[0];
-    const at: string | number = key ?? Number(index);
-    const isHolder = typeof value === "object" && value !== null && !isRawNumber(value);
-    if (!isHolder || !Object.hasOwn(value as object, at))
-      throw new BadReference(`${text}: the answer has no such value`);
-    value = (value as Readonly<Record<string | number, Json>>)[at];
-  }
-  return value as Json; // each step was there
+/** What values may add to a request. */
+export interface Room {
+  /** Characters that are left. */
+  left: number;
+  /** Refuses the request. */
+  exceeded(): Error;
+}
+
+const take = (room: Room, characters: number): void => {
+  room.left -= characters;
+  if (room.left < 0) throw room.exceeded();
 };
 
-/** A body with the values; `$$` at the start of a text is a dollar sign. @throws BadReference */
-export const fillBody = (body: Json, answered: Answered): Json => {
-  if (typeof body === "string")
-    return WHOLE.test(body) ? valueOf(body, answered) : body.startsWith("$$") ? body.slice(1) : body;
-  if (typeof body !== "object" || body === null || isRawNumber(body)) return body;
-  if (Array.isArray(body)) return body.map((item: Json) => fillBody(item, answered));
-  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, fillBody(value, answered)]));
+const missing = (written: string): BadReference => new BadReference(`${written}: the answer has no such value`);
+
+/** `.id`, `[2]`, `["postal.code"]`: the member or item that a step leads to. */
+const keyOf = (step: string): string | number =>
+  step.startsWith(".")
+    ? step.slice(1)
+    : step.startsWith('["')
+      ? (JSON.parse(step.slice(1, -1)) as string) // checked by whoever calls
+      : Number(step.slice(1, -1));
+
+const follow = (written: string, from: Json, keys: readonly (string | number)[]): Json => {
+  let value = from;
+  for (const key of keys) {
+    // of rows the first, unless it is said which
+    if (typeof key === "string" && Array.isArray(value)) value = value[0] as Json;
+    const isHolder = typeof value === "object" && value !== null && !isRawNumber(value);
+    if (!isHolder || !Object.hasOwn(value as object, key)) throw missing(written);
+    value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // it was there
+  }
+  return value;
+};
+
+const EACH = "[*]";
+
+/** What a reference stands for: one value, or with `[*]` one of each row. */
+type Found = { readonly one: Json } | { readonly each: readonly Json[] };
+
+/** @throws BadReference */
+const valueOf = (written: string, answered: Answered, room: Room): Found => {
+  const [, name = "", path = ""] = WHOLE.exec(written) ?? [];
+  const value = answered(name);
+  if (value === undefined)
+    throw new BadReference(`${written}: there is no request "${name}" with a body before this one`);
+  let steps: readonly string[];
+  let keys: readonly (string | number)[];
+  try {
+    steps = path.match(STEPS) ?? [];
+    keys = steps.map((step) => (step === EACH ? EACH : keyOf(step)));
+  } catch {
+    throw new BadReference(`${written}: what stands in brackets is no JSON text`);
+  }
+  const at = steps.indexOf(EACH);
+  if (at === -1) return { one: follow(written, value, keys) };
+  if (steps.includes(EACH, at + 1)) throw new BadReference(`${written}: [*] can stand in it once`);
+  const rows = follow(written, value, keys.slice(0, at));
+  if (!Array.isArray(rows)) throw new BadReference(`${written}: [*] is for lists, and this is none`);
+  take(room, rows.length);
+  const rest = keys.slice(at + 1);
+  return { each: rows.map((row: Json) => follow(written, row, rest)) };
+};
+
+/** The text of a body with the values; `$$` at the start of a text is a dollar sign. @throws BadReference */
+export const fillBody = (body: Json, answered: Answered, room: Room): string => {
+  const write = (value: Json): string => {
+    if (typeof value === "string") {
+      if (!value.startsWith("$")) return JSON.stringify(value);
+      if (value.startsWith("$$")) return JSON.stringify(value.slice(1));
+      if (!isReference(value)) return JSON.stringify(value);
+      const found = valueOf(value, answered, room);
+      const text = writeJson("one" in found ? found.one : (found.each as Json));
+      take(room, text.length);
+      return text;
+    }
+    if (typeof value !== "object" || value === null || isRawNumber(value)) return writeJson(value);
+    if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
+    return `{${Object.entries(value)
+      .map(([key, part]) => `${JSON.stringify(key)}:${write(part)}`)
+      .join(",")}}`;
+  };
+  return write(body);
 };
 
 const textOf = (written: string, value: Json): string => {
@@ -63,7 +107,9 @@ const textOf = (written: string, value: Json): string => {
   return text;
 };
 
-const IN_TEXT = new RegExp(`\\$\\$|${REFERENCE}`, "g");
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+
+const IN_TEXT = new RegExp(`\\$\\$|${REFERENCE}`, "gs");
 
 /** In front of a value that is the whole operand: `eq.`, `not.gte.`. */
 const OPERATOR = /^(?:not\.)?([a-z]+)\.$/;
@@ -71,29 +117,57 @@ const OPERATOR = /^(?:not\.)?([a-z]+)\.$/;
 /** What their words are depends on the text. */
 const NO_PLAIN_OPERAND: ReadonlySet<string> = new Set(["in", "is"]);
 
+/** In front of the parenthesis of a list: `in.`, `.in.`. */
+const IN_LIST = /(?:^|[.,(])in\.$/;
+
 /** Parameters that hold names. */
 const NAMES = /(?:^|\.)(?:select|order|columns|on_conflict|limit|offset)$/;
 
-/** A value of a filter with values in place of references: as a whole operand, or as a quoted element of a list or tree,
+/** A value of a filter with values in place of references: as a whole operand, or as quoted elements of a list or tree,
  *  so that whatever it says is a value. */
-const fillParameter = (name: string, given: string, answered: Answered): string => {
+const fillParameter = (name: string, given: string, answered: Answered, room: Room): string => {
   if (!given.includes("$")) return given;
-  return given.replace(IN_TEXT, (written: string, _name: unknown, _path: unknown, at: number) => {
-    if (written === "$$") return "$";
-    const before = given.slice(0, at);
-    const isLast = at + written.length === given.length;
-    const operator = OPERATOR.exec(before)?.[1];
+  let filled = "";
+  let end = 0;
+  let paren = -1; // the last one before the reference
+  for (const match of given.matchAll(IN_TEXT)) {
+    const [written] = match;
+    const between = given.slice(end, match.index);
+    const last = Math.max(between.lastIndexOf("("), between.lastIndexOf(")"));
+    if (last !== -1) paren = end + last;
+    filled += between;
+    end = match.index + written.length;
+    if (written === "$$") {
+      filled += "$";
+      continue;
+    }
     if (NAMES.test(name)) throw new BadReference(`${written} stands where a name or a number of rows is expected`);
-    const text = textOf(written, valueOf(written, answered));
-    if (isLast && operator !== undefined && !NO_PLAIN_OPERAND.has(operator)) return text;
-    if (/[(,.]$/.test(before) && before.includes("(") && /^[,)]/.test(given.slice(at + written.length)))
-      return `"${text.replace(/["\\]/g, "\\$&")}"`;
-    throw new BadReference(`${written} must be the value of a filter: id=eq.${written}, id=in.(${written},2)`);
-  });
+    const found = valueOf(written, answered, room);
+    const operator = end === given.length ? OPERATOR.exec(given.slice(0, match.index))?.[1] : undefined;
+    const [before = "", after = ""] = [given[match.index - 1], given[end]];
+    const isElement = paren !== -1 && "(,.".includes(before) && (after === "," || after === ")");
+    const isListed = isElement && given[paren] === "(" && IN_LIST.test(given.slice(Math.max(0, paren - 4), paren));
+    let value: string;
+    if ("each" in found) {
+      if (!isListed) throw new BadReference(`${written} must be in a list: id=in.(${written})`);
+      const texts = found.each.flatMap((one) => (one === null ? [] : [quoted(textOf(written, one))]));
+      if (texts.length === 0) {
+        // an element that is not there takes a comma with it
+        if (after === ",") end++;
+        else if (filled.endsWith(",")) filled = filled.slice(0, -1);
+      }
+      value = texts.join(",");
+    } else if (operator !== undefined && !NO_PLAIN_OPERAND.has(operator)) value = textOf(written, found.one);
+    else if (isElement) value = quoted(textOf(written, found.one));
+    else throw new BadReference(`${written} must be the value of a filter: id=eq.${written}, id=in.(${written},2)`);
+    take(room, value.length);
+    filled += value;
+  }
+  return filled + given.slice(end);
 };
 
 /** A path with the values, percent-encoded. @throws BadReference, URIError */
-export const fillPath = (path: string, answered: Answered): string => {
+export const fillPath = (path: string, answered: Answered, room: Room): string => {
   if (!/\$|%24/.test(path)) return path;
   const [place = "", ...rest] = path.split("?");
   if (/\$|%24/.test(place)) throw new BadReference("references stand in filters, not in front of the question mark");
@@ -106,7 +180,7 @@ export const fillPath = (path: string, answered: Answered): string => {
       const decoded = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
       const [name, given] = [decoded(pair.slice(0, equals)), decoded(pair.slice(equals + 1))];
       if (name.includes("$")) throw new BadReference("references stand in the values of filters, not in their names");
-      const filled = fillParameter(name, given, answered);
+      const filled = fillParameter(name, given, answered, room);
       return filled === given ? pair : `${pair.slice(0, equals)}=${encodeURIComponent(filled)}`;
     });
   return `${place}?${query.join("&")}`;

@@ -29,13 +29,18 @@ const KEYS: ReadonlySet<string> = new Set(["method", "path", "headers", "body", 
 const ID = /^[A-Za-z_]\w*$/;
 const PATH = /^\/[^\s#]+$/;
 
-export const malformed = (message: string, part?: number): RelApiError =>
+/** What a batch asks for cannot be done. `part`: place of the request, from 1 on. */
+export const refused = (message: string, part?: number, hint: string | null = null): RelApiError =>
   new RelApiError({
     code: "batch-malformed",
     status: 400,
     message: part === undefined ? message : `request ${part}: ${message}`,
-    hint: 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]',
+    hint,
   });
+
+/** It does not have the form of a batch. */
+export const malformed = (message: string, part?: number): RelApiError =>
+  refused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
 
 type Fields = Readonly<Record<string, Json>>;
 
@@ -59,8 +64,9 @@ const readHeaders = (given: Json | undefined, part: number): Readonly<Record<str
 
 /** @throws RelApiError `batch-malformed` @rule P-BAT-1 P-BAT-6 */
 export const readParts = (given: Json, maxCount: number): readonly Part[] => {
-  if (!Array.isArray(given) || given.length === 0) throw malformed("the body is not a list of requests");
-  if (given.length > maxCount) throw malformed(`there are ${given.length} requests, and at most ${maxCount} may be`);
+  if (!Array.isArray(given)) throw malformed("the body is not a list of requests");
+  if (given.length === 0) throw malformed("the list of requests is empty");
+  if (given.length > maxCount) throw refused(`there are ${given.length} requests, and at most ${maxCount} may be`);
   const ids = new Set<string>();
   return given.map((one: Json, i): Part => {
     const part = i + 1;
