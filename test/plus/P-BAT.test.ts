@@ -32,6 +32,21 @@ await database.query(`
   create function press.echo(given json) returns json language sql stable as 'select given';
   create function press.many() returns table (id int, t text) language sql stable as
     $$ select i, repeat('x', 20) from generate_series(1, 200) i $$;
+  create table press.vault (id int primary key, body text);
+  insert into press.vault values (1, 'kept'), (2, 'of user 7');
+  alter table press.vault enable row level security;
+  create policy bypass on press.vault using (current_setting('app.bypass', true) = 'on');
+  create policy own on press.vault using (id = 2 and current_setting('session.user_id', true) = '7');
+  create policy clerks on press.vault using (id = 2 and current_user = 'sea_clerk');
+  create function press.vault_report() returns bigint language plpgsql stable as $$ begin
+    perform set_config('app.bypass', 'on', true);
+    return (select count(*) from press.vault);
+  end $$;
+  create function press.set_by_text(command text) returns void language plpgsql as $$ begin execute command; end $$;
+  create function press.set_as_owner(command text) returns void language plpgsql security definer as $$ begin execute command; end $$;
+  create function press.seen_settings() returns json language sql stable as $$
+    select json_object_agg(name, setting) from pg_settings where source = 'session' and name not in ('jit', 'transaction_read_only')
+  $$;
   create function press.quiet() returns int language sql as 'select 1';
   grant usage on schema press to sea_anon, sea_clerk;
   grant all on all tables in schema press to sea_anon;
@@ -429,6 +444,35 @@ describe("the transaction", () => {
     expect(seen.slice(-3)).toEqual(
       ["teapot", "quiet", "headers"].map((name) => ({ who: "sea_anon", path: `/rpc/${name}` })),
     );
+  });
+
+  const setting = (command: string, name = "set_by_text") => ({
+    method: "POST",
+    path: `/rpc/${name}`,
+    body: { command },
+  });
+  test.each<readonly [what: string, part: Sent]>([
+    ["set_config in a function that only reads", { path: "/rpc/vault_report" }],
+    ["a setting of superusers", setting("set local session_replication_role = replica", "set_as_owner")],
+    ...[
+      "set local app.bypass = 'on'",
+      "set app.bypass = 'on'",
+      "select set_config('app.bypass', 'on', true)",
+      "select set_config('app.bypass', 'on', false)",
+      "select set_config('session.user_id', '7', true)",
+      "set local role sea_clerk",
+      "set role sea_clerk",
+      "set local search_path = pg_catalog; set local statement_timeout = 1; set local row_security = off",
+      "set local timezone = 'Asia/Tokyo'; set datestyle = german",
+    ].map((command) => [command, setting(command)] as const),
+  ])("P-BAT-5 R-TX-16 nothing that a function has set is left for the next request: %s (S4)", async (_, part) => {
+    const [alone] = (await batch([{ path: "/rpc/seen_settings" }])).json();
+    const answer = await batch([part, { path: "/vault?select=body" }, { path: "/rpc/seen_settings" }]);
+    expect(answer.status, answer.text).toBe(200);
+    const [, vault, seen] = answer.json();
+    expect(vault.body).toEqual([]);
+    expect(seen.body).toEqual(alone.body);
+    expect((await api.get("/api/vault?select=body")).json()).toEqual([]);
   });
 
   test("P-BAT-2 a text stays a text, whatever it begins with", async () => {

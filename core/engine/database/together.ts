@@ -11,7 +11,7 @@ import { settle, type createBatchPlanner } from "./prepared.ts";
 import { pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./sharing.ts";
 import { beginText, plain, ROLLBACK } from "./statements.ts";
-import { allSettings, COMMITTED, mergeRows, ROLLED_BACK, type Transactions } from "./transaction.ts";
+import { COMMITTED, mergeRows, ROLLED_BACK, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
 interface Parts {
@@ -26,19 +26,21 @@ interface Parts {
 
 const DISCARD_PLANS = plain("discard plans");
 
-/** Settings of a role may be for superusers: each execution begins as the login role. */
-const AS_LOGIN = plain("set local role none");
+/** Each execution begins as the transaction did: with nothing that executions before it have set, or functions within
+ *  them, and as the login role, since settings of a role may be for superusers. `reset all` takes back settings that
+ *  only superusers may set, too, but neither of the two roles. @rule R-TX-16 */
+const AS_LOGIN: readonly WireStatement[] = [
+  plain("reset all"),
+  plain("set local session authorization default"),
+  plain("set local role none"),
+];
+
+/** What `reset all` has switched on again. */
+const WITHOUT_JIT = plain("set local jit to off");
 
 /** A subtransaction gives the right to write back when it ends. */
 const SAVEPOINT = plain("savepoint relapi_read_only");
 const RELEASE = plain("release savepoint relapi_read_only");
-
-/** What executions before it have set for themselves. */
-const unset = (names: readonly string[]): WireStatement => ({
-  text: "select pg_catalog.set_config(name, null, true) from pg_catalog.json_array_elements_text($1) name",
-  name: "",
-  values: [JSON.stringify(names)],
-});
 
 /** Nothing is prepared: code of users may run before every statement but the first. @rule R-TX-16 */
 export const createTogether =
@@ -76,8 +78,6 @@ export const createTogether =
       throw fromStatement(result.error, told(result.failedAt));
     };
 
-    const set = new Set<string>();
-
     const run = async (execution: Execution): Promise<readonly ResultRow[]> => {
       if (isGone) throw requestCancelled();
       if (failure !== undefined) throw failure.error;
@@ -85,10 +85,11 @@ export const createTogether =
       if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection is there
       const isRead = execution.access === "read only";
       const { statements, offset } = transactions.build(execution, { prepares: false, sharing }, true, true);
-      const own = new Set(allSettings(execution).map(([name]) => name));
-      const stale = [...set].filter((name) => !own.has(name));
-      const before = [AS_LOGIN, ...(stale.length === 0 ? [] : [unset(stale)]), ...(isRead ? [SAVEPOINT] : [])];
-      for (const name of own) set.add(name);
+      const before = [
+        ...AS_LOGIN,
+        ...(connection.backend.hasNoJit ? [WITHOUT_JIT] : []),
+        ...(isRead ? [SAVEPOINT] : []),
+      ];
       const at = (i: number): number => i - before.length;
       try {
         const { rows } = await send(

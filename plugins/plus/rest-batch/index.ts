@@ -28,12 +28,6 @@ import { batchSettings } from "./settings.ts";
 /** Tells the statements of a batch from others. A client cannot know its value. */
 const PART_OF = "relapi-batch-part";
 
-/** What functions of one request say of its answer is nothing to the next. */
-const OF_ANSWERS = [
-  ["response.headers", ""],
-  ["response.status", ""],
-] as const;
-
 /** Of the request of the batch: what each of its parts has as well. */
 const NOT_PASSED_ON = /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
 
@@ -102,7 +96,7 @@ export const restBatch = definePlugin({
         const batch = batchOf(execution.exchange);
         if (batch === undefined) return next(execution);
         if (execution.end === "rollback") batch.end = "rollback";
-        return batch.execute({ ...execution, settings: [...OF_ANSWERS, ...(execution.settings ?? [])] });
+        return batch.execute(execution);
       },
     });
 
