@@ -138,7 +138,7 @@ const selectPermission = (
   builder: PermissionBuilder,
 ): SelectPermission => {
   noteUnknown(raw, SELECT_KEYS, place, builder.noteKey);
-  const filter = filterOf(raw["filter"], table, builder);
+  const filter = filterOf(required(raw, "filter"), table, builder);
   const rowFields = rowFieldsOf(table, builder.model);
   const limit = limitOf(raw["limit"]);
   const queryRootFields = rootFieldsOf(raw["query_root_fields"]);

@@ -787,6 +787,7 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
             reader: { columns: ["id", "title", "prize"], filter: {} },
             broken: { columns: ["id"], filter: { prize: 1 } },
             endless: { columns: ["id"], filter: {}, limit: "5" },
+            open: { columns: ["id"] },
           }),
           insert_permissions: permissions({ reader: { columns: ["id"] } }),
           update_permissions: permissions({ reader: { columns: ["title"], filter: {}, check: {}, set: { prize: 1 } } }),
@@ -829,6 +830,7 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
       'table album: select permission of reader: column "prize" does not exist',
       'table album: select permission of broken: "prize" is neither a column nor a relationship nor a computed field of table "album"',
       'table album: select permission of endless: limit is a whole number, not "5"',
+      "table album: select permission of open: it has no filter",
       "table album: insert permission of reader: it has no check",
       'table album: update permission of reader: preset column "prize" does not exist',
       "table album: delete permission of reader: it has no filter",
@@ -847,6 +849,31 @@ test("G-MET-12 what does not fit is left out alone, each logged with its place",
   expect(reader.roots.mutation).toBeUndefined();
   expect(Object.keys((await schemaOf(api, "remover")).members("mutation_root"))).toEqual(["delete_album"]);
   expect((await schemaOf(api)).members("album")).toMatchObject({ artist: "artist!" });
+  await api.close();
+});
+
+test("G-FIL-11 a permission without its filter or check grants nothing, inherited or not (M5)", async () => {
+  const { api } = await start(
+    documentOf(
+      [
+        table("album", {
+          select_permissions: permissions({ open: { columns: "*" }, empty: { columns: "*", filter: null } }),
+          insert_permissions: permissions({ open: { columns: "*" } }),
+          update_permissions: permissions({ open: { columns: "*" } }),
+          delete_permissions: permissions({ open: {} }),
+        }),
+        table("artist", { select_permissions: permissions({ open: everything, empty: everything }) }),
+      ],
+      { inherited_roles: [{ role_name: "heir", role_set: ["open", "empty"] }] },
+    ),
+  );
+  for (const role of ["open", "empty", "heir"]) {
+    const { roots, members } = await schemaOf(api, role);
+    const fields = Object.keys(members("query_root"));
+    expect(fields).toContain("artist");
+    expect(fields.filter((name) => name.startsWith("album"))).toEqual([]);
+    expect(roots.mutation).toBeUndefined();
+  }
   await api.close();
 });
 

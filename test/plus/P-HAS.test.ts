@@ -280,6 +280,12 @@ test("P-HAS-4 what does not fit the database is refused, and nothing has changed
       "invalid-configuration",
     ],
     ["pg_create_select_permission", { table: "album", role: "admin", permission: everything }, "validation-failed"],
+    ["pg_create_select_permission", { table: "album", role: "r", permission: { columns: "*" } }, "invalid-configuration"],
+    [
+      "pg_create_select_permission",
+      { table: "album", role: "r", permission: { columns: "*", filter: null } },
+      "invalid-configuration",
+    ],
     ["pg_drop_select_permission", { table: "album", role: "r" }, "permission-denied"],
     ["pg_create_select_permission", { table: "album", role: "r" }, "parse-failed"],
     ["replace_metadata", documentOf([table("nowhere")]), "unexpected"],
