@@ -19,6 +19,7 @@ const jsonb = (name: string, symbol: string, description: string, more: Partial<
 const path = (name: string, symbol: string, description: string): OperatorSpec =>
   jsonb(name, symbol, description, {
     operandType: "text",
+    plansEachTime: true,
     compile: (column, operand) => sql`${column} ${catalogText(symbol)} (${operand})::jsonpath`,
   });
 

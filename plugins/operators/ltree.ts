@@ -38,6 +38,7 @@ export const ltreeOperators = definePlugin({
     ltree("matches-any", "_matches_any", "?", "does `ltree` match any `lquery` in array?", {
       operand: "list",
       operandType: "text",
+      plansEachTime: true,
       compile: (column, operand, context) =>
         sql`${column} ${operator(context, "?")} (${operand})::${ident(context.model.extensions.get("ltree") ?? "public", "lquery")}[]`,
     }),

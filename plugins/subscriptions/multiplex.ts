@@ -20,8 +20,9 @@ import {
 /** Cannot occur unescaped in JSON text. */
 export const ANSWER_SEPARATOR = "\u001e";
 
-/** Longer than any alias the compiler takes from a relation's name by chance. */
+/** Longer than any aliases the compiler takes from a relation's name by chance. */
 const SUBSCRIBERS = "_relapi_subscribers";
+const VALUES = "_relapi_values";
 
 /** A single statement with a JSON body and no checks. */
 export const isMultiplexable = (program: Program): boolean => {
@@ -35,16 +36,37 @@ export const isMultiplexable = (program: Program): boolean => {
   );
 };
 
-/** Whether some value's type is left to the database to infer from its place: a column has to be cast to that type
- *  instead. */
+/** Whether the type of some value is not written down: the database infers it from the place. */
 export const needsTypes = (program: Program): boolean => {
   const chunks = chunksOfProgram(program);
-  return chunks.some((chunk, i) => typeof chunk !== "string" && isPerSubscriber(chunk.slot) && !isCast(chunks[i + 1]));
+  return chunks.some(
+    (chunk, i) => typeof chunk !== "string" && isPerSubscriber(chunk.slot) && castOf(chunks[i + 1]) === undefined,
+  );
 };
 
 const isPerSubscriber = (source: Slot): boolean => !("fixed" in source);
 
-const isCast = (chunk: unknown): boolean => typeof chunk === "string" && chunk.startsWith("::");
+/** A cast to `integer[]`, `timestamp with time zone` or `"public"."mood"`, and nothing behind it. */
+const CAST =
+  /^::((?:double precision|(?:character|bit) varying|time(?:stamp)? with(?:out)? time zone|(?:(?:\w+|"(?:[^"]|"")+")\.)?(?:\w+|"(?:[^"]|"")+"))(?:\[\])*)$/;
+
+const castOf = (chunk: unknown): string | undefined => (typeof chunk === "string" ? CAST.exec(chunk)?.[1] : undefined);
+
+/** The place of a value in SQL text. */
+const PLACE = "\u0001";
+
+/** A function other than `any(…)` that is given a value, `f($1)`, or a value that is cast again, `($1::text)::jsonpath`. */
+const MADE_OF_VALUE = /(?<!\bany)(?<=[\w"])\(+\u0001|\u0001(?:::[\w". [\]]+)?\)+::/i;
+
+/** Whether the planner may look at values: at the pattern of a regular expression, and at what is made of a value alone.
+ *  A fault is an error then, whatever rows there are; a statement over many subscribers meets it with the first row. */
+export const looksAtValues = (program: Program): boolean => {
+  if (program.plansEachTime === true) return true;
+  const chunks = chunksOfProgram(program);
+  return MADE_OF_VALUE.test(
+    chunks.map((chunk) => (typeof chunk === "string" ? chunk : isPerSubscriber(chunk.slot) ? PLACE : "")).join(""),
+  );
+};
 
 /** Asks the database which types it infers. `name`: name of a prepared statement that nothing else uses. `types` of the
  *  row: a JSON array of type names, one per parameter. */
@@ -96,6 +118,22 @@ const haveChanged = (tables: readonly QualifiedName[]): Sql => {
   return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${join(oids)}))`;
 };
 
+/** `<id> <hash> <body>` of the program's rows, where the hash is not `known`. `offset 0` keeps the planner from pulling
+ *  the subqueries up, which would compute the body once for each mention. */
+const hashed = (body: Sql, known: Sql, id: Sql): { readonly answer: Sql; readonly from: Sql; readonly where: Sql } => ({
+  answer: sql`${id}::text || ' ' || _b.hash || ' ' || _b.body`,
+  from: sql`(select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${body}) as _m offset 0) as _a offset 0) as _b`,
+  where: sql`_b.hash is distinct from ${known}`,
+});
+
+const onlyStatement = (program: Program): ProgramStatement & { readonly fragment: Sql } => {
+  const [only] = program.statements;
+  if (only?.fragment === undefined) throw new TypeError("only a statement with its fragment can be multiplexed");
+  return { ...only, fragment: only.fragment };
+};
+
+const ANSWERS = "answers";
+
 /** The program over many subscribers. Its one value is their JSON, `[{"id":0,"hash":"…","p0":"5"}]`. Its column
  *  `answers` holds `<id> <hash> <body>` per result, joined by `ANSWER_SEPARATOR`; NULL if no result differs. `types`:
  *  types of the program's parameters, in order; required if `needsTypes`. `tables`: tables that must stay plain; a
@@ -105,28 +143,53 @@ export const multiplex = (
   types: readonly string[] = [],
   tables: readonly QualifiedName[] = [],
 ): Program => {
-  const [only] = program.statements;
-  if (only?.fragment === undefined) throw new TypeError("only a statement with its fragment can be multiplexed");
+  const { fragment: plain, path } = onlyStatement(program);
   const row = ident(SUBSCRIBERS);
   const slots = subscriberSlots(program);
   const columns = new Map(slots.map((source, i) => [slotKey(source), `p${i}`]));
-  const chunks = chunksOf(only.fragment);
+  /** Values in their types. They are read before the program runs, so that one that its type does not take is an error
+   *  without any row, as it is where it is bound. */
+  const values = new Map<string, { readonly name: string; readonly value: Sql }>();
+  const chunks = chunksOf(plain);
   let at = 0;
   const parts = chunks.map((chunk, i): Sql => {
     if (typeof chunk === "string") return catalogText(chunk);
-    const type = types[at++];
+    const type = castOf(chunks[i + 1]) ?? types[at];
+    at++;
     const source = chunk.slot;
     if (!isPerSubscriber(source)) return slot(source);
-    const value = ident(SUBSCRIBERS, columns.get(slotKey(source)) ?? "");
-    return isCast(chunks[i + 1]) || type === undefined ? value : sql`${value}::${catalogText(type)}`;
+    const column = columns.get(slotKey(source)) ?? "";
+    if (type === undefined) return ident(SUBSCRIBERS, column);
+    const key = `${column} ${type}`;
+    const name = values.get(key)?.name ?? `v${values.size}`;
+    values.set(key, { name, value: sql`${ident(SUBSCRIBERS, column)}::${catalogText(type)}` });
+    return ident(VALUES, name);
   });
   const declared = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
-  // `offset 0` keeps the planner from pulling the subqueries up, which would compute the body once for each mention
-  const fragment = sql`select pg_catalog.string_agg(${row}.id::text || ' ' || _b.hash || ' ' || _b.body, pg_catalog.chr(30))${tables.length === 0 ? empty : sql`, ${haveChanged(tables)}`} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared}) cross join lateral (select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${join(parts, "")}) as _m offset 0) as _a offset 0) as _b where _b.hash is distinct from ${row}.hash`;
+  const read =
+    values.size === 0
+      ? empty
+      : sql` cross join lateral (select ${join([...values.values()].map(({ name, value }) => sql`${value} as ${ident(name)}`))} offset 0) as ${ident(VALUES)}`;
+  const { answer, from, where } = hashed(join(parts, ""), sql`${row}.hash`, sql`${row}.id`);
+  const changed = tables.length === 0 ? empty : sql`, ${haveChanged(tables)}`;
+  const fragment = sql`select pg_catalog.string_agg(${answer}, pg_catalog.chr(30))${changed} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared})${read} cross join lateral ${from} where ${where}`;
   const statement: ProgramStatement = {
     ...toStatement(fragment),
-    columns: ["answers", ...(tables.length === 0 ? [] : ["changed"])],
-    ...(only.path === undefined ? {} : { path: only.path }),
+    columns: [ANSWERS, ...(tables.length === 0 ? [] : ["changed"])],
+    ...(path === undefined ? {} : { path }),
   };
   return { ...program, statements: [statement] };
+};
+
+/** The program for one subscriber, with the same `answers`. Its values are the program's own, and the planner looks at
+ *  them. */
+export const single = (program: Program): Program => {
+  const { fragment: plain, path } = onlyStatement(program);
+  const { answer, from, where } = hashed(plain, sql`null`, sql`0`);
+  const statement: ProgramStatement = {
+    ...toStatement(sql`select ${answer} from ${from} where ${where}`),
+    columns: [ANSWERS],
+    ...(path === undefined ? {} : { path }),
+  };
+  return { ...program, statements: [statement], plansEachTime: true };
 };

@@ -13,7 +13,15 @@ import {
 import type { CostLimitsService } from "../limits/api.ts";
 import type { LiveResult, LiveQuery } from "./api.ts";
 import type { Conditions } from "./conditions.ts";
-import { ANSWER_SEPARATOR, isMultiplexable, multiplex, needsTypes, typesProgram } from "./multiplex.ts";
+import {
+  ANSWER_SEPARATOR,
+  isMultiplexable,
+  looksAtValues,
+  multiplex,
+  needsTypes,
+  single,
+  typesProgram,
+} from "./multiplex.ts";
 
 /** One of the queries that a run answers. */
 export interface Runnable {
@@ -130,6 +138,17 @@ export const createRunner = (context: PluginContext): Runner => {
     bytesOf: () => BYTES_PER_STATEMENT,
   });
 
+  const firsts = new WeakMap<Program, Program>();
+
+  /** For the first result of each, and for the next one after an error; undefined: they are as good as any. */
+  const firstOf = ({ query }: Runnable): Program | undefined => {
+    const program = query.programs[0]?.program;
+    if (program === undefined || !looksAtValues(program)) return undefined;
+    let found = firsts.get(program);
+    if (found === undefined) firsts.set(program, (found = single(program)));
+    return found;
+  };
+
   const multiplexedOf = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
     const [only] = query.programs;
     // bytes cannot travel in JSON
@@ -173,19 +192,35 @@ export const createRunner = (context: PluginContext): Runner => {
     const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
     const text = row?.["answers"];
     if (text === null || text === undefined) return answers;
-    for (const piece of text.split(ANSWER_SEPARATOR)) {
-      const first = piece.indexOf(" ");
-      const second = piece.indexOf(" ", first + 1);
-      const id = Number(piece.slice(0, first));
-      const entry = entries[id];
-      if (entry === undefined) continue;
-      answers[id] = {
-        hash: piece.slice(first + 1, second),
-        text: await textOf(entry.query, [piece.slice(second + 1)]),
-        isError: false,
-      };
-    }
+    for (const piece of text.split(ANSWER_SEPARATOR)) await readAnswer(piece, entries, answers);
     return answers;
+  };
+
+  const readAnswer = async (
+    piece: string,
+    entries: readonly Runnable[],
+    answers: (LiveResult | undefined)[],
+  ): Promise<void> => {
+    const first = piece.indexOf(" ");
+    const second = piece.indexOf(" ", first + 1);
+    const id = Number(piece.slice(0, first));
+    const entry = entries[id];
+    if (entry === undefined) return;
+    answers[id] = {
+      hash: piece.slice(first + 1, second),
+      text: await textOf(entry.query, [piece.slice(second + 1)]),
+      isError: false,
+    };
+  };
+
+  /** As the plain query, which its planner may refuse. */
+  const runFirst = async (facts: CohortFacts, program: Program, entry: Runnable): Promise<LiveResult | undefined> => {
+    const { query } = entry;
+    const programs = query.programs.map((one) => ({ ...one, program }));
+    const [row] = await context.execute({ ...executionOf(facts, query), programs });
+    const answers: (LiveResult | undefined)[] = [undefined];
+    await readAnswer(row?.["answers"] ?? "", [entry], answers);
+    return answers[0];
   };
 
   const runAlone = async (
@@ -210,9 +245,21 @@ export const createRunner = (context: PluginContext): Runner => {
         for (const [i, { query }] of entries.entries())
           if (hashes[i] === undefined) await limits.check(executionOf(facts, query));
       const together = await multiplexedOf(facts, first);
-      if (together !== undefined) return runTogether(facts, together, entries, hashes);
-      const answers: (LiveResult | undefined)[] = [];
-      for (const [i, entry] of entries.entries()) answers.push(await runAlone(facts, entry, hashes[i]));
+      const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
+      if (together === undefined) {
+        for (const [i, entry] of entries.entries()) answers[i] = await runAlone(facts, entry, hashes[i]);
+        return answers;
+      }
+      const alone = firstOf(first);
+      if (alone === undefined) return runTogether(facts, together, entries, hashes);
+      const others: number[] = [];
+      for (const [i, entry] of entries.entries())
+        if (hashes[i] === undefined) answers[i] = await runFirst(facts, alone, entry);
+        else others.push(i);
+      if (others.length === 0) return answers;
+      const [rest, known] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])]; // their own indexes
+      for (const [at, answer] of (await runTogether(facts, together, rest, known)).entries())
+        answers[others[at]!] = answer; // as many
       return answers;
     },
   };

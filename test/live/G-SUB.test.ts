@@ -407,6 +407,91 @@ test("G-SUB-4 without any source of changes a live query is answered once", asyn
   await deaf.close();
 });
 
+describe("errors of values that no row is compared with", async () => {
+  const served = await startLive(forGraphql({ liveQueryInterval: 20, dbMaxRows: 100 }));
+  await served.sql(`
+    create table shelf (id int primary key, doc jsonb, title text, words tsvector, path ltree, size int, code bit(3), at date, sizes int[]);
+    create table book (id int primary key, shelf_id int references shelf);
+    create function shelves_of(pattern text) returns setof shelf language sql stable as $$ select * from shelf where title = pattern $$;
+    grant select on shelf, book to sea_anon`);
+  await served.reload();
+
+  const none = (where: string): string => `{ shelf(where: {id: {_eq: -1}, ${where}}) { id } }`;
+  test.each([
+    none('doc: {_jsonb_path_exists: "$.("}'),
+    none('doc: {_jsonb_path_match: "$.("}'),
+    none('title: {_regex: "("}'),
+    none('title: {_niregex: "*"}'),
+    none('title: {_similar: "("}'),
+    none('title: {_like: "a"}'),
+    none('path: {_matches: "!!"}'),
+    none('path: {_matches_any: ["!!"]}'),
+    none('path: {_matches_fulltext: "&"}'),
+    none('doc: {_cast: {String: {_regex: "("}}}'),
+    none("size: {_eq: 1}"),
+    none('code: {_eq: "2"}'),
+    none('at: {_eq: "2020-13-01"}'),
+    '{ book(where: {id: {_eq: -1}, shelf: {doc: {_jsonb_path_exists: "Arrival"}}}) { id } }',
+    '{ book { id shelf { books(where: {shelf: {title: {_regex: "("}}}) { id } } } }',
+    '{ shelves_of(args: {pattern: "a"}, where: {doc: {_jsonb_path_exists: "Arrival"}}, offset: 2) { id } }',
+    '{ shelf_aggregate(where: {title: {_regex: "("}}) { aggregate { count } } }',
+  ])("G-SUB-20 the first answer is that of the query: %s (first-hour H3)", async (selection) => {
+    const socket = await initiated(served);
+    for (const id of ["1", "2"]) subscribe(socket, id, `subscription ${selection}`);
+    const plain = await served.gql(`query ${selection}`);
+    for (const _ of ["1", "2"]) {
+      const { type, payload } = await socket.next();
+      expect(type === "error" ? { errors: payload } : payload).toEqual(plain);
+    }
+    await socket.close();
+  });
+
+  test.each([
+    "title=match.(",
+    "title=match(any).{a,(}",
+    "title=like.a",
+    "words=fts.a b",
+    "words=fts(nope).a",
+    "path=eq.a..b",
+    "size=eq.x",
+    "size=in.(1,x)",
+    "size=eq(any).{1",
+    "doc->>a=match.(",
+    "doc=cs.{",
+    "code=eq.2",
+    "at=gt.2020-13-01",
+    "sizes=ov.{1,x}",
+    "sizes=cs.{1}",
+  ])("G-SUB-20 R-MED-1 the first event is the answer of GET ?%s (first-hour H3)", async (filter) => {
+    const path = `/shelf?id=eq.-1&${encodeURI(filter)}`;
+    const plain = await served.get(path);
+    const stream = await openEvents(served, path);
+    if (stream.response.statusCode === 200) {
+      await until(() => stream.events.length > 0, "the first event");
+      const { event, data } = stream.events[0]!;
+      expect([event === undefined ? 200 : 400, JSON.parse(data)]).toEqual([plain.status, plain.json()]);
+    } else expect(stream.response.statusCode).toBe(plain.status);
+    stream.close();
+  });
+
+  test("G-SUB-20 of several in one statement, one is an error and the others are not (first-hour H3)", async () => {
+    const socket = await initiated(served);
+    const query = "subscription ($p: String!) { shelf(where: {doc: {_jsonb_path_exists: $p}}) { id } }";
+    for (const [id, p] of Object.entries({ a: "$.a", b: "$.(", c: "$.c" })) subscribe(socket, id, query, { p });
+    const heard = new Map<string, any>();
+    while (heard.size < 3) {
+      const { id, payload } = await socket.next();
+      heard.set(id, payload);
+    }
+    expect(heard.get("a")).toEqual({ data: { shelf: [] } });
+    expect(heard.get("b")).toMatchObject({ errors: [{ message: "database query error" }] });
+    expect(heard.get("c")).toEqual({ data: { shelf: [] } });
+    await served.sql("insert into shelf (id, doc) values (1, '{\"c\": 1}')");
+    expect(await socket.next()).toMatchObject({ id: "c", payload: { data: { shelf: [{ id: 1 }] } } });
+    await socket.close();
+  });
+});
+
 describe("time", async () => {
   const filters = {
     before_now: { at: { _lte: "now()" } },
