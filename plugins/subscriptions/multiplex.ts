@@ -53,10 +53,10 @@ const CAST =
 const castOf = (chunk: unknown): string | undefined => (typeof chunk === "string" ? CAST.exec(chunk)?.[1] : undefined);
 
 /** The place of a value in SQL text. */
-const PLACE = "\u0001";
+const PLACE = "$0";
 
 /** A function other than `any(…)` that is given a value, `f($1)`, or a value that is cast again, `($1::text)::jsonpath`. */
-const MADE_OF_VALUE = /(?<!\bany)(?<=[\w"])\(+\u0001|\u0001(?:::[\w". [\]]+)?\)+::/i;
+const MADE_OF_VALUE = /(?<!\bany)(?<=[\w"])\(+\$0|\$0(?:::[\w". [\]]+)?\)+::/i;
 
 /** Whether the planner may look at values: at the pattern of a regular expression, and at what is made of a value alone.
  *  A fault is an error then, whatever rows there are; a statement over many subscribers meets it with the first row. */
