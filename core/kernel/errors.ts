@@ -114,6 +114,25 @@ export const poolTimeout = (): RelApiError =>
     message: "Timed out acquiring connection from connection pool.",
   });
 
+/** Worded as the server does, which is not asked. @rule R-ERR-7 */
+export const nulCharacter = (path?: string): RelApiError =>
+  new RelApiError({
+    code: "22021",
+    status: 400,
+    message: 'invalid byte sequence for encoding "UTF8": 0x00',
+    path,
+  });
+
+/** Worded as the server does, which is not asked. @rule R-ERR-7 */
+export const nulEscape = (path?: string): RelApiError =>
+  new RelApiError({
+    code: "22P05",
+    status: 400,
+    message: "unsupported Unicode escape sequence",
+    details: "\\u0000 cannot be converted to text.",
+    path,
+  });
+
 /** The client disconnected; nobody will read this response. */
 export const requestCancelled = (): RelApiError =>
   new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });

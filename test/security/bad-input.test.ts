@@ -3,7 +3,8 @@
 import { connect } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
-import { adminSecret } from "../support/tokens.ts";
+import { initiated, subscribe } from "../support/live.ts";
+import { adminSecret, bearer } from "../support/tokens.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
@@ -549,6 +550,127 @@ describe("GraphQL, addresses and methods", () => {
         '{"path":"$","error":"resource does not exist","code":"not-found"}',
       ]);
     });
+});
+
+// --- NUL --------------------------------------------------------------------------------------------------------------
+
+describe("NUL", () => {
+  const NUL = "\u0000";
+  const statements: string[] = [];
+  const noting = { logQuery: true, logger: { ...logger, info: (message: string) => void statements.push(message) } };
+  const byte = { code: "22021", message: 'invalid byte sequence for encoding "UTF8": 0x00', details: null, hint: null };
+  const escape = {
+    code: "22P05",
+    message: "unsupported Unicode escape sequence",
+    details: "\\u0000 cannot be converted to text.",
+    hint: null,
+  };
+
+  test("R-ERR-7 in a filter, a path, an argument, a body or a claim is refused before a statement is sent (ci 40)", async () => {
+    const api = await startApi({ ...noting, on: rest.database });
+    const refused = async (request: string, error: unknown, parts?: { headers?: HeaderValues; body?: unknown }) => {
+      statements.length = 0;
+      const [method = "", path = ""] = request.split(/ (.*)/s);
+      const answer = await api.request(method, path, parts);
+      expect([answer.status, answer.json(), statements], request).toEqual([400, error, []]);
+    };
+    for (const path of [
+      "/ports?name=eq.a%00b",
+      "/ports?name=in.(a%00,b)",
+      "/ports?name=match.a%00",
+      "/ports?name=wfts.a%00",
+      "/ports?or=(name.eq.a%00,id.eq.1)",
+      "/ports?select=vessels(name)&vessels.name=eq.%00",
+      "/ports?id=eq.1%00",
+      "/vessels?flags=cs.{a%00}",
+      "/vessels?specs->>a%00=eq.1",
+      "/vessels?select=specs->a%00->b",
+      "/vessels?order=specs->>a%00",
+      "/rpc/json_key?data={}&key=a%00",
+    ])
+      await refused(`GET ${path}`, byte);
+    const ports = (body: unknown, type = "application/json", path = "/ports") =>
+      refused(`POST ${path}`, escape, { headers: { "content-type": type }, body });
+    await ports({ name: NUL });
+    await ports([{ name: "a" }, { name: `a${NUL}` }]);
+    await ports({ name: "a", [NUL]: 1 }, "application/json", "/ports?columns=name");
+    await ports({ name: "a", specs: { [NUL]: 1 } }, "application/json", "/vessels");
+    await ports({ data: {}, key: NUL }, "application/json", "/rpc/json_key");
+    await ports('{"a":"\\u0000"}', "application/json", "/rpc/raw_jsonb");
+    await ports(`name\n${NUL}\n`, "text/csv");
+    await ports("name=%00", "application/x-www-form-urlencoded");
+    await refused("PATCH /ports?id=eq.1", escape, { body: { name: NUL } });
+    await refused("POST /rpc/raw_text", byte, { headers: { "content-type": "text/plain" }, body: `a${NUL}` });
+    for (const claims of [{ role: `sea_anon${NUL}` }, { role: "sea_anon", a: [NUL] }, { role: "sea_anon", [NUL]: 1 }])
+      await refused("GET /ports", byte, { headers: bearer(claims) });
+  });
+
+  test("R-ERR-7 an escape behind a backslash and a byte of binary data are none (ci 40)", async () => {
+    const headers = { prefer: "tx=rollback, return=representation" };
+    const inserted = await rest.post("/ports?select=name", { headers, body: { name: "\\u0000" } });
+    expect([inserted.status, inserted.json()]).toEqual([201, [{ name: "\\u0000" }]]);
+    const sent = await rest.post("/rpc/raw_bytes", {
+      headers: { "content-type": "application/octet-stream" },
+      body: Buffer.from([0x61, 0]),
+    });
+    expect([sent.status, sent.text]).toEqual([200, "2"]);
+  });
+
+  test("R-ERR-7 in values and variables of GraphQL is refused before a statement is sent (ci 40)", async () => {
+    const api = await startApi(forGraphql({ ...noting, on: rest.database }));
+    const refused = async (query: string, variables: Record<string, unknown>, message: string, path = "$") => {
+      statements.length = 0;
+      const { errors } = await api.gql(query, variables);
+      expect([errors, statements], query).toEqual([
+        [{ message, extensions: expect.objectContaining({ path, code: "data-exception" }) }],
+        [],
+      ]);
+    };
+    const artists = "$.selectionSet.insert_artist.args.objects";
+    await refused('{ artist(where: { name: { _eq: "a\\u0000" } }) { id } }', {}, byte.message);
+    await refused("query ($x: String) { artist(where: { name: { _like: $x } }) { id } }", { x: NUL }, byte.message);
+    await refused("query ($x: [String!]) { artist(where: { name: { _in: $x } }) { id } }", { x: [NUL] }, byte.message);
+    await refused(
+      "query ($x: artist_bool_exp) { artist(where: $x) { id } }",
+      { x: { name: { _eq: NUL } } },
+      byte.message,
+    );
+    await refused('{ artist(where: { stats: { _has_key: "\\u0000" } }) { id } }', {}, byte.message);
+    await refused('{ search_albums(args: { term: "\\u0000" }) { id } }', {}, byte.message);
+    await refused(
+      'mutation { update_artist(where: { id: { _eq: 1 } }, _set: { name: "\\u0000" }) { affected_rows } }',
+      {},
+      byte.message,
+    );
+    const inStats = "query ($x: jsonb) { artist(where: { stats: { _contains: $x } }) { id } }";
+    await refused(inStats, { x: { a: NUL } }, escape.message);
+    await refused(inStats, { x: { [NUL]: 1 } }, escape.message);
+    await refused(
+      "mutation ($x: jsonb) { update_artist(where: { id: { _eq: 1 } }, _append: { stats: $x }) { affected_rows } }",
+      { x: { a: NUL } },
+      escape.message,
+    );
+    const insert = "mutation ($x: [artist_insert_input!]!) { insert_artist(objects: $x) { affected_rows } }";
+    await refused(insert, { x: [{ name: "a" }, { name: NUL }] }, escape.message, artists);
+    await refused(insert, { x: [{ name: "a", stats: { a: NUL } }] }, escape.message, artists);
+  });
+
+  test("R-ERR-7 in a variable ends that live query alone (ci 40)", async () => {
+    const socket = await initiated(graphql);
+    const query = "subscription ($x: String) { artist(where: { name: { _eq: $x } }) { id } }";
+    subscribe(socket, "good", query, { x: "Later" });
+    expect(await socket.next()).toMatchObject({ id: "good", type: "next", payload: { data: { artist: [] } } });
+    subscribe(socket, "bad", query, { x: NUL });
+    expect(await socket.next()).toMatchObject({
+      id: "bad",
+      type: "error",
+      payload: [{ message: byte.message, extensions: { code: "data-exception" } }],
+    });
+    await graphql.sql("insert into artist (id, name) values (7001, 'Later')");
+    expect(await socket.next()).toMatchObject({ id: "good", payload: { data: { artist: [{ id: 7001 }] } } });
+    await graphql.sql("delete from artist where id = 7001");
+    await socket.close();
+  });
 });
 
 // --- below HTTP -----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import type { Listener } from "./listener.ts";
 import { fromStatement, isPgError, refusalOf } from "./pg-errors.ts";
 import type { Connection, Target } from "./connection.ts";
 import type { ScriptOptions, ScriptResult } from "./script-result.ts";
+import { refuseNul } from "../values/nul.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
 import type { ReplicationConnection } from "./replication.ts";
@@ -268,6 +269,9 @@ const run = <Row>(connection: Connection, statement: Sql): Promise<readonly Row[
 };
 
 const fixedValue = (slot: Slot): BoundValue => {
-  if ("fixed" in slot) return slot.fixed;
+  if ("fixed" in slot) {
+    refuseNul(slot.fixed);
+    return slot.fixed;
+  }
   throw new TypeError("a statement outside a request cannot have slots for request values: use value()");
 };

@@ -4,7 +4,8 @@ import type { Json } from "../plan/plan.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
-import { roleNotFound } from "../../kernel/errors.ts";
+import { nulCharacter, roleNotFound } from "../../kernel/errors.ts";
+import { hasNulEscape, refuseNul } from "../values/nul.ts";
 
 export type DatabaseSetting = readonly [name: string, value: string];
 
@@ -52,7 +53,11 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
   // as a role's name it would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const each of [settings, own]) each.set("role", session.databaseRole ?? "none");
-  settings.set("request.jwt.claims", session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role }));
+  const claims = session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role });
+  for (const text of settings.values()) refuseNul(text);
+  // row policies read them as JSON
+  if (hasNulEscape(claims)) throw nulCharacter();
+  settings.set("request.jwt.claims", claims);
   return { ...textsOf(settings), own: textsOf(own) };
 };
 

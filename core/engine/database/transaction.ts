@@ -9,6 +9,7 @@ import type { Current } from "../current.ts";
 import type { Model } from "../model/model.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
+import { refuseNul } from "../values/nul.ts";
 import { FORGET_SEQUENCES, type Cleaning } from "./cleaning.ts";
 import type { PlanOwner } from "./prepared.ts";
 import { createRoleWatch, type Switcher } from "./role-watch.ts";
@@ -208,26 +209,35 @@ const buildFrame = (ask: Ask<FrameSource>): Frame => {
 
 const NO_VALUES: readonly SentValue[] = [];
 
-/** The values of a statement's parameters. @throws RelApiError `missing-session-variable` @rule G-FIL-7 */
+/** The values of a statement's parameters. `path`: its place in the request. @throws RelApiError
+ *  `missing-session-variable`, `22021`, `22P05` @rule G-FIL-7 R-ERR-7 */
 export const fillSlots = (
   slots: readonly Slot[],
   values: readonly SentValue[],
   session: Session,
+  path?: string,
 ): readonly SentValue[] => {
   if (slots.length === 0) return NO_VALUES;
   const filled: SentValue[] = [];
   for (const source of slots) {
-    if ("param" in source) filled.push(values[source.param] ?? null);
-    else if ("fixed" in source) filled.push(source.fixed);
+    if ("param" in source) {
+      const value = values[source.param] ?? null;
+      refuseNul(value, source.isJson, path);
+      filled.push(value);
+    } else if ("fixed" in source) filled.push(source.fixed);
     else if ("sessionJson" in source) filled.push(sessionJson(session, source.sessionJson));
     else {
       const variable = session.variables[source.session];
       if (variable === undefined && source.optional !== true) throw missingSessionVariable(source.session);
+      if (variable !== undefined) refuseNul(variable);
       filled.push(variable ?? null);
     }
   }
   return filled;
 };
+
+const placeOf = (run: Execution["programs"][number] | undefined): string | undefined =>
+  run?.program.statements[run.program.main]?.path ?? run?.path;
 
 /** Those of the request first. */
 export const allSettings = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
@@ -336,7 +346,10 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
 
       const statements: WireStatement[] = [...frame.opening];
       const values: string[] = [...frame.first, ...sessionValues];
-      for (const [, value] of settings) values.push(value);
+      for (const [, value] of settings) {
+        refuseNul(value);
+        values.push(value);
+      }
       for (const value of frame.afterwards) values.push(value);
       statements.push({ text: frame.settingsText, name: frame.settingsName, values });
       for (const line of script.lines) {
@@ -348,7 +361,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
             name: comment === undefined ? name : "",
             isMultiRow,
             rowOf,
-            values: fillSlots(slots, programs[program]?.values ?? [], session),
+            values: fillSlots(slots, programs[program]?.values ?? [], session, placeOf(programs[program])),
           });
       }
       const mayCoalesce =

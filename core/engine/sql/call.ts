@@ -3,7 +3,7 @@ import { baseTypeOf, nameKey, relationOf, type Routine } from "../model/model.ts
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
 import { noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
-import { compileValue } from "./value.ts";
+import { compileJson, compileValue } from "./value.ts";
 
 /** `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the row. */
 export const routineArguments = (compiler: Compiler, given: readonly RoutineArgument[], row?: Sql): Sql => {
@@ -55,7 +55,7 @@ export const compileCall = (
   const taken = routine.parameters.filter((parameter) => payload.names.includes(parameter.name));
   const columns = join(taken.map((parameter) => sql`${ident(parameter.name)} ${catalogText(parameter.sqlType)}`));
   const passed = namedArguments(routine, new Map(taken.map(({ name }) => [name, ident(row, name)])));
-  const json = compileValue(compiler, { ...payload.json, type: "json" });
+  const json = compileJson(compiler, payload.json, "json");
   const from =
     payload.shape === "object"
       ? sql`pg_catalog.json_to_record(${json}) as ${ident(row)}(${columns})`

@@ -26,8 +26,8 @@ export interface ListedValues {
 
 /** Where a parameter's value comes from when the statement is run. */
 export type Slot =
-  /** index into the values that came with the plan */
-  | { readonly param: number }
+  /** index into the values that came with the plan. `isJson`: the statement reads the strings of the JSON text */
+  | { readonly param: number; readonly isJson?: true }
   /** session variable by lower-case name; missing is an error unless `optional` */
   | { readonly session: string; readonly optional?: boolean }
   /** all session variables as a JSON object, under each of these prefixes too (G-SES-5) */

@@ -80,7 +80,10 @@ const applied = (compiler: Compiler, fragment: Sql, name: string | undefined): S
 
 /** A bound value. Without `type` the database infers one from the place. @rule R-FLT-3 G-OP-36 */
 export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
-  if ("param" in ref) return applied(compiler, slot({ param: ref.param }, ref.type), ref.apply);
+  if ("param" in ref)
+    return ref.type === "jsonb"
+      ? compileJson(compiler, ref, ref.type)
+      : applied(compiler, slot({ param: ref.param }, ref.type), ref.apply);
   if ("session" in ref) {
     if (ref.session === true) return slot({ sessionJson: compiler.registry.sessionPrefixes }, ref.type);
     return applied(compiler, slot({ session: ref.session, optional: ref.missing === "null" }, ref.type), ref.apply);
@@ -88,6 +91,12 @@ export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
   if ("constant" in ref) return applied(compiler, slot({ fixed: ref.constant }, ref.type), ref.apply);
   return sql`((${earlierRows(compiler, ref.step, "uses")})[1]).${ident(ref.column)}`;
 };
+
+/** JSON text whose strings the statement reads: rows, arguments, a document. */
+export const compileJson = (compiler: Compiler, ref: ValueRef, type: "json" | "jsonb"): Sql =>
+  "param" in ref
+    ? applied(compiler, slot({ param: ref.param, isJson: true }, type), ref.apply)
+    : compileValue(compiler, { ...ref, type });
 
 /** Relations written by the steps of the sequence a compiler works on, in order. */
 export const stepRelations = new WeakMap<Compiler, QualifiedName[]>();

@@ -7,7 +7,7 @@ import { refuseTargetColumn } from "./names.ts";
 import { neededColumns } from "./needs.ts";
 import { compilePredicate, readText } from "./predicate.ts";
 import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
-import { compileValue, wroteRows } from "./value.ts";
+import { compileJson, compileValue, wroteRows } from "./value.ts";
 
 export interface CompiledWrite {
   /** `with _w as (…)` without the `with`. */
@@ -60,7 +60,7 @@ const payloadRows = (
   isFirstOnly: boolean,
 ): { readonly from: Sql; readonly valueOf: (column: string) => Sql } => {
   const row = compiler.alias("_p");
-  const json = compileValue(compiler, { ...rows.payload, type: "json" });
+  const json = compileJson(compiler, rows.payload, "json");
   const parserOf = (name: string) => {
     const column = columnOf(relation, name);
     return column === undefined ? undefined : compiler.model.representations.get(column.type)?.fromJson;
