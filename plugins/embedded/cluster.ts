@@ -75,28 +75,47 @@ const loadOnDemand: Extension = {
 /** The one timer of the engine, which `statement_timeout` sets. */
 export interface Alarm {
   readonly extension: Extension;
-  /** Lets PostgreSQL look which of its timeouts have passed, between its messages. Otherwise it takes an alarm that no
-   *  longer concerns it for one that is still to come, and sets no other. */
+  /** Between two groups of messages: PostgreSQL forgets an alarm that no longer concerns a statement. It would set no
+   *  other one before that alarm. */
   settle(): void;
 }
 
 /** `changed`: called when PostgreSQL sets its timer; 0 stops it. It can be called while a statement runs, but nothing can
  *  reach PostgreSQL then: the thread has to be ended. */
 export function createAlarm(changed: (milliseconds: number) => void): Alarm {
-  let isSet = false;
+  let setMs = 0;
+  let toldMs = 0;
+  let aheadMs = 0;
+  let isSettling = false;
   let raise: ((timer: number, now: number) => void) | undefined;
+
+  const tell = (): void => {
+    if (toldMs !== setMs) changed(setMs);
+    toldMs = setMs;
+  };
+
+  /** As a signal would. PostgreSQL ends the timeouts that have passed by then, and sets its timer for the next one. */
+  const wake = (at: number): void => {
+    if (setMs === 0) return;
+    aheadMs = at;
+    raise?.(0, performance.now());
+    aheadMs = 0;
+  };
+
   return {
     extension: {
       name: "alarm",
       setup: async (_pg, emscriptenOptions: { instantiateWasm: Instantiate }) => {
         const instantiateWasm: Instantiate = (imports, done) => {
           const { env } = imports;
-          if (env !== undefined && "_setitimer_js" in env)
+          if (env !== undefined && "_setitimer_js" in env && "emscripten_date_now" in env) {
             env["_setitimer_js"] = (_timer: number, milliseconds: number): number => {
-              isSet = milliseconds > 0;
-              changed(milliseconds);
+              setMs = milliseconds;
+              if (!isSettling) tell();
               return 0;
             };
+            env["emscripten_date_now"] = () => Date.now() + aheadMs;
+          }
           return emscriptenOptions.instantiateWasm(imports, (instance, module) => {
             raise = instance.exports["_emscripten_timeout"] as typeof raise;
             done(instance, module);
@@ -106,7 +125,13 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
       },
     },
     settle() {
-      if (isSet) raise?.(0, performance.now());
+      if (setMs === 0) return;
+      isSettling = true;
+      wake(0); // that of a statement has ended with it
+      wake(setMs + 1); // what is left is the one by which PostgreSQL counts its statistics while it has nothing to do
+      wake(0);
+      isSettling = false;
+      tell();
     },
   };
 }

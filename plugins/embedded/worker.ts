@@ -75,6 +75,7 @@ function createBackend(pg: PGlite, settle: () => void) {
   const greet = async (): Promise<Uint8Array> => {
     used = 0;
     await exchange(startupPacket);
+    settle();
     return buffer.slice(0, used);
   };
 

@@ -83,7 +83,9 @@ export const createDatabase = (
     else logger.info("the database takes new connections again");
   };
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
-  const open = (to: Target, connectMs = Math.min(acquisitionMs, CONNECT_MS)): Pool =>
+  // an embedded database may be starting again
+  const usualConnectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
+  const open = (to: Target, connectMs = usualConnectMs): Pool =>
     createPool({
       target: to,
       maxCount: "stream" in to ? EMBEDDED_CONNECTIONS : options.dbPool,
