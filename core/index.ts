@@ -27,6 +27,7 @@ export {
   type CallOptions,
 } from "./http/call.ts";
 export { isOwnCall } from "./http/call.ts";
+export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
 export { pathReader, repeatsHost } from "./http/pipeline.ts";
 export { cookieOf, firstHeaders, mountOf, utf8Text, type RequestSettings } from "./http/request-headers.ts";

@@ -1,3 +1,4 @@
+export { answerClientError } from "./client-errors.ts";
 export { fullCompat } from "./full-compat.ts";
 export { gqlCompat } from "./gql-compat.ts";
 export { knownOptions, knownPlugins } from "./known-plugins.ts";

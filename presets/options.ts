@@ -60,7 +60,7 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbPreRequest?: NonNullable<RelApiOptions["dbPreRequest"]> | undefined;
   /** Plans, statements, documents and whatever else is kept between requests, in bytes as far as they can be estimated; those used longest ago make room. `0`: nothing is kept (R-CAC-1), which with `DB_PREPARED_STATEMENTS=false` makes a server whose answers owe nothing to earlier requests: for comparison, not for use. Default: `67108864`. */
   readonly cacheBytes?: NonNullable<RelApiOptions["cacheBytes"]> | undefined;
-  /** Path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself (`api.rest`) too. Default: `65536`. */
+  /** Path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself too. The standalone server takes as many bytes again for the headers. Default: `65536`. */
   readonly maxUrlBytes?: NonNullable<RelApiOptions["maxUrlBytes"]> | undefined;
   /** A larger request body is refused with 413; compressed ones count unpacked, CSV as the JSON of its rows too. At most 268435456. Default: `33554432`. */
   readonly maxBodyBytes?: NonNullable<RelApiOptions["maxBodyBytes"]> | undefined;

@@ -20,6 +20,7 @@ import {
 import { adminServer } from "../plugins/admin/index.ts";
 import { workerLimits } from "../plugins/limits/worker-limits.ts";
 import type { EnvironmentSettings } from "./environment.ts";
+import { answerClientError } from "./client-errors.ts";
 import { settingFindings } from "./findings.ts";
 import { lostLog } from "./lost-log.ts";
 import { presetNamed } from "./named.ts";
@@ -100,7 +101,8 @@ export const serve = async (
       ...admin,
     ),
   );
-  const headersMs = resolveOptions(options, coreSettings).requestTimeout * 1000;
+  const { requestTimeout, maxUrlBytes } = resolveOptions(options, coreSettings);
+  const headersMs = requestTimeout * 1000;
   // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
   const server = createServer(
     {
@@ -108,9 +110,12 @@ export const serve = async (
       headersTimeout: headersMs,
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2),
+      // as much for the headers
+      maxHeaderSize: 2 * maxUrlBytes,
     },
     api,
   );
+  server.on("clientError", answerClientError);
   api.attach(server);
   try {
     await listen(server, settings, options);

@@ -70,7 +70,7 @@ const HASURA: Readonly<Record<string, string>> = {
   HTTP_LOG_QUERY_ONLY_ON_ERROR: "set LOG_QUERY",
   JWT_SECRETS: "set JWT_SECRET: it takes a list of key objects",
   MAX_CACHE_SIZE: NO_REDIS,
-  MAX_TOTAL_HEADER_LENGTH: "Node takes 16 KiB: set NODE_OPTIONS=--max-http-header-size=…",
+  MAX_TOTAL_HEADER_LENGTH: "set MAX_URL_BYTES: the URL and the headers may each have so many bytes",
   METADATA_DATABASE_EXTENSIONS_SCHEMA: "metadata is a folder or a file, and needs no database: leave it out",
   METADATA_DATABASE_URL: "metadata is a folder or a file: set METADATA, and DATABASE_URL for the data",
   METADATA_DEFAULTS: "write them into the metadata, and set METADATA",

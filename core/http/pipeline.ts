@@ -11,6 +11,7 @@ import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
 import type { AddedStep, AddedSurface, Answer, Done, Headers, RequestStep } from "./exchange.ts";
+import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
 import type { HeldBodies, Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
@@ -242,7 +243,10 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const run = async (exchange: RequestExchange): Promise<void> => {
     runningCount++;
     try {
-      const streaming = respond(exchange, await answer(exchange));
+      const answered = await answer(exchange);
+      // one that came too slowly is not waited for once more
+      if (!exchange.request.complete && answered.status !== 408) lingerAfter(exchange.request);
+      const streaming = respond(exchange, answered);
       if (streaming !== undefined) await streaming;
     } catch (fault) {
       logger.error("failed to write the response", faultFacts(fault));
@@ -304,7 +308,10 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (owner === undefined) {
         if (next !== undefined) return next();
         const last = surfaces.findLast(({ isPage }) => isPage !== true);
-        if (last === undefined) return void response.writeHead(404).end();
+        if (last === undefined) {
+          lingerAfter(request);
+          return void response.writeHead(404).end();
+        }
         // the only listener: the last surface encodes the 404, after the credentials were checked (R-PIPE-2)
         owner = {
           plugin: last.plugin,

@@ -189,7 +189,7 @@ export const coreSettings = [
     ...defineLimit(
       "maxUrlBytes",
       64 * 1024,
-      "path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself (`api.rest`) too",
+      "path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself too. The standalone server takes as many bytes again for the headers",
     ),
     isFixed: true,
   },

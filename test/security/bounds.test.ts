@@ -1,6 +1,6 @@
 /** What comes from outside, and what goes out, is bounded in bytes and time. */
 import express from "express";
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -371,6 +371,102 @@ describe("request bodies", () => {
     });
     expect((await api.metrics())['relapi_refused_total{limit="maxUrlBytes"}']).toBe(4);
   });
+
+  /** Writes all of it before it reads anything, as blocking clients do. Rejects where the connection is reset. */
+  const sendAll = (port: number, head: string, bytes: number): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1");
+      const chunks: Buffer[] = [];
+      socket.on("error", reject).on("end", () => resolve(Buffer.concat(chunks).toString("latin1")));
+      atFileEnd(async () => void socket.destroy());
+      socket.pause();
+      socket.write(head);
+      const piece = Buffer.alloc(64 * 1024, "x");
+      let left = bytes;
+      const write = (): void => {
+        while (left > 0) {
+          const length = Math.min(left, piece.length);
+          left -= length;
+          if (!socket.write(piece.subarray(0, length))) return void socket.once("drain", write);
+        }
+        socket.on("data", (chunk) => void chunks.push(chunk)).resume();
+      };
+      write();
+    });
+
+  const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
+
+  test("R-BND-9 R-BND-10 the standalone server takes 64 KiB, and answers beyond them with an error object (F1)", async () => {
+    const served = await serve({
+      options: { ...database.options, dbSchemas: ["edge"], anonRole: "sea_anon", logLevel: "silent" },
+      server: { port: 0, host: "127.0.0.1", unixSocketMode: 0o600, workers: 1 },
+    });
+    atFileEnd(served.stop);
+    await served.api.ready;
+    const { port } = served.server.address() as AddressInfo;
+    const get = (query: string, headers = ""): Promise<string> =>
+      sendAll(
+        port,
+        `GET /api/long?select=id&id=eq.3&t=neq.${query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`,
+        0,
+      );
+    const pad = (length: number): string => "y".repeat(length);
+    expect(bodyOf(await get(pad(65_000), `Authorization: Basic ${pad(40_000)}\r\n`))).toEqual([{ id: 3 }]);
+    const long = await get(pad(66_000));
+    expect(long).toMatch(/^HTTP\/1\.1 414 /);
+    expect(bodyOf(long)).toMatchObject({ code: "PGRST100", hint: "The limit is the setting maxUrlBytes." });
+    for (const [query, headers] of [
+      [pad(140_000), ""],
+      [pad(5_000_000), ""],
+      ["", `Authorization: Basic ${pad(140_000)}\r\n`],
+      ["", `X-Some: ${pad(5_000_000)}\r\n`],
+    ] as const) {
+      const refused = await get(query, headers);
+      expect(refused).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+      expect(bodyOf(refused)).toEqual({
+        code: "PGRST100",
+        details: null,
+        hint: "The limit is the setting maxUrlBytes for the URL, and the same number of bytes for the headers.",
+        message: "The URL and the headers of the request are too long",
+      });
+    }
+    const garbled = await sendAll(port, "GET /api/long HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 0);
+    expect(garbled).toMatch(/^HTTP\/1\.1 400 /);
+    expect(bodyOf(garbled)).toMatchObject({ code: "PGRST102" });
+  });
+
+  test.each([
+    ["node:http", (listener: RequestListener) => listener],
+    ["Express", (listener: RequestListener) => express().use(listener)],
+  ] as const)(
+    "R-BND-10 G-HTTP-15 an answer reaches a client that still sends a body, behind %s (F3)",
+    async (_, mount) => {
+      const api = await withSmallBodies();
+      const server = createServer(mount(api.relApi)).listen(0);
+      atFileEnd(async () => void server.close());
+      const { port } = server.address() as AddressInfo;
+      const bytes = 8 * MIB;
+      const json = "Content-Type: application/json";
+      for (const [path, header, status] of [
+        ["/rpc/size", json, 413],
+        ["/word", json, 413],
+        ["/word", `${json}\r\nAuthorization: Bearer no.token.here`, 401],
+        ["/nowhere", json, 413],
+        ["/rpc/size", `${json}\r\nContent-Encoding: zstd`, 415],
+        ["/rpc/size", `${json}\r\nHost: y`, 400],
+        ["/v1/graphql", json, 413],
+        ["/v1/graphql", `${json}\r\nContent-Encoding: zstd`, 415],
+        ["/v1/graphql", `${json}\r\nX-Session-Admin-Secret: wrong`, 200],
+      ] as const)
+        for (const length of [`Content-Length: ${bytes}`, "Transfer-Encoding: chunked"]) {
+          const chunk = length.startsWith("Transfer") ? `${bytes.toString(16)}\r\n` : "";
+          const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\nConnection: close\r\n${length}\r\n\r\n${chunk}`;
+          const answer = await sendAll(port, head, bytes);
+          expect([path, header, length, answer.slice(0, 12)]).toEqual([path, header, length, `HTTP/1.1 ${status}`]);
+          expect(answer.endsWith("}")).toBe(status !== 400);
+        }
+    },
+  );
 
   test("R-BND-3 what cannot be unpacked is 400, an encoding that is not known 415", async () => {
     const api = await withSmallBodies();
