@@ -19,7 +19,7 @@ export interface ResultStream<Message> {
   /** Held back while the client is slow; a newer one replaces it. `make` builds the message when it is sent. */
   offer(make: () => Message): void;
   readonly isSlow: boolean;
-  /** Sent in any case, then the end. */
+  /** What is held back is sent, then `last`, then the end. */
   end(last?: Message): void;
 }
 
@@ -94,6 +94,9 @@ export const answerStream = <Message>(
       },
       end: (last) => {
         if (isEnded) return;
+        const newest = waiting;
+        waiting = undefined;
+        if (newest !== undefined) write(format.encode(newest()));
         if (last !== undefined) write(format.encode(last));
         if (format.end !== undefined) write(format.end);
         ended();

@@ -3,7 +3,7 @@ import { without, type Logger } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { initiated, noneIsDue, openEvents, roundTrip, startLive, subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
-import type { TestSocket } from "../support/socket.ts";
+import { openSocket, type TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
@@ -370,6 +370,59 @@ describe("errors", () => {
       await expectEnds("locked", open);
     },
   );
+
+  test.each(["before a run", "after a failed run"])(
+    "G-SUB-8 a reload ends live queries of each transport with the error, %s (ci P2)",
+    async (order) => {
+      const isFailed = order === "after a failed run";
+      const table = isFailed ? "late_end" : "soon_end";
+      const { polled, socket, stream } = await following(table);
+      const headers = asAdmin("music_reader") as Record<string, string>;
+      const query = `subscription { ${table} { id } }`;
+      const old = await openSocket(polled, { path: "/v1/graphql", protocols: ["graphql-ws"] });
+      await old.init({ headers });
+      old.send({ id: "1", type: "start", payload: { query } });
+      expect(await old.next()).toMatchObject({ type: "data", payload: { data: { [table]: [{ id: 1 }] } } });
+      await polled.sql(`revoke select on public.${table} from music_reader`);
+      if (isFailed) {
+        for (const each of [socket, old])
+          expect(await each.next()).toMatchObject({
+            payload: { errors: [{ extensions: { code: "permission-error" } }] },
+          });
+        await until(() => stream.events.length === 2, "the stream has the error");
+      }
+      await polled.reload();
+      const message = expect.stringMatching(`^no subscriptions exist$|^field '${table}' not found`);
+      expect(await old.next((sent) => sent.type === "error")).toMatchObject({ payload: { errors: [{ message }] } });
+      await old.close();
+      await expectEnds(table, { polled, socket, stream });
+    },
+  );
+
+  test("G-SUB-8 a client that has not read its last results gets the error behind them (ci P2)", async () => {
+    await api.sql(`
+      create table public.wide (id int primary key, filler text); insert into public.wide values (1, '');
+      grant select on public.wide to music_reader`);
+    await api.reload();
+    const headers = asAdmin("music_reader") as Record<string, string>;
+    const body = { query: "subscription { wide { id filler } }" };
+    const stream = await openEvents(api, "/v1/graphql", { method: "POST", headers, body });
+    await until(() => stream.events.length === 1, "the first event");
+    stream.response.pause();
+    let count = 0;
+    await until(async () => {
+      await api.sql("update public.wide set filler = repeat($1, 2000000)", [String(count++ % 10)]);
+      await noneIsDue(api.context);
+      return (api.context.counters.get("unread-bytes") ?? 0) > 0;
+    }, "results wait for the client");
+    await api.sql("revoke select on public.wide from music_reader");
+    await api.reload();
+    stream.response.resume();
+    await stream.ended;
+    const message = expect.stringMatching("^no subscriptions exist$|^field 'wide' not found");
+    expect(JSON.parse(stream.events.at(-2)?.data ?? "")).toMatchObject({ errors: [{ message }] });
+    expect(stream.events.at(-1)?.event).toBe("complete");
+  });
 
   test("G-SUB-9 what is wrong with the document is said at once and starts nothing", async () => {
     const socket = await initiated(api);
