@@ -196,6 +196,32 @@ gqlCases(api, [
     },
   },
   {
+    title: "G-DOC-9 equal objects are merged, whatever the order of their fields (field F5)",
+    query: `{ ...A ...B }
+      fragment A on query_root { album(where: {artist_id: {_eq: 1}, id: {_gt: 0, _lt: 2}}) { id artist { albums(where: {id: {_eq: 1}, title: {}}) { id } } } }
+      fragment B on query_root { album(where: {id: {_lt: 2, _gt: 0}, artist_id: {_eq: 1}}) { title artist { albums(where: {title: {}, id: {_eq: 1}}) { title } } } }`,
+    data: { album: [{ id: 1, title: "Arrival", artist: { albums: [{ id: 1, title: "Arrival" }] } }] },
+  },
+  {
+    title: "G-DOC-9 so are lists of them, with variables and JSON in them (field F5)",
+    query: `query ($a: Int!) {
+      profile(where: {_or: [{doc: {_contains: {x: 1, y: {b: 2, a: 3}}}, id: {_eq: $a}}]}) { id }
+      profile(where: {_or: [{id: {_eq: $a}, doc: {_contains: {y: {a: 3, b: 2}, x: 1}}}]}) { __typename }
+    }`,
+    variables: { a: -1 },
+    data: { profile: [] },
+  },
+  {
+    title: "G-DOC-9 a list in another order is another list (field F5)",
+    query: "{ album(where: {id: {_in: [1, 2]}}) { id } album(where: {id: {_in: [2, 1]}}) { id } }",
+    error: { message: "inconsistent arguments between multiple selections of field 'album'" },
+  },
+  {
+    title: "G-DOC-9 G-ORD-2 an order_by in another order is another order (field F5)",
+    query: "{ album(order_by: {id: asc, title: asc}) { id } album(order_by: {title: asc, id: asc}) { id } }",
+    error: { message: "inconsistent arguments between multiple selections of field 'album'" },
+  },
+  {
     title: "G-DOC-9 equal ones are merged, whatever the order of their arguments",
     query:
       "{ album(limit: 1, order_by: {id: asc}) { id } album(order_by: {id: asc}, limit: 1) { title artist { id } } ...q } fragment q on query_root { album(limit: 1, order_by: {id: asc}) { artist { name } id } }",

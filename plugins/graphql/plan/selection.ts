@@ -4,6 +4,7 @@ import {
   getNamedType,
   isObjectType,
   isRequiredArgument,
+  Kind,
   print,
   type ArgumentNode,
   type FieldNode,
@@ -11,6 +12,7 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
   type SelectionSetNode,
+  type ValueNode,
 } from "graphql";
 import { fieldOf } from "../types/lazy-types.ts";
 import { atKey } from "../coerce/paths.ts";
@@ -26,9 +28,27 @@ interface Collected {
   readonly selections: SelectionSetNode[];
 }
 
+/** Objects are equal whatever the order of their fields. */
+const valueText = (value: ValueNode): string => {
+  switch (value.kind) {
+    case Kind.OBJECT:
+      return `{${value.fields
+        .map((field) => `${field.name.value}:${valueText(field.value)}`)
+        .sort()
+        .join()}}`;
+    case Kind.LIST:
+      return `[${value.values.map(valueText).join()}]`;
+    default:
+      return print(value);
+  }
+};
+
+/** The order of its fields is the order of the rows. @rule G-ORD-2 */
+const isOrder = (name: string): boolean => name === "order_by" || name === "orderBy";
+
 const argumentsText = (node: FieldNode): string =>
   [...(node.arguments ?? [])]
-    .map((argument) => print(argument))
+    .map(({ name: { value: name }, value }) => `${name}:${isOrder(name) ? print(value) : valueText(value)}`)
     .sort()
     .join();
 
