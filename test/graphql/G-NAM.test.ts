@@ -414,6 +414,50 @@ gqlCases(byDefault, [
   },
 ]);
 
+test("G-NAM-8 the aggregate of a relationship is selected by its name in camelCase (field F6)", async () => {
+  const api = await startApi(
+    forGraphql({
+      metadata: {
+        version: 3,
+        sources: [
+          {
+            name: "default",
+            kind: "postgres",
+            customization: { naming_convention: "graphql-default" },
+            tables: [
+              { table: "album" },
+              {
+                table: "artist",
+                array_relationships: ["all_albums", "OwnAlbums", "albums", "_more_albums"].map((name) => ({
+                  name,
+                  using: { foreign_key_constraint_on: { table: "album", column: "artist_id" } },
+                })),
+              },
+            ],
+          },
+        ],
+      },
+    }),
+  );
+  const schema = await schemaOf(api);
+  const namesOf = (type: string): readonly string[] =>
+    Object.keys(schema.members(type)).filter((name) => name.endsWith("Aggregate"));
+  expect(namesOf("Artist")).toEqual([
+    "_moreAlbumsAggregate",
+    "albumsAggregate",
+    "allAlbumsAggregate",
+    "ownAlbumsAggregate",
+  ]);
+  const kept = ["OwnAlbumsAggregate", "_more_albumsAggregate", "albumsAggregate", "all_albumsAggregate"];
+  expect(namesOf("ArtistOrderBy")).toEqual(kept);
+  expect(namesOf("ArtistBoolExp")).toEqual(kept);
+  expect(
+    await api.gql(`{ artist(limit: 1, orderBy: [{all_albumsAggregate: {count: DESC}}], where: {all_albumsAggregate: {count: {predicate: {_gt: 0}}}}) {
+      all_albums { id } allAlbumsAggregate { aggregate { count } } } }`),
+  ).toMatchObject({ data: { artist: [{ allAlbumsAggregate: { aggregate: { count: expect.any(Number) } } }] } });
+  await api.close();
+});
+
 test("G-NAM-7 the metadata's own convention comes first", async () => {
   const api = await startApi(
     forGraphql({

@@ -117,7 +117,8 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
       return (
         type &&
         ([
-          context.build.fieldName({ text: each.name, isCustom: true }, "aggregate"),
+          // in order_by and where the relationship's name stays as it is (G-NAM-8)
+          context.build.fieldName(each.name, "aggregate"),
           {
             config: {
               type: required(type),
