@@ -294,6 +294,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly mcpAllowedOrigins?: NonNullable<RelApiOptions["mcpAllowedOrigins"]> | undefined;
   /** Requests of one REST batch (P-BAT-6). Default: `50`. */
   readonly maxBatchRequests?: NonNullable<RelApiOptions["maxBatchRequests"]> | undefined;
+  /** A REST batch that has had its connection for so long is undone and answered 504 (P-BAT-8). The statements of each request have their own limit (`statement_timeout`). Default: `30` (seconds). */
+  readonly batchTimeout?: NonNullable<RelApiOptions["batchTimeout"]> | undefined;
   /** A time that DELETE sets instead of deleting, in tables that have such a column, and that hides the row (P-DEL-1). Unset: rows are deleted. */
   readonly softDeleteColumn?: NonNullable<RelApiOptions["softDeleteColumn"]> | undefined;
   /** Who may ask by `X-Relapi-Why` which conditions took rows away: `admin` callers with the admin secret, whatever role they act as; `roles` all callers but anonymous ones too, about the rows that their role sees (P-WHY-1). Default: `"off"`. */

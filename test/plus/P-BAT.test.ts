@@ -47,6 +47,7 @@ await database.query(`
   create function press.seen_settings() returns json language sql stable as $$
     select json_object_agg(name, setting) from pg_settings where source = 'session' and name not in ('jit', 'transaction_read_only')
   $$;
+  create function press.nap(seconds float8) returns void language sql volatile as 'select pg_sleep(seconds)';
   create function press.quiet() returns int language sql as 'select 1';
   grant usage on schema press to sea_anon, sea_clerk;
   grant all on all tables in schema press to sea_anon;
@@ -641,6 +642,32 @@ describe("limits", () => {
     expect((await batch([{ path: "/author" }, { path: "/author" }], {}, small)).status).toBe(400);
     expect((await batch([{ path: `/author?name=eq.${"x".repeat(300)}` }], {}, small)).status).toBe(413);
   });
+
+  test.skipIf(!capabilities.realServer)(
+    "P-BAT-8 a batch that takes too long is undone, and its connection is free (S8)",
+    async () => {
+      const hasty = await startApi({ ...settings, batchTimeout: 1, dbPool: 1 });
+      const nap = (seconds: number) => ({ method: "POST", path: "/rpc/nap", body: { seconds } });
+      const answer = await batch(
+        [add2("Late"), ...Array.from({ length: 40 }, () => nap(0.2)), { ...nap(600), id: "last" }],
+        {},
+        hasty,
+      );
+      expect([answer.status, answer.json()]).toEqual([
+        504,
+        {
+          code: "batch-timeout",
+          details: null,
+          hint: "The limit is the setting batchTimeout.",
+          message: "The batch took longer than 1 seconds",
+          request: expect.any(Number),
+        },
+      ]);
+      expect((await batch([{ ...nap(600), id: "long" }], {}, hasty)).json()).toMatchObject({ request: 1, id: "long" });
+      expect((await hasty.get("/api/author?name=eq.Late&select=id")).json()).toEqual([]);
+      await hasty.close();
+    },
+  );
 
   test("P-BAT-1 a table of that name is a table, and other methods know nothing of it", async () => {
     expect((await api.get("/api/batch")).json().code).toBe("PGRST205");

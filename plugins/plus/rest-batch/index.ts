@@ -22,7 +22,7 @@ import {
 } from "../../../core/index.ts";
 import type { RestGuide, RestGuideService } from "../../rest/api.ts";
 import { BadReference, fillBody, fillPath, isReference, type Answered } from "./references.ts";
-import { malformed, readParts, refused, type Part } from "./requests.ts";
+import { malformed, readParts, refused, tookTooLong, type Part } from "./requests.ts";
 import { batchSettings } from "./settings.ts";
 
 /** Tells the statements of a batch from others. A client cannot know its value. */
@@ -33,6 +33,8 @@ const NOT_PASSED_ON = /^(?:accept|content-|prefer$|range|if-|transfer-encoding|c
 
 /** The client has left. */
 const CANCELLED = "request-cancelled";
+
+const SECOND_MS = 1000;
 
 /** A body of a request stands in an object of a list. */
 const LEVELS_OF_LIST = 2;
@@ -150,9 +152,11 @@ export const restBatch = definePlugin({
       const id = randomUUID();
       const { databaseRole } = exchange.session;
       const isolation = databaseRole === undefined ? undefined : context.model().roles.get(databaseRole)?.isolation;
-      const { maxJsonDepth, maxResultBytes } = context.options;
+      const { maxJsonDepth, maxResultBytes, batchTimeout } = context.options;
       const bodies: (string | undefined)[] = [];
       let failed: Answer | undefined;
+      let underWay: Part | undefined;
+      let isLate = false;
       const encode = (error: RelApiError): Answer =>
         (context.service<RestGuideService>("rest-guide") as RestGuide).encodeError(error, exchange); // it is required
       const work = async (execute: PluginContext["execute"]) => {
@@ -172,6 +176,7 @@ export const restBatch = definePlugin({
         };
         for (const [i, part] of parts.entries()) {
           batch.place = i + 1;
+          underWay = part;
           try {
             const answer = await send(exchange, root, part, id, i + 1, answered);
             const body = jsonOf(answer);
@@ -191,14 +196,28 @@ export const restBatch = definePlugin({
         }
         return { result: entries, end: batch.end };
       };
+      /** Cancels what runs when the client leaves, or when the time is over. */
+      const onGone: Execution["onGone"] = (cancel) => {
+        const forget = exchange.onGone(cancel);
+        const timer = setTimeout(() => {
+          isLate = true;
+          cancel();
+        }, batchTimeout * SECOND_MS);
+        return () => {
+          forget();
+          clearTimeout(timer);
+        };
+      };
       try {
-        const entries = await context.transaction({ isolation, onGone: (listener) => exchange.onGone(listener) }, work);
+        const entries = await context.transaction({ isolation, onGone }, work);
         return {
           status: 200,
           headers: [["Content-Type", "application/json; charset=utf-8"]],
           body: `[${entries.join(",\n ")}]`,
         };
       } catch (error) {
+        if (isLate && underWay !== undefined)
+          return failureOf(underWay, parts.indexOf(underWay) + 1, encode(tookTooLong(batchTimeout)));
         if (failed === undefined || (isRelApiError(error) && error.code === CANCELLED)) throw error;
         return failed;
       } finally {

@@ -42,6 +42,15 @@ export const refused = (message: string, part?: number, hint: string | null = nu
 export const malformed = (message: string, part?: number): RelApiError =>
   refused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
 
+/** @rule P-BAT-8 */
+export const tookTooLong = (seconds: number): RelApiError =>
+  new RelApiError({
+    code: "batch-timeout",
+    status: 504,
+    message: `The batch took longer than ${seconds} seconds`,
+    hint: "The limit is the setting batchTimeout.",
+  });
+
 type Fields = Readonly<Record<string, Json>>;
 
 const isObject = (value: Json | undefined): value is Fields =>

@@ -1,6 +1,8 @@
 /** Settings of `rest-batch`. */
 import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
 
+const MAX_SECONDS = 2_000_000; // timers take no more
+
 export const batchSettings = [
   defineOption({
     name: "maxBatchRequests",
@@ -8,6 +10,15 @@ export const batchSettings = [
     kind: settingKinds.wholeNumber(1),
     default: 50,
     description: "requests of one REST batch (P-BAT-6)",
+  }),
+  defineOption({
+    name: "batchTimeout",
+    environment: ["BATCH_TIMEOUT"],
+    kind: settingKinds.wholeNumber(1, MAX_SECONDS),
+    default: 30,
+    unit: "seconds",
+    description:
+      "a REST batch that has had its connection for so long is undone and answered 504 (P-BAT-8). The statements of each request have their own limit (`statement_timeout`)",
   }),
 ] as const;
 
