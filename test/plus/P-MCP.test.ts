@@ -247,6 +247,156 @@ describe("P-MCP-5 caps", () => {
   });
 });
 
+describe("P-MCP-5 an answer within its limit, and what it leaves out", async () => {
+  await base.sql(`
+    create schema hall;
+    grant usage on schema hall to sea_captain;
+    create table hall.spatial_ref_sys (id int primary key);
+    create table hall.item (id int primary key, name text, secret text);
+    create table hall.tag (id int primary key, word text);
+    create table hall.item_tag (item_id int references hall.item, tag_id int references hall.tag, primary key (item_id, tag_id));
+    create table hall.part (id int primary key, item_id int references hall.item, name text, secret text);
+    insert into hall.item select i, 'item ' || i, 'hidden' from generate_series(1, 250) i;
+    insert into hall.part values (1, 1, 'bolt', 'hidden');
+    grant select (id, name), insert (id, name), update (name), delete on hall.item to sea_captain;
+    grant select (id, item_id, name) on hall.part to sea_captain;
+    grant select on hall.tag, hall.spatial_ref_sys to sea_captain;
+    create table hall.inbox (id int, note text);
+    grant insert on hall.inbox to sea_captain;
+    create function hall.unnamed(int, text) returns int language sql stable as 'select 1';
+    create function hall.half(a int, text) returns int language sql stable as 'select 1';
+    create function hall.weigh(a int) returns int language sql stable as 'select 1';
+    create function hall.weigh(a text) returns int language sql stable as 'select 2';
+    create function hall.named(a int) returns int language sql stable as 'select a';
+    create function hall.items() returns setof int language sql stable as 'select generate_series(1, 250)';
+    create extension if not exists hstore with schema hall;
+    alter extension hstore add table hall.spatial_ref_sys;
+  `);
+  const hall = await start({ dbSchemas: ["hall"] });
+  const inHall = await connect(hall);
+  const writer = await connect(await start({ dbSchemas: ["hall"], mcpWrites: true }));
+
+  test("what extensions brought and what no call by names reaches is not listed (H4)", async () => {
+    const { tables, functions } = (await call("list_tables", {}, inHall)).structuredContent;
+    expect(tables.map(({ name }: any) => name)).toEqual(["item", "part", "tag"]);
+    expect(functions.map(({ name }: any) => name)).toEqual(["items", "named"]);
+    for (const name of ["unnamed", "half", "weigh", "hstore", "akeys"])
+      expect((await call("call_function", { function: name }, inHall)).content[0]?.text).toContain("no such function");
+    expect((await call("read_rows", { table: "spatial_ref_sys" }, inHall)).content[0]?.text).toContain("no such table");
+  });
+
+  test("a long list has pages, and none is larger than the limit (H4)", async () => {
+    await base.sql(`
+      create schema long; grant usage on schema long to sea_captain;
+      do $$ begin for i in 1..120 loop
+        execute format('create table long.t%s (id int); comment on table long.t%1$s is %L; grant select on long.t%1$s to sea_captain', i, repeat('"c" ', 200));
+        execute format('create function long.f%s(a int) returns int language sql stable as %L', i, 'select 1');
+      end loop; end $$`);
+    const mcpMaxBytes = 20_000;
+    const by = await connect(await start({ dbSchemas: ["long"], mcpMaxBytes }));
+    const names: string[] = [];
+    let offset: number | undefined = 0;
+    while (offset !== undefined) {
+      const result = await call("list_tables", { offset }, by);
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(mcpMaxBytes);
+      const { tables, functions, has_more: more, next_offset: next } = result.structuredContent;
+      names.push(...[...tables, ...functions].map(({ name }: any) => name));
+      expect(more).toBe(next === undefined ? undefined : true);
+      offset = next;
+    }
+    expect([names.length, new Set(names).size]).toEqual([240, 240]);
+    const { contents } = await by.readResource({ uri: "relapi://schema" });
+    expect(Buffer.byteLength(JSON.stringify(contents))).toBeLessThanOrEqual(mcpMaxBytes);
+    const uris: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const listed: any = await by.listResources(cursor === undefined ? {} : { cursor });
+      expect(Buffer.byteLength(JSON.stringify(listed))).toBeLessThanOrEqual(mcpMaxBytes);
+      uris.push(...listed.resources.map(({ uri }: any) => uri));
+      cursor = listed.nextCursor;
+    } while (cursor !== undefined);
+    expect(uris).toHaveLength(121);
+    await expect(by.listResources({ cursor: "x" })).rejects.toThrow("not one of this list");
+  });
+
+  test("the limit counts the text and the structured content of an answer (H4)", async () => {
+    const mcpMaxBytes = 10_000;
+    const by = await connect(await start({ dbSchemas: ["hall"], mcpMaxBytes }));
+    for (const limit of [10, 100, 250]) {
+      const result = await call("read_rows", { table: "item", limit }, by);
+      expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(mcpMaxBytes);
+    }
+    const select = "id,name,a:name,b:name,c:name";
+    expect((await call("read_rows", { table: "item", select }, by)).content[0]?.text).toContain("more than 10000");
+  });
+
+  test("P-MCP-8 without select the columns that the role may read are read, in embeds too (H5)", async () => {
+    const first = { table: "item", order: "id", limit: 1 };
+    const row = { id: 1, name: "item 1" };
+    const part = { id: 1, item_id: 1, name: "bolt" };
+    expect(await rowsOf("read_rows", first, inHall)).toEqual([row]);
+    expect(await rowsOf("read_rows", { ...first, select: "*" }, inHall)).toEqual([row]);
+    expect(await rowsOf("read_rows", { ...first, select: "*,part(*)" }, inHall)).toEqual([{ ...row, part: [part] }]);
+    expect(await rowsOf("read_rows", { ...first, select: "name,parts:part!inner(*)" }, inHall)).toEqual([
+      { name: "item 1", parts: [part] },
+    ]);
+    expect(await rowsOf("search_rows", { table: "item", text: "ITEM 250" }, inHall)).toEqual([
+      { id: 250, name: "item 250" },
+    ]);
+    const added = { id: 1000, name: "new" };
+    const changed = { id: 1000, name: "newer" };
+    const filters = [{ column: "id", operator: "eq", value: 1000 }];
+    expect(await rowsOf("insert_rows", { table: "item", rows: [added] }, writer)).toEqual([added]);
+    expect(await rowsOf("update_rows", { table: "item", set: { name: "newer" }, filters }, writer)).toEqual([changed]);
+    expect(await rowsOf("delete_rows", { table: "item", filters }, writer)).toEqual([changed]);
+    expect((await call("insert_rows", { table: "inbox", rows: [{ id: 1 }] }, writer)).isError).toBeUndefined();
+    expect((await call("read_rows", { ...first, select: "*,secret" }, inHall)).content[0]?.text).toContain("42501");
+  });
+
+  test("P-MCP-9 a list that was cut says so, and where it goes on (M2)", async () => {
+    const read = async (args: object, by = inHall) =>
+      (await call("read_rows", { table: "item", select: "id", order: "id", ...args }, by)).structuredContent;
+    expect(await read({ limit: 1000 })).toMatchObject({ row_count: 100, has_more: true, next_offset: 100 });
+    expect(await read({ offset: 200 })).toMatchObject({ row_count: 50, has_more: false });
+    expect((await read({ offset: 200 })).next_offset).toBeUndefined();
+    expect(await read({ offset: 150 })).toMatchObject({ row_count: 100, has_more: false });
+    const cut = await call("read_rows", { table: "item", limit: 2 }, inHall);
+    expect(JSON.stringify(cut.content)).toContain("call the tool again with offset 2");
+    const count = [{ function: "count" }];
+    const groups = { table: "item", aggregates: count, group_by: ["id"], order: "id", limit: 3, offset: 3 };
+    expect((await call("aggregate_rows", groups, inHall)).structuredContent).toMatchObject({
+      rows: [{ id: 4 }, { id: 5 }, { id: 6 }],
+      has_more: true,
+      next_offset: 6,
+    });
+    const called = await call("call_function", { function: "items", offset: 240 }, inHall);
+    expect(called.structuredContent).toMatchObject({ row_count: 10, has_more: false });
+    const search = await call("search_rows", { table: "item", text: "item", limit: 5 }, inHall);
+    expect(search.structuredContent).toMatchObject({ row_count: 5, has_more: true });
+    const limited = await connect(await start({ dbSchemas: ["hall"], dbMaxRows: 20 }));
+    expect(await read({}, limited)).toMatchObject({ row_count: 20, has_more: true, next_offset: 20 });
+    expect(await read({ offset: 240 }, limited)).toMatchObject({ row_count: 10, has_more: false });
+  });
+
+  test("P-MCP-2 a related table behind a junction that the role may not read is not offered (L11)", async () => {
+    const { related } = (await call("describe_table", { table: "item" }, inHall)).structuredContent;
+    expect(related.map(({ embed }: any) => embed)).toEqual(["part"]);
+  });
+
+  test("P-MCP-3 an unknown, missing or endless argument is refused with its name (L11)", async () => {
+    const said = async (args: Record<string, unknown>) =>
+      (await call("read_rows", args, inHall)).content[0]?.text ?? "";
+    expect(await said({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
+    expect(await said({})).toBe('the argument "table" is missing');
+    const long = "id,".repeat(100_000);
+    expect(await said({ table: "item", select: long })).toContain("longer than 65536 bytes");
+    expect(await said({ table: "item", filters: [{ column: "name", operator: "eq", value: long }] })).toContain(
+      "The URL is longer than 65536 bytes",
+    );
+    expect(await said({ table: "item", select: "part(".repeat(10_000) })).toContain("PGRST100");
+  });
+});
+
 describe("P-MCP-6 rows that give orders stay data", () => {
   test("nothing of a row or comment is in tools, instructions or names of resources", async () => {
     const said = JSON.stringify([await client.listTools(), client.getInstructions(), await client.listResources()]);
@@ -310,7 +460,10 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
   });
 
   test("credentials are those of the other surfaces", async () => {
-    expect((await send(LIST, { authorization: "Bearer wrong" })).status).toBe(401);
+    const wrong = await send(LIST, { authorization: "Bearer wrong" });
+    const refusedByRest = await api.get("/agent", { headers: { authorization: "Bearer wrong" } });
+    expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([401, refusedByRest.headers["www-authenticate"]]);
+    expect(wrong.headers["www-authenticate"]).toContain("invalid_token");
     const closed = await start({ anonRole: undefined });
     const refused = await send(LIST, { authorization: null }, closed);
     expect([refused.status, refused.json().error.code]).toEqual([401, -32001]);

@@ -18,11 +18,32 @@ const fenced = (data: string): string => {
   return `${NOTICE} The data stands between the two lines with ${mark}.\n<<<${mark}\n${data}\n${mark}>>>`;
 };
 
-/** `json`: as the database wrote it; `value`: the same, parsed. */
-export const dataResult = (json: string, value: Record<string, unknown>): ToolResult => ({
-  content: [{ type: "text", text: fenced(json) }],
+/** `json`: as the database wrote it; `value`: the same, parsed. `said`: about it, in words of our own. */
+export const dataResult = (json: string, value: Record<string, unknown>, said?: string): ToolResult => ({
+  content: [
+    { type: "text", text: fenced(json) },
+    ...(said === undefined ? [] : [{ type: "text" as const, text: said }]),
+  ],
   structuredContent: { notice: NOTICE, ...value },
 });
+
+const bytesOf = (result: ToolResult): number => Buffer.byteLength(JSON.stringify(result));
+
+/** Bytes of a result beside its data, or a little more. */
+export const bytesAround = (): number => bytesOf(dataResult("", {}, moreSaid(Number.MAX_SAFE_INTEGER))) + 100;
+
+export const moreSaid = (offset: number): string => `There is more: call the tool again with offset ${offset}.`;
+
+const TOO_LARGE = "Ask for fewer columns or rows, or for less of what is embedded.";
+
+export const tooLarge = (bytes: number, most: number): ToolResult =>
+  failedResult(`The answer has ${bytes} bytes, more than ${most}. ${TOO_LARGE}`);
+
+/** All parts of the answer count. @rule P-MCP-5 */
+export const withinBytes = (result: ToolResult, most: number): ToolResult => {
+  const bytes = bytesOf(result);
+  return bytes <= most ? result : tooLarge(bytes, most);
+};
 
 /** Messages of the database quote rows. */
 export const failedResult = (said: string, data?: string): ToolResult => ({

@@ -11,6 +11,7 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import type { RestGuideService } from "../../rest/api.ts";
+import { withExtensionMembers } from "./extensions.ts";
 import { seenBy } from "./schema.ts";
 import { answerMessage } from "./server.ts";
 import { mcpSettings } from "./settings.ts";
@@ -60,6 +61,13 @@ const requestOf = (exchange: Exchange): Request => {
   return new Request(`http://localhost${PATH}`, { method: "POST", headers });
 };
 
+/** As on the REST surface, which says why a token was refused. @rule R-AUT-9 */
+const challenge = (code: string, message: string): readonly [string, string] => {
+  const isRefused = code === "token-refused" || code === "token-claims-refused";
+  const reason = message.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
+  return ["WWW-Authenticate", isRefused ? `Bearer error="invalid_token", error_description="${reason}"` : "Bearer"];
+};
+
 const createSurface = (context: PluginContext): Surface => {
   const policy = createOriginPolicies(() => context.options.mcpAllowedOrigins);
   /** A page whose name leads here (DNS rebinding) sends its own origin, and a program none. @rule P-MCP-7 */
@@ -93,9 +101,9 @@ const createSurface = (context: PluginContext): Surface => {
         stop();
       }
     },
-    encodeError: ({ status, message, headers }: RelApiError) => {
+    encodeError: ({ code, status, message, headers }: RelApiError) => {
       const isSaid = status !== 401 || headers.some(([name]) => name.toLowerCase() === "www-authenticate");
-      return rpcError(status, REFUSED, message, isSaid ? headers : [...headers, ["WWW-Authenticate", "Bearer"]]);
+      return rpcError(status, REFUSED, message, isSaid ? headers : [...headers, challenge(code, message)]);
     },
   };
 };
@@ -116,13 +124,14 @@ const operationOf = (message: unknown): { readonly kind: string; readonly name?:
   };
 };
 
-/** @rule P-MCP-1 … P-MCP-7 */
+/** @rule P-MCP-1 … P-MCP-9 */
 export const mcp = definePlugin({
   name: "mcp",
   // its path is below the root of that surface, which answers what the tools ask for
   before: ["rest"],
   settings: mcpSettings,
-  apply: (_hooks, context) => {
+  apply: (hooks, context) => {
+    hooks.introspect.tapPromise("mcp", withExtensionMembers);
     context.addSurface(createSurface(context));
   },
 });

@@ -14,6 +14,13 @@ import {
   type TableOperation,
   type Visibility,
 } from "../../../core/index.ts";
+import { isOfExtension } from "./extensions.ts";
+
+/** An answer has everything twice: as text, which is JSON in JSON, and as structured content. */
+const bytesOf = (value: object): number => {
+  const json = JSON.stringify(value);
+  return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
+};
 
 /** Tables and functions by the names that tools take. */
 export interface Seen {
@@ -41,6 +48,13 @@ export const operationsOf = (relation: Relation, sight: Visibility): readonly Ta
       (operation === "select" ? isReadable(relation, sight) : relation.writable[operation]),
   );
 
+const namesOf = ({ parameters }: Routine): string => JSON.stringify(parameters.map(({ name }) => name).toSorted());
+
+/** Arguments of a tool have names, and only names choose the overload. */
+const isCalledByNames = (routine: Routine, overloads: readonly Routine[]): boolean =>
+  routine.parameters.every(({ name }) => name !== undefined && name !== "") &&
+  overloads.every((other) => other === routine || namesOf(other) !== namesOf(routine));
+
 /** Bare in the first schema. */
 const shown = (model: Model, { schema, name }: QualifiedName): string =>
   schema === model.schemas[0] ? name : `${schema}.${name}`;
@@ -49,12 +63,15 @@ export const seenBy = (model: Model, session: Session): Seen => {
   const sight = sightOf(model, session);
   const isExposed = ({ schema }: QualifiedName): boolean => model.schemas.includes(schema);
   const tables = [...model.relations.values()]
-    .filter((relation) => isExposed(relation) && operationsOf(relation, sight).length > 0)
+    .filter(
+      (relation) => isExposed(relation) && !isOfExtension(model, relation) && operationsOf(relation, sight).length > 0,
+    )
     .map((relation) => [shown(model, relation), relation] as const);
   const isTrigger = ({ returns }: Routine): boolean =>
     ["trigger", "event_trigger"].includes(model.types.get(returns.type)?.name ?? "");
   const functions = [...model.routines.values()].flatMap((overloads) => {
-    const callable = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && sight.calls(routine));
+    const own = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && sight.calls(routine));
+    const callable = own.filter((routine) => !isOfExtension(model, routine) && isCalledByNames(routine, own));
     const [first] = callable;
     return first === undefined ? [] : [[shown(model, first), callable] as const];
   });
@@ -70,30 +87,76 @@ export const mayWrite = (overloads: readonly Routine[]): boolean =>
 /** A text that somebody has put into the database: never an instruction. @rule P-MCP-6 */
 const comment = (text: string | undefined): object => (text === undefined ? {} : { untrusted_comment: text });
 
-export const listSeen = ({ model, sight, tables, functions }: Seen, writes: boolean): object => ({
-  tables: [...tables].map(([name, relation]) => ({
-    name,
-    kind: relation.kind,
-    operations: operationsOf(relation, sight).filter((operation) => writes || operation === "select"),
-    ...comment(relation.comment),
-  })),
-  functions: [...functions]
+/** Characters of a comment in a list; describe_table has the whole comment. */
+const MAX_COMMENT = 200;
+
+const briefly = (text: string | undefined): object =>
+  comment(text !== undefined && text.length > MAX_COMMENT ? `${text.slice(0, MAX_COMMENT)}…` : text);
+
+/** A page of a list: what is left over has the next offset. */
+export interface Page {
+  readonly next_offset?: number;
+}
+
+/** As many items from `offset` on as the bytes allow, and one at least. `costOf`: bytes of an item in the answer. */
+export const pageOf = <Item>(
+  items: readonly Item[],
+  offset: number,
+  bytes: number,
+  costOf: (item: Item) => number,
+): { readonly items: readonly Item[] } & Page => {
+  let end = offset;
+  for (let left = bytes; end < items.length; end++) {
+    left -= costOf(items[end] as Item); // there is one
+    if (left < 0 && end > offset) break;
+  }
+  return { items: items.slice(offset, end), ...(end < items.length ? { next_offset: end } : {}) };
+};
+
+/** Tables, then functions, as many as fit into an answer. @rule P-MCP-5 */
+export const listSeen = (
+  { model, sight, tables, functions }: Seen,
+  writes: boolean,
+  offset: number,
+  bytes: number,
+): object => {
+  const ofTables = [...tables].flatMap(([name, relation]) => {
+    const operations = operationsOf(relation, sight).filter((operation) => writes || operation === "select");
+    const entry = { name, kind: relation.kind, operations, ...briefly(relation.comment) };
+    return operations.length === 0 ? [] : [{ list: "tables" as const, entry }];
+  });
+  const ofFunctions = [...functions]
     .filter(([, overloads]) => writes || !mayWrite(overloads))
     .flatMap(([name, overloads]) =>
       overloads.map((routine) => ({
-        name,
-        arguments: routine.parameters.map((parameter) => ({
-          name: parameter.name,
-          type: parameter.sqlType,
-          required: !parameter.hasDefault,
-        })),
-        returns: model.types.get(routine.returns.type)?.sqlName ?? "record",
-        ...(routine.returns.isSet ? { returns_rows: true } : {}),
-        ...(routine.volatility === "volatile" ? { may_write: true } : {}),
-        ...comment(routine.comment),
+        list: "functions" as const,
+        entry: {
+          name,
+          arguments: routine.parameters.map((parameter) => ({
+            name: parameter.name,
+            type: parameter.sqlType,
+            required: !parameter.hasDefault,
+          })),
+          returns: model.types.get(routine.returns.type)?.sqlName ?? "record",
+          ...(routine.returns.isSet ? { returns_rows: true } : {}),
+          ...(routine.volatility === "volatile" ? { may_write: true } : {}),
+          ...briefly(routine.comment),
+        },
       })),
-    ),
-});
+    );
+  const { items, ...page } = pageOf([...ofTables, ...ofFunctions], offset, bytes, ({ entry }) => bytesOf(entry));
+  const listed = (list: "tables" | "functions"): readonly object[] =>
+    items.filter((item) => item.list === list).map(({ entry }) => entry);
+  return {
+    tables: listed("tables"),
+    functions: listed("functions"),
+    ...("next_offset" in page ? { has_more: true, ...page } : {}),
+  };
+};
+
+/** Columns that an answer can have. */
+export const readableColumns = ({ sight }: Seen, relation: Relation): readonly string[] =>
+  relation.columns.filter((column) => sight.reads(relation, column)).map(({ name }) => name);
 
 const labelsOf = (model: Model, column: Column): object => {
   const { labels } = model.types.get(column.type) ?? {};
@@ -114,13 +177,28 @@ const embedOf = (relation: Relation, { target, constraint, junction, routine }: 
 export const describeTable = ({ model, sight }: Seen, relation: Relation): object => {
   const columns = relation.columns.filter((column) => sight.knows(relation, column));
   const isKnown = (name: string): boolean => columns.some((column) => column.name === name);
+  const isJunctionRead = ({ junction }: Relationship): boolean => {
+    const through = junction && relationOf(model, junction.relation);
+    return (
+      junction === undefined ||
+      (through !== undefined &&
+        [...junction.source, ...junction.target].every(([, key]) =>
+          through.columns.some((column) => column.name === key && sight.reads(through, column)),
+        ))
+    );
+  };
   const related = relation.relationships.flatMap((relationship) => {
     const target = relationOf(model, relationship.target);
     const isNamed =
       relationship.routine === undefined
         ? relationship.columns.every(([name]) => isKnown(name))
         : routinesOf(model, relationship.routine).some(sight.calls);
-    const isSeen = target !== undefined && target.schema === relation.schema && isReadable(target, sight) && isNamed;
+    const isSeen =
+      target !== undefined &&
+      target.schema === relation.schema &&
+      isReadable(target, sight) &&
+      isNamed &&
+      isJunctionRead(relationship);
     return isSeen
       ? [{ embed: embedOf(relation, relationship), table: target.name, rows: relationship.isToOne ? "one" : "many" }]
       : [];

@@ -2,8 +2,8 @@
  *  so that nothing is kept between requests. @rule P-MCP-1 */
 import { presetError, VERSION } from "../../../core/index.ts";
 import { NOTICE } from "./answers.ts";
-import { describeTable, listSeen } from "./schema.ts";
-import { callTool, listTools, type Caller } from "./tools.ts";
+import { describeTable, listSeen, pageOf } from "./schema.ts";
+import { callTool, listTools, roomFor, type Caller } from "./tools.ts";
 
 const PACKAGE = "@modelcontextprotocol/sdk";
 
@@ -37,8 +37,9 @@ const MIME_TYPE = "application/json";
 const tableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(name)}`;
 
 /** What is behind a URI, for this caller. */
-const readResource = (uri: string, { seen, context }: Caller): object | undefined => {
-  if (uri === SCHEMA_URI) return listSeen(seen, context.options.mcpWrites);
+const readResource = (uri: string, caller: Caller): object | undefined => {
+  const { seen, context } = caller;
+  if (uri === SCHEMA_URI) return listSeen(seen, context.options.mcpWrites, 0, roomFor(caller));
   const found = [...seen.tables].find(([name]) => tableUri(name) === uri);
   return found === undefined ? undefined : describeTable(seen, found[1]);
 };
@@ -56,17 +57,26 @@ const createServer = ({ Server, types, validator }: Sdk, caller: Caller) => {
     if (result === undefined) throw new McpError(ErrorCode.InvalidParams, "there is no such tool for this role");
     return result;
   });
-  server.setRequestHandler(types.ListResourcesRequestSchema, () => ({
-    resources: [
+  const { mcpMaxBytes } = caller.context.options;
+  server.setRequestHandler(types.ListResourcesRequestSchema, ({ params }) => {
+    const all = [
       { uri: SCHEMA_URI, name: "schema", mimeType: MIME_TYPE },
       ...[...caller.seen.tables.keys()].map((name) => ({ uri: tableUri(name), name, mimeType: MIME_TYPE })),
-    ],
-  }));
+    ];
+    const start = Number(params?.cursor ?? 0);
+    if (!Number.isSafeInteger(start) || start < 0 || start > all.length)
+      throw new McpError(ErrorCode.InvalidParams, "the cursor is not one of this list");
+    const { items, next_offset: next } = pageOf(all, start, mcpMaxBytes, (item) => JSON.stringify(item).length * 3);
+    return { resources: [...items], ...(next === undefined ? {} : { nextCursor: String(next) }) };
+  });
   server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
   server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
     const found = readResource(uri, caller);
     if (found === undefined) throw new McpError(ErrorCode.InvalidParams, "there is no such resource for this role");
-    return { contents: [{ uri, mimeType: MIME_TYPE, text: JSON.stringify({ notice: NOTICE, ...found }) }] };
+    const text = JSON.stringify({ notice: NOTICE, ...found });
+    if (Buffer.byteLength(JSON.stringify(text)) > mcpMaxBytes)
+      throw new McpError(ErrorCode.InvalidParams, `the resource has more than ${mcpMaxBytes} bytes`);
+    return { contents: [{ uri, mimeType: MIME_TYPE, text }] };
   });
   return server;
 };

@@ -3,7 +3,9 @@
 import {
   CallError,
   isRawNumber,
+  nearestNames,
   numberText,
+  writeJson,
   type Json,
   type PluginContext,
   type Relation,
@@ -12,7 +14,7 @@ import {
 } from "../../../core/index.ts";
 import type { GraphqlService } from "../../graphql/api.ts";
 import type { RestGuideService } from "../../rest/api.ts";
-import { dataResult, failedResult, type ToolResult } from "./answers.ts";
+import { bytesAround, dataResult, failedResult, moreSaid, tooLarge, withinBytes, type ToolResult } from "./answers.ts";
 import {
   addFilters,
   addSearch,
@@ -28,7 +30,8 @@ import {
   wrongArguments,
   type Arguments,
 } from "./query.ts";
-import { describeTable, listSeen, mayWrite, operationsOf, textColumns, type Seen } from "./schema.ts";
+import { describeTable, listSeen, mayWrite, operationsOf, readableColumns, textColumns, type Seen } from "./schema.ts";
+import { readableSelect } from "./select.ts";
 
 /** What a tool works with. */
 export interface Caller {
@@ -68,43 +71,78 @@ interface Asked {
   readonly query?: URLSearchParams;
   readonly body?: Json;
   readonly prefer?: string;
+  /** A list that is cut: `limit` rows from `offset` on. The request asks for one row more, to see whether rows are left. */
+  readonly page?: { readonly limit: number; readonly offset: number };
 }
 
 /** As the caller, through the REST surface: its policies, permissions and limits. */
-const ask = async ({ context, session, signal }: Caller, asked: Asked): Promise<ToolResult> => {
-  const { mcpMaxBytes, mcpTimeout } = context.options;
-  const { method, target, query, body, prefer } = asked;
-  const root = context.service<RestGuideService>("rest-guide")?.roots()[0] ?? "";
+const ask = async (caller: Caller, asked: Asked): Promise<ToolResult> => {
+  const { mcpMaxBytes, mcpTimeout } = caller.context.options;
   const timeout = AbortSignal.timeout(mcpTimeout * SECOND_MS);
   try {
-    const answer = await context.call({
-      method,
-      path: `${root}${target.path}${query === undefined || query.size === 0 ? "" : `?${query}`}`,
-      headers: {
-        accept: "application/json",
-        "accept-profile": target.schema,
-        ...(method === "GET" ? {} : { "content-profile": target.schema }),
-        ...(prefer === undefined ? {} : { prefer }),
-      },
-      ...(body === undefined ? {} : { body }),
-      session,
-      signal: AbortSignal.any([signal, timeout]),
-    });
-    const text = typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString("utf8");
+    const text = await answerTo(caller, asked, timeout);
     const bytes = Buffer.byteLength(text);
-    if (bytes > mcpMaxBytes)
-      return failedResult(
-        `The answer has ${bytes} bytes, more than ${mcpMaxBytes}. Ask for fewer columns or rows, or for less of what is embedded.`,
-      );
+    if (bytes > mcpMaxBytes) return tooLarge(bytes, mcpMaxBytes);
     if (text === "") return dataResult("null", { value: null });
-    const parsed = plain(context.service<GraphqlService>("graphql")?.parseJson(text) ?? (JSON.parse(text) as Json));
-    return dataResult(text, Array.isArray(parsed) ? { rows: parsed, row_count: parsed.length } : { value: parsed });
+    const graphql = caller.context.service<GraphqlService>("graphql");
+    const parsed = graphql?.parseJson(text) ?? (JSON.parse(text) as Json);
+    if (!Array.isArray(parsed)) return dataResult(text, { value: plain(parsed) });
+    const rows = parsed.slice(0, asked.page?.limit);
+    const isCut = rows.length < parsed.length || (await hasMore(caller, asked, rows.length, timeout));
+    const next = (asked.page?.offset ?? 0) + rows.length;
+    return dataResult(
+      rows.length < parsed.length ? writeJson(rows) : text,
+      {
+        rows: rows.map(plain),
+        row_count: rows.length,
+        ...(asked.page === undefined ? {} : { has_more: isCut }),
+        ...(isCut ? { next_offset: next } : {}),
+      },
+      isCut ? moreSaid(next) : undefined,
+    );
   } catch (error) {
     if (timeout.aborted) return failedResult(`The request took longer than ${mcpTimeout} seconds. Ask for less.`);
     if (error instanceof CallError)
       return failedResult(`The request was refused with status ${error.status}:`, error.body);
     throw error;
   }
+};
+
+/** Whether something else may limit rows: a setting, or a permission of the metadata. */
+const areRowsLimited = ({ options }: PluginContext): boolean =>
+  options.dbMaxRows !== undefined ||
+  Object.keys(options.rowLimits ?? {}).length > 0 ||
+  options.metadataPermissionsForRest;
+
+/** A row limit of the server or of the role may have cut the list as well. */
+const hasMore = async (caller: Caller, asked: Asked, count: number, timeout: AbortSignal): Promise<boolean> => {
+  const { page, method, query } = asked;
+  if (page === undefined || method !== "GET" || count === 0 || count > page.limit) return false;
+  if (!areRowsLimited(caller.context)) return false;
+  const next = new URLSearchParams(query);
+  next.set("limit", "1");
+  next.set("offset", String(page.offset + count));
+  return (await answerTo(caller, { ...asked, query: next }, timeout)).trim() !== "[]";
+};
+
+/** The text of the answer. @throws CallError */
+const answerTo = async ({ context, session, signal }: Caller, asked: Asked, timeout: AbortSignal): Promise<string> => {
+  const { method, target, query, body, prefer } = asked;
+  const root = context.service<RestGuideService>("rest-guide")?.roots()[0] ?? "";
+  const answer = await context.call({
+    method,
+    path: `${root}${target.path}${query === undefined || query.size === 0 ? "" : `?${query}`}`,
+    headers: {
+      accept: "application/json",
+      "accept-profile": target.schema,
+      ...(method === "GET" ? {} : { "content-profile": target.schema }),
+      ...(prefer === undefined ? {} : { prefer }),
+    },
+    ...(body === undefined ? {} : { body }),
+    session,
+    signal: AbortSignal.any([signal, timeout]),
+  });
+  return typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString("utf8");
 };
 
 // --- arguments ------------------------------------------------------------------------------------------------------
@@ -118,27 +156,41 @@ const tableIn = (args: Arguments, { seen }: Caller): Relation => {
 
 const targetOf = ({ schema, name }: Relation): Asked["target"] => ({ schema, path: `/${encodeURIComponent(name)}` });
 
-const limitIn = (args: Arguments, { context }: Caller): string =>
-  String(Math.min(numberIn(args, "limit") ?? context.options.mcpMaxRows, context.options.mcpMaxRows));
-
-/** Parameters that a tool passes on as they are. */
-const addWindow = (query: URLSearchParams, args: Arguments, caller: Caller): void => {
+/** @returns the page that is asked for */
+const addWindow = (
+  query: URLSearchParams,
+  args: Arguments,
+  { context: { options } }: Caller,
+): NonNullable<Asked["page"]> => {
   const order = textIn(args, "order");
-  const offset = numberIn(args, "offset");
   if (order !== undefined && order !== "") query.set("order", order);
-  query.set("limit", limitIn(args, caller));
-  if (offset !== undefined) query.set("offset", String(offset));
+  const limit = Math.min(numberIn(args, "limit") ?? options.mcpMaxRows, options.mcpMaxRows);
+  const offset = numberIn(args, "offset") ?? 0;
+  query.set("limit", String(limit + 1));
+  if (offset > 0) query.set("offset", String(offset));
+  return { limit, offset };
+};
+
+/** @rule P-MCP-8 */
+const addSelect = (query: URLSearchParams, args: Arguments, { seen }: Caller, relation: Relation): void => {
+  const given = textIn(args, "select") ?? "";
+  const select = readableSelect(seen, relation, given === "" ? "*" : given);
+  if (select !== "*") query.set("select", select);
 };
 
 const table = { type: "string", description: "A table or view, as list_tables names it." };
 const select = {
   type: "string",
   description:
-    "Columns and related tables, separated by commas: id,title,artist(name). describe_table says what can be embedded. All columns if it is left out.",
+    "Columns and related tables, separated by commas: id,title,artist(name). describe_table says what can be embedded. All columns that the role may read if it is left out.",
 };
 const order = { type: "string", description: "Columns, each with .asc or .desc: price.desc,id.asc" };
-const limit = { type: "integer", minimum: 0, description: "How many rows at most. The server has a limit of its own." };
-const offset = { type: "integer", minimum: 0 };
+const limit = {
+  type: "integer",
+  minimum: 0,
+  description: "How many rows at most. The server has a limit of its own: has_more says whether rows are left.",
+};
+const offset = { type: "integer", minimum: 0, description: "How many to skip: the next_offset of the answer before." };
 const filters = {
   type: "array",
   description:
@@ -167,12 +219,14 @@ const KEPT = "return=representation, handling=strict, max-affected=";
 const tools: readonly Tool[] = [
   {
     name: "list_tables",
-    description: "Lists the tables, views and functions that the caller's role may use.",
-    takes: {},
+    description:
+      "Lists the tables, views and functions that the caller's role may use. With has_more there are others, from next_offset on.",
+    takes: { offset },
     needs: [],
     isFor: () => true,
-    run: (_, { seen, context }) => {
-      const listed = listSeen(seen, context.options.mcpWrites);
+    run: (args, caller) => {
+      const { seen, context } = caller;
+      const listed = listSeen(seen, context.options.mcpWrites, numberIn(args, "offset") ?? 0, roomFor(caller));
       return dataResult(JSON.stringify(listed), { ...listed });
     },
   },
@@ -197,11 +251,10 @@ const tools: readonly Tool[] = [
     run: (args, caller) => {
       const relation = tableIn(args, caller);
       const query = new URLSearchParams();
-      const columns = textIn(args, "select");
-      if (columns !== undefined && columns !== "") query.set("select", columns);
+      addSelect(query, args, caller, relation);
       addFilters(query, relation, args);
-      addWindow(query, args, caller);
-      return ask(caller, { method: "GET", target: targetOf(relation), query });
+      const page = addWindow(query, args, caller);
+      return ask(caller, { method: "GET", target: targetOf(relation), query, page });
     },
   },
   {
@@ -217,11 +270,10 @@ const tools: readonly Tool[] = [
       if (columns.length === 0) throw wrongArguments("the table has no text that could be searched");
       if (text === "") throw wrongArguments('"text" is what to look for');
       const query = new URLSearchParams();
-      const chosen = textIn(args, "select");
-      if (chosen !== undefined && chosen !== "") query.set("select", chosen);
+      addSelect(query, args, caller, relation);
       addSearch(query, columns, text);
-      addWindow(query, args, caller);
-      return ask(caller, { method: "GET", target: targetOf(relation), query });
+      const page = addWindow(query, args, caller);
+      return ask(caller, { method: "GET", target: targetOf(relation), query, page });
     },
   },
   {
@@ -244,6 +296,7 @@ const tools: readonly Tool[] = [
       filters,
       order,
       limit,
+      offset,
     },
     needs: ["table", "aggregates"],
     isFor: mayOnSome("select"),
@@ -251,14 +304,14 @@ const tools: readonly Tool[] = [
       const relation = tableIn(args, caller);
       const query = new URLSearchParams({ select: aggregateSelect(args) });
       addFilters(query, relation, args);
-      addWindow(query, args, caller);
-      return ask(caller, { method: "GET", target: targetOf(relation), query });
+      const page = addWindow(query, args, caller);
+      return ask(caller, { method: "GET", target: targetOf(relation), query, page });
     },
   },
   {
     name: "call_function",
     description: "Calls a function of the database with named arguments. list_tables names the functions.",
-    takes: { function: { type: "string" }, arguments: { type: "object" }, limit },
+    takes: { function: { type: "string" }, arguments: { type: "object" }, limit, offset },
     needs: ["function"],
     isFor: ({ seen, context }) =>
       [...seen.functions.values()].some((overloads) => context.options.mcpWrites || !mayWrite(overloads)),
@@ -272,12 +325,13 @@ const tools: readonly Tool[] = [
       const body = args["arguments"] === undefined ? {} : objectIn(args, "arguments");
       const query = new URLSearchParams();
       // one value has no rows to limit
-      if (first.returns.isSet) query.set("limit", limitIn(args, caller));
+      const page = first.returns.isSet ? addWindow(query, { ...args, order: undefined }, caller) : undefined;
       return ask(caller, {
         method: "POST",
         target: { schema: first.schema, path: `/rpc/${encodeURIComponent(first.name)}` },
         query,
         body: body as Json, // came as JSON
+        ...(page && { page }),
       });
     },
   },
@@ -291,8 +345,9 @@ const tools: readonly Tool[] = [
     run: (args, caller) => {
       const relation = tableIn(args, caller);
       const body = rowsIn(args, "rows", caller.context.options.mcpMaxRows);
-      const columns = textIn(args, "select");
-      const query = new URLSearchParams(columns === undefined || columns === "" ? {} : { select: columns });
+      const query = new URLSearchParams();
+      const isRead = readableColumns(caller.seen, relation).length > 0;
+      if (isRead) addSelect(query, args, caller, relation);
       // rows of different keys: what one lacks has its default
       const keys = new Set(listIn(args, "rows").flatMap((row) => Object.keys(row as object)));
       query.set("columns", [...keys].map(quoted).join(","));
@@ -301,7 +356,7 @@ const tools: readonly Tool[] = [
         target: targetOf(relation),
         query,
         body,
-        prefer: "return=representation, missing=default",
+        prefer: `return=${isRead ? "representation" : "minimal"}, missing=default`,
       });
     },
   },
@@ -327,8 +382,8 @@ const tools: readonly Tool[] = [
 
 const change = (method: string, args: Arguments, caller: Caller, set?: Arguments): Promise<ToolResult> => {
   const relation = tableIn(args, caller);
-  const columns = textIn(args, "select");
-  const query = new URLSearchParams(columns === undefined || columns === "" ? {} : { select: columns });
+  const query = new URLSearchParams();
+  addSelect(query, args, caller, relation);
   if (addFilters(query, relation, args) === 0) throw wrongArguments('"filters" says which rows: at least one');
   return ask(caller, {
     method,
@@ -338,6 +393,26 @@ const change = (method: string, args: Arguments, caller: Caller, set?: Arguments
     ...(set === undefined ? {} : { body: set as Json }), // came as JSON
   });
 };
+
+/** For a list of tables and functions: what the rest of an answer leaves. */
+export const roomFor = ({ context }: Caller): number => context.options.mcpMaxBytes - bytesAround();
+
+const checkArguments = ({ takes, needs }: Tool, args: Arguments, maxBytes: number): void => {
+  for (const [name, value] of Object.entries(args)) {
+    // it becomes a part of a URL
+    if (typeof value === "string" && Buffer.byteLength(value) > maxBytes)
+      throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
+    if (Object.hasOwn(takes, name)) continue;
+    const known = shortened(name);
+    const [near] = nearestNames(known, Object.keys(takes));
+    throw wrongArguments(`the tool has no argument "${known}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+  }
+  const missing = needs.find((name) => args[name] === undefined || args[name] === null);
+  if (missing !== undefined) throw wrongArguments(`the argument "${missing}" is missing`);
+};
+
+const MAX_SHOWN = 60;
+const shortened = (name: string): string => (name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name);
 
 const isOffered = (tool: Tool, caller: Caller): boolean =>
   (tool.writes === undefined || caller.context.options.mcpWrites) && tool.isFor(caller);
@@ -362,7 +437,9 @@ export const callTool = async (name: string, args: Arguments, caller: Caller): P
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined || !isOffered(tool, caller)) return undefined;
   try {
-    return await tool.run(args, caller);
+    const { maxUrlBytes, mcpMaxBytes } = caller.context.options;
+    checkArguments(tool, args, maxUrlBytes);
+    return withinBytes(await tool.run(args, caller), mcpMaxBytes);
   } catch (error) {
     if (isAboutArguments(error)) return failedResult(error.message);
     throw error;
