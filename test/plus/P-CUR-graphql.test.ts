@@ -8,6 +8,7 @@ import { testDatabase } from "../support/database.ts";
 import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
+import { createOrdered, ORDERED_ROWS } from "./ordered-types.ts";
 
 const database = await testDatabase();
 await database.query(`
@@ -26,6 +27,7 @@ await database.query(`
   create table taken.item_connection (id int primary key);
   insert into taken.item_connection values (5);
 `);
+const types = await createOrdered(database.query, "mart");
 const settings = { on: database, preset: plus };
 const api = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"] }));
 
@@ -42,16 +44,20 @@ interface Connection {
 }
 
 /** Ids of the pages, one list each. */
-const walk = async (given: string, way: "after" | "before" = "after"): Promise<readonly (readonly number[])[]> => {
+const walk = async (
+  given: string,
+  way: "after" | "before" = "after",
+  table = "mart_item",
+): Promise<readonly (readonly number[])[]> => {
   const pages: number[][] = [];
   const size = way === "after" ? "first" : "last";
   for (let cursor: string | null = null, isMore = true; isMore;) {
     const answer = await api.gql(
-      `query ($c: String) { mart_item_connection(${given} ${size}: 4, ${way}: $c) { edges { cursor node { id } } ${PAGE} } }`,
+      `query ($c: String) { ${table}_connection(${given} ${size}: 4, ${way}: $c) { edges { cursor node { id } } ${PAGE} } }`,
       { c: cursor },
     );
     expect(answer.errors).toBeUndefined();
-    const { edges, pageInfo }: Connection = answer.data.mart_item_connection;
+    const { edges, pageInfo }: Connection = answer.data[`${table}_connection`];
     expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor, edges[edges.length - 1]?.cursor]);
     pages.push(edges.map(({ node }) => node.id));
     isMore = way === "after" ? pageInfo.hasNextPage : pageInfo.hasPreviousPage;
@@ -60,9 +66,9 @@ const walk = async (given: string, way: "after" | "before" = "after"): Promise<r
   return way === "after" ? pages : pages.reverse();
 };
 
-const idsOf = async (given: string): Promise<readonly number[]> => {
-  const { data } = await api.gql(`{ mart_item(${given}) { id } }`);
-  return data.mart_item.map(({ id }: { readonly id: number }) => id);
+const idsOf = async (given: string, table = "mart_item"): Promise<readonly number[]> => {
+  const { data } = await api.gql(`{ ${table}(${given}) { id } }`);
+  return data[table].map(({ id }: { readonly id: number }) => id);
 };
 
 describe("root fields", () => {
@@ -83,6 +89,16 @@ describe("root fields", () => {
     expect(forward.map(({ length }) => length).slice(0, -1)).toEqual(forward.slice(1).map(() => 4));
     expect(forward.flat()).toEqual(all);
     expect((await walk(given, "before")).flat()).toEqual(all);
+  });
+
+  test.each(types)("P-CUR-7 pages ordered by %s have all rows, both ways (H3, L15)", async (type) => {
+    const column = `c${types.indexOf(type)}`;
+    for (const order of ["asc", "desc", "asc_nulls_first", "desc_nulls_last"]) {
+      const expected = await idsOf(`order_by: [{${column}: ${order}}, {id: asc}]`, "mart_typed");
+      expect(expected).toHaveLength(ORDERED_ROWS);
+      for (const way of ["after", "before"] as const)
+        expect((await walk(`order_by: {${column}: ${order}}`, way, "mart_typed")).flat(), order).toEqual(expected);
+    }
   });
 
   test("P-CUR-7 rows that come and go elsewhere shift nothing", async () => {

@@ -4,8 +4,10 @@ import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, startApi, type Answer, type StartOptions } from "../support/api.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { requireLinearTime } from "../support/growth.ts";
 import { bearer } from "../support/tokens.ts";
 import { lastStatement } from "./last-statement.ts";
+import { createOrdered, ORDERED_ROWS } from "./ordered-types.ts";
 
 const start = (more: StartOptions = {}) => startApi({ ...more, preset: plus });
 
@@ -73,6 +75,10 @@ const ORDERS = [
   "notes",
 ];
 
+const types = await createOrdered(api.sql, "sea");
+await api.sql("grant select on sea.typed to sea_anon");
+await api.reload();
+
 const asCaller = (role: string, more: Readonly<Record<string, unknown>> = {}) => ({
   headers: bearer({ role, ...more }),
 });
@@ -95,6 +101,27 @@ describe("pages", () => {
       last = next;
     const backward = await walk("/buoy_log", last, "prev");
     expect([...backward].reverse().flatMap(ids)).toEqual(expected);
+  });
+
+  test.each(types)("P-CUR-2 P-CUR-3 pages ordered by %s have all rows, both ways (H3, L15)", async (type) => {
+    const column = `c${types.indexOf(type)}`;
+    for (const [order, select] of [
+      ["asc", "id"],
+      ["desc", "*"],
+      ["asc.nullsfirst", `id,${column}`],
+      ["desc.nullslast", "id"],
+    ]) {
+      const base = `?select=${select}&order=${column}.${order}`;
+      const all = await api.get(`/typed${base},id`);
+      expect(all.status, all.text).toBe(200);
+      const expected = ids(all.json());
+      expect(expected).toHaveLength(ORDERED_ROWS);
+      let last = `${base}&limit=4&cursor=`;
+      expect((await walk("/typed", last, "next")).flatMap(ids)).toEqual(expected);
+      for (let next: string | undefined = last; next; next = linksOf(await api.get(`/typed${last}`))["next"])
+        last = next;
+      expect([...(await walk("/typed", last, "prev"))].reverse().flatMap(ids)).toEqual(expected);
+    }
   });
 
   test("P-CUR-1 a page has the select's columns alone, as PostgreSQL wrote them, and related rows", async () => {
@@ -283,6 +310,24 @@ describe("what is refused", () => {
   ])("P-CUR-4 %s", async (_what, path, headers) => {
     const answer = await api.get(path, { headers });
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);
+  });
+
+  test.each<readonly [what: string, orderOf: (n: number) => string]>([
+    ["blanks that lead nowhere", (n) => `${" ".repeat(n)}(`],
+    ["a string that does not end", (n) => `"${String.raw`\"`.repeat(n)}`],
+    ["many strings, and one that does not end", (n) => `${'"a"'.repeat(n)}"`],
+    ["many terms", (n) => "depth,".repeat(n)],
+    ["many commas", (n) => ",".repeat(n)],
+  ])("P-CUR-5 an order of any length is read in linear time: %s (S7)", async (_what, orderOf) => {
+    const ask = (n: number): Promise<Answer> => {
+      const order = orderOf(n);
+      const query = `order=${encodeURIComponent(order)}&cursor=${cursorOf(1, "buoy_log", order, 0, "1")}`;
+      return asked.post("/api/batch", { body: [{ path: `/buoy_log?${query}` }] });
+    };
+    const asked = await start({ compatMode: false, maxUrlBytes: 10_000_000, maxOrderTerms: 1_000_000 });
+    expect((await ask(1000)).status).toBe(400);
+    await requireLinearTime(ask, 2000);
+    await asked.close();
   });
 
   test("P-CUR-4 rows that are aggregates", async () => {

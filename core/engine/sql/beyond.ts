@@ -1,18 +1,53 @@
 /** Rows behind a place in an order. */
-import type { Predicate } from "../plan/plan.ts";
-import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
-import { join, sql, type Sql } from "./fragment.ts";
+import type { PgType } from "../model/model.ts";
+import type { Predicate, ValueRef } from "../plan/plan.ts";
+import { compileExpression, hasPath, isNeverNull, type Compiled } from "./expression.ts";
+import { ident, join, sql, type Sql } from "./fragment.ts";
 import type { Compiler, Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
 /** What conditions are made of here. */
 export const COMPARISONS: readonly string[] = ["<", "<=", "=", ">", ">="];
 
+/** Operators by which a type orders its values. */
+interface Comparisons {
+  readonly less: Sql;
+  readonly equal: Sql;
+  readonly greater: Sql;
+}
+
+const USUAL: Comparisons = { less: sql`<`, equal: sql`=`, greater: sql`>` };
+
+/** `hstore` orders by operators with names of its own. */
+const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
+
+/** The operators of an extension's type are in the schema of that, which need not be in the search path: `order by` does
+ *  not look there either, and without them other operators may fit (`text` for `citext`). */
+const comparisonsOf = (type: PgType | undefined): Comparisons => {
+  if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return USUAL;
+  const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : USUAL;
+  const within = (name: Sql): Sql => sql`operator(${ident(type.schema)}.${name})`;
+  return { less: within(less), equal: within(equal), greater: within(greater) };
+};
+
+/** The text of a composite value is read as its type only where that is named. */
+const ofType = (ref: ValueRef, type: PgType | undefined): ValueRef =>
+  type?.kind === "composite" ? ({ type: type.sqlName, ...ref } as ValueRef) : ref; // the reference with a type
+
+/** `is null` holds for a row of nulls too, which is ordered as a value. */
+const nullTestsOf = ({ sql: by, type }: Compiled): Pick<Term, "isNull" | "isNotNull"> =>
+  type?.kind === "composite"
+    ? { isNull: sql`${by} is not distinct from null`, isNotNull: sql`${by} is distinct from null` }
+    : { isNull: sql`${by} is null`, isNotNull: sql`${by} is not null` };
+
 interface Term {
   readonly by: Sql;
   /** Undefined: null. */
   readonly value: Sql | undefined;
   readonly isDescending: boolean;
+  readonly comparison: Comparisons;
+  readonly isNull: Sql;
+  readonly isNotNull: Sql;
   /** Rows whose term is null come behind the value. */
   readonly nullsFollow: boolean;
 }
@@ -26,15 +61,15 @@ const tuple = (terms: readonly Term[], of: (term: Term) => Sql | undefined): Sql
 const compared = (terms: readonly Term[], operator: Sql): Sql =>
   sql`${tuple(terms, ({ by }) => by)} ${operator} ${tuple(terms, ({ value }) => value)}`;
 
-const behind = ({ isDescending }: Term): Sql => (isDescending ? sql`<` : sql`>`);
+const behind = ({ isDescending, comparison }: Term): Sql => (isDescending ? comparison.less : comparison.greater);
 
 const all = (parts: readonly Sql[]): Sql => (parts.length === 1 ? join(parts) : sql`(${join(parts, " and ")})`);
 
 /** Terms from the first on that one comparison of rows is for. */
 const comparableTerms = (terms: readonly Term[]): readonly Term[] => {
   const end = terms.findIndex(
-    ({ value, nullsFollow, isDescending }) =>
-      value === undefined || nullsFollow || isDescending !== terms[0]?.isDescending,
+    ({ value, nullsFollow, isDescending, comparison }) =>
+      value === undefined || nullsFollow || comparison !== USUAL || isDescending !== terms[0]?.isDescending,
   );
   return end === -1 ? terms : terms.slice(0, end);
 };
@@ -55,8 +90,10 @@ export const compileBeyond = (
     const areNullsLast = (term.nulls ?? (isDescending ? "first" : "last")) === "last";
     return {
       by: by.sql,
-      value: ref === null ? undefined : compileValue(compiler, ref),
+      value: ref === null ? undefined : compileValue(compiler, ofType(ref, by.type)),
       isDescending,
+      comparison: comparisonsOf(by.type),
+      ...nullTestsOf(by),
       nullsFollow: ref !== null && areNullsLast && !isNeverNull(compiler, by, scope),
       nullsPrecede: !areNullsLast,
     };
@@ -68,11 +105,11 @@ export const compileBeyond = (
   const known: Sql[] = []; // equal so far
   const cases: Sql[] = [];
   for (const term of terms) {
-    const { by, value, nullsFollow, nullsPrecede } = term;
+    const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;
     if (value !== undefined) cases.push(all([...known, sql`${by} ${behind(term)} ${value}`]));
-    else if (nullsPrecede) cases.push(all([...known, sql`${by} is not null`]));
-    if (nullsFollow) cases.push(all([...known, sql`${by} is null`]));
-    known.push(value === undefined ? sql`${by} is null` : sql`${by} = ${value}`);
+    else if (nullsPrecede) cases.push(all([...known, isNotNull]));
+    if (nullsFollow) cases.push(all([...known, isNull]));
+    known.push(value === undefined ? isNull : sql`${by} ${comparison.equal} ${value}`);
   }
   const bound = run.length === 0 ? [] : [compared(run, sql`${behind(first)}=`)];
   const either = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;

@@ -194,7 +194,7 @@ const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   const members = (read.orderBy ?? []).map(({ by }) => memberOf(model, read, by) ?? null);
   const row = rowOf(outputs.filter((name) => !name.startsWith(KEY)));
   const at = (place: Sql): Sql =>
-    sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}))[${place}]::pg_catalog.text`))})`;
+    sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}::pg_catalog.text))[${place}]`))})`;
   const ends = join([sql`1`, sql`pg_catalog.count(*) - 1`, sql`pg_catalog.count(*)`].map(at));
   return sql`pg_catalog.concat(pg_catalog.string_agg(pg_catalog.row_to_json(${row})::pg_catalog.text, ${literal(BETWEEN_ROWS)}), ${literal(
     `${BEHIND_ROWS}${JSON.stringify({ members, cap: read.cap ?? null })}${BEHIND_ROWS}`,

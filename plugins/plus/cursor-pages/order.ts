@@ -7,11 +7,21 @@ export interface Term {
   readonly field: string;
 }
 
-/** `tonnage.desc.nullslast`, `"a.b"`, `data->>"a.b".asc`. */
-const TERM = /^ *((?:"(?:[^"\\]|\\.)*"|[^".,()])+)(\.asc|\.desc)?(\.nullsfirst|\.nullslast)?$/;
+/** `tonnage.desc.nullslast`, `"a.b"`, `data->>"a.b".asc`, without blanks in front. */
+const TERM = /^((?:"(?:[^"\\]|\\.)*"|[^".,()])+)(\.asc|\.desc)?(\.nullsfirst|\.nullslast)?$/s;
+
+/** A string is taken to its end, or to that of the text, so that no part of it is looked at again. */
+const PIECE = /"(?:[^"\\]|\\.)*"?|[^",]+|,/gs;
 
 /** Commas between terms, not those in quotes. */
-const splitTerms = (order: string): readonly string[] => order.match(/(?:"(?:[^"\\]|\\.)*"|[^",])+/g) ?? [];
+const splitTerms = (order: string): readonly string[] => {
+  const terms = [""];
+  for (const [piece] of order.matchAll(PIECE)) {
+    if (piece === ",") terms.push("");
+    else terms[terms.length - 1] += piece;
+  }
+  return terms.filter((term) => term !== "");
+};
 
 const unquoted = (field: string): string =>
   field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, "$1") : field;
@@ -22,7 +32,7 @@ const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
  *  filter can express */
 export const readTerms = (order: string, primaryKey: readonly string[]): readonly Term[] => {
   const terms = splitTerms(order).map((text): Term => {
-    const [, field] = TERM.exec(text) ?? [];
+    const [, field] = TERM.exec(text.replace(/^ +/, "")) ?? [];
     if (field === undefined) throw pageImpossible(`"${text}" is no column that rows can be compared by`);
     return { field };
   });

@@ -67,6 +67,8 @@ export const memberOf = (model: Model, { from, output }: Read, term: Expression)
   if (relation === undefined || by.kind !== "column" || by.path !== undefined) return undefined;
   const declared = columnOf(relation, by.name)?.type ?? 0;
   const type = baseTypeOf(model, declared);
+  // "null" and "text" of JSON would be read as other values
+  if (type?.name === "jsonb") return undefined;
   const isPlain = type?.kind === "enum" || (type?.kind === "base" && type.oid < FIRST_USER_OID);
   if (!isPlain || type.category === "A" || model.representations.has(declared)) return undefined;
   for (const one of output) {
