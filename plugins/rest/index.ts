@@ -172,7 +172,7 @@ export const rest = definePlugin({
     const encode: RestGuide["encodeError"] = (error, exchange) =>
       encodeError(surface, error.code === "path-not-found" ? refusePath(surface, exchange) : error, exchange, ignored);
     const preferences: RestPreferences = {
-      of: ({ request }) => readPreferences(surface.grammar, preferOf(request)).given,
+      of: (exchange) => readPreferences(surface.grammar, preferOf(exchange)).given,
     };
     context.offer<RestPreferencesService>("rest-preferences", preferences);
     context.offer<RestGuideService>("rest-guide", {

@@ -1,4 +1,5 @@
 /** Pages by cursor on REST: docs/guides/pages-by-cursor.md. */
+import { PostgrestClient } from "@supabase/postgrest-js";
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
@@ -12,6 +13,7 @@ import { createOrdered, ORDERED_ROWS } from "./ordered-types.ts";
 const start = (more: StartOptions = {}) => startApi({ ...more, preset: plus });
 
 const api = await start();
+const tagging = await start({ etags: true });
 await api.sql(`
   create table sea.buoy_log (
     id int primary key, place text collate "C", depth float8, seen timestamptz, notes jsonb, kind text not null collate "C");
@@ -78,6 +80,7 @@ const ORDERS = [
 const types = await createOrdered(api.sql, "sea");
 await api.sql("grant select on sea.typed to sea_anon");
 await api.reload();
+await tagging.reload();
 
 const asCaller = (role: string, more: Readonly<Record<string, unknown>> = {}) => ({
   headers: bearer({ role, ...more }),
@@ -137,6 +140,92 @@ describe("pages", () => {
     expect(Object.keys(linksOf(page))).toEqual(["next"]);
     const none = await api.get("/vessels?id=eq.-1&limit=2&cursor=");
     expect([none.status, none.text, none.headers["link"]]).toEqual([200, "[]", undefined]);
+  });
+
+  test.each<readonly [prefer: string, total: number | undefined]>([
+    ["count=exact", 22],
+    ["count=planned", undefined],
+    ["count=estimated", undefined],
+    ["timezone=UTC, count=exact", 22],
+    ["Count = exact", undefined],
+    ["count=all", undefined],
+  ])("P-CUR-1 R-CNT-1 a page has the count of all rows: Prefer: %s (H2)", async (prefer, total) => {
+    for (const on of [api, tagging]) {
+      const query = "?select=id&kind=eq.l&order=id.desc&limit=9&cursor=";
+      const plain = await on.get(`/buoy_log${query.replace("&cursor=", "")}`, { headers: { prefer } });
+      const [, counted] = (plain.headers["content-range"] ?? "").split("/");
+      if (total !== undefined) expect(counted).toBe(String(total));
+      const pages: number[] = [];
+      for (let found: string | undefined = query; found !== undefined;) {
+        const answer: Answer = await on.get(`/buoy_log${found}`, { headers: { prefer } });
+        const rows = answer.json().length;
+        pages.push(rows);
+        expect([answer.status, answer.headers["content-range"]]).toEqual(
+          counted === "*" ? [200, undefined] : [rows < Number(counted) ? 206 : 200, `*/${counted}`],
+        );
+        expect(answer.headers["preference-applied"]).toBe(plain.headers["preference-applied"]);
+        const head = await on.head(`/buoy_log${found}`, { headers: { prefer } });
+        for (const name of ["content-range", "link", "preference-applied", "content-type"])
+          expect(head.headers[name], name).toBe(answer.headers[name]);
+        expect([head.status, head.text]).toEqual([answer.status, ""]);
+        found = linksOf(answer)["next"];
+      }
+      expect(pages).toEqual([9, 9, 4]);
+    }
+  });
+
+  test("P-CUR-1 a page that has all rows and their count is 200, and an error stays one (H2)", async () => {
+    const counting = { headers: { prefer: "count=exact" } };
+    const all = await api.get("/buoy_log?select=id&limit=50&cursor=", counting);
+    expect([all.status, all.headers["content-range"]]).toEqual([200, "*/43"]);
+    const none = await api.get("/buoy_log?select=id&id=lt.0&limit=5&cursor=", counting);
+    expect([none.status, none.headers["content-range"], none.text]).toEqual([200, "*/0", "[]"]);
+    const joined = await api.get("/ports?select=name,vessels!inner(id)&order=name&limit=1&cursor=", counting);
+    expect(joined.headers["content-range"]).toBe(
+      `*/${((await api.get("/ports?select=name,vessels!inner(id)")).json() as readonly Row[]).length}`,
+    );
+    const strict = { headers: { prefer: "handling=strict, count=all" } };
+    const refused = await api.get("/buoy_log?select=id&limit=5&cursor=", strict);
+    expect([refused.status, refused.json().code]).toEqual([400, "PGRST122"]);
+  });
+
+  test("P-CUR-1 supabase-js reads the count of a page (H2)", async () => {
+    const client = new PostgrestClient(api.url, { headers: bearer({ role: "sea_anon" }) });
+    const query = client.from("buoy_log").select("id", { count: "exact" }).order("id").limit(2);
+    (query as unknown as { readonly url: URL }).url.searchParams.set("cursor", "");
+    const { data, count, error } = await query;
+    expect([data, count, error]).toEqual([[{ id: 1 }, { id: 2 }], 43, null]);
+  });
+
+  test("P-CUR-1 a page without rows leads back to those in front of it, and to those behind it (M10)", async () => {
+    const capped = await start({ dbMaxRows: 4 });
+    await api.sql("insert into sea.buoy_log (id, kind) select i, 'way' from generate_series(2001, 2008) i");
+    const path = "/buoy_log?select=id&kind=eq.way&order=id";
+    const pageOf = async (
+      query: string,
+    ): Promise<{ ids: readonly unknown[]; links: Readonly<Record<string, string>> }> => {
+      const answer = await capped.get(`/buoy_log${query}`);
+      expect(answer.status, answer.text).toBe(200);
+      return { ids: ids(answer.json()), links: linksOf(answer) };
+    };
+    const first = await pageOf(`${path.slice("/buoy_log".length)}&limit=30&cursor=`);
+    const second = await pageOf(first.links["next"] ?? "");
+    const empty = await pageOf(second.links["next"] ?? "");
+    expect([first.ids, second.ids, empty.ids]).toEqual([[2001, 2002, 2003, 2004], [2005, 2006, 2007, 2008], []]);
+    expect(Object.keys(empty.links)).toEqual(["prev", "first"]);
+    const last = await pageOf(empty.links["prev"] ?? "");
+    expect([last.ids, Object.keys(last.links)]).toEqual([
+      [2005, 2006, 2007, 2008],
+      ["prev", "first"],
+    ]);
+    const before = await pageOf(last.links["prev"] ?? "");
+    expect(before.ids).toEqual([2001, 2002, 2003, 2004]);
+    await api.sql("delete from sea.buoy_log where kind = 'way' and id < 2005");
+    const none = await pageOf(last.links["prev"] ?? "");
+    expect([none.ids, Object.keys(none.links)]).toEqual([[], ["next", "first"]]);
+    expect((await pageOf(none.links["next"] ?? "")).ids).toEqual([2005, 2006, 2007, 2008]);
+    await api.sql("delete from sea.buoy_log where kind = 'way'");
+    await capped.close();
   });
 
   test("P-CUR-1 links keep the query, and HEAD has them too", async () => {

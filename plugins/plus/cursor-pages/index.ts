@@ -32,6 +32,7 @@ const MEDIA = new Map([
   ["cursor-page", undefined],
   ["cursor-page-behind", "behind"],
   ["cursor-page-before", "before"],
+  ["cursor-page-last", "last"],
 ] as const);
 
 type PageMedia = Parameters<(typeof MEDIA)["get"]>[0];
@@ -106,30 +107,64 @@ const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: st
   const pairs = page.pairs
     .filter((pair) => !isCursor(pair))
     .map((pair): Pair => (pair[0] === "limit" && limit !== undefined ? ["limit", String(limit + 1n)] : pair));
-  if (cursor !== undefined) {
+  if (cursor !== undefined && !isEnd(cursor)) {
     const terms = readTerms(order, relation.primaryKey);
     if (terms.length !== cursor.values.length) throw cursorInvalid("The primary key has changed since");
     pairs.push(...placeOf(terms, cursor.values));
   }
-  const prefer = exchange.header("prefer")?.replace(/\bcount=\w+\s*,?/g, "");
-  return Object.create(exchange, {
-    method: { value: "GET" },
+  return changed(exchange, "GET", queryOf(pairs), { accept: media, prefer: preferred(exchange, false) });
+};
+
+/** The same read without rows, which counts them all, wherever the page begins. */
+const counting = (exchange: Exchange, page: Page): Exchange => {
+  const pairs = page.pairs.filter((pair) => !isCursor(pair) && pair[0] !== "limit" && pair[0] !== "order");
+  const query = queryOf([...pairs, ["limit", "0"]]);
+  return changed(exchange, "HEAD", query, { accept: "application/json", prefer: preferred(exchange, true) });
+};
+
+/** Headers that are about the answer that is made in the end. */
+const OF_ANSWER = /^(?:range|if-.*)$/;
+
+const changed = (
+  exchange: Exchange,
+  method: string,
+  query: string,
+  { accept, prefer }: { readonly accept: string; readonly prefer: string },
+): Exchange =>
+  Object.create(exchange, {
+    method: { value: method },
     needsBody: { value: true },
-    query: { value: queryOf(pairs) },
+    query: { value: query },
+    prefer: { value: prefer },
     header: {
       value: (name: string) => {
         const lower = name.toLowerCase();
-        return lower === "accept" ? media : lower === "prefer" ? prefer : exchange.header(name);
+        if (lower === "accept") return accept;
+        if (lower === "prefer") return prefer;
+        return method === "HEAD" && OF_ANSWER.test(lower) ? undefined : exchange.header(name);
       },
     },
     planned: {
       get: () => exchange.planned,
       set: (plans) => {
-        exchange.planned = plans;
+        if (method !== "HEAD") exchange.planned = plans;
       },
     },
   }) as Exchange; // the prototype has the rest
-};
+
+const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
+
+/** What the request prefers, with or without a count. */
+const preferred = ({ request }: Exchange, counts: boolean): string =>
+  String(request.headers["prefer"] ?? "")
+    .split(",")
+    .filter((each) => counts || !isCount(each))
+    .join();
+
+const wantsCount = ({ request }: Exchange): boolean =>
+  String(request.headers["prefer"] ?? "")
+    .split(",")
+    .some(isCount);
 
 /** Rows of the body, and what is told of them. */
 interface Rows {
@@ -156,8 +191,37 @@ const valuesAt = ({ texts, members, keys }: Rows, at: number): readonly (string 
 
 const OF_THE_WINDOW = /^(?:content-range|range-unit|content-location|content-type)$/i;
 
+/** From a place on that no row has: back from the end. */
+const isEnd = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
+
+const headerOf = ({ headers }: Answer, name: string): string | undefined =>
+  headers.find(([each]) => each.toLowerCase() === name)?.[1];
+
+/** The page with the total of what is paged through. @rule P-CUR-1 */
+const withCount = (page: Answer, counted: Answer, rows: number): Answer => {
+  const total = headerOf(counted, "content-range")?.split("/")[1];
+  const applied = headerOf(counted, "preference-applied");
+  if (total === undefined) return counted; // an error
+  if (total === "*") return page; // a count that nobody knows
+  return {
+    ...page,
+    status: BigInt(rows) < BigInt(total) ? 206 : 200,
+    headers: [
+      ...page.headers.filter(([name]) => !/^preference-applied$/i.test(name)),
+      ["Content-Range", `*/${total}`],
+      ["Range-Unit", "items"],
+      ...(applied === undefined ? [] : [["Preference-Applied", applied] as const]),
+    ],
+  };
+};
+
 /** @rule P-CUR-1 P-CUR-3 */
-const answerPage = (answer: Answer, page: Page, relation: Relation, isHead: boolean): Answer => {
+const answerPage = (
+  answer: Answer,
+  page: Page,
+  relation: Relation,
+  isHead: boolean,
+): { readonly answer: Answer; readonly rows: number } => {
   const { cursor, limit, order } = page;
   const isBackward = cursor?.isBackward === true;
   const all = readRows(String(answer.body ?? ""));
@@ -170,12 +234,18 @@ const answerPage = (answer: Answer, page: Page, relation: Relation, isHead: bool
     encodeCursor({ relation: relation.name, order, isBackward: backward, values: valuesAt(all, row) });
   const [first, last] = isBackward ? [kept.length - 1, 0] : [0, kept.length - 1];
   const hasRows = kept.length > 0;
+  const hasNext = isBackward ? cursor !== undefined && !isEnd(cursor) : hasMore;
+  const hasPrevious = isBackward ? hasMore : cursor !== undefined;
+  // nothing is on the page: what there is is all in front of it, or all behind it
+  const next = hasRows ? at(last, false) : isBackward ? "" : undefined;
+  const end = encodeCursor({ relation: relation.name, order, isBackward: true, values: [] });
+  const previous = hasRows ? at(first, true) : isBackward ? undefined : end;
   const links = [
-    ...(hasRows && (isBackward || hasMore) ? [link("next", at(last, false))] : []),
-    ...(hasRows && cursor !== undefined && (!isBackward || hasMore) ? [link("prev", at(first, true))] : []),
+    ...(hasNext && next !== undefined ? [link("next", next)] : []),
+    ...(hasPrevious && previous !== undefined ? [link("prev", previous)] : []),
     ...(cursor === undefined ? [] : [link("first", "")]),
   ];
-  return {
+  const shown: Answer = {
     ...answer,
     headers: [
       ["Content-Type", "application/json; charset=utf-8"],
@@ -184,6 +254,7 @@ const answerPage = (answer: Answer, page: Page, relation: Relation, isHead: bool
     ],
     body: isHead ? undefined : `[${(isBackward ? kept.reverse() : kept).join(", \n ")}]`,
   };
+  return { answer: shown, rows: kept.length };
 };
 
 /** The rows, then what is told of them, then the keys at both ends. */
@@ -228,10 +299,17 @@ export const cursorPages = definePlugin({
       const paged: RestHandler = async (exchange, target) => {
         const page = readPage(exchange, relation);
         if (page === undefined) return (route.methods.get(exchange.method) ?? read)(exchange, target);
-        const place = page.cursor === undefined ? "" : page.cursor.isBackward ? "-before" : "-behind";
+        const { cursor } = page;
+        const place = cursor === undefined ? "" : isEnd(cursor) ? "-last" : cursor.isBackward ? "-before" : "-behind";
         const media = `${own}.cursor-page${place}`;
         const answer = await read(rewritten(exchange, page, relation, media), target);
-        return answer.status === 200 ? answerPage(answer, page, relation, exchange.method === "HEAD") : answer;
+        if (answer.status !== 200) return answer;
+        const shown = answerPage(answer, page, relation, exchange.method === "HEAD");
+        if (!wantsCount(exchange)) return shown.answer;
+        const { operation } = exchange;
+        const counted = await (route.methods.get("HEAD") ?? read)(counting(exchange, page), target);
+        exchange.operation = operation;
+        return withCount(shown.answer, counted, shown.rows);
       };
       return { ...route, methods: new Map([...route.methods, ["GET", paged], ["HEAD", paged]]) };
     });

@@ -109,12 +109,12 @@ const placeIn = (
 const valuesOf = (place: readonly Predicate[]): readonly (ValueRef | null)[] =>
   place.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null)); // `eq` or `is.null`
 
-/** `place`: the page begins behind one, or ends before it. @rule P-CUR-1 P-CUR-2 P-CUR-3 P-CUR-4 */
+/** `place`: the page begins behind one, or ends before it; `last`: it ends with the rows. @rule P-CUR-1 P-CUR-2 P-CUR-3 P-CUR-4 */
 export const planPage = (
   plan: Plan,
   model: Model,
   registry: Registry,
-  place: "behind" | "before" | undefined,
+  place: "behind" | "before" | "last" | undefined,
 ): Read => {
   const relation = plan.kind === "read" && "relation" in plan.from ? relationOf(model, plan.from.relation) : undefined;
   if (plan.kind !== "read" || relation === undefined) throw pageImpossible("It does not read rows of a table");
@@ -127,12 +127,12 @@ export const planPage = (
       .filter((name) => !asked.some((term) => isColumn(term, name)))
       .map((name): OrderBy => ({ by: { kind: "column", name }, direction: "asc" })),
   ];
-  const orderBy = place === "before" ? forward.map(reversed) : forward;
+  const orderBy = place === "before" || place === "last" ? forward.map(reversed) : forward;
   const hidden = orderBy.flatMap(({ by }, i): readonly Output[] =>
     memberOf(model, plan, by) === undefined ? [{ kind: "value", as: `${KEY}${i}`, value: by }] : [],
   );
   const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
-  if (place === undefined) return page;
+  if (place === undefined || place === "last") return page;
   const { place: given, others } = placeIn(plan.where, orderBy);
   return {
     ...page,

@@ -143,15 +143,15 @@ export const createParse = (rest: Rest): Rest["parse"] =>
 const NONE: readonly string[] = [];
 
 /** Node joins repeated ones. */
-export const preferOf = ({ headers }: Exchange["request"]): string | undefined =>
-  headers["prefer"] as string | undefined;
+export const preferOf = ({ prefer, request }: Pick<Exchange, "prefer" | "request">): string | undefined =>
+  prefer ?? (request.headers["prefer"] as string | undefined);
 
 /** `way`, `prefer`: in place of the exchange's own. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
 export const parseRequest = (
   rest: Rest,
   exchange: Exchange,
   way: Way = rest.wayOf(exchange),
-  prefer: string | undefined = preferOf(exchange.request),
+  prefer: string | undefined = preferOf(exchange),
 ): RestRequest => {
   const { method } = way;
   const isRead = way.kind === "relation" && isReading(method);
