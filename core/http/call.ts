@@ -137,7 +137,14 @@ export const openCall = ({ method, path, headers = {}, body, signal, within }: A
   return { request, response, end: () => signal?.removeEventListener("abort", abort) };
 };
 
-const STREAMED = "an answer that is a stream can be had over HTTP only";
+/** Events, and files that a surface sends itself. */
+const STREAMED = JSON.stringify({
+  code: "stream-not-callable",
+  details: null,
+  hint: null,
+  message: "An answer that is a stream can be had over HTTP only",
+});
+const NOT_ACCEPTABLE = 406;
 
 /** A call's answer. */
 export interface ApiAnswer {
@@ -160,9 +167,9 @@ const headersOf = ({ headers }: Answer): Readonly<Record<string, string>> => {
   return found;
 };
 
-/** @throws CallError for statuses from 400 on @rule X-CALL-1 X-CALL-3 */
+/** @throws CallError for statuses from 400 on, and for streams @rule X-CALL-1 X-CALL-3 */
 export const calledOf = (answer: Answer): ApiAnswer => {
-  if (answer.stream !== undefined || answer.isSent === true) throw new TypeError(STREAMED);
+  if (answer.stream !== undefined || answer.isSent === true) throw callErrorOf(NOT_ACCEPTABLE, {}, STREAMED);
   const { status, body = "" } = answer;
   const headers = headersOf(answer);
   if (status >= 400) throw callErrorOf(status, headers, textOf(body));

@@ -669,6 +669,18 @@ describe("limits", () => {
     },
   );
 
+  test.each(["/author?select=id", "/author?select=id&live=patch"])(
+    "P-BAT-7 X-CALL-3 a stream of events is no request of a batch: %s (S10)",
+    async (path) => {
+      const answer = await batch([add2("Event"), { path, headers: { accept: "text/event-stream" } }]);
+      expect([answer.status, answer.json()]).toMatchObject([406, { code: "stream-not-callable", request: 2 }]);
+      expect(await countOf("Event")).toBe(0);
+      await expect(
+        api.relApi.rest({ path, headers: { accept: "text/event-stream" }, session: { role: "sea_anon" } }),
+      ).rejects.toMatchObject({ status: 406, code: "stream-not-callable" });
+    },
+  );
+
   test("P-BAT-1 a table of that name is a table, and other methods know nothing of it", async () => {
     expect((await api.get("/api/batch")).json().code).toBe("PGRST205");
     await database.query("create table press.batch (id int); grant all on press.batch to sea_anon");

@@ -59,6 +59,11 @@ test("R-OAS-9 who leaves in the middle ends it, and others are served", async ()
   expect(bytes).toBeGreaterThan(4 * 1024 * 1024);
 });
 
+test("R-OAS-9 X-CALL-1 a call of the application has all of it (S10)", async () => {
+  const { body } = await api.relApi.rest({ path: "/", session: { role: "sea_anon" } });
+  expect(Object.keys(JSON.parse(String(body)).definitions)).toHaveLength(TABLES - 1);
+});
+
 test("R-OAS-9 HEAD makes no document", async () => {
   const head = await api.request("HEAD", "/");
   expect(head.status).toBe(200);
