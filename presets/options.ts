@@ -46,7 +46,7 @@ export interface PresetOptions extends RelApiOptions {
   readonly dbPoolMaxIdletime?: NonNullable<RelApiOptions["dbPoolMaxIdletime"]> | undefined;
   /** How long the start goes on trying when the database refuses the login, or a certificate is missing or not valid; then it ends with exit code 1 (C-SET-5). A database that cannot be reached is always waited for. Default: `0` (seconds). */
   readonly dbLoginPatience?: NonNullable<RelApiOptions["dbLoginPatience"]> | undefined;
-  /** When a statement has said nothing for so long, the server is asked whether it still runs; a connection that is dead is replaced (R-HST-9). Default: `5` (seconds). */
+  /** When a statement has said nothing for so long, the server is asked whether it still runs; a connection that is dead is replaced (R-HST-9). Default: `3` (seconds). */
   readonly dbSilenceCheck?: NonNullable<RelApiOptions["dbSilenceCheck"]> | undefined;
   /** A statement that has said nothing for so long is given up, and its request answered 503 (R-HST-10); `statement_timeout` of a role is the limit for statements as such. Default: `900` (seconds). */
   readonly dbSilenceLimit?: NonNullable<RelApiOptions["dbSilenceLimit"]> | undefined;

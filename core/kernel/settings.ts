@@ -130,7 +130,7 @@ export const coreSettings = [
     name: "dbSilenceCheck",
     environment: ["DB_SILENCE_CHECK"],
     kind: wholeNumber(1, MAX_SECONDS),
-    default: 5,
+    default: 3,
     unit: "seconds",
     description:
       "when a statement has said nothing for so long, the server is asked whether it still runs; a connection that is dead is replaced (R-HST-9)",

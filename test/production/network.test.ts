@@ -132,6 +132,40 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     await api.close();
   });
 
+  test("R-HST-9 what hangs on it ends when the server cannot be reached twice, and nothing tries again (ci 6)", async () => {
+    const network = await startProxy(server.port);
+    const start = (dbPool: number) =>
+      startShop(`postgres://postgres@${network.place}/postgres`, {
+        dbPool,
+        dbPoolAcquisitionTimeout: 120,
+        dbSilenceCheck: 1,
+        dbSchemaPollInterval: 0,
+        databaseDirectUrl: server.url, // what listens opens no connection through the proxy
+      });
+    for (const dbPool of [1, 2]) {
+      network.heal();
+      const api = await start(dbPool);
+      const ask = (query: string) => api.post("/v1/graphql", { body: JSON.stringify({ query }) });
+      expect((await api.get("/crate?id=eq.1")).status).toBe(200);
+      const before = network.swallowedCount;
+      network.swallow();
+      const inside = await Promise.all([
+        api.get("/crate?id=eq.1"),
+        api.get("/crate?id=eq.2"),
+        api.get("/rpc/slow?seconds=0"),
+        api.post("/crate", { body: JSON.stringify({ label: "swallowed" }) }),
+      ]);
+      for (const { status, text } of inside) expect(status, text).toBe(503);
+      // two attempts to ask the server, and one for the connection that the pool has not opened yet
+      expect(network.swallowedCount - before).toBeLessThanOrEqual(dbPool + 1);
+      network.heal();
+      expect((await ask("{ crate(where: { id: { _eq: 1 } }) { id } }")).json()).toEqual({
+        data: { crate: [{ id: 1 }] },
+      });
+      await api.close();
+    }
+  });
+
   test("R-HST-9 a connection that died unnoticed: its read is answered on another", async () => {
     const network = await startProxy(server.port);
     const api = await startShop(`postgres://postgres@${network.place}/postgres`, { dbPool: 2, dbSilenceCheck: 1 });

@@ -8,6 +8,8 @@ export interface Proxy {
   readonly place: string;
   /** From now on nothing goes through, and nobody hears of it. New connections are taken and led nowhere. */
   swallow(): void;
+  /** Connections that were opened while it swallows. */
+  readonly swallowedCount: number;
   /** What was opened before stays dead: the packets of the outage are lost, and whoever kept its state has forgotten
    *  it. New connections work. */
   heal(): void;
@@ -20,6 +22,7 @@ export interface Proxy {
 export const startProxy = async (port: number): Promise<Proxy> => {
   let delayMs = 0;
   let isSwallowing = false;
+  let swallowedCount = 0;
   let mostBytes = Number.POSITIVE_INFINITY;
   const sockets = new Set<Socket>();
   const dead = new WeakSet<Socket>();
@@ -40,7 +43,10 @@ export const startProxy = async (port: number): Promise<Proxy> => {
   const server = createServer((client) => {
     const upstream = connect(port, "127.0.0.1");
     for (const socket of [client, upstream]) sockets.add(socket);
-    if (isSwallowing) for (const socket of [client, upstream]) dead.add(socket);
+    if (isSwallowing) {
+      swallowedCount++;
+      for (const socket of [client, upstream]) dead.add(socket);
+    }
     passes(client, upstream);
     passes(upstream, client);
     upstream.on("data", () => {
@@ -57,6 +63,9 @@ export const startProxy = async (port: number): Promise<Proxy> => {
     swallow: () => {
       isSwallowing = true;
       for (const socket of sockets) dead.add(socket);
+    },
+    get swallowedCount() {
+      return swallowedCount;
     },
     heal: () => {
       isSwallowing = false;
@@ -75,5 +84,5 @@ export const startDatabaseProxy = async (database: TestDatabase): Promise<Proxy 
   const url = new URL(database.urlAs("postgres"));
   const proxy = await startProxy(Number(url.port));
   url.host = proxy.place;
-  return { ...proxy, url: url.href };
+  return Object.assign(Object.create(proxy) as Proxy, { url: url.href });
 };

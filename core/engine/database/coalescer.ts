@@ -12,7 +12,7 @@ import { relationOf, type Model, type Relation } from "../model/model.ts";
 import { ident, literal, toStatement } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
 import type { Connection } from "./connection.ts";
-import { isFatal } from "./pg-errors.ts";
+import { isFatal, isTimedOut, isUnreachable } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
 import { settle, type createBatchPlanner } from "./prepared.ts";
 import { Ran } from "./results.ts";
@@ -132,7 +132,8 @@ export const createCoalescer = (parts: Parts): Coalescer => {
         connection = acquired instanceof Promise ? await acquired : acquired;
       } catch (error) {
         take();
-        return isRelApiError(error) && error.code === "pool-timeout" ? { ...NOTHING, error } : NOTHING;
+        const isFinal = isTimedOut(error) || (isRelApiError(error) && error.code === "pool-timeout");
+        return isFinal ? { ...NOTHING, error } : NOTHING;
       }
       const reads = take() as readonly ReadyRead[]; // what `ready` has made
       const [first] = reads;
@@ -188,7 +189,8 @@ export const createCoalescer = (parts: Parts): Coalescer => {
         if (merged !== undefined) heard?.tell(ran, merged);
         rows.push(merged);
       }
-      return { rows, failedAt, isBroken: cancelling !== undefined, tookMs };
+      const error = "error" in result && isUnreachable(result.error) ? { error: result.error } : {};
+      return { rows, failedAt, isBroken: cancelling !== undefined, tookMs, ...error };
     },
   };
 };

@@ -2,7 +2,7 @@
  *  neither does a long statement: the server is asked, on another connection, what it knows of them. */
 import { connectionLost } from "../../kernel/errors.ts";
 import type { Connection } from "./connection.ts";
-import { isPgError } from "./pg-errors.ts";
+import { isPgError, TIMED_OUT } from "./pg-errors.ts";
 
 export interface LivenessParts {
   /** Those that are open. */
@@ -11,19 +11,25 @@ export interface LivenessParts {
   readonly checkMs: number;
   /** How long it may be silent at all. */
   readonly limitMs: number;
-  /** The others may be dead too. */
-  readonly lost: () => void;
+  /** The others may be dead too. `isUnreachable`: no new connection can be opened either. */
+  readonly lost: (isUnreachable: boolean) => void;
+  /** Requests can be served by no other host. */
+  readonly isOnlyHost: () => Promise<boolean>;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
 interface Silence {
   readonly bytes: number;
   readonly sinceMs: number;
+  /** When the server was last known to work on the statement. */
+  aliveMs: number;
 }
 
-const SAMPLE_MS = 1000;
-/** In a row, without reaching the server. */
-const MAX_FAILURES = 2;
+const SAMPLE_MS = 500;
+/** Of one attempt to ask the server. */
+const ATTEMPT_MS = 2000;
+/** In a row. */
+const MAX_ATTEMPTS = 2;
 /** An answer may be on its way. */
 const SETTLED_SECONDS = 2;
 
@@ -39,53 +45,60 @@ interface StateRow {
 }
 
 /** Returns how to stop. @rule R-HST-9 R-HST-10 */
-export const watchLiveness = ({ connections, checkMs, limitMs, lost, warn }: LivenessParts): (() => void) => {
+export const watchLiveness = (parts: LivenessParts): (() => void) => {
+  const { connections, checkMs, limitMs, lost, isOnlyHost, warn } = parts;
+  const attemptMs = Math.min(checkMs, ATTEMPT_MS);
   let silences = new Map<Connection, Silence>();
-  let failures = 0;
   let isAsking = false;
 
-  const end = (dead: readonly Connection[], reason: string): void => {
+  const end = (dead: readonly Connection[], reason: string, isUnreachable: boolean): void => {
     if (dead.length === 0) return;
     warn("connections to the database are dead: replacing them", { count: dead.length, reason });
-    for (const connection of dead) connection.kill(connectionLost(reason));
-    lost();
+    for (const connection of dead) connection.kill(connectionLost(reason, undefined, { isUnreachable }));
+    lost(isUnreachable);
   };
 
-  /** Of those that lead to the same server. */
-  const ask = async (silent: readonly Connection[]): Promise<void> => {
-    const [first] = silent;
-    if (first === undefined) return;
-    let probe: Connection | undefined;
-    let limit: NodeJS.Timeout | undefined;
+  /** Of those that lead to the same server. Undefined: the server refuses to say, or a pooler answers in its place.
+   *  @throws what opening a connection or the statement throws */
+  const statesOf = async (silent: readonly Connection[]): Promise<ReadonlyMap<number | null, StateRow> | undefined> => {
+    const endMs = performance.now() + attemptMs;
+    const probe = await (silent[0] as Connection).reopen(attemptMs); // there is one
+    const limit = setTimeout(() => probe.kill(connectionLost(TIMED_OUT)), Math.max(0, endMs - performance.now()));
     try {
-      const opened = await first.reopen(checkMs);
-      probe = opened;
-      limit = setTimeout(() => opened.kill(connectionLost("timeout expired")), checkMs);
-      const pids = silent.map(({ processId }) => processId);
-      const rows = await opened.query<StateRow>(STATES, [pids]);
-      failures = 0;
-      if (rows[0]?.own !== opened.processId) return;
-      const states = new Map(rows.map((row) => [row.pid, row]));
-      const isDead = ({ processId }: Connection): boolean => {
-        const state = states.get(processId);
-        return (
-          state === undefined || (state.state?.startsWith("idle") === true && (state.seconds ?? 0) > SETTLED_SECONDS)
-        );
-      };
-      end(
-        silent.filter((each) => isStillSilent(each) && isDead(each)),
-        "the server knows nothing of the statement",
-      );
-    } catch (error) {
-      // the server itself has answered
-      if (isPgError(error)) return;
-      failures++;
-      if (failures < MAX_FAILURES) return;
-      end(silent.filter(isStillSilent), "the server can no longer be reached");
+      const rows = await probe.query<StateRow>(STATES, [silent.map(({ processId }) => processId)]);
+      return rows[0]?.own === probe.processId ? new Map(rows.map((row) => [row.pid, row])) : undefined;
     } finally {
       clearTimeout(limit);
-      void probe?.end();
+      void probe.end();
     }
+  };
+
+  const ask = async (silent: readonly Connection[]): Promise<void> => {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      try {
+        const states = await statesOf(silent);
+        const isDead = ({ processId }: Connection): boolean => {
+          if (states === undefined) return false;
+          const state = states.get(processId);
+          return (
+            state === undefined || (state.state?.startsWith("idle") === true && (state.seconds ?? 0) > SETTLED_SECONDS)
+          );
+        };
+        const dead = silent.filter(isDead);
+        for (const connection of silent) if (!dead.includes(connection)) touch(connection);
+        return end(dead.filter(isStillSilent), "the server knows nothing of the statement", false);
+      } catch (error) {
+        // the server itself has answered
+        if (isPgError(error)) return silent.forEach(touch);
+      }
+    }
+    const dead = silent.filter(isStillSilent);
+    end(dead, "the server can no longer be reached", await isOnlyHost());
+  };
+
+  const touch = (connection: Connection): void => {
+    const silence = silences.get(connection);
+    if (silence !== undefined) silence.aliveMs = performance.now();
   };
 
   const isStillSilent = (connection: Connection): boolean =>
@@ -98,18 +111,17 @@ export const watchLiveness = ({ connections, checkMs, limitMs, lost, warn }: Liv
       if (!connection.isAwaiting()) continue;
       const bytes = connection.heardBytes();
       const known = silences.get(connection);
-      found.set(connection, known?.bytes === bytes ? known : { bytes, sinceMs: nowMs });
+      found.set(connection, known?.bytes === bytes ? known : { bytes, sinceMs: nowMs, aliveMs: nowMs });
     }
     silences = found;
     const silent: Connection[] = [];
-    for (const [connection, { sinceMs }] of found) {
+    for (const [connection, { sinceMs, aliveMs }] of found) {
       if (nowMs - sinceMs >= limitMs) {
         warn("a statement was silent for too long: given up", { seconds: Math.round(limitMs / 1000) });
         void connection.cancel();
         connection.kill(connectionLost("The statement has said nothing for too long.", undefined, { isFinal: true }));
-      } else if (nowMs - sinceMs >= checkMs) silent.push(connection);
+      } else if (nowMs - aliveMs >= checkMs) silent.push(connection);
     }
-    if (silent.length === 0) failures = 0;
     if (isAsking || silent.length === 0) return;
     isAsking = true;
     void askAll(silent).finally(() => {

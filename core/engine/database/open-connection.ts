@@ -1,7 +1,7 @@
 /** Opens connections to PostgreSQL, and learns whether a pooler is in between. */
 import { wantedChannels } from "./channels.ts";
 import type { Connection, ConnectionKind, Target } from "./connection.ts";
-import { fromConnecting, isFatal, isPgError } from "./pg-errors.ts";
+import { fromConnecting, isFatal, isPgError, TIMED_OUT } from "./pg-errors.ts";
 import { BACKEND_QUESTION, backendOf, expectedProcessId } from "./sharing.ts";
 
 /** @throws RelApiError `connection-failed` */
@@ -34,7 +34,7 @@ const connect = async (target: Target, url: string, timeoutMs: number, kind: Con
     return connection;
   }
   // pg's own limit ends when the server has let us in
-  const limit = setTimeout(() => client.connection.stream.destroy(new Error("timeout expired")), timeoutMs);
+  const limit = setTimeout(() => client.connection.stream.destroy(new Error(TIMED_OUT)), timeoutMs);
   try {
     await client.connect();
     if (replicates) return connection;

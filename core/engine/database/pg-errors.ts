@@ -164,6 +164,20 @@ const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
   return facts;
 };
 
+/** In pg's words. */
+export const TIMED_OUT = "timeout expired";
+
+/** Opening a connection took too long, or would. */
+export const timedOut = (): RelApiError => fromConnecting(new Error(TIMED_OUT));
+
+/** Trying again takes as long. */
+export const isTimedOut = (error: unknown): boolean =>
+  isRelApiError(error) && error.code === "connection-failed" && error.details === TIMED_OUT;
+
+/** The connection was lost, and the server can be reached on no other one. */
+export const isUnreachable = (error: unknown): boolean =>
+  isRelApiError(error) && error.code === "connection-lost" && error.facts["isUnreachable"] === true;
+
 /** Node combines the failures of several addresses into one error without a message. */
 const textOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(textOf).join("; ");

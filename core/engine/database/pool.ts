@@ -1,8 +1,9 @@
 /** A pool of connections: who has which, and how long each is kept. */
-import { poolTimeout } from "../../kernel/errors.ts";
+import { connectionLost, poolTimeout } from "../../kernel/errors.ts";
 import type { Connection, Target } from "./connection.ts";
 import { openConnection } from "./open-connection.ts";
 import { watchLiveness } from "./liveness.ts";
+import { isTimedOut, TIMED_OUT, timedOut } from "./pg-errors.ts";
 import type { PlanOwner } from "./prepared.ts";
 import type { WirePlan } from "./wire.ts";
 import type { Sharing } from "./sharing.ts";
@@ -105,6 +106,8 @@ export const createPool = (options: PoolOptions): Pool => {
   let timeouts = 0;
   let refusedCount = 0;
   let suspectUntilMs = 0;
+  /** The server has answered. */
+  let heardAtMs = 0;
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
 
@@ -129,7 +132,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   /** It has answered just now. */
   const isAlive = async ({ connection }: IdleConnection): Promise<boolean> => {
-    const patience = setTimeout(() => void connection.end(), SUSPICION_MS);
+    const patience = setTimeout(() => connection.kill(connectionLost(TIMED_OUT)), SUSPICION_MS);
     const result = await connection.run(NOTHING);
     clearTimeout(patience);
     return !("error" in result) && !connection.isEnded;
@@ -146,14 +149,23 @@ export const createPool = (options: PoolOptions): Pool => {
     return openOrWait();
   };
 
+  const failWaiters = (error: unknown): void => {
+    for (const waiter of waiters.splice(0)) {
+      clearTimeout(waiter.timer);
+      waiter.fail(error);
+    }
+  };
+
   const open = async (): Promise<Connection> => {
     openingCount++;
+    const beganAtMs = performance.now();
     try {
       const connection = await openConnection(target, connectMs, {
         maxResultBytes,
         refused: () => void refusedCount++,
       });
       if (connection.backend.isShared) pool.sharing ??= connection.backend.sharing;
+      heardAtMs = performance.now();
       const now = Date.now();
       const kept: IdleConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, kept);
@@ -167,6 +179,8 @@ export const createPool = (options: PoolOptions): Pool => {
     } catch (error) {
       openingCount--;
       opened?.(error);
+      // those who wait have waited for as long, and would wait for the same again
+      if (isTimedOut(error) && heardAtMs < beganAtMs) failWaiters(error);
       // waiting requests then fail as fast, or find the database back
       serveNext();
       throw error;
@@ -228,9 +242,11 @@ export const createPool = (options: PoolOptions): Pool => {
           connections: () => all.keys(),
           checkMs: options.silenceCheckMs,
           limitMs: options.silenceLimitMs,
-          lost: () => {
+          lost: (isUnreachable) => {
+            if (isUnreachable) failWaiters(timedOut());
             for (const kept of idle.slice()) drop(kept);
           },
+          isOnlyHost: async () => (await import("./hosts.ts")).readHosts(target.url).urls.length === 1,
           warn,
         });
 
@@ -252,7 +268,8 @@ export const createPool = (options: PoolOptions): Pool => {
       const kept = all.get(connection);
       if (kept === undefined) return; // it ended meanwhile
       const now = Date.now();
-      if (!isReusable) suspect();
+      if (isReusable) heardAtMs = performance.now();
+      else suspect();
       if (!isReusable || isClosed || isStale(kept, now)) return drop(kept);
       const waiter = waiters.shift();
       if (waiter !== undefined) return give(waiter, connection);
@@ -290,10 +307,7 @@ export const createPool = (options: PoolOptions): Pool => {
       isClosed = true;
       clearInterval(sweep);
       stopWatching?.();
-      for (const waiter of waiters.splice(0)) {
-        clearTimeout(waiter.timer);
-        waiter.fail(poolTimeout());
-      }
+      failWaiters(poolTimeout());
       for (const kept of idle.slice()) drop(kept);
       if (all.size === 0) return;
       const cancelled: Promise<void>[] = [];

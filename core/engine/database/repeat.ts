@@ -1,7 +1,7 @@
 /** Which transactions are run again when their connection is lost. A write only where it is certain that nothing of it
  *  has run: the client repeats what is answered with 503 at its own risk, we never do. */
 import { isRelApiError } from "../../kernel/errors.ts";
-import { isFatal, isInterrupted, isPgError, isRecoveryConflict } from "./pg-errors.ts";
+import { isFatal, isInterrupted, isPgError, isRecoveryConflict, isUnreachable } from "./pg-errors.ts";
 
 /** What has become of earlier attempts. */
 export interface Attempts {
@@ -37,6 +37,7 @@ export const nextAttempt = (loss: Loss, attempts: Attempts = FIRST): Attempts | 
     // the server ended it before it was ours; one that is away is not there a moment later either
     return isEndedEarly(loss.error) ? { ...attempts, count, pauseMs: PAUSE_MS * 2 ** count } : undefined;
   }
+  if (isUnreachable(loss.error) && !loss.isReplica) return undefined;
   const isConflict = loss.isReplica && isRecoveryConflict(loss.error);
   if (!isConflict && !isLoss(loss.error)) return undefined;
   if (!loss.isRead && !loss.hasNoEffect) return undefined;
