@@ -263,3 +263,29 @@ test.skipIf(!capabilities.realServer)("R-ADM-5 waiting for a connection ends in 
   await unlock();
   expect((await long).status).toBe(200);
 });
+
+test.skipIf(!capabilities.realServer)("R-ADM-5 an exhausted pool is one line of the log (ci 8)", async () => {
+  const lines: unknown[] = [];
+  const quiet = (): void => {};
+  const warn = (...line: unknown[]): void => void lines.push(line);
+  const own = await startApi({
+    dbPool: 1,
+    dbPoolAcquisitionTimeout: 1,
+    logger: { error: quiet, warn, info: quiet, debug: quiet, access: quiet },
+  });
+  await until(async () => (await own.get("/ports?limit=1")).status === 200, "the one connection is open");
+  const unlock = await lockTable(own.database, "sea.logbook");
+  const long = own.get("/logbook?limit=1");
+  await untilLocked(own.database);
+  for (let round = 0; round < 2; round++)
+    for (const { status } of await Promise.all(["/ports", "/vessels", "/voyages"].map((path) => own.get(path))))
+      expect(status).toBe(504);
+  await unlock();
+  expect((await long).status).toBe(200);
+  expect(lines).toEqual([
+    [
+      "no database connection became free in time: requests are answered 504",
+      { connections: 1, waiting: expect.any(Number), seconds: 1 },
+    ],
+  ]);
+});

@@ -82,6 +82,8 @@ interface Waiter {
 const SWEEP_MS = 5000;
 /** After one connection was lost others may be, and not known yet. */
 const SUSPICION_MS = 1000;
+/** After a warning of an exhausted pool. */
+const QUIET_MS = 60_000;
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** @rule R-ADM-5 */
@@ -106,6 +108,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let timeouts = 0;
   let refusedCount = 0;
   let suspectUntilMs = 0;
+  let warnedAtMs = 0;
   /** The server has answered. */
   let heardAtMs = 0;
   let isClosed = false;
@@ -214,6 +217,17 @@ export const createPool = (options: PoolOptions): Pool => {
     );
   };
 
+  const warnOfExhaustion = (): void => {
+    const now = Date.now();
+    if (now - warnedAtMs < QUIET_MS) return;
+    warnedAtMs = now;
+    warn("no database connection became free in time: requests are answered 504", {
+      connections: maxCount,
+      waiting: waiters.length,
+      seconds: acquisitionMs / 1000,
+    });
+  };
+
   const wait = (): Promise<Connection> =>
     new Promise((resolve, reject) => {
       const waiter: Waiter = { give: resolve, fail: reject, timer: undefined };
@@ -222,6 +236,7 @@ export const createPool = (options: PoolOptions): Pool => {
         if (at === -1) return; // being served: the time-out of connecting counts
         waiters.splice(at, 1);
         timeouts++;
+        warnOfExhaustion();
         reject(poolTimeout());
       }, acquisitionMs);
       waiters.push(waiter);
