@@ -38,6 +38,8 @@ export interface Served {
   stop(): Promise<void>;
   /** Requests that did not end in the grace period; known once it has stopped. */
   cutOff(): number;
+  /** Requests that are not answered yet. */
+  running(): number;
   /** Of the api. */
   readonly logger: Logger;
 }
@@ -144,6 +146,7 @@ export const serve = async (
     options,
     stop: end,
     cutOff: () => counters?.get("requests-cut-off") ?? 0,
+    running: () => counters?.get("requests-running") ?? 0,
     logger: logger as Logger, // the plugins have been applied
   };
 };

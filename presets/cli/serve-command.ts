@@ -18,7 +18,12 @@ const untilStopped = (served: Served): Promise<number> =>
   new Promise((resolve, reject) => {
     let isStopping = false;
     const stop = (): void => {
-      if (isStopping) return resolve(1); // second signal
+      if (isStopping) {
+        served.logger.warn("requests are cut off: a second signal ends the server at once", {
+          count: served.running(),
+        });
+        return resolve(1);
+      }
       isStopping = true;
       served.stop().then(() => resolve(served.cutOff() === 0 ? 0 : CUT_OFF), reject);
     };

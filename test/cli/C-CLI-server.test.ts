@@ -73,11 +73,13 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     },
   );
 
-  test("C-CLI-6 a second signal ends at once", async () => {
+  test("C-CLI-6 R-ADM-4 a second signal ends at once, and a line says how many requests it cuts off (ci 16)", async () => {
     const { running, answer, closed, release } = await startBusyServer(await good());
     void running.stop();
     await closed();
-    expect((await running.stop()).code).toBe(1);
+    const { code, stderr } = await running.stop();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/ warn requests are cut off: a second signal ends the server at once \{"count":1\}\n/);
     await expect(answer).rejects.toThrow();
     await release();
   });
