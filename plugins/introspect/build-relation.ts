@@ -76,6 +76,8 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
     hasRowSecurity: row.hasRowSecurity,
     ...(row.plain !== null && { plain: row.plain }),
     ...(row.mayHideNulls && { mayHideNulls: true }),
+    ...(row.rules !== null && { rules: row.rules }),
+    ...(row.takesNoConflict && { takesNoConflict: true }),
     relationships: [],
   };
 };
@@ -102,6 +104,7 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
       ? parts.originOf(own, position)
       : undefined;
   const baseDefault = origin && ownDefault(origin, parts);
+  const [, , , , , , , baseIdentity, isBaseGenerated = false] = origin ?? [];
   const ownOrOfDomain = ownDefault(column, parts);
   return {
     name: parts.share.text(name),
@@ -113,6 +116,7 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
     ...(baseDefault === undefined ? {} : { baseDefault }),
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,
+    ...((baseIdentity === "a" || isBaseGenerated) && { isBaseGenerated: true as const }),
     maxLength: traits?.maxLength ?? (known && characterLength(known, modifier)),
     comment: own?.comments?.[position],
     acl: parts.readAcl(acl, "column"),

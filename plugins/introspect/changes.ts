@@ -15,7 +15,17 @@ import {
   type Relation,
   type Sql,
 } from "../../core/index.ts";
-import { HIDES_NULLS, isLoaded, loadRelations, PLAIN, withChosen, type RelationRow, type Wanted } from "./relations.ts";
+import {
+  HIDES_NULLS,
+  isLoaded,
+  loadRelations,
+  PLAIN,
+  RULES,
+  TAKES_NO_CONFLICT,
+  withChosen,
+  type RelationRow,
+  type Wanted,
+} from "./relations.ts";
 
 /** What a load leaves to the next. All of it is immutable. */
 export interface CatalogRead {
@@ -143,7 +153,7 @@ versions as materialized (
   from parts
   group by parts.oid
 )
-select relation.oid, pg_catalog.concat_ws(' ', versions.hash, ${PLAIN}, ${HIDES_NULLS}) as version
+select relation.oid, pg_catalog.concat_ws(' ', versions.hash, ${PLAIN}, ${HIDES_NULLS}, ${RULES}, ${TAKES_NO_CONFLICT}) as version
 from chosen
 join pg_catalog.pg_class relation on relation.oid = chosen.oid
 join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace

@@ -7,6 +7,7 @@ import {
   value,
   type IntrospectContext,
   type QualifiedName,
+  type Relation,
   type RelationKind,
   type Sql,
 } from "../../core/index.ts";
@@ -52,6 +53,8 @@ export interface RelationRow {
   /** Other than views. */
   readonly plain: "read" | "write" | null;
   readonly mayHideNulls: boolean;
+  readonly rules: Relation["rules"] | null;
+  readonly takesNoConflict: boolean;
   readonly writable: number;
   /** A view written by INSTEAD OF triggers. */
   readonly hasTrigger: boolean;
@@ -159,12 +162,89 @@ remote (oid) as (
   join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote.oid
 )`;
 
+/** `ruled`: relations whose writes pass a rule, their own or one of the table that a view shows. `event` is `ev_type`,
+ *  `effect` a value of `Relation.rules`. `inconclusive`: relations whose inserts take no `on conflict` with the key.
+ *  @rule R-OPT-4 R-PUT-6 R-WRT-7 */
+const RULED = sql`own_rules (oid, event, effect) as materialized (
+  select rule.ev_class, rule.ev_type,
+    case
+      when pg_catalog.bool_and(
+        rule.is_instead
+        and rule.ev_qual::text = '<>'
+        and pg_catalog.pg_get_ruledef(rule.oid) ~ ' DO INSTEAD +NOTHING;$'
+      ) then 'nothing'
+      when pg_catalog.count(*) = 1 and pg_catalog.bool_and(
+        rule.is_instead
+        and rule.ev_qual::text = '<>'
+        and rule.ev_action::text like '%:returningList (%'
+        and pg_catalog.pg_get_ruledef(rule.oid) !~ ' DO INSTEAD +[(]'
+      ) then 'returning'
+      else 'separate'
+    end
+  from pg_catalog.pg_rewrite rule
+  where rule.ev_type <> '1'
+    and rule.ev_class >= 16384
+  group by rule.ev_class, rule.ev_type
+),
+shown (view, oid, is_all) as materialized (
+  select distinct rule.ev_class, dependency.refobjid, not exists (
+      select
+      from pg_catalog.pg_depend other
+      where other.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+        and other.objid = rule.oid
+        and other.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+        and other.refobjid not in (rule.ev_class, dependency.refobjid)
+    )
+  from pg_catalog.pg_rewrite rule
+  join pg_catalog.pg_class view on view.oid = rule.ev_class and view.relkind = 'v'
+  join pg_catalog.pg_depend dependency on dependency.objid = rule.oid
+    and dependency.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+    and dependency.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    and dependency.refobjid <> rule.ev_class
+  where rule.ev_type = '1'
+    and rule.ev_class >= 16384
+),
+-- bits of tgtype: 64 INSTEAD OF, 4 INSERT, 8 DELETE, 16 UPDATE
+replaced (oid, event) as materialized (
+  select trigger.tgrelid, event.type
+  from pg_catalog.pg_trigger trigger
+  join (values (16, '2'), (4, '3'), (8, '4')) event (bit, type) on trigger.tgtype & event.bit <> 0
+  where trigger.tgtype & 64 <> 0
+),
+ruled (oid, event, effect) as (
+  select * from own_rules
+  union
+  select shown.view, ruled.event, case when ruled.effect = 'nothing' and not shown.is_all then 'separate' else ruled.effect end
+  from ruled
+  join shown on shown.oid = ruled.oid
+  where not exists (
+      select from own_rules where own_rules.oid = shown.view and own_rules.event = ruled.event
+    )
+    and not exists (
+      select from replaced where replaced.oid = shown.view and replaced.event = ruled.event::text
+    )
+),
+inconclusive (oid) as (
+  select * from (
+    select own_rules.oid from own_rules where own_rules.event in ('2', '3')
+    union all
+    select replaced.oid from replaced where replaced.event in ('2', '3')
+    union all
+    select key.conrelid from pg_catalog.pg_constraint key where key.contype = 'p' and key.condeferrable
+  ) own (oid)
+  union
+  select shown.view
+  from inconclusive
+  join shown on shown.oid = inconclusive.oid
+)`;
+
 /** `with …`: `own`, the relations of the exposed and the wanted schemas, and `chosen`, with those of hidden ones that a view reads, a
  *  foreign key of an exposed one leads to or comes from, or a routine names by row type. Partitions come only as what a
  *  view reads. @rule R-PATH-4 R-REL-2 R-REL-4 */
 export const withChosen = (context: IntrospectContext, wanted: Wanted): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE},
+${RULED},
 ${schemasNamed("exposed", context.schemas)},
 ${schemasNamed("loaded", [...context.schemas, ...wanted.schemas])},
 ${schemasNamed("searched", searched)},
@@ -243,6 +323,21 @@ export const PLAIN = sql`case
 /** What `Relation.mayHideNulls` comes from. */
 export const HIDES_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
 
+/** What `Relation.rules` comes from. */
+export const RULES = sql`(
+    select pg_catalog.json_object_agg(events.event, events.effect order by events.event)
+    from (
+      select case ruled.event when '2' then 'update' when '3' then 'insert' else 'delete' end as event,
+        pg_catalog.max(ruled.effect) as effect
+      from ruled
+      where ruled.oid = relation.oid
+      group by ruled.event
+    ) events
+  )`;
+
+/** What `Relation.takesNoConflict` comes from. */
+export const TAKES_NO_CONFLICT = sql`relation.oid in (select inconclusive.oid from inconclusive)`;
+
 type RowAsSent = Omit<RelationRow, "columns"> & { readonly columns: string | null };
 
 /** Loads the chosen relations. `reread`: a query for oids; only those. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
@@ -271,6 +366,8 @@ select relation.oid,
   relation.relrowsecurity as "hasRowSecurity",
   ${PLAIN} as plain,
   ${HIDES_NULLS} as "mayHideNulls",
+  ${RULES} as rules,
+  ${TAKES_NO_CONFLICT} as "takesNoConflict",
   bits.writable,
   bits.has_trigger as "hasTrigger",
   (

@@ -1,6 +1,8 @@
 /** `OPTIONS /vessels`: which methods the caller's role may use, derived only from the schema. */
 import {
+  columnOf,
   definePlugin,
+  takesValues,
   visibilityOf,
   type Answer,
   type Relation,
@@ -42,6 +44,14 @@ const both = (a: Rights, b: Rights): Rights => ({
   delete: a.delete && b.delete,
 });
 
+/** Rules may make a write have no effect. */
+const withoutIdle = (rights: Rights, { rules = {} }: Relation): Rights => ({
+  select: rights.select,
+  insert: rights.insert && rules.insert !== "nothing",
+  update: rights.update && rules.update !== "nothing",
+  delete: rights.delete && rules.delete !== "nothing",
+});
+
 /** Tables by rights, views by what the database can write through them, foreign tables by both; rights of the metadata
  *  count for all. @rule R-OPT-3 R-OPT-4 */
 const rightsOn = (sight: Visibility, relation: Relation): Rights => {
@@ -60,14 +70,24 @@ const rightsOn = (sight: Visibility, relation: Relation): Rights => {
 
 /** @rule R-OPT-2 R-OPT-3 R-OPT-5 */
 const relationMethods = (sight: Visibility, relation: Relation): ReadonlySet<string> => {
-  const rights = rightsOn(sight, relation);
+  const rights = withoutIdle(rightsOn(sight, relation), relation);
   const methods = new Set(["OPTIONS"]);
   if (rights.select) methods.add("GET").add("HEAD");
   if (rights.insert) methods.add("POST");
   if (rights.update) methods.add("PATCH");
   if (rights.delete) methods.add("DELETE");
-  if (rights.insert && rights.update && relation.primaryKey.length > 0) methods.add("PUT");
+  if (rights.insert && rights.update && mayPut(relation)) methods.add("PUT");
   return methods;
+};
+
+/** The key can be written, and rules leave the rows to look at. @rule R-OPT-5 R-OPT-9 */
+const mayPut = (relation: Relation): boolean => {
+  const { primaryKey, rules = {} } = relation;
+  if (primaryKey.length === 0 || rules.insert === "separate" || rules.update === "separate") return false;
+  return primaryKey.every((name) => {
+    const column = columnOf(relation, name);
+    return column !== undefined && takesValues(column) && column.isBaseGenerated !== true;
+  });
 };
 
 /** Of any overload. @rule R-OPT-7 */

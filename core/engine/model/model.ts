@@ -113,7 +113,7 @@ export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {
 };
 
 /** The database does not generate its values. @rule G-GEN-7 */
-const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
+export const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
 
 /** Columns that accept values; for a view, those that it passes on. A view whose triggers handle only some writes says
  *  nothing about its columns, so all of them. @rule G-GEN-7 G-GEN-12 */

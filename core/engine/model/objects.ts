@@ -61,6 +61,8 @@ export interface Column {
   readonly identity?: "always" | "by default";
   /** GENERATED ALWAYS AS (…) STORED. */
   readonly isGenerated: boolean;
+  /** Column of a view: that of its table always has generated values, of an identity or an expression. */
+  readonly isBaseGenerated?: true;
   readonly maxLength?: number;
   readonly comment?: string;
   readonly acl: readonly AclItem[];
@@ -103,6 +105,13 @@ export interface Relation extends QualifiedName {
   readonly foreignKeys: readonly ForeignKey[];
   /** `pg_relation_is_updatable(oid, true)`. */
   readonly writable: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean };
+  /** Writes that pass rules, its own or those of the table that a view shows. `returning`: another statement replaces the
+   *  write, and returns its rows. `separate`: it cannot be part of another statement. `nothing`: it has no effect.
+   *  @rule R-WRT-7 */
+  readonly rules?: Readonly<Partial<Record<"insert" | "update" | "delete", "returning" | "separate" | "nothing">>>;
+  /** Its inserts take no `ON CONFLICT` with the primary key: a view with triggers, a relation with rules, a deferrable
+   *  key. @rule R-PUT-6 */
+  readonly takesNoConflict?: true;
   readonly hasRowSecurity: boolean;
   /** Only for tables. `read`: reading it runs no user code and contacts no other server, for any role; `write`: neither
    *  does writing it (triggers, rules, defaults, checks, indexes, including those of children and of tables that its

@@ -1,6 +1,6 @@
 /** Compiles a plan to statements. */
 import type { CoreHooks } from "../../hooks.ts";
-import { relationOf, type Model, type QualifiedName } from "../model/model.ts";
+import { relationOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
 import type {
   Bundle,
@@ -247,7 +247,8 @@ const compileWritePlan = (
     extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());
   const read = plan.returning;
-  if (isProven && extra.length === 0 && envelope.wrapper === undefined && write.alone !== undefined) {
+  const isSeparate = isProven || passesRules(write.relation, plan);
+  if (isSeparate && extra.length === 0 && envelope.wrapper === undefined && write.alone !== undefined) {
     const bodyOfCount = countedBody(read, envelope);
     if (bodyOfCount !== undefined) return compileAlone(compiler, write.alone, bodyOfCount, read === undefined);
   }
@@ -293,6 +294,10 @@ const compileWritePlan = (
   return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0, checks);
 };
 
+/** A rule would make the statement fail as a part of another one. @rule R-WRT-7 */
+const passesRules = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
+  rules?.[kind] === "separate" || rules?.[kind] === "nothing";
+
 /** What a read must have. */
 const ALL_ROWS = ["kind", "from", "shape", "output"] as const satisfies readonly (keyof Read)[];
 
@@ -309,8 +314,8 @@ const countedBody = (read: Read | undefined, { media }: Envelope): ((count: stri
   return (count) => `{${members.map(([before, value = count]) => before + value).join(",")}}`;
 };
 
-/** Without a CTE, whose rows would only be counted: the server says how many it has written. A rule could make that
- *  another number, but there is none where it is proven. @rule R-SQL-16 */
+/** Without a CTE, whose rows would only be counted: the server says how many it has written. A rule can make that another
+ *  number. @rule R-SQL-16 */
 const compileAlone = (
   compiler: Compiler,
   alone: Sql,

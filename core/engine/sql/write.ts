@@ -176,6 +176,16 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   compiler.alias(relation.name); // taken by the target itself
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returning = returningOf(relation, plan, use);
+  const { onConflict, only, rows: given } = plan;
+  if (relation.takesNoConflict === true && onConflict !== undefined && only !== undefined && "payload" in given)
+    return compileUpdateOrInsert(
+      compiler,
+      { ...plan, onConflict, only, rows: given },
+      relation,
+      presets,
+      returning,
+      use,
+    );
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
   const tellsNew = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
   const marksUpdated = tellsNew && !hasSystemColumns(relation);
@@ -202,6 +212,56 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
     check: isChecked
       ? compileCheck(compiler, relation, name, plan.check, tellsNew ? { check: plan.onConflict?.check } : undefined)
       : undefined,
+  };
+};
+
+type Put = Insert & Required<Pick<Insert, "onConflict" | "only">> & { readonly rows: Payload };
+
+/** An update, and an insert where that has found no row. @rule R-PUT-6 */
+const compileUpdateOrInsert = (
+  compiler: Compiler,
+  plan: Put,
+  relation: Relation,
+  presets: ReadonlyMap<string, Cell>,
+  returning: Sql,
+  use: WriteUse,
+): CompiledWrite => {
+  const [updated, inserted, name] = ["_updated", "_inserted", "_written"].map((each) =>
+    ident(compiler.alias(each)),
+  ) as [Sql, Sql, Sql];
+  const { onConflict, only } = plan;
+  const source = payloadRows(compiler, relation, plan.rows, false);
+  const fixed = new Map((onConflict.set ?? []).map((cell) => [cell.column, cell]));
+  const assignments = [
+    ...onConflict.update
+      .filter((column) => !fixed.has(column))
+      .map((column) => sql`${ident(column)} = ${source.valueOf(column)}`),
+    ...[...fixed.values()].map((cell) => sql`${ident(cell.column)} = ${cellValue(compiler, relation, cell)}`),
+  ];
+  const conditions = [
+    ...only.flatMap(({ column, value }) => {
+      const wanted = readText(compiler, columnOf(relation, column)?.type ?? 0, value) ?? compileValue(compiler, value);
+      return [
+        sql`${ident(relation.name, column)} = ${source.valueOf(column)}`,
+        sql`${source.valueOf(column)} = ${wanted}`,
+      ];
+    }),
+    ...(onConflict.where === undefined
+      ? []
+      : [compilePredicate(compiler, onConflict.where, targetScope(relation, false))]),
+  ];
+  const rows = insertRows(compiler, relation, plan, presets, use, [sql`not exists (select from ${updated})`]);
+  const isChecked = plan.check !== undefined || onConflict.check !== undefined;
+  const both = [
+    [updated, sql`false`],
+    [inserted, sql`true`],
+  ].map(([from, isNew]) => sql`select *${isChecked ? sql`, ${isNew as Sql} as "_is_new"` : empty} from ${from as Sql}`);
+  const columns = join(relation.columns.map((column) => ident(column.name)));
+  return {
+    cte: sql`${updated} as (update ${qualified(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${qualified(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
+    name: isChecked ? sql`(select ${columns} from ${name})` : name,
+    relation,
+    check: isChecked ? compileCheck(compiler, relation, name, plan.check, { check: onConflict.check }) : undefined,
   };
 };
 
