@@ -19,6 +19,19 @@ export type ParsedRequest = IncomingMessage & { readonly body?: unknown };
 
 const NOTHING = Buffer.alloc(0);
 
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+
+/** Bytes of the byte order mark that a text begins with. */
+export const markBytes = (text: Buffer): number =>
+  text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+
+const TEXT_WITHOUT_MARK = /json|graphql/i;
+
+/** JSON of an editor may begin with a byte order mark, which RFC 8259 lets a reader ignore. Other texts are data.
+ *  @rule R-BODY-9 */
+export const withoutMark = (body: Buffer, contentType: string | undefined): Buffer =>
+  contentType === undefined || TEXT_WITHOUT_MARK.test(contentType) ? body.subarray(markBytes(body)) : body;
+
 export interface BodyLimits {
   readonly maxBytes: number;
   /** Of all requests together. */

@@ -2,7 +2,7 @@
  *  demand. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
-import { readBody, type BodyLimits } from "./body.ts";
+import { readBody, withoutMark, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
 import type { HeldBodies, HeldBody } from "./pace.ts";
 import { cookieOf, firstHeaders } from "./request-headers.ts";
@@ -108,7 +108,7 @@ export class RequestExchange implements Exchange, Credentials {
       this.response,
       (this.held = this.settings.heldBodies.open()),
       this.settings.body,
-    );
+    ).then((body) => withoutMark(body, this.sentHeaders["content-type"]));
     return this.bytes;
   }
 

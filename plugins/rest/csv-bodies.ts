@@ -1,6 +1,13 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
 import { isUtf8 } from "node:buffer";
-import { bodyTooLarge, definePlugin, type Limits, type ResolvedOptions, type TextBytes } from "../../core/index.ts";
+import {
+  bodyTooLarge,
+  definePlugin,
+  markBytes,
+  type Limits,
+  type ResolvedOptions,
+  type TextBytes,
+} from "../../core/index.ts";
 import type { BodyReader, Payload, ReceiveBody } from "./api.ts";
 import { showBytes } from "./syntax/shown-bytes.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
@@ -198,6 +205,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
   let filled = 0;
   /** A line that was looked through in vain is not looked through again before it has doubled. */
   let wantedBytes = 0;
+  let isBeginning = true;
 
   const lookAtRest = (bytes?: Buffer): void => {
     try {
@@ -212,7 +220,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
   };
   const read = (isLast: boolean): void => {
     const bytes = room.subarray(0, filled);
-    let at = 0;
+    let at = isBeginning ? markBytes(bytes) : 0; // spreadsheets write one
     try {
       while (refused === undefined && (at < bytes.length || (isLast && !lines.hasNames()))) {
         if (lines.hasNames() && (bytes[at] === LF || bytes[at] === CR)) {
@@ -233,6 +241,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
     room.copyWithin(0, at, filled);
     filled -= at;
     wantedBytes = at === 0 ? 2 * filled : 0;
+    if (at > 0) isBeginning = false;
   };
   return {
     take: (piece) => {

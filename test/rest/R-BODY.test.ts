@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 import fc from "../support/fast-check.ts";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { definePlugin, RelApiError } from "../../core/index.ts";
 import type { ReadBody, ReceiveBody } from "../../plugins/rest/api.ts";
 import { rolledBack, startApi } from "../support/api.ts";
@@ -681,6 +681,7 @@ test("X-BODY-2 R-BODY-6 R-BODY-8 a CSV body is the same however it arrives", asy
     "a",
     "H",
     "\x0e",
+    "\ufeff",
   );
   const odd = fc.constantFrom(Buffer.from([0xc3]), Buffer.from([0xf0, 0x9f]), Buffer.from([0xff]), Buffer.from("\n"));
   const bodies = fc.oneof(
@@ -804,4 +805,62 @@ test("R-BODY-7 X-BODY-2 a form in pieces, wherever they end", async () => {
   const expected = [{ name: `${'caf\u00e9 \u20ac\u{1f600}"\\\n'.repeat(6000)}%4A`, country: "y+" }];
   expect(JSON.parse(await send([]))).toEqual(expected);
   for (let cut = 11; cut < 60; cut++) expect(JSON.parse(await send([cut, cut + 1, 65_536 + cut]))).toEqual(expected);
+});
+
+describe("R-BODY-9 a byte order mark (F15)", () => {
+  const MARK = "\ufeff";
+
+  cases(api, [
+    ...(
+      [
+        ["an object", "/ports?select=name", json, '{"name":"Bergen"}', [{ name: "Bergen" }]],
+        ["an array", "/ports?select=name", json, '[{"name":"Bergen"}]', [{ name: "Bergen" }]],
+        ["without a type", "/ports?select=name", shown, '{"name":"Bergen"}', [{ name: "Bergen" }]],
+        ["named columns", "/ports?select=name&columns=name", json, '{"name":"Bergen","x":1}', [{ name: "Bergen" }]],
+        ["CSV", "/ports?select=name", csv, "name\nBergen\n", [{ name: "Bergen" }]],
+        ["CSV with a quoted name", "/ports?select=name", csv, '"name"\nBergen', [{ name: "Bergen" }]],
+        ["arguments", "/rpc/add_numbers", json, '{"a":1,"b":2}', 3],
+        ["a json parameter", "/rpc/raw_json", json, '{"a":1}', { a: 1 }],
+      ] as const
+    ).map(([title, path, headers, body, answer]) => ({
+      title: `R-BODY-9 is ignored: ${title}`,
+      request: `POST ${path}`,
+      headers,
+      body: MARK + body,
+      answer,
+    })),
+    {
+      title: "R-BODY-9 R-HNT-5 alone, it is an empty body",
+      request: "POST /ports",
+      headers: json,
+      body: MARK,
+      status: 400,
+    },
+    {
+      title: "R-BODY-9 of a text it is a part",
+      request: "POST /rpc/raw_text",
+      headers: { "content-type": "text/plain", ...shown },
+      body: `${MARK}x`,
+      check: (answer) => expect(answer.text).toContain(`${MARK}x`),
+    },
+    {
+      title: "R-BODY-9 only the first one",
+      request: "POST /ports?select=name",
+      headers: csv,
+      body: `${MARK}name\n${MARK}Bergen`,
+      answer: [{ name: `${MARK}Bergen` }],
+    },
+  ]);
+
+  test("R-BODY-9 G-HTTP-1 of a GraphQL request too, a batch as well", async () => {
+    const query = '{"query":"{ __typename }"}';
+    const answer = { data: { __typename: "query_root" } };
+    expect((await api.post("/v1/graphql", { headers: json, body: MARK + query })).json()).toEqual(answer);
+    expect((await api.post("/v1/graphql", { headers: json, body: `${MARK}[${query}]` })).json()).toEqual([answer]);
+  });
+
+  test("R-BODY-9 X-BODY-2 of CSV that arrives byte by byte", async () => {
+    const pieces = [...Buffer.from(`${MARK}name\nBergen`)].map((byte) => Buffer.from([byte]));
+    expect(await inPieces("/ports?select=name", pieces)).toBe('201 [{"name":"Bergen"}]');
+  });
 });
