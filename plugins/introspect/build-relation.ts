@@ -51,6 +51,13 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
         kind === "f" ? [] : [{ name, columns: nameAll(positions), isPrimary: kind === "p" }],
       ),
     ),
+    ...(row.conflictTargets !== null && {
+      conflictTargets: row.conflictTargets.map(([positions, expressions, predicate]) => ({
+        columns: nameAll(positions),
+        expressions,
+        ...(predicate !== null && { predicate }),
+      })),
+    }),
     foreignKeys: exact(
       keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
         const other = kind === "f" ? parts.rows.get(target) : undefined;

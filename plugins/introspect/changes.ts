@@ -139,6 +139,11 @@ parts (oid, hash) as (
   where entry.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass
     and entry.objoid in (select chosen.oid from chosen)
   union all
+  select entry.indrelid, pg_catalog.hash_record_extended(row(6, entry.indexrelid, entry.xmin), 0)
+  from pg_catalog.pg_index entry
+  where entry.indisunique
+    and entry.indrelid in (select chosen.oid from chosen)
+  union all
   select entry.refobjid, pg_catalog.hash_record_extended(row(5, entry.refobjsubid, entry.objid, sequence.relname, sequence.relnamespace), 0)
   from pg_catalog.pg_class sequence
   join pg_catalog.pg_depend entry on entry.objid = sequence.oid

@@ -39,6 +39,13 @@ export type KeyRow = readonly [
   targetColumns: readonly number[] | null,
 ];
 
+/** Columns as attribute numbers. */
+export type ConflictTargetRow = readonly [
+  columns: readonly number[],
+  keys: readonly string[],
+  predicate: string | null,
+];
+
 export interface RelationRow {
   readonly oid: number;
   readonly schema: string;
@@ -63,6 +70,7 @@ export interface RelationRow {
   /** One list for all relations that have equal ones. */
   readonly columns: readonly ColumnRow[] | null;
   readonly keys: readonly KeyRow[] | null;
+  readonly conflictTargets: readonly ConflictTargetRow[] | null;
   /** Views that may be traced: text of their rule. */
   readonly action: string | null;
 }
@@ -429,6 +437,41 @@ select relation.oid,
     where key.conrelid = relation.oid
       and (key.contype in ('p', 'u') or key.contype = 'f' and key.conparentid = 0)
   ) as keys,
+  (
+    select pg_catalog.json_agg(target.parts order by target.oid)
+    from (
+      select index.indexrelid as oid,
+        pg_catalog.json_build_array(
+          fitting.columns,
+          (
+            select pg_catalog.json_agg(pg_catalog.pg_get_indexdef(index.indexrelid, key.position, false) order by key.position)
+            from pg_catalog.generate_series(1, index.indnkeyatts) key (position)
+          ),
+          pg_catalog.pg_get_expr(index.indpred, index.indrelid)
+        ) as parts,
+        pg_catalog.count(*) over (partition by fitting.columns::text) as choices,
+        pg_catalog.bool_or(index.indpred is null and index.indexprs is null) over (partition by fitting.columns::text) as has_plain
+      from pg_catalog.pg_index index
+      cross join lateral (
+        select pg_catalog.array_agg(distinct used.attnum order by used.attnum) as columns
+        from (
+          select key.attnum::int4 as attnum
+          from pg_catalog.unnest(index.indkey::int2[]) with ordinality key (attnum, position)
+          where key.attnum > 0
+            and key.position <= index.indnkeyatts
+          union
+          select name.parts[1]::int4
+          from pg_catalog.regexp_matches(index.indexprs::text, ':varattno ([0-9]+)', 'g') name (parts)
+        ) used
+      ) fitting
+      where index.indrelid = relation.oid
+        and index.indisunique
+        and index.indimmediate
+        and index.indisvalid
+    ) target
+    where target.choices = 1
+      and not target.has_plain
+  ) as "conflictTargets",
   case when relation.relkind in ('v', 'm') and (
     relation.relnamespace in (select searched.oid from searched) or relation.oid in (select own.oid from own)
   ) then (

@@ -77,6 +77,16 @@ export interface UniqueKey {
   readonly isPrimary: boolean;
 }
 
+/** What `ON CONFLICT` says to mean a unique index of a part of the rows, or of expressions. */
+export interface ConflictTarget {
+  /** That the index is of, or its expressions. */
+  readonly columns: readonly string[];
+  /** SQL. */
+  readonly expressions: readonly string[];
+  /** SQL. */
+  readonly predicate?: string;
+}
+
 /** A foreign key of a table. */
 export interface ForeignKey {
   readonly name: string;
@@ -102,6 +112,8 @@ export interface Relation extends QualifiedName {
   readonly primaryKey: readonly string[];
   /** Of the relation itself; views have none. */
   readonly uniqueKeys: readonly UniqueKey[];
+  /** For columns that have no other unique index, and only one such. @rule R-UPS-6 */
+  readonly conflictTargets?: readonly ConflictTarget[];
   readonly foreignKeys: readonly ForeignKey[];
   /** `pg_relation_is_updatable(oid, true)`. */
   readonly writable: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean };

@@ -307,6 +307,17 @@ const insertRows = (
   return sql` select${from}${where}`;
 };
 
+/** @rule R-UPS-6 */
+const targetOf = ({ conflictTargets = [] }: Relation, columns: readonly string[]): Sql => {
+  const names = new Set(columns);
+  const found = conflictTargets.find(
+    (one) => one.columns.length === names.size && one.columns.every((each) => names.has(each)),
+  );
+  if (found === undefined) return sql`(${join(columns.map((column) => ident(column)))})`;
+  const { expressions, predicate } = found;
+  return sql`(${join(expressions.map(catalogText))})${predicate === undefined ? empty : sql` where ${catalogText(predicate)}`}`;
+};
+
 const compileConflict = (
   compiler: Compiler,
   relation: Relation,
@@ -322,7 +333,7 @@ const compileConflict = (
   const target =
     "constraint" in conflict.target
       ? sql`on constraint ${ident(conflict.target.constraint)}`
-      : sql`(${join(conflict.target.columns.map((column) => ident(column)))})`;
+      : targetOf(relation, conflict.target.columns);
   if (conflict.update.length === 0) return sql` on conflict ${target} do nothing`;
   const fixed = new Map((conflict.set ?? []).map((cell) => [cell.column, cell]));
   const assignments = [
