@@ -27,7 +27,8 @@ export const knownPlugins: readonly string[] = words(`
 /** Options of all plugins of the package, for presets that leave some of them out: these take them all the same. */
 export const knownOptions: readonly string[] = words(`
   adminRoleInTokens adminSecret adminSecrets anonRole anonStatementTimeout apiLimits batchTimeout busName busUrl
-  clientErrorVerbosity compatMode corsAllowedOrigins costLimits dbAggregatesEnabled dbChannel dbChannelEnabled
+  checksAfterStatement clientErrorVerbosity compatMode corsAllowedOrigins costLimits dbAggregatesEnabled dbChannel
+  dbChannelEnabled
   dbConfig dbHoistedTxSettings dbMaxRows dbPlanEnabled dbPreConfig dbRootSpec dbSchemaPollInterval dbTxEnd
   defaultNamingConvention disablePostgresArrays enableAllowlist errorHints estimatedRowLimits etags explainEmpty
   inferFunctionPermissions jwtAud jwtCacheMaxEntries jwtRequireExp jwtRoleClaimKey jwtSecret jwtSecretIsBase64

@@ -148,6 +148,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly metadata?: NonNullable<RelApiOptions["metadata"]> | undefined;
   /** Functions follow the permission on the table they return. Default: `true`. */
   readonly inferFunctionPermissions?: NonNullable<RelApiOptions["inferFunctionPermissions"]> | undefined;
+  /** Checks of permissions run in a statement behind the write, so that they see what it has changed in other rows: quotas (G-PRM-19). Default: `false`. */
+  readonly checksAfterStatement?: NonNullable<RelApiOptions["checksAfterStatement"]> | undefined;
   /** Roles of the metadata have its permissions on the REST surface too, instead of the database's grants. Default: `false`. */
   readonly metadataPermissionsForRest?: NonNullable<RelApiOptions["metadataPermissionsForRest"]> | undefined;
   /** The admin secret. Unset: nobody is administrator. */

@@ -94,7 +94,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
 };
 
 /** Columns that statements have by themselves. */
-const OWN_COLUMNS = ["body", "check", "count_plan", "inserted", "location", "page_total", "total"];
+const OWN_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "location", "page_total", "total"];
 
 /** A name as HTTP lets a header have it. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

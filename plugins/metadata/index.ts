@@ -297,6 +297,7 @@ export const metadataPermissions = definePlugin({
         ofTable: permissionsOf(ofRole),
         isBackend: session.isBackend === true,
         checksNames: isRest,
+        checksAfter: options.checksAfterStatement,
         location: envelope.location ?? [],
         mayCall,
         isNamed: part.isNamed,

@@ -23,6 +23,14 @@ export const metadataSettings = [
     default: true,
     description: "functions follow the permission on the table they return",
   }),
+  defineOption({
+    name: "checksAfterStatement",
+    environment: ["CHECKS_AFTER_STATEMENT"],
+    kind: flag,
+    default: false,
+    description:
+      "checks of permissions run in a statement behind the write, so that they see what it has changed in other rows: quotas (G-PRM-19)",
+  }),
 ] as const;
 
 /** Options of the metadata. */

@@ -46,6 +46,8 @@ export interface TransformParts {
   readonly isBackend: boolean;
   /** The surface's schema does not know the permissions, so names are checked here. */
   readonly checksNames: boolean;
+  /** Checks of writes have a statement of their own. */
+  readonly checksAfter: boolean;
   /** Key columns of the written row that the response contains. */
   readonly location: readonly string[];
   readonly mayCall: MayCall;
@@ -267,6 +269,9 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     return withWhere(next, permission.filter);
   };
 
+  const checkedAfter = <Node extends Insert | Update>(node: Node): Node =>
+    parts.checksAfter ? { ...node, checksAfter: true } : node;
+
   return mapPlan(plan, model, {
     read: (read, { relation, isOne }) => permitRead(read, relation, isOne === true),
     call: permitCall,
@@ -291,8 +296,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (expression.kind === "computed-aggregate") return withWhere(expression, visibleRows(expression.target));
       return permitted(expression, expression.kind === "column" && expression.of === "root" ? root : relation);
     },
-    insert: permitInsert,
-    update: permitUpdate,
+    insert: (insert) => checkedAfter(permitInsert(insert)),
+    update: (update) => checkedAfter(permitUpdate(update)),
     delete: (remove) => withWhere(remove, writeOf(remove.from, "delete").filter),
   });
 };

@@ -1,6 +1,6 @@
 /** Roles of the metadata: limits, checks, upserts, rights that follow from others, inherited roles. */
-import { expect, test } from "vitest";
-import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { array, documentOf, notes, object, permissions, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
@@ -556,4 +556,190 @@ test("G-PRM-7 G-SUB-6 live queries of one role and document keep each caller's r
     );
     await socket.close();
   }
+});
+
+describe("G-PRM-19 checks behind the write", async () => {
+  const few = { counts: { active: { _lt: 3 } } };
+  const own = { parent: { owner: { _eq: "X-Session-User" } } };
+  const metadata = documentOf([
+    table("member", {
+      array_relationships: [array("tasks", "task", "member_id")],
+      object_relationships: [
+        {
+          name: "counts",
+          using: { manual_configuration: { remote_table: "member_count", column_mapping: { team: "team" } } },
+        },
+      ],
+      select_permissions: permissions({ mem: { ...everything, allow_aggregations: true } }),
+      insert_permissions: permissions({ mem: { columns: "*", check: few } }),
+      update_permissions: permissions({ mem: { columns: "*", filter: {}, check: few } }),
+    }),
+    table("member_count"),
+    table("task", {
+      object_relationships: [object("member", "member_id")],
+      select_permissions: permissions({ mem: everything }),
+      // at most two tasks for each member
+      insert_permissions: permissions({
+        mem: { columns: "*", check: { member: { tasks_aggregate: { count: { predicate: { _lte: 2 } } } } } },
+      }),
+    }),
+    table("node", {
+      object_relationships: [object("parent", "parent_id")],
+      select_permissions: permissions({ mem: everything }),
+      insert_permissions: permissions({
+        mem: { columns: ["id", "parent_id"], check: own, set: { owner: "X-Session-User" } },
+      }),
+      update_permissions: permissions({
+        mem: { columns: ["id", "parent_id"], filter: {}, check: { id: { _lt: 100 } } },
+      }),
+    }),
+  ]);
+  const options = forGraphql({ metadata, metadataPermissionsForRest: true });
+  const within = await startApi(options);
+  const behind = await startApi({ ...options, checksAfterStatement: true });
+  await within.sql(`
+    create table member (id int primary key, status text not null, team text);
+    create table task (id int primary key, member_id int references member);
+    create table node (id int primary key, parent_id int references node, owner text);
+    create view member_count as select team, count(*) filter (where status = 'active') as active from member group by team;
+    create function take_over() returns trigger language plpgsql as
+      $$ begin update node set owner = 'u1' where id = new.parent_id and id < 0; return null; end $$;
+    create trigger take_over after insert on node for each row execute function take_over()`);
+  await within.reload();
+  await behind.reload();
+
+  const FAILED = "check constraint of an insert/update permission has failed";
+  const resetRows = async (): Promise<void> =>
+    void (await within.sql(`
+      truncate member, task, node;
+      insert into member values (1, 'active', 'a'), (2, 'inactive', 'a'), (3, 'inactive', 'a'), (4, 'active', 'b');
+      insert into node values (-1, null, 'u2'), (1, null, 'u2'), (2, null, 'u1')`));
+  beforeEach(resetRows);
+
+  const mutate = (on: TestApi, mutation: string): Promise<any> =>
+    on.gql(`mutation { ${mutation} }`, {}, asAdmin("mem", { user: "u1" }));
+  const outcomes = async (mutation: string): Promise<readonly unknown[]> => {
+    const found: unknown[] = [];
+    for (const on of [within, behind]) {
+      const { data, errors } = await mutate(on, mutation);
+      found.push(errors?.[0].message ?? Object.values(data)[0]);
+      await resetRows();
+    }
+    return found;
+  };
+  const rows = (count: number) => ({ affected_rows: count });
+
+  test.each<[string, string, unknown, unknown]>([
+    [
+      "an update that goes beyond a quota",
+      'update_member(where: {id: {_in: [2, 3]}}, _set: {status: "active"}) { affected_rows }',
+      rows(2),
+      FAILED,
+    ],
+    [
+      "an update within it",
+      'update_member(where: {id: {_eq: 2}}, _set: {status: "active"}) { affected_rows }',
+      rows(1),
+      rows(1),
+    ],
+    [
+      "an insert beyond it",
+      'insert_member(objects: [{id: 5, status: "active", team: "a"}, {id: 6, status: "active", team: "a"}]) { affected_rows }',
+      rows(2),
+      FAILED,
+    ],
+    [
+      "a row whose parent is in the same insert",
+      "insert_node(objects: [{id: 10, parent_id: 2}, {id: 11, parent_id: 10}]) { affected_rows }",
+      FAILED,
+      rows(2),
+    ],
+    ["a row with another's parent", "insert_node(objects: [{id: 10, parent_id: 1}]) { affected_rows }", FAILED, FAILED],
+    [
+      "what a trigger behind the write changes is seen",
+      "insert_node(objects: [{id: 10, parent_id: -1}]) { affected_rows }",
+      FAILED,
+      rows(1),
+    ],
+    [
+      "an upsert that inserts and updates beyond the quota",
+      `insert_member(objects: [{id: 2, status: "active", team: "a"}, {id: 5, status: "active", team: "a"}],
+         on_conflict: {constraint: member_pkey, update_columns: [status]}) { affected_rows }`,
+      rows(2),
+      FAILED,
+    ],
+    [
+      "an upsert that only updates, beyond the quota",
+      `insert_member(objects: [{id: 2, status: "active", team: "x"}, {id: 3, status: "active", team: "x"}],
+         on_conflict: {constraint: member_pkey, update_columns: [status]}) { affected_rows }`,
+      rows(2),
+      FAILED,
+    ],
+    [
+      "nested rows beyond a quota of their own",
+      `insert_member_one(object: {id: 5, status: "inactive", team: "b", tasks: {data: [{id: 1}, {id: 2}, {id: 3}]}}) { id }`,
+      { id: 5 },
+      FAILED,
+    ],
+    [
+      "nested rows within it",
+      `insert_member_one(object: {id: 5, status: "inactive", team: "b", tasks: {data: [{id: 1}, {id: 2}]}}) { id tasks { id } }`,
+      { id: 5, tasks: [{ id: 1 }, { id: 2 }] },
+      { id: 5, tasks: [{ id: 1 }, { id: 2 }] },
+    ],
+    [
+      "a nested parent that is written first",
+      "insert_node_one(object: {id: 12, parent: {data: {id: 13, parent_id: 2}}}) { id parent { id } }",
+      { id: 12, parent: { id: 13 } },
+      { id: 12, parent: { id: 13 } },
+    ],
+  ])("G-PRM-19 %s (field F4)", async (_, mutation, inStatement, afterStatement) => {
+    expect(await outcomes(mutation)).toEqual([inStatement, afterStatement]);
+  });
+
+  test("G-PRM-19 a check that fails undoes the mutation, at the place of the write (field F4)", async () => {
+    const { errors } = await mutate(
+      behind,
+      'a: insert_task(objects: [{id: 9, member_id: 1}]) { affected_rows } b: insert_member_one(object: {id: 5, status: "inactive", team: "b", tasks: {data: [{id: 1}, {id: 2}, {id: 3}]}}) { id }',
+    );
+    expect(errors).toEqual([
+      expect.objectContaining({
+        message: FAILED,
+        extensions: expect.objectContaining({ code: "permission-error", path: expect.stringContaining("tasks") }),
+      }),
+    ]);
+    expect(await behind.sql("select from task")).toEqual([]);
+  });
+
+  test("G-PRM-19 after a write that takes rows away there is room again (field F4)", async () => {
+    await behind.sql("update member set status = 'active' where team = 'a'");
+    expect(
+      await mutate(
+        behind,
+        'a: update_member(where: {id: {_in: [2, 3]}}, _set: {status: "inactive"}) { affected_rows } b: update_member(where: {id: {_eq: 2}}, _set: {status: "active"}) { affected_rows }',
+      ),
+    ).toEqual({ data: { a: rows(2), b: rows(1) } });
+  });
+
+  test("G-PRM-19 it holds on REST too, bulk inserts and upserts included (field F4)", async () => {
+    const headers = asAdmin("mem", { user: "u1" });
+    const body = [
+      { id: 5, status: "active", team: "a" },
+      { id: 6, status: "active", team: "a" },
+    ];
+    for (const prefer of [
+      "return=minimal",
+      "return=representation",
+      "resolution=merge-duplicates,return=representation",
+    ]) {
+      const refused = await behind.post("/member", { headers: { ...headers, prefer }, body });
+      expect([refused.status, refused.json().message]).toEqual([403, FAILED]);
+      const taken = await behind.post("/member", { headers: { ...headers, prefer }, body: body.slice(0, 1) });
+      expect(taken.status).toBe(201);
+      await resetRows();
+    }
+    const updated = await behind.patch("/member?id=in.(2,3)", { headers, body: { status: "active" } });
+    expect(updated.json().message).toBe(FAILED);
+    expect((await within.patch("/member?id=in.(2,3)", { headers, body: { status: "active" } })).status).toBe(204);
+  });
 });

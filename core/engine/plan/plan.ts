@@ -316,6 +316,9 @@ export interface OnConflict {
 interface Write {
   /** Holds for each written row after the write, else the whole request fails (G-PRM-9). */
   readonly check?: Predicate;
+  /** The checks have a statement of their own behind the write: what they read beside the row is as the write has left
+   *  it. */
+  readonly checksAfter?: true;
   /** Read of the written rows (`from: { written }`). Absent: only their count. */
   readonly returning?: Read;
 }

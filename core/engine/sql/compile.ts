@@ -240,9 +240,13 @@ const compileWritePlan = (
     countInserted: envelope.countInserted === true,
     ...(rowsFrom && { rowsFrom }),
   });
+  const { check, checkAfter } = write;
   const checks: readonly ProgramCheck[] =
-    write.check === undefined ? [] : [{ statement: 0, column: "check", kind: "permission", message: "" }];
-  const extra: EnvelopeColumn[] = write.check === undefined ? [] : [{ name: "check", sql: write.check }];
+    check === undefined && checkAfter === undefined
+      ? []
+      : [{ statement: checkAfter === undefined ? 0 : 1, column: "check", kind: "permission", message: "" }];
+  const extra: EnvelopeColumn[] = check === undefined ? [] : [{ name: "check", sql: check }];
+  if (checkAfter !== undefined) extra.push({ name: "kept", sql: checkAfter.kept });
   if (envelope.location !== undefined && envelope.location.length > 0)
     extra.push({ name: "location", sql: locationOf(compiler, write, envelope.location) });
   if (envelope.countInserted === true) extra.push(insertedCount());
@@ -291,12 +295,18 @@ const compileWritePlan = (
     from = sql` from (${rows.sql}) as ${ident(row)}`;
   }
   const fragment = sql`with ${write.cte} select ${selectOf(columns)}${from}`;
-  return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0, checks);
+  const statements = [wrapped(compiler, fragment, columns, envelope)];
+  if (checkAfter !== undefined) statements.push(checkStatement("check", checkAfter.check));
+  return finish(compiler, statements, 0, checks);
 };
 
 /** A rule would make the statement fail as a part of another one. @rule R-WRT-7 */
 const passesRules = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
   rules?.[kind] === "separate" || rules?.[kind] === "nothing";
+
+/** @rule G-PRM-19 */
+const checkStatement = (name: string, check: Sql): ProgramStatement =>
+  statementOf(sql`select ${check} as ${ident(name)}`, [{ name, sql: empty }]);
 
 /** What a read must have. */
 const ALL_ROWS = ["kind", "from", "shape", "output"] as const satisfies readonly (keyof Read)[];
@@ -464,7 +474,18 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   const checks: ProgramCheck[] = [];
   const relations: QualifiedName[] = [];
   const asked = countsAskedOf(sequence);
+  /** The statement of each step: others may stand in between. */
+  const places: number[] = [];
+  const requiredRow = (required: StepRequirement): ProgramCheck => ({
+    statement: places[required.step] ?? required.step,
+    column: checkedColumn(required),
+    kind: "step",
+    message: required.message,
+    path: required.path,
+    ...(required.each && { paths: required.each.paths }),
+  });
   sequence.steps.forEach((step, i) => {
+    const at = (places[i] = statements.length);
     // aliases need to be unique only within a statement
     const own = createCompiler(compiler);
     stepRelations.set(own, relations);
@@ -491,12 +512,21 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
               : sql`${count} = ${rowCountOf(own, one.asManyAs)}`,
       });
     }
-    if (write.check !== undefined) {
-      columns.push({ name: `check_${i}`, sql: write.check });
-      checks.push({ statement: i, column: `check_${i}`, kind: "permission", message: "", path: step.path ?? "$" });
-    }
+    const column = `check_${i}`;
+    const { check, checkAfter } = write;
+    if (check !== undefined) columns.push({ name: column, sql: check });
+    if (checkAfter !== undefined) columns.push({ name: `checked_${i}`, sql: checkAfter.kept });
+    if (check !== undefined || checkAfter !== undefined)
+      checks.push({
+        statement: checkAfter === undefined ? at : at + 1,
+        column,
+        kind: "permission",
+        message: "",
+        path: step.path ?? "$",
+      });
     checks.push(...(step.requires ?? []).map(requiredRow));
     statements.push({ ...statementOf(sql`with ${write.cte} select ${selectOf(columns)}`, columns), path: step.path });
+    if (checkAfter !== undefined) statements.push({ ...checkStatement(column, checkAfter.check), path: step.path });
     relations.push({ schema: write.relation.schema, name: write.relation.name });
     for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
     if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
@@ -540,12 +570,3 @@ const checkedColumn = ({ step, atMost, asManyAs, each }: StepRequirement): strin
   if (asManyAs !== undefined) return `as_many_${asManyAs}_${step}`;
   return atMost === undefined ? `count_${step}` : `at_most_${atMost}_${step}`;
 };
-
-const requiredRow = (required: StepRequirement): ProgramCheck => ({
-  statement: required.step,
-  column: checkedColumn(required),
-  kind: "step",
-  message: required.message,
-  path: required.path,
-  ...(required.each && { paths: required.each.paths }),
-});

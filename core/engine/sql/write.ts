@@ -16,10 +16,18 @@ export interface CompiledWrite {
   /** By itself, and without its rows; undefined: it does not write. */
   readonly alone?: Sql;
   readonly relation: Relation;
-  /** Boolean over the written rows; undefined: nothing to check. */
+  /** Boolean over the written rows, in the same statement; undefined: nothing to check there. */
   readonly check: Sql | undefined;
   /** The updated rows before the update. */
   readonly before?: Sql;
+  /** The same for a statement of its own. */
+  readonly checkAfter?: CheckAfter;
+}
+
+interface CheckAfter {
+  /** In the statement that writes: true, and keeps the rows. */
+  readonly kept: Sql;
+  readonly check: Sql;
 }
 
 export interface WriteUse {
@@ -209,9 +217,9 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
     name: written ?? name,
     alone,
     relation,
-    check: isChecked
-      ? compileCheck(compiler, relation, name, plan.check, tellsNew ? { check: plan.onConflict?.check } : undefined)
-      : undefined,
+    ...(isChecked
+      ? compileChecks(compiler, relation, name, plan, tellsNew ? { check: plan.onConflict?.check } : undefined)
+      : NO_CHECK),
   };
 };
 
@@ -261,7 +269,7 @@ const compileUpdateOrInsert = (
     cte: sql`${updated} as (update ${qualified(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${qualified(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
     relation,
-    check: isChecked ? compileCheck(compiler, relation, name, plan.check, { check: onConflict.check }) : undefined,
+    ...(isChecked ? compileChecks(compiler, relation, name, plan, { check: onConflict.check }) : NO_CHECK),
   };
 };
 
@@ -372,6 +380,46 @@ const compileCheck = (
   return sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${cte} as ${ident(row)})`;
 };
 
+interface Checks extends Pick<CompiledWrite, "check" | "checkAfter"> {}
+
+const NO_CHECK: Checks = { check: undefined };
+
+/** Settings that keep rows for the statement that checks them: those that were inserted or updated, and those that an
+ *  upsert has updated. */
+const CHECKED = "relapi.checked";
+const CHECKED_UPDATES = "relapi.checked_updates";
+
+const compileChecks = (
+  compiler: Compiler,
+  relation: Relation,
+  cte: Sql,
+  { check, checksAfter }: Insert | Update,
+  updated?: { readonly check: Predicate | undefined },
+): Checks => {
+  if (check === undefined && updated === undefined) return NO_CHECK;
+  if (checksAfter !== true) return { check: compileCheck(compiler, relation, cte, check, updated) };
+  const columns = join(relation.columns.map((column) => ident(column.name)));
+  const keep = (setting: string, from: Sql): Sql => {
+    const row = ident(compiler.alias("_s"));
+    return sql`pg_catalog.set_config(${literal(setting)}, (select coalesce(array_agg((${row}.*)::${qualified(relation)})::text, '{}') from ${from} as ${row}), true) is not null`;
+  };
+  const kept = (setting: string): Sql =>
+    sql`pg_catalog.unnest(pg_catalog.current_setting(${literal(setting)})::${qualified(relation)}[])`;
+  if (updated === undefined)
+    return {
+      check: undefined,
+      checkAfter: { kept: keep(CHECKED, cte), check: compileCheck(compiler, relation, kept(CHECKED), check) },
+    };
+  const some = (isNew: Sql): Sql => sql`(select ${columns} from ${cte} where ${isNew})`;
+  return {
+    check: undefined,
+    checkAfter: {
+      kept: sql`${keep(CHECKED, some(sql`"_is_new"`))} and ${keep(CHECKED_UPDATES, some(sql`not "_is_new"`))}`,
+      check: sql`(${compileCheck(compiler, relation, kept(CHECKED), check)} and ${compileCheck(compiler, relation, kept(CHECKED_UPDATES), updated.check)})`,
+    },
+  };
+};
+
 const whereOf = (compiler: Compiler, relation: Relation, where: Predicate | undefined): Sql => {
   if (where === undefined) return empty;
   return sql` where ${compilePredicate(compiler, where, targetScope(relation, false))}`;
@@ -423,8 +471,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     );
   }
   if (assignments.length === 0 && plan.locks === true && use.isStep === true) {
-    const found = compileLocked(compiler, relation, name, plan.where);
-    return plan.check === undefined ? found : { ...found, check: compileCheck(compiler, relation, name, plan.check) };
+    return { ...compileLocked(compiler, relation, name, plan.where), ...compileChecks(compiler, relation, name, plan) };
   }
   // nothing to set: no row is touched, and no right is needed (R-UPD-2)
   const before = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
@@ -443,7 +490,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     ...(before && { before }),
     ...(alone && { alone }),
     relation,
-    check: plan.check === undefined ? undefined : compileCheck(compiler, relation, name, plan.check),
+    ...compileChecks(compiler, relation, name, plan),
   };
 };
 
