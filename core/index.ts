@@ -38,6 +38,7 @@ export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
 export { levenshtein, nearestNames } from "./kernel/near-names.ts";
+export { trimEndOf } from "./kernel/trim-end.ts";
 export { visibilityOf } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";

@@ -129,7 +129,15 @@ export const jsonFault = (text: string): JsonFault | undefined => {
 export const faultText = ({ line, column, reason }: JsonFault): string => `line ${line}, column ${column}: ${reason}`;
 
 // invalid input value for enum sea.mood: "hapy"
-const ENUM_ERROR = /^invalid input value for enum (.+?): "(.*)"$/s;
+const ENUM_ERROR = "invalid input value for enum ";
+
+/** The name of the enum and the wrong value. */
+const readEnumError = (message: string): readonly [shown: string, given: string] | undefined => {
+  const colon = message.indexOf(': "');
+  return colon === -1 || !message.startsWith(ENUM_ERROR) || !message.endsWith('"')
+    ? undefined
+    : [message.slice(ENUM_ERROR.length, colon), message.slice(colon + 3, -1)];
+};
 
 const isNamed = ({ name, sqlName }: PgType, shown: string): boolean =>
   sqlName === shown || name === shown || JSON.stringify(name) === shown;
@@ -141,7 +149,7 @@ export const nearLabels = (
   sight: Visibility,
   { code, message }: { readonly code: string; readonly message: string },
 ): readonly string[] | undefined => {
-  const [, shown = "", given = ""] = code === "22P02" ? (ENUM_ERROR.exec(message) ?? []) : [];
+  const [shown = "", given = ""] = (code === "22P02" ? readEnumError(message) : undefined) ?? [];
   if (shown === "") return undefined;
   const isOfIt = ({ type }: Column): boolean => {
     const found = baseTypeOf(model, type);

@@ -9,8 +9,11 @@ const WORDS: readonly (readonly [parameter: string, known: readonly string[]])[]
 ];
 
 const isCertificate = (pem: string): boolean => {
-  const parts = pem.match(/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^]+?-----END [^-]+-----/g) ?? [];
-  return parts.length > 0 && parts.every((part) => isReadable(() => new X509Certificate(part)));
+  const [, ...parts] = pem.split("-----BEGIN ");
+  const certificates = parts.filter((part) => /^(?:TRUSTED |X509 )?CERTIFICATE-----/.test(part));
+  return (
+    certificates.length > 0 && certificates.every((part) => isReadable(() => new X509Certificate(`-----BEGIN ${part}`)))
+  );
 };
 
 /** One with a password cannot be read without it. */

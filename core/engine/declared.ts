@@ -78,7 +78,7 @@ const refuseTypes = (what: string, spec: Typed): void => {
 /** The name itself where it may be one of the catalog; else what was meant, where that can be told: `_int4` for
  *  `integer[]`, `numeric` for `decimal(10,2)`. */
 const catalogNameOf = (type: string): string | undefined => {
-  const [, element, modifier, brackets] = /^(.*?)(\([\d, ]*\))?((?:\[\d*\])*)$/s.exec(type) ?? [];
+  const [, element, modifier, brackets] = /^([^[(]*)(\([\d, ]*\))?((?:\[\d*\])*)$/.exec(type) ?? [];
   if (brackets !== undefined && brackets !== "") {
     const inner = catalogNameOf(`${element}${modifier ?? ""}`);
     return inner === undefined ? undefined : `_${inner}`;

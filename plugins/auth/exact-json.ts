@@ -7,14 +7,14 @@ const MARK = `${randomUUID()}:`;
 
 // A number that a JavaScript number may not hold: `12345678901234567`, `0.1234567890123456`, `1e400`. Strings may match
 // too; that costs time alone.
-const MAY_LOSE_DIGITS = /\d{16}|\d\.\d{14}|\d[eE]\+?\d{3}/;
+const MAY_LOSE_DIGITS = /\d(?:\d{15}|\.\d{14}|[eE][+]?\d{3})/;
 
 // A string, or a number: `"a \" b"`, `-1.5e3`
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+const TOKEN = /"(?:[^"\\]|\\[^])*"?|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
 
 const isExact = (number: string): boolean => {
   const digits = number
-    .replace(/[eE].*$/, "")
+    .replace(/[eE][^]*$/, "")
     .replace(/\D/g, "")
     .replace(/^0+/, "");
   return String(Number(number)) === number || (digits.length < 16 && Number.isFinite(Number(number)));

@@ -7,6 +7,7 @@ import {
   isRelApiError,
   mountOf,
   sql,
+  trimEndOf,
   VERSION,
   type Answer,
   type Credentials,
@@ -128,7 +129,7 @@ const createFrontPage = (context: PluginContext): Surface => {
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
     // a link that began with two slashes would lead to another host
-    const base = mountOf(exchange.request).replace(/\/+$/, "").replace(/^\/+/, "/");
+    const base = trimEndOf(mountOf(exchange.request), "/").replace(/^\/+/, "/");
     const origin = originOf(exchange);
     // waits for the first load of the schema
     const cards = [await restCard(base, origin), await graphqlCard(base, origin)];

@@ -49,8 +49,9 @@ const isLimit = (value: unknown): value is number => typeof value === "number" &
 
 /** `anonymous=60,*=600` */
 const readLimits = (given: string): Readonly<Record<string, number>> | undefined => {
-  const pairs = given.split(",").map((pair) => /^\s*([^=]+?)\s*=\s*(\d{1,9})\s*$/.exec(pair));
-  const found = pairs.map((pair) => [pair?.[1] ?? "", Number(pair?.[2])] as const);
+  const pairs = given.split(",").map((pair) => pair.split("=").map((part) => part.trim()));
+  if (!pairs.every((pair) => pair.length === 2 && /^\d{1,9}$/.test(pair[1] ?? ""))) return undefined;
+  const found = pairs.map(([role = "", limit]) => [role, Number(limit)] as const);
   return found.every(([role, limit]) => role !== "" && isLimit(limit)) ? Object.fromEntries(found) : undefined;
 };
 

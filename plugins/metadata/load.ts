@@ -13,7 +13,7 @@ export const isObject = (raw: Raw | undefined): raw is { readonly [key: string]:
   typeof raw === "object" && raw !== null && !Array.isArray(raw) && !isRawNumber(raw);
 
 /** `!include tables.yaml`, as a tag or as the beginning of a string. */
-const INCLUDE = /^!include\s+(.+)$/;
+const INCLUDE = /^!include\s+(\S.*)$/;
 
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 

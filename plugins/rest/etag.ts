@@ -53,7 +53,8 @@ const kept = (headers: Headers, etag: string): Headers => {
         (name) =>
           !vary
             .toLowerCase()
-            .split(/\s*,\s*/)
+            .split(",")
+            .map((one) => one.trim())
             .includes(name.toLowerCase()),
       );
   const others = headers.filter(([name]) => !/^(?:etag|vary)$/i.test(name));

@@ -28,7 +28,7 @@ import { restPrefixesOf } from "./syntax/place.ts";
 const FILE = "/openapi.json";
 
 const wantsThree = (accept = ""): boolean =>
-  accept.split(",").some((type) => /^\s*application\/openapi\+json\s*;(?:.*;)?\s*version\s*=\s*"?3\b/i.test(type));
+  accept.split(",").some((type) => /^\s*application\/openapi\+json\s*;(?:[^;]*;)*\s*version\s*=\s*"?3\b/i.test(type));
 
 const TYPE = "application/openapi+json;version=3.1; charset=utf-8";
 

@@ -6,7 +6,7 @@ const isShare = (number: number): boolean => number >= 0 && number <= 1;
 const share: SettingKind<number> = {
   accepts: "a number from 0 to 1",
   read: (given) => {
-    const number = /^\s*\d*\.?\d+\s*$/.test(given) ? Number(given) : -1;
+    const number = /^\s*(?:\d+|\d*\.\d+)\s*$/.test(given) ? Number(given) : -1;
     return isShare(number) ? number : undefined;
   },
   option: { accepts: "a number from 0 to 1", takes: (given) => typeof given === "number" && isShare(given) },

@@ -1,5 +1,5 @@
 /** Where an api is mounted: what is left of the path of an upgrade request, which no router has seen. */
-import type { AnyServer } from "../../core/index.ts";
+import { trimEndOf, type AnyServer } from "../../core/index.ts";
 
 /** The path, then what is left of it below each possible mount. */
 export const pathsOf = (path: string): readonly string[] => {
@@ -11,7 +11,7 @@ export const pathsOf = (path: string): readonly string[] => {
 
 /** `/v1/graphql` of `/db/v1/graphql` below `/db`. */
 export const pathBelow = (mount: string, path: string): readonly string[] => {
-  const prefix = mount.replace(/\/+$/, "");
+  const prefix = trimEndOf(mount, "/");
   if (prefix === "") return [path];
   return path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`) ? [path.slice(prefix.length)] : [];
 };

@@ -30,7 +30,7 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
 /** `$(NAME)` is a variable of the environment, `$$` a dollar sign. */
 const interpolate = (text: string, environment: Environment, missing: (name: string) => void): string =>
-  text.replace(/\$\$|\$\(([^)]*)\)/g, (all, name: string | undefined) => {
+  text.replace(/\$\$|\$\(([^()$]*)\)/g, (all, name: string | undefined) => {
     if (name === undefined) return "$";
     const found = environment[name];
     if (found === undefined) missing(name);

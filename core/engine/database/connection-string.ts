@@ -39,13 +39,13 @@ export const urlOf = (text: string): string => (/^[a-z]+:\/\//i.test(text.trim()
 const keywordsToUrl = (text: string): string => {
   const parts = new Map<string, string>();
   // host=/tmp password='it\'s'
-  const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))\s*/gy;
+  const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\[^])*)'|((?:[^\s'\\]|\\[^])*))/gy;
   let at = 0;
   for (let match = pair.exec(text); match !== null && match[0] !== ""; match = pair.exec(text)) {
     parts.set(match[1] as string, (match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));
     at = pair.lastIndex;
   }
-  if (at < text.length || parts.size === 0)
+  if (at < text.trimEnd().length || parts.size === 0)
     throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
   const take = (name: string): string => {
     const found = parts.get(name) ?? "";

@@ -44,7 +44,7 @@ export const passwordFromFile = (
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith("#")) continue;
     // db.example:5432:*:api:it\:s
-    const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/g)?.map((field) => field.replace(/:$/, "")) ?? [];
+    const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/gy)?.map((field) => field.replace(/:$/, "")) ?? [];
     const [ofHost = "", ofPort = "", ofDatabase = "", ofUser = ""] = fields.map(unescaped);
     const fits = (field: string, ...wanted: readonly string[]): boolean => field === "*" || wanted.includes(field);
     if (fits(ofHost, ...hosts) && fits(ofPort, port) && fits(ofDatabase, database) && fits(ofUser, user))

@@ -1,4 +1,6 @@
 /** Numbers with all their digits, and the value of their text. @rule G-TYP-3 G-TYP-6 */
+import { trimEndOf } from "../../../core/index.ts";
+
 export {
   exactNumber,
   isFloatLiteral,
@@ -24,7 +26,7 @@ export const decimalOf = (text: string): Decimal => {
   const [whole = "", fraction = ""] = mantissa.replace(/^[-+]/, "").split(".");
   const all = whole + fraction;
   const leading = /^0*/.exec(all)?.[0].length ?? 0;
-  const digits = all.slice(leading).replace(/0+$/, "");
+  const digits = trimEndOf(all.slice(leading), "0");
   return { isNegative, digits, exponent: digits === "" ? 0 : whole.length - leading + Number(power) };
 };
 

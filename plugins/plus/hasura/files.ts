@@ -145,7 +145,7 @@ export const fileText = async (document: Entry, current: string): Promise<string
 const indented = (json: string): string => {
   let depth = 0;
   const line = (): string => `\n${"  ".repeat(depth)}`;
-  return json.replace(/"(?:[^"\\]|\\.)*"|\[\]|\{\}|[[{]|[\]}]|,|:/g, (token) => {
+  return json.replace(/"(?:[^"\\]|\\[^])*"?|\[\]|\{\}|[[{]|[\]}]|,|:/g, (token) => {
     if (token === "[" || token === "{") {
       depth++;
       return token + line();

@@ -20,7 +20,7 @@ const MAX_BULK = 1000;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /** What does not change the schema: words that begin a statement which only reads or writes rows. */
-const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)\b[^;]*;?\s*$/i;
+const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)\b[^;]*(?:;\s*)?$/i;
 
 const runOne = async (context: PluginContext, exchange: Exchange, from: Arguments): Promise<Json> => {
   const { args, at } = from;

@@ -154,14 +154,14 @@ const readModel = (raw: Entry, name: string, typeOf: TypeOf): LogicalModel => {
   return { name, ...description(raw["description"]), fields, nested, permissions: new Map(permissions) };
 };
 
-const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/;
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/;
 
 /** `select * from album where id = {{id}};` */
 const readCode = (text: string): NativeCode => {
   const parts = text.trim().replace(/;\s*$/, "").split(PLACEHOLDER);
   return {
     texts: parts.filter((_, i) => i % 2 === 0),
-    arguments: parts.filter((_, i) => i % 2 === 1),
+    arguments: parts.filter((_, i) => i % 2 === 1).map((name) => name.trim()),
   };
 };
 

@@ -1,5 +1,5 @@
 /** `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: where a request leads. */
-import { utf8Text, type Model, type RelApiOptions, type ResolvedOptions } from "../../../core/index.ts";
+import { trimEndOf, utf8Text, type Model, type RelApiOptions, type ResolvedOptions } from "../../../core/index.ts";
 import { pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
 import type { Place } from "../request.ts";
 import { decodePercent } from "./parameters.ts";
@@ -15,7 +15,7 @@ const prefixes = new WeakMap<PathOptions, readonly string[]>();
 export const restPrefixesOf = (options: PathOptions): readonly string[] => {
   let found = prefixes.get(options);
   if (found === undefined) {
-    found = (options.restPrefixes ?? [options.restPath ?? "/api"]).map((path) => path.replace(/\/+$/, ""));
+    found = (options.restPrefixes ?? [options.restPath ?? "/api"]).map((path) => trimEndOf(path, "/"));
     prefixes.set(options, found);
   }
   return found;

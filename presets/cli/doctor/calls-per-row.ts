@@ -4,13 +4,13 @@
 const CALL = /\b(current_setting|auth\.\w+)\(/g;
 
 const LITERAL = String.raw`(?:E?'(?:[^']|'')*'|true|false|NULL|-?\d+(?:\.\d+)?)`;
-const TYPE = String.raw`::(?:"[^"]+"|[a-z_][\w.]*)(?: (?:varying|precision|without time zone|with time zone))?(?:\(\d+(?:,\d+)?\))?(?:\[\])?`;
+const TYPE = String.raw`::(?:"[^"]+"|[a-z_][\w.]*(?: [a-z]+(?: time zone)?)?)(?:\([\d,]+\))?(?:\[\])?`;
 
 /** What is given to them is the same for all rows too. */
-const CONSTANTS = new RegExp(`^(?:\\s*${LITERAL}(?:${TYPE})*\\s*,?)*$`, "i");
+const CONSTANTS = new RegExp(`^\\s*(?:${LITERAL}(?:${TYPE})*\\s*(?:,\\s*|$))*$`, "i");
 
 /** `->> 'sub'::text` behind a value. */
-const STEP = new RegExp(`^ (?:->>|->|#>>|#>) (?:${LITERAL}(?:${TYPE})?)`, "i");
+const STEP = new RegExp(`^ (?:->>|->|#>>|#>) ${LITERAL}`, "i");
 const CAST = new RegExp(`^${TYPE}`, "i");
 
 /** Index behind the parenthesis that closes the one at `open`; -1: there is none. */
@@ -78,7 +78,7 @@ export const callsPerRow = (expression: string): readonly string[] => [
 
 /** The catalog breaks lines before FROM and WHERE; texts keep theirs. */
 const oneLine = (expression: string): string =>
-  expression.replace(/'(?:[^']|'')*'|\s*\n\s*/g, (part) => (part.startsWith("'") ? part : " "));
+  expression.replace(/'(?:[^']|'')*'|\s+/g, (part) => (part.startsWith("'") || !part.includes("\n") ? part : " "));
 
 /** The same expression, with each of them in a subselect. */
 export const withSubselects = (expression: string): string => {

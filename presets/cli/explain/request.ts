@@ -73,9 +73,9 @@ const readObject = async (
 const readHeaders = (given: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     given.map((line) => {
-      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(line) ?? [];
+      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? [];
       if (name === undefined || value === undefined) throw presetError(`--header "${line}" is not "Name: value"`);
-      return [name.toLowerCase(), value];
+      return [name.toLowerCase(), value.trimStart()];
     }),
   );
 

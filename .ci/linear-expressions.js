@@ -1,0 +1,99 @@
+/** A rule for oxlint: each regular expression takes linear time, whatever text it is given. `recheck` proves it, or shows
+ *  an attack. Results are kept below `node_modules/.cache`, so that a later run looks at new expressions only. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+
+process.env.RECHECK_BACKEND = "pure"; // the same on each platform, without Java
+const { checkSync } = await import("recheck");
+
+const CACHE = new URL("../node_modules/.cache/linear-expressions.json", import.meta.url);
+const TIMEOUT_MS = 60_000;
+
+const readCache = () => {
+  try {
+    return new Map(JSON.parse(readFileSync(CACHE, "utf8")));
+  } catch {
+    return new Map(); // there is none yet
+  }
+};
+
+const results = readCache();
+
+process.on("exit", () => {
+  mkdirSync(new URL(".", CACHE), { recursive: true });
+  writeFileSync(CACHE, JSON.stringify([...results]));
+});
+
+/** Escapes and classes, each of which stands for one character. */
+const CHARACTERS = /\\.|\[(?:\\.|[^\]\\])*\]?/g;
+/** Without an unbounded repetition, what is tried at each place takes a bounded time. */
+const REPEATS = /[*+]|\{\d+,\}/;
+
+/** Undefined: it is linear. */
+const faultOf = (source, flags) => {
+  if (!REPEATS.test(source.replace(CHARACTERS, "x"))) return undefined;
+  const key = `/${source}/${flags}`;
+  if (!results.has(key)) {
+    const { status, complexity, attack, error } = checkSync(source, flags, { timeout: TIMEOUT_MS });
+    const fault =
+      status === "vulnerable" ? `${complexity.summary}, as for ${attack.pattern}` : `unknown: ${error?.kind}`;
+    results.set(key, status === "safe" ? null : fault);
+  }
+  return results.get(key) ?? undefined;
+};
+
+/** The text of an expression. Where a part is known at run time only, a word stands for it. */
+const textOf = (node, scope) => {
+  if (node.type === "Literal") return node.regex?.pattern ?? String(node.value);
+  if (node.type === "TemplateLiteral")
+    return node.quasis
+      .map(
+        ({ value }, i) => value.cooked + (node.expressions[i] === undefined ? "" : textOf(node.expressions[i], scope)),
+      )
+      .join("");
+  if (node.type === "TaggedTemplateExpression" && node.tag.property?.name === "raw")
+    return node.quasi.quasis
+      .map(
+        ({ value }, i) =>
+          value.raw + (node.quasi.expressions[i] === undefined ? "" : textOf(node.quasi.expressions[i], scope)),
+      )
+      .join("");
+  if (node.type === "BinaryExpression" && node.operator === "+")
+    return textOf(node.left, scope) + textOf(node.right, scope);
+  if (node.type === "MemberExpression" && node.property.name === "source") return textOf(node.object, scope);
+  if (node.type === "Identifier") {
+    for (let at = scope; at !== null; at = at.upper) {
+      const [definition] = at.set.get(node.name)?.defs ?? [];
+      if (definition === undefined) continue;
+      const { init } = definition.node;
+      return definition.parent?.kind === "const" && init ? textOf(init, at) : "word";
+    }
+  }
+  return "word";
+};
+
+const linear = {
+  create: (context) => {
+    const check = (node, source, flags) => {
+      const fault = faultOf(source, flags);
+      if (fault !== undefined) context.report({ node, message: `this regular expression is not linear: ${fault}` });
+    };
+    const checkCall = (node) => {
+      const {
+        callee,
+        arguments: [pattern, flags],
+      } = node;
+      if (callee.type !== "Identifier" || callee.name !== "RegExp" || pattern === undefined) return;
+      const scope = context.sourceCode.getScope(node);
+      check(node, textOf(pattern, scope), flags === undefined ? "" : textOf(flags, scope));
+    };
+    return {
+      Literal: (node) => {
+        if (node.regex) check(node, node.regex.pattern, node.regex.flags);
+      },
+      NewExpression: checkCall,
+      CallExpression: checkCall,
+    };
+  },
+};
+
+export default { meta: { name: "expressions" }, rules: { linear } };

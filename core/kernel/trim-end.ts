@@ -1,0 +1,6 @@
+/** The text without the characters that it ends with. An expression such as `/x+$/` takes quadratic time. */
+export const trimEndOf = (text: string, character: string): string => {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === character) end--;
+  return text.slice(0, end);
+};

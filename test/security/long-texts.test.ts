@@ -1,0 +1,134 @@
+/** Long texts that expressions could try in many ways: the time that a request takes grows no faster than its text. Of the
+ *  expressions themselves, `npm run lint` proves that each is linear. */
+import { describe, expect, test } from "vitest";
+import { definePlugin, type PluginContext } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { requireLinearTime } from "../support/growth.ts";
+import { asAdmin, startApi } from "../support/api.ts";
+import { adminSecret } from "../support/tokens.ts";
+
+let context: PluginContext;
+await startApi({
+  preset: plus,
+  parts: [definePlugin({ name: "caller", apply: (_hooks, given) => void (context = given) })],
+  maxParameters: 1_000_000,
+  maxFilters: 1_000_000,
+  adminSecret,
+  restPrefixes: ["/"],
+  compatMode: false,
+});
+
+/** Blanks, quotes, brackets, separators, digits and letters, to be repeated. */
+const PIECES = [" ", '"', "(", "{", ",", ".", "/", "-", "->", "0", "1e", "a", "a ", " ,", "%25"];
+
+type Headers = Readonly<Record<string, string>>;
+
+interface Carried {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Headers;
+  readonly body?: string;
+}
+
+const encoded = encodeURIComponent;
+const inHeader = (name: string, of: Carried = { path: "/ports?select=id&limit=1" }): ((text: string) => Carried) => {
+  return (text) => ({ ...of, headers: { ...of.headers, [name]: text } });
+};
+const inBody = (path: string, type: string): ((text: string) => Carried) => {
+  return (body) => ({ method: "POST", path, headers: { "content-type": type, prefer: "tx=rollback" }, body });
+};
+
+/** Each kind of text that a request carries. */
+const PLACES: Readonly<Record<string, (text: string) => Carried>> = {
+  "the path": (text) => ({ path: `/${encoded(text)}` }),
+  "the path, as it is": (text) => ({ path: `/${text.replace(/[?#]/g, "")}` }),
+  "the query string": (text) => ({ path: `/ports?${text}` }),
+  "the name of a parameter": (text) => ({ path: `/ports?${encoded(text)}=eq.1` }),
+  ...Object.fromEntries(
+    [
+      "select",
+      "order",
+      "id",
+      "or",
+      "vessels.not.and",
+      "columns",
+      "on_conflict",
+      "limit",
+      "offset",
+      "having",
+      "cursor",
+    ].map((name) => [
+      `the parameter ${name}`,
+      (text: string): Carried => ({ path: `/ports?${name}=${encoded(text)}` }),
+    ]),
+  ),
+  "a value of a filter": (text) => ({ path: `/ports?name=eq.${encoded(text)}` }),
+  "a pattern": (text) => ({ path: `/ports?name=like.${encoded(text)}` }),
+  "a list": (text) => ({ path: `/ports?name=in.(${encoded(text)})` }),
+  "an argument of a function": (text) => ({ path: `/rpc/join_words?words=${encoded(text)}` }),
+  ...Object.fromEntries(
+    [
+      "accept",
+      "accept-encoding",
+      "accept-profile",
+      "authorization",
+      "cookie",
+      "if-match",
+      "if-none-match",
+      "origin",
+      "prefer",
+      "range",
+      "traceparent",
+      "x-relapi-why",
+      "x-request-id",
+      "x-session-role",
+      "x-session-admin-secret",
+    ].map((name) => [`the header ${name}`, inHeader(name)]),
+  ),
+  "the header content-type": inHeader("content-type", { method: "POST", path: "/ports", body: "{}" }),
+  "a media type's parameter": (text) => ({ path: "/ports", headers: { accept: `application/openapi+json;${text}` } }),
+  "a bearer token": (text) => ({ path: "/ports", headers: { authorization: `Bearer ${text}` } }),
+  JSON: inBody("/ports", "application/json"),
+  "a string of JSON": (text) => inBody("/ports", "application/json")(JSON.stringify({ name: text })),
+  CSV: inBody("/ports", "text/csv"),
+  "a form": inBody("/ports", "application/x-www-form-urlencoded"),
+  "a batch": inBody("/batch", "application/json"),
+  "the Model Context Protocol": inBody("/mcp", "application/json"),
+  "a document": (text) => graphql({ query: text }),
+  "a comment of a document": (text) => graphql({ query: `# ${text}\n{ __typename }` }),
+  "a string of a document": (text) =>
+    graphql({ query: `{ ports(where: {name: {_eq: ${JSON.stringify(text)}}}) { id } }` }),
+  "a variable": (text) =>
+    graphql({ query: "query ($x: String!) { __type(name: $x) { name } }", variables: { x: text } }),
+  "a number of variables": (text) => graphql({ query: "query ($x: Float) { __typename }", variables: { x: text } }),
+  "SQL of an administrator": (text) => ({
+    ...graphql({}),
+    path: "/v2/query",
+    body: JSON.stringify({ type: "run_sql", args: { sql: `select ${text}`, read_only: true } }),
+  }),
+};
+
+const graphql = (body: unknown): Carried => ({
+  method: "POST",
+  path: "/v1/graphql",
+  headers: { ...(asAdmin() as Headers), "content-type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+describe("R-LIM-10 a text takes time in proportion to its length (6)", () => {
+  test.each(Object.entries(PLACES))("%s", async (_name, carry) => {
+    const ask = async (length: number): Promise<void> => {
+      const texts = PIECES.map((piece) => `${piece.repeat(length / piece.length)}!`);
+      // a string that ends nowhere, with places in it where one could begin
+      for (const text of [...texts, `"${'\\"'.repeat(length / 2)}`]) {
+        const { method = "GET", ...call } = carry(text);
+        const status = await context.call({ method, ...call }).then(
+          (answer) => answer.status,
+          (error: { readonly status: number }) => error.status,
+        );
+        expect([status, text.slice(0, 10)]).not.toEqual([500, text.slice(0, 10)]);
+      }
+    };
+    await requireLinearTime(ask, 25_000);
+  });
+});
