@@ -26,6 +26,8 @@ export type MetadataLimits = Readonly<Record<string, Json>>;
 export interface MetadataNative {
   readonly queries: readonly Json[];
   readonly models: readonly Json[];
+  /** Root fields and types of the tables and functions of the source, by their names in GraphQL. */
+  readonly taken: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
 /** An object of the metadata. */

@@ -27,7 +27,7 @@ export interface MetadataDocument {
   readonly closedForRoles: readonly string[];
   readonly queries: MetadataQueries;
   /** As they are written, for the plugin that knows them. */
-  readonly native: MetadataNative;
+  readonly native: Omit<MetadataNative, "taken">;
   /** As it is written, for the plugins that know it. */
   readonly limits: RawObject;
 }

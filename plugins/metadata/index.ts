@@ -40,7 +40,8 @@ import { loaderSettings, metadataSettings } from "./settings.ts";
 import { metadataPermissionsForRest } from "../settings.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
 import { createFunctionRights, createView, mayCallOf, type FunctionRights } from "./view.ts";
-import type { MetadataProblem, MetadataProposal, MetadataSourceService } from "./api.ts";
+import { takenNames } from "./taken-names.ts";
+import type { MetadataNative, MetadataProblem, MetadataProposal, MetadataSourceService } from "./api.ts";
 import type { GqlMetadata } from "../graphql/api.ts";
 
 /** What the metadata plugins leave in the model for each other. */
@@ -112,7 +113,10 @@ export const metadataLoader = definePlugin({
           [DOCUMENT_PART]: document,
           [METADATA_QUERIES]: document.queries,
           [METADATA_LIMITS]: document.limits,
-          [METADATA_NATIVE]: document.native,
+          [METADATA_NATIVE]: {
+            ...document.native,
+            taken: takenNames(document.customization, document.tables, document.functions),
+          } satisfies MetadataNative,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
           "catalog-wanted": wanted,

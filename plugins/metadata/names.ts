@@ -99,6 +99,10 @@ export interface NamedTable {
   readonly entry: GqlTableEntry;
 }
 
+/** What GraphQL calls it, before a convention of names. @rule G-NAM-1 */
+export const wordOf = ({ schema, name }: QualifiedName, configuration: RawObject): string =>
+  textOf(configuration["custom_name"]) ?? (schema === "public" ? name : `${schema}_${name}`);
+
 /** Tables that exist, with their relationships put into the model. @rule G-MET-8 G-MET-9 G-MET-12 */
 export const matchTables = (
   document: MetadataDocument,
@@ -117,6 +121,20 @@ export const matchTables = (
       });
     else if (found.has(nameKey(relation))) note(`table ${table.name.name}: listed twice; using the first entry`);
     else found.set(nameKey(relation), { table, relation });
+  }
+  const words = new Map<string, QualifiedName>();
+  for (const { table, relation } of found.values()) {
+    const word = wordOf(relation, table.configuration);
+    const other = words.get(word);
+    const unserved = (reason: string): void =>
+      note(`table ${relation.name}: ${reason}`, {
+        type: "table",
+        of: table.name,
+        detail: `the table "${relation.name}" has no fields in GraphQL: ${reason}`,
+      });
+    if (!GRAPHQL_NAME.test(word)) unserved(`"${word}" is not a valid GraphQL name: set custom_name`);
+    else if (other === undefined) words.set(word, relation);
+    else unserved(`the table ${other.schema}.${other.name} has the name "${word}" too: set custom_name`);
   }
   const isListed = (name: QualifiedName): boolean => found.has(nameKey(name));
   const tables = [...found.values()].map(({ table, relation }): NamedTable => {
@@ -284,6 +302,9 @@ export const functionEntries = (document: MetadataDocument, model: Model, note: 
     if (routines.length === 0) return leaveOut(`${place}does not exist in schema ${name.schema}; ignored`);
     if (!routines.some((routine) => routine.returns.relation !== undefined))
       note(`${place}it does not return rows of a table, so GraphQL has no field for it`);
+    const word = wordOf(name, configuration);
+    if (!GRAPHQL_NAME.test(word))
+      note(`${place}"${word}" is not a valid GraphQL name: set custom_name`, { type: "function", of: name });
     const exposedAs = textOf(configuration["exposed_as"]);
     if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
       return leaveOut(

@@ -280,7 +280,11 @@ test("P-HAS-4 what does not fit the database is refused, and nothing has changed
       "invalid-configuration",
     ],
     ["pg_create_select_permission", { table: "album", role: "admin", permission: everything }, "validation-failed"],
-    ["pg_create_select_permission", { table: "album", role: "r", permission: { columns: "*" } }, "invalid-configuration"],
+    [
+      "pg_create_select_permission",
+      { table: "album", role: "r", permission: { columns: "*" } },
+      "invalid-configuration",
+    ],
     [
       "pg_create_select_permission",
       { table: "album", role: "r", permission: { columns: "*", filter: null } },
@@ -360,6 +364,75 @@ test("P-HAS-9 inconsistent objects are told as the dialect tells them", async ()
     internal: [{ definition: { comment: null, role: "r", source: "default", table: album, permission } }],
   });
   await api.close();
+});
+
+test("P-HAS-4 P-NAT-6 a native query that the database refuses, and a name that is taken, are inconsistent (M6)", async () => {
+  const api = await start(await folderOf());
+  const model = { name: "tune", fields: [{ name: "id", type: "integer" }] };
+  expect(await run(api, "pg_track_table", { table: "album" })).toEqual(SUCCESS);
+  expect(await run(api, "pg_track_logical_model", model)).toEqual(SUCCESS);
+  const query = { root_field_name: "tunes", arguments: {}, returns: "tune", code: "select id from public.album" };
+  for (const [wrong, reason] of [
+    [{ code: "select nope from public.album" }, 'column "nope" does not exist'],
+    [{ code: "delete from public.album returning id" }, "syntax error"],
+    [{ code: "select title from public.album" }, "column _q.id does not exist"],
+    [{ root_field_name: "album" }, "a table or function has that name in GraphQL"],
+  ] as const) {
+    const answer = await run(api, "pg_track_native_query", { ...query, ...wrong });
+    expect([wrong, answer.code, answer.error]).toEqual([
+      wrong,
+      "invalid-configuration",
+      expect.stringContaining(reason),
+    ]);
+  }
+  expect(await run(api, "pg_track_native_query", query)).toEqual(SUCCESS);
+  expect(await run(api, "pg_track_logical_model", { ...model, name: "album" })).toMatchObject({
+    code: "invalid-configuration",
+  });
+  expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
+  // also when all of it is replaced, and when the database changes
+  const native = (more: Entry): Entry =>
+    documentOf([table("album")], {}, { native_queries: [{ ...query, ...more }], logical_models: [model] });
+  const replaced = { allow_inconsistent_metadata: true, metadata: native({ code: "select nope" }) };
+  expect(await run(api, "replace_metadata", replaced, { version: 2 })).toMatchObject({
+    is_consistent: false,
+    inconsistent_objects: [{ type: "native_query", name: "native_query tunes" }],
+  });
+  expect(await run(api, "replace_metadata", native({ code: "select nope" }))).toMatchObject({ code: "unexpected" });
+  await api.close();
+});
+
+test("P-HAS-4 G-NAM-3 a table or function without a name for GraphQL is inconsistent, until it has one (M8)", async () => {
+  await base.sql(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
+    create table public.al_bum (id int primary key);
+    create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
+  const api = await start(await folderOf());
+  const refused = await run(api, "pg_track_table", { table: "Odd Table" });
+  expect([refused.code, refused.error]).toEqual([
+    "invalid-configuration",
+    'Inconsistent object: the table "Odd Table" has no fields in GraphQL: "Odd Table" is not a valid GraphQL name: set custom_name',
+  ]);
+  const configuration = { custom_name: "odd_table" };
+  expect(await run(api, "pg_track_table", { table: "Odd Table", configuration })).toEqual(SUCCESS);
+  expect(await api.gql("{ odd_table { id } }")).toEqual({ data: { odd_table: [] } });
+  expect(await run(api, "pg_track_table", { table: "al_bum" })).toEqual(SUCCESS);
+  const twice = await run(api, "pg_track_table", { table: { schema: "al", name: "bum" } });
+  expect([twice.code, twice.error]).toEqual([
+    "invalid-configuration",
+    expect.stringContaining('the table public.al_bum has the name "al_bum" too: set custom_name'),
+  ]);
+  expect(await run(api, "pg_track_function", { function: "odd one" })).toMatchObject({
+    code: "invalid-configuration",
+    error: expect.stringContaining("set custom_name"),
+  });
+  expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
+  await api.close();
+  const loaded = await start(documentOf([table("Odd Table")]));
+  expect(await run(loaded, "get_inconsistent_metadata")).toMatchObject({
+    is_consistent: false,
+    inconsistent_objects: [{ type: "table", reason: expect.stringContaining("set custom_name") }],
+  });
+  await loaded.close();
 });
 
 test("P-HAS-10 an export is in order, whatever was written", async () => {

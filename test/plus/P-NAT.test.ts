@@ -117,6 +117,40 @@ describe("P-NAT-1 fields of the query root", () => {
       'column "x" does not exist',
     ],
     [
+      "code for a column that is not there (M6)",
+      { native_queries: [{ ...QUERY, code: "select nope from public.album" }] },
+      'column "nope" does not exist',
+    ],
+    [
+      "code without a column of its model (M6)",
+      { native_queries: [{ ...QUERY, code: "select id, title from public.album" }] },
+      "column _q.price does not exist",
+    ],
+    [
+      "code that writes (M6)",
+      { native_queries: [{ ...QUERY, code: "delete from public.album returning id, title, price, tags" }] },
+      "syntax error",
+    ],
+    [
+      "code that writes within (M6)",
+      {
+        native_queries: [
+          { ...QUERY, code: "with d as (delete from public.album returning id, title, price, tags) select * from d" },
+        ],
+      },
+      "must be at the top level",
+    ],
+    [
+      "the name of a table's root field (M6)",
+      { native_queries: [{ ...QUERY, root_field_name: "album_by_pk" }] },
+      "a table or function has that name",
+    ],
+    [
+      "the name of a table's type (M6)",
+      { logical_models: [{ ...MODEL, name: "album" }], native_queries: [{ ...QUERY, returns: "album" }] },
+      "a table or function has that name",
+    ],
+    [
       "a name that GraphQL cannot read",
       { native_queries: [{ ...QUERY, root_field_name: "a-b" }] },
       "not a valid GraphQL name",
@@ -180,16 +214,22 @@ describe("P-NAT-3 values are bound", () => {
           code: "select 1 as id, set_config('a.b', nextval(pg_get_serial_sequence('album', 'id'))::text, true) as title, 1.0 as price, null::text[] as tags",
           returns: "sale",
         },
-        { root_field_name: "odd", code: "select secret_column as id from public.album", returns: "sale" },
+        {
+          root_field_name: "odd",
+          code: "select secret_column as id, ''::text as title, 1.0 as price, null::text[] as tags from public.odd_sales",
+          returns: "sale",
+        },
         {
           root_field_name: "by_zero",
-          code: "select 1/({{a}} - 1) as id, ''::text as title",
+          code: "select 1/({{a}} - 1) as id, ''::text as title, 1.0 as price, null::text[] as tags",
           arguments: { a: { type: "int" } },
           returns: "sale",
         },
       ],
     };
+    await base.sql("create table public.odd_sales (secret_column int)");
     const odd = await start(documentOf([table("album")], {}, source(more)));
+    await base.sql("drop table public.odd_sales");
     expect((await odd.gql("{ writing { id title } }")).errors[0]).toMatchObject({
       message: "database query error",
       extensions: { code: "postgres-error" },

@@ -22,8 +22,10 @@ const isMember = (type: MetadataProblem["type"]): type is keyof typeof WORDS => 
 /** What the log says of it at the end is no reason. */
 const IGNORED = /; ignored$/;
 
-const reasonOf = ({ type, of, name, reason, detail = reason.replace(IGNORED, "") }: MetadataProblem): string => {
-  if (type === "table" && of !== undefined) return `no such table/view exists in source: "${shown(of)}"`;
+const reasonOf = ({ type, of, name, reason, detail: own }: MetadataProblem): string => {
+  if (type === "table" && of !== undefined && own === undefined)
+    return `no such table/view exists in source: "${shown(of)}"`;
+  const detail = own ?? reason.replace(IGNORED, "");
   if (!isMember(type) || of === undefined) return detail;
   return `in table "${shown(of)}": in ${WORDS[type]} "${name ?? ""}": ${detail}`;
 };

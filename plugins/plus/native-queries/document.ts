@@ -260,16 +260,38 @@ const settle = <One>(
   }
 };
 
+/** Leaves out the queries that the database refuses. `reasons`: by name. @rule P-NAT-6 */
+export const withoutRefused = (
+  queries: readonly NativeQuery[],
+  reasons: ReadonlyMap<string, string>,
+  note: Note,
+): readonly NativeQuery[] => {
+  const known = new Map(queries.map((query) => [query.name, query]));
+  settle(known, "native_query", (query) => reasons.get(query.name) ?? problemOf(query, known), note);
+  return [...known.values()];
+};
+
 /** What fits is served, the rest is noted with its place. */
-export const readNative = ({ queries, models }: MetadataNative, model: Model, note: Note): readonly NativeQuery[] => {
+export const readNative = (
+  { queries, models, taken }: MetadataNative,
+  model: Model,
+  note: Note,
+): readonly NativeQuery[] => {
   const typeOf = typeFinder({ ...model, types: new Map([...model.types].filter(([, { kind }]) => kind !== "pseudo")) });
-  const read = <Value>(raws: readonly Json[], type: Kind, key: string, make: (raw: Entry, name: string) => Value) => {
+  const read = <Value>(
+    raws: readonly Json[],
+    type: Kind,
+    key: string,
+    ofTables: ReadonlySet<string>,
+    make: (raw: Entry, name: string) => Value,
+  ) => {
     const found = new Map<string, Value>();
     for (const raw of raws) {
       const name = textOf(entryOf(raw)[key]) ?? "";
       try {
         if (!GRAPHQL_NAME.test(name)) throw leftOut("its name is not a valid GraphQL name");
         if (found.has(name)) throw leftOut("the name is taken");
+        if (ofTables.has(name)) throw leftOut("a table or function has that name in GraphQL");
         found.set(name, make(entryOf(raw), name));
       } catch (error) {
         note(type, name, (error as Error).message); // thrown above
@@ -277,7 +299,7 @@ export const readNative = ({ queries, models }: MetadataNative, model: Model, no
     }
     return found;
   };
-  const known = read(models, "logical_model", "name", (raw, name) => readModel(raw, name, typeOf));
+  const known = read(models, "logical_model", "name", taken.types, (raw, name) => readModel(raw, name, typeOf));
   settle(
     known,
     "logical_model",
@@ -287,7 +309,9 @@ export const readNative = ({ queries, models }: MetadataNative, model: Model, no
     },
     note,
   );
-  const made = read(queries, "native_query", "root_field_name", (raw, name) => readQuery(raw, name, known, typeOf));
+  const made = read(queries, "native_query", "root_field_name", taken.roots, (raw, name) =>
+    readQuery(raw, name, known, typeOf),
+  );
   settle(made, "native_query", (query) => problemOf(query, made), note);
   return [...made.values()];
 };

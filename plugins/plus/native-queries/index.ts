@@ -4,6 +4,8 @@ import {
   definePlugin,
   isRelApiError,
   RelApiError,
+  sql,
+  type IntrospectContext,
   type Json,
   type Model,
   type PluginContext,
@@ -17,8 +19,8 @@ import type {
   GraphqlService,
 } from "../../graphql/api.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
-import { readNative, type NativeQuery } from "./document.ts";
-import { nativeProgram } from "./statement.ts";
+import { readNative, withoutRefused, type NativeQuery } from "./document.ts";
+import { nativeProgram, trialOf } from "./statement.ts";
 import { described, queryTypes, rowsType } from "./types.ts";
 
 const PART = "native-queries";
@@ -33,6 +35,39 @@ const toldError = (error: unknown): unknown => {
     ? new RelApiError({ code: "data-exception", status: 400, message: error.message, cause: error })
     : new RelApiError({ code: "postgres-error", status: 400, message: "database query error", cause: error });
 };
+
+/** Classes of SQLSTATE that are about the statement, not about the connection or the server. */
+const SAYS_WHY = /^(?:0A|2[0-9A-F]|3[0-9A-F]|4[24]|54|P0|XX)[0-9A-Z]{3}$/;
+
+/** A role may have rights that the login role lacks. */
+const NO_RIGHT = "42501";
+
+/** Why the database refuses some of them, by name. Nothing is run. @rule P-NAT-6 */
+const refusedByDatabase = async (
+  queries: readonly NativeQuery[],
+  ask: IntrospectContext["query"],
+): Promise<ReadonlyMap<string, string>> => {
+  const reasons = new Map<string, string>();
+  if (queries.length === 0) return reasons;
+  // an error must not end the transaction of the load
+  await ask(sql`savepoint native_queries`);
+  for (const one of queries) {
+    try {
+      await ask(LOGIN_PATH);
+      await ask(trialOf(one));
+    } catch (error) {
+      const { code, message } = error as { readonly code?: unknown; readonly message: string }; // as the database gives it
+      if (typeof code !== "string" || !SAYS_WHY.test(code)) throw error;
+      if (code !== NO_RIGHT) reasons.set(one.name, message);
+    }
+    await ask(sql`rollback to savepoint native_queries`);
+  }
+  await ask(sql`release savepoint native_queries`);
+  return reasons;
+};
+
+const LOGIN_PATH = sql`select pg_catalog.set_config('search_path', reset_val, true)
+  from pg_catalog.pg_settings where name = 'search_path'`;
 
 /** Runs one as the caller, before the transaction of the request. */
 const run = async (context: PluginContext, query: NativeQuery, request: GqlFunctionRequest): Promise<Json> => {
@@ -72,14 +107,16 @@ export const nativeQueries = definePlugin({
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries"],
   before: ["metadata"], // what does not fit is known there
   apply: (hooks, context) => {
-    hooks.introspect.tapPromise(PART, async (model, { warn }) => {
+    hooks.introspect.tapPromise(PART, async (model, { warn, query }) => {
       const native = model.parts["metadata-native"] as MetadataNative | undefined; // only the loader of the metadata writes it
       if (native === undefined) return model;
       const problems = [...((model.parts[PROBLEMS] ?? []) as readonly MetadataProblem[])]; // so are these
-      const queries = readNative(native, model, (type, name, reason) => {
+      const note = (type: "native_query" | "logical_model", name: string, reason: string): void => {
         warn(`metadata: ${type.replace("_", " ")} ${name}: ${reason}; ignored`);
         problems.push({ type, name, reason: `${type.replace("_", " ")} ${name}: ${reason}` });
-      });
+      };
+      const read = readNative(native, model, note);
+      const queries = withoutRefused(read, await refusedByDatabase(read, query), note);
       return { ...model, parts: { ...model.parts, [PART]: queries, [PROBLEMS]: problems } };
     });
 

@@ -169,6 +169,13 @@ const codeOf = ({ code, arguments: declared }: NativeQuery, given: Arguments): S
     "",
   );
 
+/** Asks for the columns of its model, without a row: for the database to say whether they are there. */
+export const trialOf = (query: NativeQuery): Sql => {
+  const columns = query.returns.fields.map(({ name }) => sql`_q.${ident(name)}`);
+  return sql`select ${join(columns)} from (${codeOf(query, {})}
+) as _q limit 0`;
+};
+
 export interface NativeRequest {
   readonly arguments: Arguments;
   readonly session: Session;
