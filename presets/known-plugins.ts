@@ -30,7 +30,7 @@ export const knownOptions: readonly string[] = words(`
   checksAfterStatement clientErrorVerbosity compatMode corsAllowedOrigins costLimits dbAggregatesEnabled dbChannel
   dbChannelEnabled
   dbConfig dbHoistedTxSettings dbMaxRows dbPlanEnabled dbPreConfig dbRootSpec dbSchemaPollInterval dbTxEnd
-  defaultNamingConvention disablePostgresArrays enableAllowlist errorHints estimatedRowLimits etags explainEmpty
+  defaultNamingConvention disablePostgresArrays enableAllowlist errorHints estimatedRowLimits etags explainEmpty graphqlOverHttp
   inferFunctionPermissions jwtAud jwtCacheMaxEntries jwtRequireExp jwtRoleClaimKey jwtSecret jwtSecretIsBase64
   liveDirective liveQueryBatchSize liveQueryInterval logFormat maxAliases maxBatchBytes maxBatchEntries
   maxBatchRequests maxCoalescedReads maxColumns maxDocumentBytes maxDocumentDepth maxDocumentFields maxEmbeds

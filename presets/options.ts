@@ -186,6 +186,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly liveQueryInterval?: NonNullable<RelApiOptions["liveQueryInterval"]> | undefined;
   /** `true`: GraphQL errors carry near names and the place where a text breaks off in `extensions` (G-HNT-1, G-HNT-3). The demo has them. Default: `false`. */
   readonly errorHints?: NonNullable<RelApiOptions["errorHints"]> | undefined;
+  /** `true`: statuses and media types of `/v1/graphql` are those of the specification GraphQL over HTTP (G-OVH), in place of 200 for every error. Default: `false`. */
+  readonly graphqlOverHttp?: NonNullable<RelApiOptions["graphqlOverHttp"]> | undefined;
   /** G-TYP-30. Default: `false`. */
   readonly stringifyNumericTypes?: NonNullable<RelApiOptions["stringifyNumericTypes"]> | undefined;
   /** `where: {col: {_eq: null}}` counts as true instead of being refused. Default: `false`. */

@@ -16,6 +16,7 @@ import { credentialRules } from "./credential-rules.ts";
 import { invalidJson } from "./errors.ts";
 import { compressed } from "./compressed.ts";
 import { AFTER_DATA, BEFORE_DATA, json, statusFor, subscriptionOverHttp, runOptionsOf } from "./http.ts";
+import { formOfErrors, isMalformed, negotiated, refuseOddExtensions } from "./over-http.ts";
 import { createLongAnswers, type LongAnswers } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
@@ -48,7 +49,7 @@ const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: str
 };
 
 /** An empty parameter counts as absent. @rule G-GET-1 */
-const readUrl = (engine: GqlEngine, query = ""): GqlRequest => {
+const readUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlRequest => {
   const parameters = new URLSearchParams(query);
   const request: Record<string, Json> = {};
   for (const name of ["query", "operationName", "documentId"]) {
@@ -59,6 +60,7 @@ const readUrl = (engine: GqlEngine, query = ""): GqlRequest => {
     const value = readParameter(engine, parameters, name);
     if (value !== undefined) request[name] = value;
   }
+  if (isStrict) refuseOddExtensions(request["extensions"]);
   return engine.readRequest(request);
 };
 
@@ -73,8 +75,12 @@ const createSurface = (context: PluginContext): Surface => {
 
   const answer = async (exchange: Exchange): Promise<Answer> => {
     const engine = engineOf();
+    const { graphqlOverHttp: isStrict } = context.options;
+    let isRead = false;
     try {
-      const request = readUrl(engine, exchange.query);
+      const form = negotiated(exchange, isStrict);
+      const request = readUrl(engine, exchange.query ?? "", isStrict);
+      isRead = true;
       exchange.mark("parse");
       const prepared = engine.prepare(request, exchange.session, exchange);
       const document = prepared instanceof Promise ? await prepared : prepared;
@@ -93,13 +99,15 @@ const createSurface = (context: PluginContext): Surface => {
       const whole = data === "{}" ? await longAnswers.taken(exchange, run) : data;
       exchange.mark("transaction");
       return typeof whole === "string"
-        ? await compressed(exchange, json(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE))
-        : await longAnswers.answer(exchange, json(exchange, 200, undefined, PRIVATE), whole);
+        ? await compressed(exchange, json(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE, form))
+        : await longAnswers.answer(exchange, json(exchange, 200, undefined, PRIVATE, form), whole);
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
-      if (encoded.status === 405) return json(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE]);
-      return json(exchange, statusFor(exchange, encoded), encoded.body, PRIVATE);
+      const form = formOfErrors(exchange, isStrict);
+      if (encoded.status === 405) return json(exchange, 405, encoded.body, [["Allow", "POST"], ...PRIVATE], form);
+      const status = statusFor(exchange, encoded, form, !isRead && isMalformed(error));
+      return json(exchange, status, encoded.body, PRIVATE, form);
     }
   };
 
@@ -112,7 +120,8 @@ const createSurface = (context: PluginContext): Surface => {
     handle: answer,
     encodeError: (error, exchange) => {
       const encoded = engineOf().encodeErrors(error, exchange.session);
-      return json(exchange, statusFor(exchange, encoded), encoded.body, [...encoded.headers, ...PRIVATE]);
+      const form = formOfErrors(exchange, context.options.graphqlOverHttp);
+      return json(exchange, statusFor(exchange, encoded, form), encoded.body, [...encoded.headers, ...PRIVATE], form);
     },
     exposedHeaders: ["x-request-id"],
   };

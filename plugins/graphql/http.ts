@@ -18,6 +18,7 @@ import { compressed, MIN_GZIP_BYTES } from "./compressed.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
+import { DIALECT, formOfErrors, isMalformed, negotiated, refuseOtherBody, statusIn, type Form } from "./over-http.ts";
 import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
@@ -68,9 +69,10 @@ export const json = (
   status: number,
   body: string | Uint8Array | undefined,
   more: Headers = [],
+  { type }: Form = DIALECT,
 ): Answer => ({
   status,
-  headers: [["Content-Type", "application/json; charset=utf-8"], requestId(exchange), ...more],
+  headers: [["Content-Type", `${type}; charset=utf-8`], requestId(exchange), ...more],
   body,
 });
 
@@ -108,20 +110,28 @@ export const subscriptionOverHttp = (): RelApiError =>
 interface Posted {
   readonly exchange: Exchange;
   readonly request: GqlRequest;
+  readonly form: Form;
   /** What it is answered with in place of a text, set when that is known. */
   long?: LongAnswer;
 }
 
 /** Statuses: only the old endpoint has error statuses, apart from those that every address keeps. @rule G-HTTP-2
  *  G-HTTP-3 G-HTTP-15 G-ERR-9 */
-export const statusFor = (exchange: AnyExchange, { status, keepsStatus }: EncodedErrors): number =>
-  exchange.path === OLD_PATH || keepsStatus ? status : 200;
+export const statusFor = (
+  exchange: AnyExchange,
+  encoded: EncodedErrors,
+  form: Form = DIALECT,
+  isOfRequest = false,
+): number => {
+  const usual = exchange.path === OLD_PATH || encoded.keepsStatus ? encoded.status : 200;
+  return statusIn(form, encoded, usual, isOfRequest);
+};
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
   const longAnswers = createLongAnswers(context, BEFORE_DATA, AFTER_DATA);
 
   const answer = async (posted: Posted, sender: GqlSender = posted.exchange): Promise<HandlerResponse> => {
-    const { exchange, request } = posted;
+    const { exchange, request, form } = posted;
     try {
       const prepared = engine.prepare(request, exchange.session, sender);
       const document = prepared instanceof Promise ? await prepared : prepared;
@@ -146,7 +156,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
-      return [encoded.body, { status: statusFor(exchange, encoded), statusText: "" }];
+      return [encoded.body, { status: statusFor(exchange, encoded, form), statusText: "" }];
     }
   };
 
@@ -163,7 +173,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     const batch = await answerBatch(
       requests,
       context.options,
-      async (request) => (await answer({ exchange, request }, sender))[0] ?? "",
+      async (request) => (await answer({ exchange, request, form: DIALECT }, sender))[0] ?? "",
       (error) => engine.encodeErrors(error, exchange.session).body,
     );
     if ("body" in batch) return compressed(exchange, json(exchange, 200, batch.body));
@@ -172,17 +182,23 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   };
 
   const post = async (exchange: Exchange): Promise<Answer> => {
+    const { graphqlOverHttp: isStrict } = context.options;
     let body: GqlBody;
+    let form: Form;
     try {
-      body = parseBody(await exchange.body(), context.options, find);
+      form = negotiated(exchange, isStrict);
+      if (isStrict) refuseOtherBody(exchange);
+      body = parseBody(await exchange.body(), context.options, find, isStrict);
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;
-      return compressed(exchange, json(exchange, statusFor(exchange, encoded), encoded.body));
+      const told = formOfErrors(exchange, isStrict);
+      const status = statusFor(exchange, encoded, told, isMalformed(error));
+      return compressed(exchange, json(exchange, status, encoded.body, [], told));
     }
     exchange.mark("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
-    const posted: Posted = { exchange, request: body.single };
+    const posted: Posted = { exchange, request: body.single, form };
     // without headers nothing is negotiated: the dialect does not look at `Accept`
     const [text, { status }] = await handle({
       method: "POST",
@@ -192,8 +208,9 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       raw: posted,
       context: undefined,
     });
-    if (posted.long !== undefined) return longAnswers.answer(exchange, json(exchange, status, undefined), posted.long);
-    const whole = json(exchange, status, text ?? "");
+    if (posted.long !== undefined)
+      return longAnswers.answer(exchange, json(exchange, status, undefined, [], form), posted.long);
+    const whole = json(exchange, status, text ?? "", [], form);
     // a character takes three bytes at most
     return text === null || text.length * 3 < MIN_GZIP_BYTES ? whole : compressed(exchange, whole);
   };
@@ -245,7 +262,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       // a path of no surface, where this one is the last
       if (error.code === "path-not-found") return json(exchange, 404, NOT_FOUND);
       const encoded = encodeErrors(error, exchange.session);
-      return json(exchange, statusFor(exchange, encoded), encoded.body, encoded.headers);
+      const form = formOfErrors(exchange, context.options.graphqlOverHttp);
+      return json(exchange, statusFor(exchange, encoded, form), encoded.body, encoded.headers, form);
     },
     exposedHeaders: ["x-request-id"],
   };

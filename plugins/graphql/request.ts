@@ -4,6 +4,7 @@ import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } fro
 import { HELD_BYTES, readHolding } from "./coerce/held-lists.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
+import { refuseOddExtensions } from "./over-http.ts";
 import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
 import type { GqlRequest } from "./operations.ts";
 
@@ -30,10 +31,11 @@ const hasPersisted = ({ extensions }: JsonObject): boolean =>
   isObject(extensions) && extensions["persistedQuery"] !== undefined;
 
 /** @throws RelApiError `parse-failed`, `not-supported`, and what plugins throw that find documents */
-export const readRequest = (value: Json, find: FindDocument, isInBatch = false): GqlRequest => {
+export const readRequest = (value: Json, find: FindDocument, isInBatch = false, isStrict = false): GqlRequest => {
   if (!isObject(value))
     throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
   const { query, variables, operationName, extensions } = value;
+  if (isStrict) refuseOddExtensions(extensions);
   const isPersisted = extensions !== undefined && hasPersisted(value);
   const isOdd = typeof query !== "string" || query === "";
   const found = isPersisted || (isOdd && !hasQuery(value)) ? find(value) : undefined;
@@ -68,6 +70,7 @@ const readBatch = (
   elements: readonly Json[],
   { maxBatchEntries }: Limits,
   find: FindDocument,
+  isStrict: boolean,
 ): readonly GqlRequest[] => {
   if (elements.length > maxBatchEntries)
     throw limitExceeded("maxBatchEntries", {
@@ -75,11 +78,12 @@ const readBatch = (
       message: `the batch has more than ${maxBatchEntries} requests`,
       path: "$",
     });
-  return elements.map((element) => readRequest(element, find, true));
+  return elements.map((element) => readRequest(element, find, true, isStrict));
 };
 
-/** @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
-export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument): GqlBody => {
+/** `isStrict`: as GraphQL over HTTP has it. @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2,
+ *  G-LIM-6 */
+export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
   if (!isUtf8(bytes)) throw invalidJson("$", "the body is not UTF-8", "{}");
   let body = bytes.length > HELD_BYTES ? readHolding(bytes, limits.maxJsonDepth) : undefined;
@@ -93,7 +97,9 @@ export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument): Gq
       throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
     }
   }
-  const requests = Array.isArray(body) ? readBatch(body as readonly Json[], limits, find) : [readRequest(body, find)];
+  const requests = Array.isArray(body)
+    ? readBatch(body as readonly Json[], limits, find, isStrict)
+    : [readRequest(body, find, false, isStrict)];
   if (bytes.length > limits.maxVariablesBytes) checkVariables(bytes, body, limits);
   return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // one, as just read
 };

@@ -13,6 +13,14 @@ export const graphqlSettings = [
       "`true`: GraphQL errors carry near names and the place where a text breaks off in `extensions` (G-HNT-1, G-HNT-3). The demo has them",
   }),
   defineOption({
+    name: "graphqlOverHttp",
+    environment: ["GRAPHQL_OVER_HTTP"],
+    kind: flag,
+    default: false,
+    description:
+      "`true`: statuses and media types of `/v1/graphql` are those of the specification GraphQL over HTTP (G-OVH), in place of 200 for every error",
+  }),
+  defineOption({
     name: "stringifyNumericTypes",
     environment: ["STRINGIFY_NUMERIC_TYPES", "HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES"],
     kind: flag,

@@ -1,0 +1,97 @@
+/** What `GRAPHQL_OVER_HTTP` makes of the types and statuses of HTTP: the specification GraphQL over HTTP. @rule G-OVH-1
+ *  … G-OVH-4 */
+import { isRelApiError, RelApiError, type Exchange, type Json } from "../../core/index.ts";
+import type { EncodedErrors } from "./encode-error.ts";
+import { parseFailed } from "./errors.ts";
+import { kindOf } from "./coerce/leaf.ts";
+
+const JSON_TYPE = "application/json";
+const RESPONSE_TYPE = "application/graphql-response+json";
+
+/** How a request is answered. */
+export interface Form {
+  readonly type: typeof JSON_TYPE | typeof RESPONSE_TYPE;
+  /** The setting is on. */
+  readonly isStrict: boolean;
+}
+
+/** As the dialect does. */
+export const DIALECT: Form = { type: JSON_TYPE, isStrict: false };
+
+const PLAIN: Form = { type: JSON_TYPE, isStrict: true };
+const RESPONSE: Form = { type: RESPONSE_TYPE, isStrict: true };
+
+/** `q` of a media type, by the range that fits it best: `application/json;q=0.9` before `application/*`. */
+const qualityOf = (type: string, ranges: ReadonlyMap<string, number>): number =>
+  ranges.get(type) ?? ranges.get("application/*") ?? ranges.get("*/*") ?? 0;
+
+const rangesOf = (accept: string): ReadonlyMap<string, number> =>
+  new Map(
+    accept.split(",").map((part) => {
+      const [type = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+      return [type, quality === undefined ? 1 : Number(quality) || 0];
+    }),
+  );
+
+const badMedia = (status: 406 | 415, message: string): RelApiError =>
+  new RelApiError({ code: "bad-request", status, message, path: "$" });
+
+/** Whoever names none, or any type, gets plain JSON. @throws RelApiError 406 */
+const formFor = (accept: string | undefined): Form => {
+  if (accept === undefined || accept.trim() === "") return PLAIN;
+  const ranges = rangesOf(accept);
+  const [plain, response] = [qualityOf(JSON_TYPE, ranges), qualityOf(RESPONSE_TYPE, ranges)];
+  if (response > plain || (response > 0 && response === plain && ranges.has(RESPONSE_TYPE))) return RESPONSE;
+  if (plain > 0) return PLAIN;
+  throw badMedia(406, `the response is ${RESPONSE_TYPE} or ${JSON_TYPE}, and Accept takes neither`);
+};
+
+type Asking = Pick<Exchange, "header">;
+
+/** @throws RelApiError 406 */
+export const negotiated = (exchange: Asking, isStrict: boolean): Form =>
+  isStrict ? formFor(exchange.header("accept")) : DIALECT;
+
+/** For errors, which are told whatever the client accepts. */
+export const formOfErrors = (exchange: Asking, isStrict: boolean): Form => {
+  try {
+    return negotiated(exchange, isStrict);
+  } catch {
+    return PLAIN;
+  }
+};
+
+const JSON_BODY = /^application\/json[ \t]*(?:;|$)/i;
+const OTHER_CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?!"?utf-?8"?[ \t]*(?:;|$))/i;
+
+/** @throws RelApiError 415 */
+export const refuseOtherBody = (exchange: Asking): void => {
+  const type = exchange.header("content-type");
+  if (type === undefined || type === "") throw badMedia(415, `the body is ${JSON_TYPE}, and Content-Type is missing`);
+  if (!JSON_BODY.test(type) || OTHER_CHARSET.test(type))
+    throw badMedia(415, `the body is ${JSON_TYPE} in UTF-8, not ${type}`);
+};
+
+/** @throws RelApiError `parse-failed` */
+export const refuseOddExtensions = (extensions: Json | undefined): void => {
+  if (extensions === undefined || extensions === null) return;
+  if (typeof extensions !== "object" || Array.isArray(extensions))
+    throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(extensions)}`, "$.extensions");
+};
+
+/** The request itself could not be read, whatever its document says. */
+export const isMalformed = (error: unknown): boolean =>
+  isRelApiError(error) &&
+  (error.code === "invalid-json" || error.code === "parse-failed" || error.status === 406 || error.status === 415);
+
+/** `usual`: the status that the dialect gives. */
+export const statusIn = (
+  { type, isStrict }: Form,
+  { status }: EncodedErrors,
+  usual: number,
+  isOfRequest: boolean,
+): number => {
+  if (!isStrict || (type === JSON_TYPE && !isOfRequest)) return usual;
+  return status < 400 ? 400 : status;
+};
