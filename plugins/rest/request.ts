@@ -104,6 +104,8 @@ export interface OrderTerm {
   /** Related order: target name of a to-one embed of the same level. */
   readonly embed?: string;
   readonly field: Field;
+  /** `count()`, the number of rows in a group: there is no field. */
+  readonly isCount?: true;
   /** A declared ordering of the field, by REST name. */
   readonly ordering?: { readonly name: string; readonly operands: readonly string[] };
   readonly direction?: "asc" | "desc";

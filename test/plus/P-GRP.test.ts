@@ -198,6 +198,22 @@ describe("REST", () => {
     expect((await api.get("/vessels?select=name&order=tonnage.sum()")).json()).toMatchObject({ code: "42803" });
   });
 
+  test("P-GRP-4 groups are ordered by their number of rows, selected or not (M3)", async () => {
+    const most = [{ home_port_id: 1 }, { home_port_id: null }];
+    expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().desc")).toEqual(most);
+    expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().asc.nullsfirst")).toEqual(
+      [...most].reverse(),
+    );
+    expect(await rows("/vessels?select=home_port_id,count()&order=count().desc,home_port_id&limit=1")).toEqual([
+      { home_port_id: 1, count: 2 },
+    ]);
+    expect(await rows("/rpc/all_vessels?select=home_port_id,count()&order=count().desc&limit=1")).toEqual([
+      { home_port_id: 1, count: 2 },
+    ]);
+    expect((await api.get("/vessels?select=home_port_id,count()&order=count().down")).json().code).toBe("PGRST100");
+    expect((await api.get("/vessels?select=name&order=count()")).json().code).toBe("42803");
+  });
+
   test.each([
     ["having=fare.gt.100", "PGRST100"],
     ["having=", "PGRST100"],

@@ -170,6 +170,11 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       { agent_id: 1, count: 2, sum_price: "3.50" },
       { agent_id: 2, count: 1, sum_price: 3 },
     ]);
+    // the most frequent first, by the function and by the name in the answer (M3)
+    for (const order of ["count().desc", "count.desc", "sum_price.desc"])
+      expect(
+        await rowsOf("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order, limit: 1 }),
+      ).toEqual([{ agent_id: 1, count: 2, sum_price: "3.50" }]);
     const off = await connect(await start({ dbAggregatesEnabled: false }));
     expect((await call("aggregate_rows", { table: "ticket", aggregates }, off)).content[0]?.text).toContain("PGRST123");
     expect(await rowsOf("call_function", { function: "add_up", arguments: { a: 1, b: 2 } })).toBe(3);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { plus } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -176,6 +177,50 @@ cases(api, [
     ...range("0-0/3"),
   },
 ]);
+
+describe("groups", () => {
+  const aggregating = async (dbMaxRows?: number) =>
+    startApi({ preset: plus, dbAggregatesEnabled: true, on: api.database, ...(dbMaxRows && { dbMaxRows }) });
+
+  test("R-CNT-1 R-CNT-2 R-CNT-3 R-CNT-4 the total of a grouped read is that of its groups (F6)", async () => {
+    await api.sql(`
+      create table sea.sale (id int primary key, day date, qty numeric, port_id int references sea.ports);
+      insert into sea.sale select n, date '2024-01-01' + n % 2, n, 1 from generate_series(1, 400) as n;
+      create function sea.sales() returns setof sea.sale language sql stable as 'select * from sea.sale';
+      grant select on sea.sale to sea_anon;
+      analyze sea.sale`);
+    const free = await aggregating();
+    const [most, fewest] = [await aggregating(2), await aggregating(1)];
+    const totalOf = async (
+      path: string,
+      count: string,
+      of = free,
+    ): Promise<readonly (string | number | undefined)[]> => {
+      const { status, headers } = await of.get(path, { headers: prefer(`count=${count}`) });
+      return [status, headers["content-range"]];
+    };
+    for (const count of ["exact", "planned", "estimated"]) {
+      expect(await totalOf("/sale?select=day,count()", count)).toEqual([200, "0-1/2"]);
+      expect(await totalOf("/sale?select=day,count()&limit=10", count)).toEqual([200, "0-1/2"]);
+      expect(await totalOf("/sale?select=day,count()&limit=1&offset=1&order=day", count)).toEqual([206, "1-1/2"]);
+      expect(await totalOf("/sale?select=qty.sum()&limit=10", count)).toEqual([200, "0-0/1"]);
+      expect(await totalOf("/sale?select=day,n:count(),ports!inner(name)&limit=10", count)).toEqual([200, "0-1/2"]);
+      expect(await totalOf("/sale?select=day,count()", count, most)).toEqual([200, "0-1/2"]);
+      expect(await totalOf("/sale?select=day,count()&order=day", count, fewest)).toEqual([206, "0-0/2"]);
+    }
+    for (const count of ["exact", "estimated"]) {
+      expect(await totalOf("/rpc/sales?select=day,count()", count)).toEqual([200, "0-1/2"]);
+      expect(await totalOf("/rpc/sales?select=day,count()&limit=1", count)).toEqual([206, "0-0/2"]);
+      expect(await totalOf("/rpc/sales?select=day,count()", count, fewest)).toEqual([206, "0-0/2"]);
+      expect(await totalOf("/sale?select=day&having=count().gt.0&limit=1", count)).toEqual([206, "0-0/2"]);
+    }
+    expect(await totalOf("/sale?select=day&having=count().gt.900&limit=1", "exact")).toEqual([200, "*/0"]);
+    const { status, headers } = await free.get("/sale?select=day,count()", {
+      headers: { ...prefer("count=exact"), range: "0-9" },
+    });
+    expect([status, headers["content-range"]]).toEqual([200, "0-1/2"]);
+  });
+});
 
 describe("what the planner thinks", () => {
   test("R-CNT-2 planned is the planner's estimate of the count's query", async () => {

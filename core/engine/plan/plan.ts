@@ -88,6 +88,8 @@ export type Expression =
     }
   /** an aggregate over the rows of a group, or of the whole level: in `having` and `orderBy` of a read that groups */
   | { readonly kind: "aggregate"; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean }
+  /** in an order of groups: an output of the same read. `nth`: of several outputs with that name, from 0. @rule R-AGG-5 */
+  | { readonly kind: "output"; readonly as: string; readonly nth?: number }
   /** an output key of an embed of the same read (related order, R-ORD-3) */
   | {
       readonly kind: "embedded";

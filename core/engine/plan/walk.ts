@@ -338,6 +338,8 @@ const mapExpression = (expression: Expression, scope: PlanScope, walk: Walk): Ex
 
 const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk): Expression => {
   switch (expression.kind) {
+    case "output":
+      return expression;
     case "column":
     case "embedded":
       return changed(expression, { path: mapPath(expression.path, walk) });

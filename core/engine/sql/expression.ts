@@ -167,6 +167,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
         declared: undefined,
       };
     }
+    case "output":
+      throw badPlan(`no output "${expression.as}" to order groups by`);
     case "embedded": {
       const embed = scope.embeds.get(expression.embed);
       if (embed === undefined) throw badPlan(`no embed "${expression.embed}" to order by`);

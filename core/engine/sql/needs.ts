@@ -37,6 +37,7 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
         relationship(value.relationship);
         return;
       case "embedded":
+      case "output":
         return;
     }
   };

@@ -17,7 +17,7 @@ export interface JoinedRows {
   readonly known: Map<string, Scope>;
 }
 
-/** `known`: the value, where the level has it under a name. */
+/** `known`: the value, where the level has it under a name or as an output. */
 export const compileOrder = (
   compiler: Compiler,
   term: OrderBy,
@@ -25,17 +25,16 @@ export const compileOrder = (
   known: Sql | undefined,
   joined: JoinedRows,
 ): Sql => {
-  const by =
-    known === undefined ? compileJoined(compiler, term.by, scope, joined) : compileExpression(compiler, term.by, scope);
+  const by = known === undefined ? compileJoined(compiler, term.by, scope, joined) : undefined;
   if (hasPath(term.by)) compiler.seen.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
-    term.nulls === undefined || (known === undefined && isNeverNull(compiler, by, scope))
+    term.nulls === undefined || (by !== undefined && isNeverNull(compiler, by, scope))
       ? empty
       : term.nulls === "first"
         ? sql` nulls first`
         : sql` nulls last`;
-  return sql`${known ?? by.sql}${direction}${nulls}`;
+  return sql`${known ?? by?.sql ?? empty}${direction}${nulls}`;
 };
 
 /** A value of the one related row is joined, so that PostgreSQL may look the rows up, hash them or merge them.

@@ -191,6 +191,8 @@ export const isProvenPlan = (
           given.of.every((one) => expression(one, under(target, row)))
         );
       }
+      case "output":
+        return true; // checked as an output
       case "embedded":
         return path(given.path); // the embed itself is checked as an output
       default:

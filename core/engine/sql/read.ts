@@ -77,7 +77,12 @@ export const compileRows = (
   const joins: Sql[] = [];
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
-  for (const output of outputs) addOutput(output);
+  /** Position of each output, from 1. */
+  const positions = new Map<Output, number>();
+  for (const output of outputs) {
+    positions.set(output, items.length + 1);
+    addOutput(output);
+  }
 
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
   const distinctValues = new Map<string, Sql>();
@@ -86,7 +91,15 @@ export const compileRows = (
   const sorted = scope.routine === undefined ? scope : { ...scope, shown: undefined }; // after the call
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
-    .map((term) => compileOrder(compiler, term, sorted, distinctValues.get(JSON.stringify(term.by)), joined));
+    .map((term) =>
+      compileOrder(
+        compiler,
+        term,
+        sorted,
+        distinctValues.get(JSON.stringify(term.by)) ?? groupedOutput(term.by),
+        joined,
+      ),
+    );
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
   const select = isExistence
     ? []
@@ -124,6 +137,14 @@ export const compileRows = (
     const named = ident(row, "v");
     distinctValues.set(JSON.stringify(expression), named);
     return named;
+  }
+
+  /** By position: an expression with parameters is another one in ORDER BY. @rule R-AGG-5 */
+  function groupedOutput(by: Expression): Sql | undefined {
+    if (by.kind !== "output" || !grouped) return undefined;
+    const output = outputs.filter((one) => "as" in one && one.as === by.as)[by.nth ?? 0];
+    const position = output && positions.get(output);
+    return position === undefined ? undefined : integer(position);
   }
 
   function addOutput(output: Output, isMember = false): void {
@@ -249,7 +270,7 @@ const limitOf = (compiler: Compiler, read: Read): Sql => {
 /** What the count of a read counts: its root rows, or the groups it asks for, without limit and order. @rule R-CNT-1
  *  R-SQL-10 */
 export const compileCountRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
-  if (read.groupBy !== undefined) {
+  if (read.groupBy !== undefined || isGrouped(compiler.registry, read.output)) {
     const { orderBy: _order, limit: _limit, offset: _offset, cap: _cap, ...groups } = read;
     return compileRows(compiler, groups, place).sql;
   }

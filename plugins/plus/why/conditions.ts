@@ -40,6 +40,8 @@ const pathText = (path: readonly PathKey[] | undefined, given: Given): string =>
 
 export const expressionText = (expression: Expression, given: Given): string => {
   switch (expression.kind) {
+    case "output":
+      return expression.as;
     case "column":
     case "embedded":
       return `${expression.name}${pathText(expression.path, given)}`;

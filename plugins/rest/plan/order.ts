@@ -1,5 +1,16 @@
 /** Terms of an order, on columns of the level's own rows and of rows embedded in it. */
-import { baseTypeOf, columnOf, matchesType, type Column, type Expression, type OrderBy } from "../../../core/index.ts";
+import {
+  baseTypeOf,
+  columnOf,
+  matchesType,
+  type BoundValue,
+  type Column,
+  type Expression,
+  type OrderBy,
+  type Output,
+  type Read,
+  type Relation,
+} from "../../../core/index.ts";
 import type { Grammar, OrderTerm, SelectItem } from "../request.ts";
 import { bind, buildField, buildPath, type Row } from "./conditions.ts";
 import { joinedRow, type Level } from "./levels.ts";
@@ -7,6 +18,7 @@ import { joinedRow, type Level } from "./levels.ts";
 /** @rule R-ORD-1 R-ORD-3 R-ORD-4 */
 export const buildOrder = (row: Row, level: Level, term: OrderTerm, orderings: Grammar["orderings"]): OrderBy => {
   const { embed, field, direction, nulls } = term;
+  if (term.isCount === true) return { by: { kind: "aggregate", fn: "count", of: [] }, direction, nulls };
   const of: Expression =
     embed === undefined
       ? buildField(row, field)
@@ -19,6 +31,35 @@ export const buildOrder = (row: Row, level: Level, term: OrderTerm, orderings: G
         };
   return { by: buildOrdering(row, of, level, term, orderings), direction, nulls };
 };
+
+/** Orders of groups by what is grouped or aggregated: a field as it is selected, or else the name of an output.
+ *  PostgreSQL takes neither a path nor a computed field for the one that is selected. @rule R-AGG-5 */
+export const orderGroups = (read: Read, values: readonly BoundValue[], relation: Relation | undefined): Read => {
+  const { output, orderBy } = read;
+  if (orderBy === undefined) return read;
+  const written = (expression: Expression): string =>
+    JSON.stringify(expression, (key, part: unknown) => (key === "param" ? { value: values[part as number] } : part));
+  const outputOf = (by: Expression): Expression => {
+    if (by.kind !== "column" && by.kind !== "computed") return by;
+    const text = written(by);
+    const isField = (one: Output): boolean => one.kind === "value" && written(withoutCasts(one.value)) === text;
+    const name = by.path !== undefined ? undefined : by.kind === "column" ? by.name : by.routine.name;
+    const isWhole = output.some(({ kind }) => kind === "all");
+    if (isWhole && relation !== undefined && name !== undefined && columnOf(relation, name) !== undefined) return by;
+    if (name !== undefined && output.some((one) => one.kind === "value" && written(one.value) === text)) return by;
+    const found = output.find(isField) ?? (name === undefined ? undefined : output.find((one) => isNamed(one, name)));
+    if (found === undefined || !("as" in found)) return by;
+    const nth = output.filter((one) => "as" in one && one.as === found.as).indexOf(found);
+    return { kind: "output", as: found.as, ...(nth === 0 ? {} : { nth }) };
+  };
+  return { ...read, orderBy: orderBy.map((term) => ({ ...term, by: outputOf(term.by) })) };
+};
+
+const withoutCasts = (expression: Expression): Expression =>
+  expression.kind === "cast" ? withoutCasts(expression.of) : expression;
+
+const isNamed = (output: Output, name: string): boolean =>
+  (output.kind === "value" || output.kind === "aggregate") && output.as === name;
 
 /** The ordering for the column's type; for other types the database judges the first. @rule X-ORD-2 */
 const buildOrdering = (

@@ -21,7 +21,7 @@ import { failureOf } from "../syntax/lex.ts";
 import { isWholeRow } from "../syntax/select.ts";
 import { bind, buildField, buildOperation, buildWhere, type Row } from "./conditions.ts";
 import { buildNodes, isEmptyEmbed, joinedRow, targetName, type EmbedLevel, type Level, type Node } from "./levels.ts";
-import { buildOrder } from "./order.ts";
+import { buildOrder, orderGroups } from "./order.ts";
 import type { Planning } from "./planning.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
 
@@ -70,7 +70,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
   const offset = window?.hasOffset === true ? bind(building.values, null) : undefined;
   return {
-    read: { ...read, limit, offset },
+    read: { ...(read.groupBy === undefined ? read : orderGroups(read, building.values, relation)), limit, offset },
     isWholeRow: isWholeRow(query.select),
     legacyNames,
   };
@@ -216,7 +216,11 @@ const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: Out
   const where = buildWhere(row, node.filters, node.logic);
   const terms = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
   const orderBy = terms.length === 0 ? undefined : terms;
-  return { kind: "read", from, row: wanted.row, shape: "rows", output, where, orderBy, cap };
+  const read: Read = { kind: "read", from, row: wanted.row, shape: "rows", output, where, orderBy, cap };
+  const { flatModes } = building.grammar;
+  // the aggregates of a flat embed group the level above
+  const isFlat = node.embed !== undefined && flatModes.has(node.embed.mode);
+  return !isFlat && hasAggregates(level, flatModes) ? orderGroups(read, values, relation) : read;
 };
 
 const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {

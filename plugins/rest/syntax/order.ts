@@ -81,7 +81,16 @@ const readRelated = (grammar: OrderGrammar, source: LexerInput, start: number): 
   };
 };
 
+/** `count()`, where aggregates order groups. @rule P-GRP-4 */
+const COUNT = "count()";
+
 const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): TermToken => {
+  if (source.text.startsWith(COUNT, start) && grammar.orderings.has("count")) {
+    const suffix = scanSuffix(source.text, start + COUNT.length);
+    if (isFailure(suffix)) return fail(source, suffix);
+    const value = { field: { name: "count", path: [] }, isCount: true, ...suffix.value } as const;
+    return { value, end: suffix.end, more: suffix.more };
+  }
   const { value: scanned, end } = need(source, scanField(source.text, start));
   checkPath(grammar.limits, scanned.field);
   // blanks are part of an unquoted name; a tab or what follows a quoted one is passed over here
