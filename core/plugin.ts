@@ -271,6 +271,9 @@ export interface Execution {
   readonly skipPreRequest?: boolean;
   /** The request that it is run for. */
   readonly exchange?: OpenExchange;
+  /** The open transaction that it is part of: what `transaction` gives to its work. It is run there, and not on a replica
+   *  or together with others. */
+  readonly within?: PluginContext["execute"];
   /** Takes a long body while it arrives. */
   readonly longBody?: LongBody;
   /** Put behind each statement of the programs as a comment, which must not end itself. Another text is another
@@ -404,7 +407,8 @@ export interface PluginContext {
   execute(execution: Execution): Promise<readonly ResultRow[]>;
   /** One transaction for several executions, one after another: each sees what those before it have written. `work` says
    *  with its result how it ends; when it or one of them throws, all is undone. Of an execution counts what is its own:
-   *  session, settings, pre-request, access, checks. @rule R-TX-16 */
+   *  session, settings, pre-request, access, checks; one that ends in a rollback is undone by itself, and its error ends
+   *  nothing else. @rule R-TX-16 */
   transaction<Result>(
     head: Pick<Execution, "isolation" | "onGone">,
     work: (execute: PluginContext["execute"]) => Promise<{ readonly result: Result; readonly end: Execution["end"] }>,

@@ -354,7 +354,7 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
       closers.push(listener);
     },
     prepare: createPreparer(hooks, registry, current, () => loader.demand(), caches),
-    execute: database.execute,
+    execute: (execution) => (execution.within ?? database.execute)(execution),
     transaction: database.together,
     coalescer: database.coalescer,
     query: database.query,

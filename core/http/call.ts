@@ -34,7 +34,8 @@ export interface ApiCall extends CallOptions {
   readonly path: string;
   /** Text and bytes as they are, anything else as JSON. */
   readonly body?: unknown;
-  /** A request that it is part of: it has its caller, and counts as sent by the same client. @rule X-CALL-5 */
+  /** A request that it is part of: it has its caller unless `session` is another, counts as sent by the same client, and
+   *  is in its trace. @rule X-CALL-5 */
   readonly within?: Exchange;
 }
 
@@ -106,7 +107,7 @@ const ownCalls = new WeakSet<IncomingMessage>();
 export const isOwnCall = (request: IncomingMessage): boolean => ownCalls.has(request);
 
 /** A request as Node would hand it over, and a response that is written to by nobody. */
-export const openCall = ({ method, path, headers = {}, body, signal, within }: ApiCall) => {
+export const openCall = ({ method, path, headers = {}, body, signal, session, within }: ApiCall) => {
   const socket = new Socket();
   // where it comes from; the connection itself belongs to the request that it is part of
   if (within !== undefined)
@@ -118,7 +119,7 @@ export const openCall = ({ method, path, headers = {}, body, signal, within }: A
   if (bytes !== undefined && !isText(body)) given["content-type"] = "application/json";
   for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value;
   if (bytes !== undefined) given["content-length"] = String(bytes.length);
-  if (within === undefined) ownCalls.add(request);
+  if (within === undefined || session !== undefined) ownCalls.add(request);
   request.method = method.toUpperCase();
   request.url = path;
   request.httpVersion = "1.1";

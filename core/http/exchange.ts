@@ -43,6 +43,8 @@ export interface Exchange {
   kept: unknown[] | undefined;
   /** A plugin looks at the answer before it is sent: its body must be there, whole. */
   readonly needsBody?: boolean;
+  /** The request that it is part of (`context.call({ within })`). */
+  readonly within?: OpenExchange | undefined;
   /** What is preferred, in place of the header `Prefer`. */
   readonly prefer?: string;
   /** Answered for the browser's own sake, as a preflight is: not a request to log. */

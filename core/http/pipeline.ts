@@ -16,7 +16,7 @@ import { readPaths, type Paths } from "./paths.ts";
 import type { HeldBodies, Pace } from "./pace.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { mountOf } from "./request-headers.ts";
-import { writeAnswer } from "./respond.ts";
+import { hasHeader, writeAnswer } from "./respond.ts";
 import type { Unread } from "./unread.ts";
 
 /** The request as Express or Node's own server hands it over. */
@@ -82,6 +82,15 @@ export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
 
 const bytesOfUrl = ({ path, query }: RequestExchange): number =>
   Buffer.byteLength(path) + (query === undefined ? 0 : 1 + Buffer.byteLength(query));
+
+/** Headers of the answer itself win. */
+const withExtra = (answer: Answer, extra: Headers): Answer =>
+  extra.length === 0
+    ? answer
+    : {
+        ...answer,
+        headers: [...answer.headers, ...extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()))],
+      };
 
 /** @rule R-PIPE-1 */
 export const createPipeline = (parts: PipelineParts): Pipeline => {
@@ -328,13 +337,14 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const owner = surfaceFor(path, request, paths);
       if (owner === undefined) throw pathNotFound();
       const exchange = new RequestExchange(request, response, path, query, owner, settings);
+      exchange.within = call.within;
       if (call.session !== undefined) exchange.caller = sessionOf(call.session);
       else if (call.within !== undefined) exchange.caller = call.within.session;
       runningCount++;
       try {
         const answered = await answer(exchange);
         finish(exchange, answered.status, answered.body?.length ?? 0);
-        return calledOf(answered);
+        return calledOf(answered.status >= 400 ? answered : withExtra(answered, extraHeaders(exchange)));
       } finally {
         end();
         runningCount--;

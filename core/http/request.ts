@@ -41,6 +41,7 @@ export class RequestExchange implements Exchange, Credentials {
   errorCode: string | undefined = undefined;
   requestId: string | undefined = undefined;
   kept: unknown[] | undefined = undefined;
+  within: Exchange["within"] = undefined;
   readonly startedAtMs = performance.now();
   /** Held for its body: released with the answer. */
   held: HeldBody | undefined;

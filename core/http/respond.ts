@@ -68,7 +68,7 @@ const HIGH_BYTE = /[\x80-\xff]/;
 
 const isContentLength = (name: string): boolean => name.length === 14 && name.toLowerCase() === "content-length";
 
-const hasHeader = (headers: Headers, lowerName: string): boolean => {
+export const hasHeader = (headers: Headers, lowerName: string): boolean => {
   for (const [name] of headers) if (name.length === lowerName.length && name.toLowerCase() === lowerName) return true;
   return false;
 };

@@ -219,9 +219,15 @@ export const coalescedReads = definePlugin({
           return rows;
         };
         return (execution) => {
-          const { programs, access } = execution;
+          const { programs, access, within } = execution;
           const program = programs[0]?.program;
-          if (coalescer === undefined || access !== "read only" || programs.length !== 1 || program?.isProven !== true)
+          if (
+            coalescer === undefined ||
+            within !== undefined ||
+            access !== "read only" ||
+            programs.length !== 1 ||
+            program?.isProven !== true
+          )
             return next(execution);
           let pace = paces.get(program);
           if (pace === undefined) paces.set(program, (pace = new Pace()));

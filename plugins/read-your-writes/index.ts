@@ -53,6 +53,11 @@ export const readYourWrites = definePlugin({
       execute: (next) => async (execution) => {
         const { exchange } = execution;
         if (exchange === undefined) return next(execution);
+        if (execution.within !== undefined) {
+          // when it is committed is not known here: only the primary is sure to have it
+          if (isWrite(execution)) written.set(exchange.within ?? exchange, BEHIND_ALL);
+          return next(execution);
+        }
         if (isWrite(execution)) {
           const rows = await next(execution);
           written.set(exchange, await positionOf(context));

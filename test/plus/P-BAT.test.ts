@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
-import { capabilities, startApi, type Answer, type HeaderValues } from "../support/api.ts";
+import { asAdmin, capabilities, startApi, type Answer, type HeaderValues } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { requireLinearTime } from "../support/growth.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
@@ -680,6 +680,42 @@ describe("limits", () => {
       ).rejects.toMatchObject({ status: 406, code: "stream-not-callable" });
     },
   );
+
+  test.each([
+    [{ sea_anon: 1 }, 400, "costLimits"],
+    [{ sea_anon: 1_000_000 }, 200, undefined],
+  ])("P-BAT-5 R-LIM-8 cost limits hold for each request of a batch: %o (S8)", async (costLimits, status, limit) => {
+    const limited = await startApi({ ...settings, costLimits });
+    const answer = await batch([add2("Costly"), { path: "/rpc/many?select=id" }, { path: "/author" }], {}, limited);
+    expect(answer.status, answer.text).toBe(status);
+    if (limit !== undefined) expect(answer.json()).toMatchObject({ code: "PGRSTX05", request: 2 });
+    expect(await countOf("Costly")).toBe(status === 200 ? 1 : 0);
+    await database.query("delete from press.author where name = 'Costly'");
+    await limited.close();
+  });
+
+  test("P-BAT-5 P-BAT-7 P-WHY-1 a question why keeps what a batch writes, and has its answer (L4)", async () => {
+    const telling = await startApi({ ...settings, explainEmpty: "admin" });
+    const answer = await batch(
+      [add2("Told"), { path: "/vault?select=id&id=eq.1", headers: {} }],
+      { ...asAdmin("sea_anon"), "x-relapi-why": "yes" },
+      telling,
+    );
+    expect(answer.status, answer.text).toBe(200);
+    expect(JSON.parse(answer.json()[1].headers["x-relapi-why"])).toMatchObject({ role: "sea_anon" });
+    expect(await countOf("Told")).toBe(1);
+    await database.query("delete from press.author where name = 'Told'");
+    await telling.close();
+  });
+
+  test("P-BAT-4 R-LIM-6 what is answered to too many requests says when to come again (L4)", async () => {
+    const limited = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
+    const answer = await batch([add2("Often"), add2("Oftener")], {}, limited);
+    expect([answer.status, answer.json()]).toMatchObject([429, { code: "PGRSTX04", request: 2 }]);
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+    expect(await countOf("Often")).toBe(0);
+    await limited.close();
+  });
 
   test("P-BAT-1 a table of that name is a table, and other methods know nothing of it", async () => {
     expect((await api.get("/api/batch")).json().code).toBe("PGRST205");

@@ -39,8 +39,12 @@ const AS_LOGIN: readonly WireStatement[] = [
 const WITHOUT_JIT = plain("set local jit to off");
 
 /** A subtransaction gives the right to write back when it ends. */
-const SAVEPOINT = plain("savepoint relapi_read_only");
-const RELEASE = plain("release savepoint relapi_read_only");
+const SAVEPOINT = plain("savepoint relapi_execution");
+const UNDO = plain("rollback to savepoint relapi_execution");
+const RELEASE = plain("release savepoint relapi_execution");
+
+const yes = (): boolean => true;
+const no = (): boolean => false;
 
 /** Nothing is prepared: code of users may run before every statement but the first. @rule R-TX-16 */
 export const createTogether =
@@ -84,16 +88,18 @@ export const createTogether =
       const heard = ran.isHeard ? new Ran(execution) : undefined;
       if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection is there
       const isRead = execution.access === "read only";
+      const isUndone = execution.end === "rollback";
       const { statements, offset } = transactions.build(execution, { prepares: false, sharing }, true, true);
       const before = [
         ...AS_LOGIN,
         ...(connection.backend.hasNoJit ? [WITHOUT_JIT] : []),
-        ...(isRead ? [SAVEPOINT] : []),
+        ...(isRead || isUndone ? [SAVEPOINT] : []),
       ];
+      const after = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];
       const at = (i: number): number => i - before.length;
       try {
         const { rows } = await send(
-          [...before, ...statements, ...(isRead ? [RELEASE] : [])],
+          [...before, ...statements, ...after],
           false,
           (failedAt) => pathOf(execution, at(failedAt) - offset),
           execution.session.databaseRole,
@@ -106,8 +112,9 @@ export const createTogether =
         return merged;
       } catch (error) {
         const known = isRelApiError(error) ? withReason(error, execution, current) : error;
-        failure = { error: known };
         heard?.tell(ran, undefined, known);
+        const isOver = isUndone && isUnderstood && !isGone ? await send([UNDO, RELEASE]).then(no, yes) : true;
+        if (isOver) failure = { error: known };
         throw known;
       }
     };

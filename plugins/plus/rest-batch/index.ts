@@ -9,6 +9,7 @@ import {
   isRelApiError,
   nameKey,
   parseJson,
+  Stage,
   urlTooLong,
   writeJson,
   type Answer,
@@ -55,8 +56,13 @@ const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string 
   return /[/+]json\b/.test(headers["content-type"] ?? "") ? text : JSON.stringify(text);
 };
 
-const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): string =>
-  `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(headers)},"body":${body}}`;
+/** What browsers are told of the answer that comes over the connection. */
+const OF_CONNECTION = /^access-control-/;
+
+const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): string => {
+  const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.test(name)));
+  return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(own)},"body":${body}}`;
+};
 
 /** Of a failed request, what does not belong to its own body. */
 const OF_BODY = /^content-/i;
@@ -82,6 +88,7 @@ const failureOf = (part: Part, place: number, { status, headers, body }: Answer)
 export const restBatch = definePlugin({
   name: "rest-batch",
   requires: ["rest"],
+  stage: Stage.late, // what it puts around executions is around what other plugins put there
   settings: batchSettings,
   secretHeaders: [PART_OF],
   apply: (_hooks, context) => {
@@ -98,7 +105,8 @@ export const restBatch = definePlugin({
         const batch = batchOf(execution.exchange);
         if (batch === undefined) return next(execution);
         if (execution.end === "rollback") batch.end = "rollback";
-        return batch.execute(execution);
+        // plugins that ask something before or behind it have their answers from the same transaction
+        return next({ ...execution, end: "commit", within: batch.execute });
       },
     });
 
