@@ -130,7 +130,7 @@ export const createEngine = (
     },
     assemble,
     complete: async (operation, bodies, session) =>
-      assemble(operation, await functions.load(operation, bodies, session, undefined)),
+      assemble(operation, await functions.load(operation, bodies, session, {})),
     run: async (
       operation,
       session,
@@ -145,7 +145,7 @@ export const createEngine = (
         access = operation.access,
       } = {},
     ) => {
-      const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, onGone);
+      const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, { onGone, exchange });
       if (operation.isIntrospecting && packedBody !== undefined && exchange !== undefined) {
         const packed = await write.body(operation.outputs);
         if (packed !== undefined) {
@@ -201,7 +201,8 @@ export const createEngine = (
       operation.keep();
       if (isTaken) return "{}";
       const bodies = rows.map((row) => row["body"] ?? null);
-      const complete = operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, onGone);
+      const complete =
+        operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, { onGone, exchange });
       return assemble(written, complete, calls);
     },
     parseJson: (text) => {

@@ -3,23 +3,23 @@ import { isRelApiError, type Logger, type Session } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { functionFailed, functionRefused } from "./errors.ts";
 import { findSpans, splice } from "./splice.ts";
-import type { GqlFunctionRequest, GqlLoadedRow } from "./parts.ts";
+import type { GqlAsked, GqlLoadedRow } from "./parts.ts";
 import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
-
-type Asked = Pick<GqlFunctionRequest, "session" | "signal">;
 
 export interface Functions {
   /** The calls of an operation: those of a query together, those of a mutation one after another. Texts in their order.
    *  @throws RelApiError of the first that fails; the others are told to stop */
-  call(operation: GqlOperation, session: Session, onGone: GqlRunOptions["onGone"]): Promise<readonly string[]>;
+  call(operation: GqlOperation, session: Session, running: Running): Promise<readonly string[]>;
   /** The bodies with what is loaded for them, each function asked once. @throws RelApiError */
   load(
     operation: GqlOperation,
     bodies: readonly (string | null)[],
     session: Session,
-    onGone: GqlRunOptions["onGone"],
+    running: Running,
   ): Promise<readonly (string | null)[]>;
 }
+
+type Running = Pick<GqlRunOptions, "onGone" | "exchange">;
 
 /** Its signal is aborted when the client goes away, or `work` fails. */
 const abortable = async <Result>(
@@ -49,9 +49,9 @@ export const createFunctions = (logger: Logger): Functions => {
       throw functionFailed(path);
     }
   };
-  const one = (call: GqlCall, asked: Asked): Promise<string> => guarded(call, () => call.run(asked));
+  const one = (call: GqlCall, asked: GqlAsked): Promise<string> => guarded(call, () => call.run(asked));
 
-  const loadBody = async ({ tree, fields }: GqlLoads, body: string, asked: Asked): Promise<string> => {
+  const loadBody = async ({ tree, fields }: GqlLoads, body: string, asked: GqlAsked): Promise<string> => {
     const spans = findSpans(body, tree);
     const texts: string[] = [];
     await Promise.all(
@@ -67,22 +67,22 @@ export const createFunctions = (logger: Logger): Functions => {
   };
 
   return {
-    load: ({ loads }, bodies, session, onGone) =>
+    load: ({ loads }, bodies, session, { onGone, exchange }) =>
       abortable(onGone, async (signal) => {
         const loaded = [...bodies];
         await Promise.all(
           loads.map(async (one) => {
             const body = bodies[one.step];
-            if (typeof body === "string") loaded[one.step] = await loadBody(one, body, { session, signal });
+            if (typeof body === "string") loaded[one.step] = await loadBody(one, body, { session, signal, exchange });
           }),
         );
         return loaded;
       }),
-    call: ({ kind, calls }, session, onGone) =>
+    call: ({ kind, calls }, session, { onGone, exchange }) =>
       abortable(onGone, async (signal) => {
-        if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, { session, signal })));
+        if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, { session, signal, exchange })));
         const texts: string[] = [];
-        for (const call of calls) texts.push(await one(call, { session, signal }));
+        for (const call of calls) texts.push(await one(call, { session, signal, exchange }));
         return texts;
       }),
   };

@@ -16,7 +16,7 @@ import type {
 } from "../../core/index.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
-import type { GqlFunctionRequest, GqlLoadedRow, GqlVariant, Parts } from "./parts.ts";
+import type { GqlAsked, GqlLoadedRow, GqlVariant, Parts } from "./parts.ts";
 
 /** A GraphQL request: document, operation name, variables. */
 export interface GqlRequest {
@@ -78,7 +78,7 @@ export interface GqlCall {
   /** Of the field. */
   readonly path: string;
   /** The JSON text of the field. */
-  run(asked: Pick<GqlFunctionRequest, "session" | "signal">): Promise<string>;
+  run(asked: GqlAsked): Promise<string>;
 }
 
 /** What functions load for the body of one step. */
@@ -96,7 +96,7 @@ export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
   /** Two with the same form answer the same rows with the same text. */
   readonly form: string;
   /** JSON texts in the order of the rows. */
-  run(rows: readonly GqlLoadedRow[], asked: Pick<GqlFunctionRequest, "session" | "signal">): Promise<readonly string[]>;
+  run(rows: readonly GqlLoadedRow[], asked: GqlAsked): Promise<readonly string[]>;
 }
 
 /** Pieces of the `data` object, in order of selection. */

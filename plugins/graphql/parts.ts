@@ -46,6 +46,7 @@ import type {
   UpdateOperatorSpec,
   QualifiedName,
   ValueRef,
+  OpenExchange,
 } from "../../core/index.ts";
 import type { GqlAsides } from "./aside.ts";
 import type { Directives } from "./directives.ts";
@@ -229,7 +230,12 @@ export interface GqlFunctionRequest {
   readonly selection: readonly GqlSelected[];
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  /** The request that asks, for what the function runs for it; absent: none does, as in runs of live queries. */
+  readonly exchange?: OpenExchange | undefined;
 }
+
+/** What is the same for all functions of an operation. */
+export type GqlAsked = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
 
 export interface GqlSelected {
   /** Response name. */

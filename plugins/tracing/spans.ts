@@ -124,11 +124,16 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       // an instrumentation of the HTTP server may have begun one
       const isInside = trace.getSpan(active) !== undefined;
       headerNames ??= propagation.fields();
-      const parent = isInside
-        ? active
-        : headerNames.some((name) => name in request.headers)
-          ? propagation.extract(ROOT_CONTEXT, request.headers)
-          : ROOT_CONTEXT;
+      const around = exchange.within === undefined ? undefined : of(exchange.within);
+      // a part of a request is in its trace, and in none where that has none
+      if (exchange.within !== undefined && around === undefined) return;
+      const parent = around
+        ? around.context
+        : isInside
+          ? active
+          : headerNames.some((name) => name in request.headers)
+            ? propagation.extract(ROOT_CONTEXT, request.headers)
+            : ROOT_CONTEXT;
       const above = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
       // before anything is made: a span that nobody records costs as much as half of one
       if (above === undefined ? !begins() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
@@ -136,7 +141,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       const span = tracer.startSpan(
         `${method} ${surface}`,
         {
-          kind: isInside ? SpanKind.INTERNAL : SpanKind.SERVER,
+          kind: isInside || around !== undefined ? SpanKind.INTERNAL : SpanKind.SERVER,
           startTime: at(startMs),
           attributes: {
             "http.request.method": method,

@@ -6,10 +6,11 @@ import {
   SimpleSpanProcessor,
   type ReadableSpan,
 } from "@opentelemetry/sdk-trace-base";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { optionsFromEnvironment, relApi } from "../../core/index.ts";
-import { fullCompat } from "../../presets/index.ts";
+import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { documentOf, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 
 const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -188,4 +189,66 @@ test("X-TRC-1 without the setting there are no spans and no header", async () =>
   const answer = await other.get("/ports?select=id", { headers: { traceparent: PARENT } });
   expect(answer.headers["traceparent"]).toBeUndefined();
   expect(spans()).toEqual([]);
+});
+
+describe("X-TRC-1 parts of a request", () => {
+  let whole: TestApi;
+  beforeAll(async () => {
+    const source = {
+      native_queries: [{ root_field_name: "all_ports", code: "select id from sea.ports", returns: "port" }],
+      logical_models: [{ name: "port", fields: [{ name: "id", type: "int" }] }],
+    };
+    whole = await start({ preset: plus, on: api.database, metadata: documentOf([table("artist")], {}, source) });
+  });
+
+  /** Names of the spans below one, and that all are in its trace. */
+  const below = (request: ReadableSpan): readonly string[] => {
+    for (const span of spans()) expect(span.spanContext().traceId).toBe(request.spanContext().traceId);
+    return spans()
+      .filter((span) => span.parentSpanContext?.spanId === request.spanContext().spanId)
+      .map(({ name }) => name);
+  };
+
+  test.each([{}, { traceparent: PARENT }])(
+    "X-TRC-1 the requests of a batch are in its span, with %o (M9)",
+    async (headers) => {
+      const answer = await whole.post("/api/batch", {
+        body: [{ path: "/ports?select=id" }, { path: "/vessels?select=id&limit=1" }],
+        headers: { ...headers },
+      });
+      expect(answer.status, answer.text).toBe(200);
+      const batch = named("POST rest batch");
+      expect(below(batch)).toEqual(["GET rest read ports", "GET rest read vessels"]);
+      expect(below(named("GET rest read ports"))).toEqual(["plan", "acquire", "statement"]);
+      expect(batch.spanContext().traceId === TRACE).toBe("traceparent" in headers);
+    },
+  );
+
+  test("X-TRC-1 X-TRC-5 nothing of a batch is traced where the batch is not (M9)", async () => {
+    const rarely = await start({ preset: plus, on: api.database, traceRatio: 0 });
+    expect((await rarely.post("/api/batch", { body: [{ path: "/ports?select=id" }] })).status).toBe(200);
+    expect(spans()).toEqual([]);
+    await rarely.close();
+  });
+
+  test("X-TRC-1 what a tool of the Model Context Protocol reads is in its span (M9)", async () => {
+    const answer = await whole.post("/mcp", {
+      headers: { accept: "application/json, text/event-stream", ...asAdmin("sea_anon") },
+      body: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "read_rows", arguments: { table: "ports", select: "id" } },
+      },
+    });
+    expect(answer.status, answer.text).toBe(200);
+    expect(below(named("POST mcp tools/call read_rows"))).toEqual(["GET rest read ports"]);
+  });
+
+  test("X-TRC-1 a native query has its connection and its statement (M9)", async () => {
+    const { data, errors } = await whole.gql("query Native { all_ports { id } }");
+    expect(errors).toBeUndefined();
+    expect(data.all_ports.length).toBeGreaterThan(0);
+    expect(below(named("POST graphql query Native"))).toEqual(["plan", "acquire", "statement"]);
+  });
 });

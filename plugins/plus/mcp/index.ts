@@ -93,7 +93,7 @@ const createSurface = (context: PluginContext): Surface => {
       const stop = exchange.onGone(() => gone.abort());
       try {
         const { session } = exchange;
-        const caller = { context, session, seen: seenBy(context.model(), session), signal: gone.signal };
+        const caller = { context, exchange, session, seen: seenBy(context.model(), session), signal: gone.signal };
         const response = await answerMessage(read.message, requestOf(exchange), caller);
         exchange.operation = operationOf(read.message);
         return answer(response.status, await response.text());

@@ -5,14 +5,15 @@ import {
   isRawNumber,
   nearestNames,
   numberText,
+  parseJson,
   writeJson,
+  type Exchange,
   type Json,
   type PluginContext,
   type Relation,
   type Session,
   type TableOperation,
 } from "../../../core/index.ts";
-import type { GraphqlService } from "../../graphql/api.ts";
 import type { RestGuideService } from "../../rest/api.ts";
 import { bytesAround, dataResult, failedResult, moreSaid, tooLarge, withinBytes, type ToolResult } from "./answers.ts";
 import {
@@ -36,6 +37,8 @@ import { readableSelect } from "./select.ts";
 /** What a tool works with. */
 export interface Caller {
   readonly context: PluginContext;
+  /** The request that calls the tool. */
+  readonly exchange: Exchange;
   readonly session: Session;
   readonly seen: Seen;
   readonly signal: AbortSignal;
@@ -84,8 +87,7 @@ const ask = async (caller: Caller, asked: Asked): Promise<ToolResult> => {
     const bytes = Buffer.byteLength(text);
     if (bytes > mcpMaxBytes) return tooLarge(bytes, mcpMaxBytes);
     if (text === "") return dataResult("null", { value: null });
-    const graphql = caller.context.service<GraphqlService>("graphql");
-    const parsed = graphql?.parseJson(text) ?? (JSON.parse(text) as Json);
+    const parsed = parseJson(text);
     if (!Array.isArray(parsed)) return dataResult(text, { value: plain(parsed) });
     const rows = parsed.slice(0, asked.page?.limit);
     const isCut = rows.length < parsed.length || (await hasMore(caller, asked, rows.length, timeout));
@@ -126,7 +128,11 @@ const hasMore = async (caller: Caller, asked: Asked, count: number, timeout: Abo
 };
 
 /** The text of the answer. @throws CallError */
-const answerTo = async ({ context, session, signal }: Caller, asked: Asked, timeout: AbortSignal): Promise<string> => {
+const answerTo = async (
+  { context, exchange, session, signal }: Caller,
+  asked: Asked,
+  timeout: AbortSignal,
+): Promise<string> => {
   const { method, target, query, body, prefer } = asked;
   const root = context.service<RestGuideService>("rest-guide")?.roots()[0] ?? "";
   const answer = await context.call({
@@ -140,6 +146,7 @@ const answerTo = async ({ context, session, signal }: Caller, asked: Asked, time
     },
     ...(body === undefined ? {} : { body }),
     session,
+    within: exchange,
     signal: AbortSignal.any([signal, timeout]),
   });
   return typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString("utf8");

@@ -87,6 +87,7 @@ const run = async (context: PluginContext, query: NativeQuery, request: GqlFunct
       programs: [{ program, values: [] }],
       end: "commit",
       mayUseReplica: true,
+      ...(request.exchange === undefined ? {} : { exchange: request.exchange }),
       onGone: (listener) => {
         signal.addEventListener("abort", listener, { once: true });
         return () => signal.removeEventListener("abort", listener);
