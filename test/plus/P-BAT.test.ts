@@ -717,8 +717,18 @@ describe("limits", () => {
     await limited.close();
   });
 
-  test("P-BAT-1 a table of that name is a table, and other methods know nothing of it", async () => {
-    expect((await api.get("/api/batch")).json().code).toBe("PGRST205");
+  test("P-BAT-1 other methods are refused, and OPTIONS says which there are (L4)", async () => {
+    for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
+      const answer = await api.request(method, "/api/batch");
+      expect([answer.status, answer.headers["allow"]], method).toEqual([405, "OPTIONS,POST"]);
+      if (method !== "HEAD") expect(answer.json()).toMatchObject({ code: "PGRST117" });
+    }
+    const options = await api.options("/api/batch");
+    expect([options.status, options.headers["allow"], options.text]).toEqual([200, "OPTIONS,POST", ""]);
+    expect((await plain.get("/api/batch")).json().code).toBe("PGRST205");
+  });
+
+  test("P-BAT-1 a table of that name is a table", async () => {
     await database.query("create table press.batch (id int); grant all on press.batch to sea_anon");
     await api.reload();
     expect((await api.post("/api/batch", { body: { id: 1 }, headers: { prefer: "tx=rollback" } })).status).toBe(201);

@@ -4,6 +4,7 @@ import { startPrimary, startStandby, type Server } from "../support/postgres-ser
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { startProxy, type Proxy } from "../support/proxy.ts";
 import { without } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
 import type { StartOptions, TestApi } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import { createShop, keepAsking, logOf, startShop, untilAllAsked, type Line } from "./failures.ts";
@@ -237,6 +238,18 @@ describe.skipIf(!hasPostgres)("replicas", () => {
         ])
           await untilReplicaAnswers(async () => (await read({ "x-write-position": encodeURIComponent(odd) })) !== 9);
         expect(await read({ "x-write-position": "FFFFFFFF/FFFFFFFF" })).toBe(9);
+      }));
+
+    test("R-RYW-1 P-BAT-5 what a batch has written is read from the primary", () =>
+      behind({ readYourWrites: "header", preset: plus }, async (api) => {
+        const written = await api.post("/api/batch", {
+          body: '[{"method":"POST","path":"/crate","body":{"label":"batch-1"}}]',
+          headers: { "content-type": "application/json" },
+        });
+        expect(written.status, written.text).toBe(200);
+        await untilReplicaAnswers(async () => (await countsOf(api, "batch-1")).join() === "0,0");
+        const headers = { "x-write-position": written.headers["x-write-position"] ?? "" };
+        expect(await countsOf(api, "batch-1", headers)).toEqual([1, 1]);
       }));
 
     test("R-RYW-3 nothing of it without the setting, or without the plugin", async () => {

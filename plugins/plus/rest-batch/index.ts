@@ -23,7 +23,7 @@ import {
 } from "../../../core/index.ts";
 import type { RestGuide, RestGuideService } from "../../rest/api.ts";
 import { BadReference, fillBody, fillPath, isReference, type Answered } from "./references.ts";
-import { malformed, readParts, refused, tookTooLong, type Part } from "./requests.ts";
+import { ALLOW, malformed, methodUnsupported, readParts, refused, tookTooLong, type Part } from "./requests.ts";
 import { batchSettings } from "./settings.ts";
 
 /** Tells the statements of a batch from others. A client cannot know its value. */
@@ -242,10 +242,11 @@ export const restBatch = definePlugin({
         throw (batch.refusal = malformed("the path is not one of a table or function", batch.place));
       },
       authorized: (exchange) => {
-        if (exchange.method !== "POST" || exchange.surface !== "rest") return undefined;
-        const root = rootOf(exchange.path);
+        const root = exchange.surface === "rest" ? rootOf(exchange.path) : undefined;
         if (root === undefined) return undefined;
         exchange.operation = { kind: "batch" };
+        if (exchange.method === "OPTIONS") return { status: 200, headers: [ALLOW] };
+        if (exchange.method !== "POST") throw methodUnsupported(exchange.method);
         return exchange.body().then((bytes) => {
           if (!/^application\/json\s*(?:;|$)/i.test(exchange.header("content-type") ?? "application/json"))
             throw malformed("the body is not JSON");

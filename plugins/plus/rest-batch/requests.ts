@@ -42,6 +42,17 @@ export const refused = (message: string, part?: number, hint: string | null = nu
 export const malformed = (message: string, part?: number): RelApiError =>
   refused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
 
+export const ALLOW = ["Allow", "OPTIONS,POST"] as const;
+
+/** @rule P-BAT-1 */
+export const methodUnsupported = (method: string): RelApiError =>
+  new RelApiError({
+    code: "method-unsupported",
+    status: 405,
+    message: `Unsupported HTTP method: ${method}`,
+    headers: [ALLOW],
+  });
+
 /** @rule P-BAT-8 */
 export const tookTooLong = (seconds: number): RelApiError =>
   new RelApiError({
