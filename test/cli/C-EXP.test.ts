@@ -94,6 +94,14 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(analyzed.stdout).toMatch(/Scan on notes .*actual time=.* rows=16(?:\.00)? /);
   });
 
+  test("C-EXP-1 P-CUR-1 a page by cursor: a statement that can be read (L16)", async () => {
+    const path = "/notes?select=body&order=team_id&limit=2&cursor=";
+    const { code, stdout, stderr } = await explain(path, "--claims", bo, "--preset", "plus");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^select .*"desk"\."notes".*;\n-- \$1 = "3"\n\n/);
+    expect(stdout).toMatch(/^[ -~\n]*$/);
+  });
+
   test("C-EXP-3 policies, filters and the limit, with the rows that each takes away", async () => {
     const [notes, teams] = await reports("/notes?select=id,teams(name)&owner=eq.bo&order=id&limit=3", "--claims", bo);
     expect(notes).toMatchObject({ relation: "desk.notes", command: "SELECT", isEmbedded: false });

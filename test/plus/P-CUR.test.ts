@@ -396,6 +396,7 @@ describe("what is refused", () => {
     ["an order by JSON of no text", "/buoy_log?order=notes->rank&limit=2&cursor=", {}],
     ["two orders", "/buoy_log?order=id&order=kind&limit=2&cursor=", {}],
     ["a column shown as something else", "/paints?order=shade&limit=2&cursor=", {}],
+    ["a name of the page's own", '/buoy_log?select="cursor page key 0":id&order=depth&limit=2&cursor=', {}],
   ])("P-CUR-4 %s", async (_what, path, headers) => {
     const answer = await api.get(path, { headers });
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);

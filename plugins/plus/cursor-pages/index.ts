@@ -23,9 +23,10 @@ import { KEY, memberOf, planPage } from "./plan.ts";
 
 type Pair = readonly [name: string, value: string];
 
-/** Characters that JSON text does not have. */
+/** Characters that JSON text does not have, and as SQL writes them: statements are read by people. */
 const BETWEEN_ROWS = "\u0001";
 const BEHIND_ROWS = "\u0002";
+const [BETWEEN_ROWS_SQL, BEHIND_ROWS_SQL] = [sql`pg_catalog.chr(1)`, sql`pg_catalog.chr(2)`];
 
 /** Media of the plans, which no client can ask for: names without a slash. */
 const MEDIA = new Map([
@@ -267,9 +268,9 @@ const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   const at = (place: Sql): Sql =>
     sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}::pg_catalog.text))[${place}]`))})`;
   const ends = join([sql`1`, sql`pg_catalog.count(*) - 1`, sql`pg_catalog.count(*)`].map(at));
-  return sql`pg_catalog.concat(pg_catalog.string_agg(pg_catalog.row_to_json(${row})::pg_catalog.text, ${literal(BETWEEN_ROWS)}), ${literal(
-    `${BEHIND_ROWS}${JSON.stringify({ members, cap: read.cap ?? null })}${BEHIND_ROWS}`,
-  )}, pg_catalog.json_build_array(${ends}))`;
+  return sql`pg_catalog.concat(pg_catalog.string_agg(pg_catalog.row_to_json(${row})::pg_catalog.text, ${BETWEEN_ROWS_SQL}), ${BEHIND_ROWS_SQL}, ${literal(
+    JSON.stringify({ members, cap: read.cap ?? null }),
+  )}, ${BEHIND_ROWS_SQL}, pg_catalog.json_build_array(${ends}))`;
 };
 
 /** @rule P-CUR-1 … P-CUR-6 */

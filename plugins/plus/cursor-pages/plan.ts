@@ -18,8 +18,8 @@ import {
 import { pageImpossible } from "./errors.ts";
 import { isFilterName } from "./order.ts";
 
-/** Output names that no column of a select has: what stands behind is not part of the row. */
-export const KEY = "\u0001key";
+/** Begins the names of columns that the page needs and does not show. */
+export const KEY = "cursor page key ";
 
 const isAggregated = ({ embeds }: Registry, outputs: readonly Output[]): boolean =>
   outputs.some(
@@ -118,6 +118,8 @@ export const planPage = (
 ): Read => {
   const relation = plan.kind === "read" && "relation" in plan.from ? relationOf(model, plan.from.relation) : undefined;
   if (plan.kind !== "read" || relation === undefined) throw pageImpossible("It does not read rows of a table");
+  const taken = plan.output.find((one) => "as" in one && one.as.startsWith(KEY));
+  if (taken !== undefined) throw pageImpossible(`Names that begin with "${KEY}" are those of the page itself`);
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
   const asked = plan.orderBy ?? [];
   for (const { by } of asked) checkTerm(model, relation, by);
