@@ -51,6 +51,8 @@ const FIRST_TIMEOUT_MS = 10 * SECOND_MS;
 const TIMEOUT_MS = 3 * SECOND_MS;
 /** However many tokens come that no key verifies. */
 const LEAST_PAUSE_MS = SECOND_MS;
+/** A shorter age counts as this one. */
+const LEAST_AGE_MS = 5 * SECOND_MS;
 const FIRST_RETRY_MS = 5 * SECOND_MS;
 const MAX_JWKS_BYTES = 1024 * 1024;
 
@@ -193,12 +195,12 @@ export const refreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): nu
     }),
   );
   const age = wholeSeconds(directives.get("s-maxage")) ?? wholeSeconds(directives.get("max-age"));
-  if (age !== undefined) return Math.max(MINUTE_MS, age * SECOND_MS);
+  if (age !== undefined) return Math.max(LEAST_AGE_MS, age * SECOND_MS);
   if (["no-cache", "no-store", "must-revalidate"].some((name) => directives.has(name))) return MINUTE_MS;
   const expires = headers.get("expires");
   if (expires === null) return HOUR_MS;
   const expiresMs = Date.parse(expires);
-  return Number.isNaN(expiresMs) ? MINUTE_MS : Math.max(MINUTE_MS, expiresMs - nowMs);
+  return Number.isNaN(expiresMs) ? MINUTE_MS : Math.max(LEAST_AGE_MS, expiresMs - nowMs);
 };
 
 const wholeSeconds = (text: string | undefined): number | undefined =>
