@@ -173,7 +173,11 @@ export interface GqlTableRights {
     readonly isFiltered?: true;
   };
   /** Columns that may be given; presets are not among them. */
-  readonly insert?: { readonly columns: ReadonlySet<string> };
+  readonly insert?: {
+    readonly columns: ReadonlySet<string>;
+    /** The database lets the role name only constraints whose columns it may read. @rule G-ENU-4 */
+    readonly readsConflicts?: true;
+  };
   readonly update?: { readonly columns: ReadonlySet<string> };
   readonly delete?: true;
 }

@@ -44,19 +44,33 @@ export const mayUseColumn = (
 ): boolean =>
   mayUseRelation(model, role, relation, privilege) || grants(model, role, relation.owner, column.acl, privilege);
 
-const grantsAny = (model: Model, roleName: string, owner: string, acl: readonly AclItem[]): boolean => {
+/** One of these privileges. */
+const grantsAny = (
+  model: Model,
+  roleName: string,
+  owner: string,
+  acl: readonly AclItem[],
+  privileges: RegExp = ANY,
+): boolean => {
   const role = model.roles.get(roleName);
   if (role === undefined) return false;
   return (
     role.isSuperuser ||
     role.inherits.includes(owner) ||
-    acl.some((item) => item.privileges !== "" && (item.grantee === "" || role.inherits.includes(item.grantee)))
+    acl.some(
+      (item) => privileges.test(item.privileges) && (item.grantee === "" || role.inherits.includes(item.grantee)),
+    )
   );
 };
 
-/** Any privilege on the column, or on the whole relation. */
+const ANY = /[^*]/;
+/** SELECT, INSERT, UPDATE, REFERENCES. All others are granted on whole relations, and use no column. */
+const OF_COLUMNS = /[rawx]/;
+
+/** A privilege on the column, or one on the whole relation that could be on the column. @rule R-OAS-2 */
 export const hasRightOnColumn = (model: Model, role: string, relation: Relation, column: Column): boolean =>
-  grantsAny(model, role, relation.owner, relation.acl) || grantsAny(model, role, relation.owner, column.acl);
+  grantsAny(model, role, relation.owner, relation.acl, OF_COLUMNS) ||
+  grantsAny(model, role, relation.owner, column.acl);
 
 /** Any privilege on the relation or one of its columns. @rule R-OAS-2 */
 export const hasRightOnRelation = (model: Model, role: string, relation: Relation): boolean =>

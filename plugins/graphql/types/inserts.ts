@@ -27,7 +27,7 @@ const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ nam
 
 /** @rule G-INP-14 */
 const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
-  constraints(table).length === 0
+  usableConstraints(build, table).length === 0
     ? undefined
     : build.inputObject({
         name: build.typeName(table.word, "on_conflict"),
@@ -35,6 +35,14 @@ const onConflict = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | 
         relation: table.relation,
         description: `on_conflict condition type for table ${quoted(table)}`,
       });
+
+/** @rule G-ENU-4 */
+const usableConstraints = (build: GqlBuild, table: GqlTable) => {
+  const { insert, select } = build.rights(table);
+  return insert?.readsConflicts === true
+    ? constraints(table).filter(({ columns }) => columns.every((column) => select?.columns.has(column) === true))
+    : constraints(table);
+};
 
 const onConflictPart = { kind: "argument", name: "on_conflict" } as const;
 
@@ -149,7 +157,7 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
     relation: table.relation,
     description: `unique or primary key constraints on table ${quoted(table)}`,
     values: () =>
-      constraints(table).map(({ name, columns }) => ({
+      usableConstraints(build, table).map(({ name, columns }) => ({
         name,
         value: name,
         // a description names no column that is not in the role's schema

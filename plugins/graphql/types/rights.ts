@@ -41,7 +41,7 @@ const writeRights = (model: Model, role: string, relation: Relation): GqlTableRi
   const updatable = writable.update ? having(model, role, relation, "update", columns) : [];
   const mayInsert = writable.insert && (insertable.length > 0 || mayUseRelation(model, role, relation, "insert"));
   return {
-    ...(mayInsert ? { insert: { columns: namesOf(insertable) } } : {}),
+    ...(mayInsert ? { insert: { columns: namesOf(insertable), readsConflicts: true as const } } : {}),
     ...(updatable.length > 0 ? { update: { columns: namesOf(updatable) } } : {}),
     ...(writable.delete && mayUseRelation(model, role, relation, "delete") ? { delete: true as const } : {}),
   };

@@ -1,0 +1,111 @@
+/** Columns on which a role has no privilege are named nowhere, whatever it may do with the whole table. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { getIntrospectionQuery } from "graphql";
+import { afterAll, expect, test } from "vitest";
+import { plus } from "../../presets/index.ts";
+import { startApi } from "../support/api.ts";
+import { bearer } from "../support/tokens.ts";
+
+const role = `hidden_columns_${process.pid}`;
+const deleter = `hidden_deleter_${process.pid}`;
+const base = await startApi({ preset: plus, dbSchemas: ["public"] });
+await base.sql(`
+  create schema cellar;
+  create table cellar.shelf (id int primary key, zz_hidden_mark text constraint mark_once unique default 'zz-hidden-value');
+  create table cellar.note (
+    id int primary key, owner int, body text,
+    zz_hidden_col text not null constraint note_once unique default 'zz-hidden-value',
+    zz_hidden_shelf int references cellar.shelf, parent_id int references cellar.note);
+  comment on column cellar.note.zz_hidden_col is 'zz-hidden-comment';
+  insert into cellar.note (id, owner, body) values (1, 1, 'one');
+  create role ${role}; create role ${deleter}; grant ${role}, ${deleter} to current_user;
+  grant usage on schema cellar to ${role}, ${deleter};
+  grant select (id, owner, body, parent_id), insert (id, owner, body), update (body), delete, truncate, trigger
+    on cellar.note to ${role};
+  grant select (id), delete, truncate, trigger on cellar.shelf to ${role};
+  grant delete on cellar.note, cellar.shelf to ${deleter}`);
+const api = await startApi({
+  on: base.database,
+  preset: plus,
+  compatMode: false,
+  dbSchemas: ["cellar"],
+  dbAggregatesEnabled: true,
+  mcpWrites: true,
+  errorHints: true,
+});
+afterAll(async () => {
+  for (const one of [role, deleter]) await base.sql(`drop owned by ${one}; drop role ${one}`);
+});
+
+/** Nothing asks for it by this spelling. */
+const HIDDEN = /.{0,80}zz.hidden.{0,40}/i;
+
+for (const one of [role, deleter]) {
+  const headers = bearer({ role: one });
+
+  test(`R-OAS-2 R-NAM-3 descriptions for ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
+    for (const [path, accept] of [
+      ["/api/", "application/openapi+json"],
+      ["/api/", "application/openapi+json;version=3.1"],
+      ["/api/openapi.json", "application/json"],
+    ] as const) {
+      const { status, text } = await api.get(path, { headers: { ...headers, accept } });
+      expect(status, text).toBe(200);
+      expect(text).toContain("/note");
+      expect(HIDDEN.exec(text)?.[0]).toBeUndefined();
+    }
+  });
+
+  test(`G-PRM-6 the GraphQL schemas for ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
+    for (const path of ["/v1/graphql", "/v1beta1/relay"]) {
+      const { text } = await api.post(path, { headers, body: { query: getIntrospectionQuery() } });
+      expect(text).toContain("delete_cellar_note");
+      expect(text).not.toContain("note_once"); // the database refuses it to the role
+      expect(HIDDEN.exec(text)?.[0]).toBeUndefined();
+    }
+  });
+
+  test(`P-MCP-3 the tables that are told to ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
+    const client = new Client({ name: "test", version: "1.0.0" });
+    // of the same protocol, though its types do not know exact optional properties
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), { requestInit: { headers } }) as never,
+    );
+    const call = (name: string, args: Record<string, unknown>) =>
+      client.callTool({ name, arguments: args }).catch((error: Error) => error.message); // not a tool of this role
+    const answers = [
+      await client.listTools(),
+      await call("list_tables", {}),
+      await call("describe_table", { table: "note" }),
+      await call("describe_table", { table: "shelf" }),
+      await call("read_rows", { table: "note", columns: ["zz_hiden_col"] }),
+    ];
+    await client.close();
+    expect(HIDDEN.exec(JSON.stringify(answers))?.[0]).toBeUndefined();
+  });
+
+  test(`R-NAM-3 R-NAM-4 hints and details for ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
+    const asked = [
+      api.get("/api/note?zz_hiden_col=eq.1", { headers }),
+      api.get("/api/note?select=zz_hiden_col", { headers }),
+      api.get("/api/note?select=id,shelf(*)", { headers }),
+      api.get("/api/note?select=id,note(*)", { headers }),
+      api.get("/api/note?order=zz_hiden_col", { headers }),
+      api.post("/api/note", { headers, body: { zz_hiden_col: "x" } }),
+      api.post("/api/note?on_conflict=zz_hiden_col", { headers, body: { id: 2 } }),
+      api.post("/api/note", { headers, body: { id: 1 } }),
+      api.post("/api/note", { headers, body: { id: 2 } }),
+      api.delete("/api/note?zz_hiden_col=eq.1", { headers }),
+      api.post("/v1/graphql", { headers, body: { query: "{ cellar_note { zz_hiden_col } }" } }),
+      api.post("/v1/graphql", { headers, body: { query: "{ cellar_note(where: {zz_hiden_col: {}}) { id } }" } }),
+      api.post("/v1/graphql", {
+        headers,
+        body: { query: "mutation { insert_cellar_note(objects: [{id: 1}]) { affected_rows } }" },
+      }),
+    ];
+    for (const { text } of await Promise.all(asked)) {
+      expect(HIDDEN.exec(text)?.[0]).toBeUndefined();
+    }
+  });
+}
