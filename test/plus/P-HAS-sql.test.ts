@@ -45,6 +45,29 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     expect(await sqlOf("-- nothing")).toEqual({ result_type: "CommandOk", result: null });
   });
 
+  test("another source than the served one is unknown (L10)", async () => {
+    expect(await sqlOf("select 1 as a", { source: "default" })).toMatchObject({ result_type: "TuplesOk" });
+    const unknown = { path: "$.args", error: 'source with name "zz" does not exist', code: "not-exists" };
+    expect(await sqlOf("create table run_sql_zz (id int)", { source: "zz" })).toEqual(unknown);
+    expect(await sqlOf("select to_regclass('run_sql_zz') as found")).toMatchObject({ result: [["found"], ["NULL"]] });
+    const bulk = [
+      { type: "run_sql", args: { sql: "select 1" } },
+      { type: "run_sql", args: { sql: "select 1", source: "zz" } },
+    ];
+    const answer = await api.post("/v2/query", { body: { type: "bulk", args: bulk }, headers: asAdmin() });
+    expect(answer.json()).toEqual({ ...unknown, path: "$.args[1].args" });
+    const bare = await start({ runSql: true });
+    expect(
+      (
+        await bare.post("/v2/query", {
+          body: { type: "run_sql", args: { sql: "select 1", source: "zz" } },
+          headers: asAdmin(),
+        })
+      ).json(),
+    ).toEqual(unknown);
+    await bare.close();
+  });
+
   test("one transaction; the schema is loaded again", async () => {
     const failed = await sqlOf("create table run_sql_a (id int); select 1/0");
     expect(failed).toMatchObject({

@@ -12,7 +12,7 @@ import { settle, whileLocked, write } from "./store.ts";
 export type Allowed = "any" | "known" | "none";
 
 export interface Change {
-  /** Called once, with the metadata as it is then. @throws RelApiError */
+  /** Called with the metadata as it is then; without effects of its own. @throws RelApiError */
   readonly make: (document: Entry) => Entry;
   readonly allowed: Allowed;
   /** What does not fit any more goes as well. */
@@ -24,6 +24,8 @@ export interface Change {
   /** The version that it was made for. */
   readonly version?: number;
   readonly path: string;
+  /** The changes that it consists of, in their order. */
+  readonly parts?: readonly Change[];
 }
 
 /** The metadata as it is written. `version`: another one for other metadata. */
@@ -51,12 +53,29 @@ const versionOf = (document: Entry): number =>
 
 const keyOf = ({ type, of, name }: MetadataProblem): string => JSON.stringify([type, of?.schema, of?.name, name]);
 
+/** An object as the document has it. */
+const stateOf = (problem: MetadataProblem, document: Entry): string =>
+  writeJson([
+    entryOf(encodeProblem(problem, document))["definition"] ?? null,
+    writeJson(drop(document, problem)) !== writeJson(document),
+  ]);
+
+/** The place of the change that wrote the object last. */
+const placeOf = ({ parts = [], path }: Change, before: Entry, problem: MetadataProblem | undefined): string => {
+  if (problem === undefined) return path;
+  let [document, place] = [before, path];
+  for (const part of parts) {
+    const next = part.make(document);
+    if (stateOf(problem, document) !== stateOf(problem, next)) place = part.path;
+    document = next;
+  }
+  return place;
+};
+
 /** @rule P-HAS-4 */
-const refused = (
-  problems: readonly MetadataProblem[],
-  { allowed, isDrop, isRename, path }: Change,
-  next: Entry,
-): Error => {
+const refused = (problems: readonly MetadataProblem[], change: Change, before: Entry, next: Entry): Error => {
+  const { allowed, isDrop, isRename } = change;
+  const path = placeOf(change, before, problems[0]);
   const internal = problems.map((problem) => encodeProblem(problem, next));
   if (allowed === "none") return refusal("unexpected", "cannot continue due to inconsistent metadata", path, internal);
   if (isDrop === true) {
@@ -125,7 +144,7 @@ export const createEditor = (context: PluginContext): Editor => {
       for (let cascades = 0; ; cascades++) {
         const bad = await tryOut(source, next, isAllowed);
         if (bad.length === 0) break;
-        if (change.cascades !== true || cascades === MAX_CASCADES) throw refused(bad, change, next);
+        if (change.cascades !== true || cascades === MAX_CASCADES) throw refused(bad, change, before, next);
         next = bad.reduce(drop, next);
       }
       await write(path, files, next);

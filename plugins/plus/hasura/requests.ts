@@ -53,9 +53,7 @@ const SUCCESS: Json = { message: "success" };
 const asCommandFault = (error: unknown, type: string): unknown => {
   const command = /^pg_(.*)$/.exec(type)?.[1];
   if (command === undefined || !isRelApiError(error) || error.code !== "parse-failed") return error;
-  const help =
-    "See our documentation at https://hasura.io/docs/latest/graphql/core/api-reference/metadata-api/index.html#metadata-apis.";
-  const message = `Error when parsing command ${command}.\n${help}\nInternal error message: ${error.message}`;
+  const message = `Error when parsing command ${command}.\nInternal error message: ${error.message}`;
   return refusal("parse-failed", message, error.path ?? "$.args");
 };
 
@@ -114,6 +112,7 @@ const together = (changes: readonly Change[], path: string): Change => {
     isDrop: changes.every((change) => change.isDrop === true),
     ...(version === undefined ? {} : { version }),
     path,
+    parts: changes,
   };
 };
 

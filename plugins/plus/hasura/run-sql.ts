@@ -8,9 +8,10 @@ import {
   type Json,
   type PluginContext,
 } from "../../../core/index.ts";
+import type { MetadataSourceService } from "../../metadata/api.ts";
 import type { ReloadOthersService } from "../../reload/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
-import { isEntry, textIn, type Arguments } from "./document.ts";
+import { entryOf, isEntry, isServedSource, listOf, normalized, notExists, textIn, type Arguments } from "./document.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";
 import { runSqlSettings } from "./settings.ts";
 
@@ -22,11 +23,22 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** What does not change the schema: words that begin a statement which only reads or writes rows. */
 const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)\b[^;]*(?:;\s*)?$/i;
 
+/** The name of the one source that is served. */
+const servedSource = async (context: PluginContext): Promise<Json> => {
+  const read = await context.service<MetadataSourceService>("metadata-source")?.read();
+  const sources = read === undefined ? [] : listOf(normalized(read.raw)["sources"]).map(entryOf);
+  return sources.find(isServedSource)?.["name"] ?? "default";
+};
+
 const runOne = async (context: PluginContext, exchange: Exchange, from: Arguments): Promise<Json> => {
   const { args, at } = from;
   const text = textIn(from, "sql");
   const { read_only: readOnly = false } = args;
   if (typeof readOnly !== "boolean") throw wrongKind("read_only", "a boolean", at);
+  if (args["source"] !== undefined && args["source"] !== null) {
+    const source = textIn(from, "source");
+    if (source !== (await servedSource(context))) throw notExists(`source with name "${source}"`, at);
+  }
   try {
     const results = await context.script(catalogText(text), {
       access: readOnly ? "read only" : "read write",
