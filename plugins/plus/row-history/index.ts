@@ -39,6 +39,21 @@ const notKept = (what: string): RelApiError =>
 
 const nameOf = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
 
+/** @rule P-HIS-5 */
+const timeUnread = (time: string): RelApiError =>
+  new RelApiError({
+    code: "22007",
+    status: 400,
+    message: `invalid input syntax for type timestamp with time zone: "${time}"`,
+    hint: "as-of takes a date or a time in ISO 8601: 2024-05-01, 2024-05-01T12:00Z",
+    path: "$",
+  });
+
+/** A preference may have a quoted text as its value. */
+const unquoted = (text: string): string => /^"(.*)"$/.exec(text)?.[1] ?? text;
+
+const isTime = (text: string): boolean => TIME.test(text) && !Number.isNaN(Date.parse(text));
+
 /** Where the history of the relation is kept; undefined: it has none. @rule P-HIS-1 */
 const historyOf = (model: Model, { schema, name }: QualifiedName): Relation | undefined => {
   const history = relationOf(model, { schema: schema + SUFFIX, name });
@@ -123,9 +138,11 @@ export const rowHistory = definePlugin({
   preferences: [
     {
       name: AS_OF,
-      values: (time) => TIME.test(time) && !Number.isNaN(Date.parse(time)),
-      settings: (time) => [[SETTING, time]],
-      plan: (plan, _time, { model }) => {
+      // rows of now would be a wrong answer to a time that cannot be read
+      values: () => true,
+      settings: (time) => [[SETTING, unquoted(time)]],
+      plan: (plan, time, { model }) => {
+        if (!isTime(unquoted(time))) throw timeUnread(time);
         if (plan.kind !== "read" || !("relation" in plan.from)) throw notKept("a write or a call");
         if (historyOf(model, plan.from.relation) === undefined) throw notKept(plan.from.relation.name);
         return { ...plan, notes: { ...plan.notes, [AS_OF]: { constant: null, apply: "as-of-request" } } };
