@@ -114,6 +114,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       { kind: "table", left: 30 },
       { kind: "policies", left: 16 },
       { kind: "filter", condition: 'owner eq "bo"', left: 8 },
+      { kind: "limit", condition: "3", left: 3 },
       { kind: "returned", left: 3 },
     ]);
     expect(teams).toMatchObject({

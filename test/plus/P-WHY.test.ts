@@ -45,6 +45,24 @@ describe("what is told", () => {
     });
   });
 
+  test("P-WHY-2 offset and limit are steps, on both surfaces (L9)", async () => {
+    const rowsOf = async (path: string, headers = {}): Promise<unknown> =>
+      why(await api.get(path, { headers: { ...ann, ...WHY, ...headers } })).relations[0].rows;
+    expect(await rowsOf("/buoy?offset=5000")).toEqual([{ seen: 8 }, { offset: 0, condition: "5000" }, { returned: 0 }]);
+    expect(await rowsOf("/buoy?select=id&depth=lt.20&offset=1&limit=2")).toEqual([
+      { seen: 8 },
+      { filter: 4, condition: 'depth lt "20"' },
+      { offset: 3, condition: "1" },
+      { limit: 2, condition: "2" },
+      { returned: 2 },
+    ]);
+    expect(await rowsOf("/buoy", { range: "0-2" })).toEqual([
+      { seen: 8 },
+      { limit: 3, condition: "3" },
+      { returned: 3 },
+    ]);
+  });
+
   test("P-WHY-2 the answer is the same, and later requests are not told", async () => {
     const plain = await api.get("/buoy?order=id", { headers: ann });
     const asked = await api.get("/buoy?order=id", { headers: { ...ann, ...WHY } });

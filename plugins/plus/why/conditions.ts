@@ -24,7 +24,7 @@ const shown = (bound: BoundValue | undefined): string => {
   return JSON.stringify(bound.length > MAX_LENGTH ? `${bound.slice(0, MAX_LENGTH)}…` : bound);
 };
 
-const valueText = (ref: ValueRef, { values, session }: Given): string => {
+export const valueText = (ref: ValueRef, { values, session }: Given): string => {
   if ("param" in ref) return shown(values[ref.param]);
   if ("constant" in ref) return shown(ref.constant);
   if ("step" in ref) return `${ref.column} of step ${ref.step + 1}`;

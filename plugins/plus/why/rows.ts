@@ -15,8 +15,9 @@ import {
   type Read,
   type Relation,
   type Session,
+  type ValueRef,
 } from "../../../core/index.ts";
-import { conditionText, conjunctsOf } from "./conditions.ts";
+import { conditionText, conjunctsOf, valueText } from "./conditions.ts";
 import type { Command, RowSecurity } from "./policies.ts";
 
 /** Rows that are left after a condition. */
@@ -30,6 +31,8 @@ export interface Step {
     | "filter"
     | "embed"
     | "written"
+    | "offset"
+    | "limit"
     | "returned";
   readonly condition?: string;
   readonly left: number;
@@ -181,7 +184,15 @@ const stepsOf = async (counting: Counting, place: Place, security: RowSecurity |
     );
   if (command === "SELECT" && !place.isEmbedded && read.shape === "rows") {
     const output: readonly Output[] = [{ kind: "constant", as: "_", value: "" }, ...embeds];
-    steps.push({ kind: "returned", left: await countRows({ ...read, output }, execution.session) });
+    const { limit, offset, ...unlimited } = read;
+    const bare = (ref: ValueRef): string => valueText(ref, given).replaceAll('"', "");
+    if (offset !== undefined) {
+      const left = await countRows({ ...unlimited, output, offset }, execution.session);
+      steps.push({ kind: "offset", condition: bare(offset), left });
+    }
+    const left = await countRows({ ...read, output }, execution.session);
+    if (limit !== undefined) steps.push({ kind: "limit", condition: bare(limit), left });
+    steps.push({ kind: "returned", left });
   }
   return steps;
 };

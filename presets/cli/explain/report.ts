@@ -28,6 +28,8 @@ const WORDS: Readonly<Record<Step["kind"], string>> = {
   filter: "after the filter",
   embed: "after inner embeds",
   written: "written",
+  offset: "after the offset",
+  limit: "within the limit",
   returned: "returned",
 };
 
