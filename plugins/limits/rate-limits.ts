@@ -7,6 +7,7 @@ import {
   Stage,
   VARIABLE_PREFIX,
   type Exchange,
+  type Headers,
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
@@ -14,7 +15,7 @@ import type { CheckGqlDocument } from "../graphql/api.ts";
 import type { RedisBucketsService, SharedBuckets, WorkerBucketsService } from "./api.ts";
 import { createRoleLimits, mayLimit } from "./by-role.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
-import { createTokenBuckets } from "./token-buckets.ts";
+import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 
 /** An Express application knows its proxies. */
 type MaybeOfExpress = IncomingMessage & { readonly ip?: unknown };
@@ -57,6 +58,18 @@ interface Counted {
   readonly burst: number;
 }
 
+/** The policy, and what is left of it where this process counts. As the draft of the IETF has them. @rule R-LIM-6 */
+const limitHeaders = ({ key, perMinute, burst }: Counted, buckets: TokenBuckets | undefined): Headers => {
+  const seconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
+  const policy = `"requests";q=${Math.floor(burst)};w=${seconds(burst)}`;
+  if (buckets === undefined) return [["RateLimit-Policy", policy]];
+  const left = buckets.left(key, perMinute, burst);
+  return [
+    ["RateLimit-Policy", policy],
+    ["RateLimit", `"requests";r=${left};t=${seconds(burst - left)}`],
+  ];
+};
+
 /** Each HTTP request counts once, each further entry of a GraphQL batch too, and each operation that a socket asks for.
  *  @rule R-LIM-6 X-BUS-5 G-LIM-9 */
 export const rateLimits = definePlugin({
@@ -69,6 +82,7 @@ export const rateLimits = definePlugin({
     const limits = createRoleLimits(context, (kind) => kind === "rate_limit");
     /** Requests whose first operation is counted. */
     const counted = new WeakSet<IncomingMessage>();
+    const limited = new WeakMap<IncomingMessage, Counted>();
     let shared: SharedBuckets | undefined;
     context.onModel(() => {
       if (!limits.isUsed) return;
@@ -103,6 +117,7 @@ export const rateLimits = definePlugin({
       const by = countedBy(session, request);
       if (by === undefined) return undefined;
       counted.add(request);
+      limited.set(request, by);
       return shared === undefined ? void takeHere(by) : takeThere(shared, by);
     };
 
@@ -119,6 +134,10 @@ export const rateLimits = definePlugin({
       name: "rate-limits",
       get authorized() {
         return limits.isUsed ? authorized : undefined;
+      },
+      headers: ({ request }) => {
+        const by = limited.get(request);
+        return by === undefined ? [] : limitHeaders(by, shared === undefined ? buckets : undefined);
       },
     });
     if (!context.registry.has("graphql")) return;

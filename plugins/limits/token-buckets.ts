@@ -11,6 +11,8 @@ const MAX_BUCKETS = 100_000;
 export interface TokenBuckets {
   /** Takes a token. @returns 0, or the milliseconds until there will be one. `isOwed`: one that is not there is owed */
   take(key: string, perMinute: number, burst: number, isOwed?: boolean): number;
+  /** Whole tokens that the key has. */
+  left(key: string, perMinute: number, burst: number): number;
   /** Whoever counts for all says that there will be none for so long. */
   drain(key: string, perMinute: number, waitMs: number): void;
 }
@@ -26,11 +28,15 @@ export const createTokenBuckets = (now: () => number = () => performance.now()):
     buckets.set(key, bucket);
     if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // it has some
   };
+  const tokensOf = (key: string, perMinute: number, burst: number): number => {
+    const known = buckets.get(key);
+    return known === undefined ? burst : Math.min(burst, known.tokens + ((now() - known.atMs) * perMinute) / 60_000);
+  };
   return {
+    left: (key, perMinute, burst) => Math.max(0, Math.floor(tokensOf(key, perMinute, burst))),
     take: (key, perMinute, burst, isOwed = false) => {
-      const known = buckets.get(key);
       const perMs = perMinute / 60_000;
-      const tokens = known === undefined ? burst : Math.min(burst, known.tokens + (now() - known.atMs) * perMs);
+      const tokens = tokensOf(key, perMinute, burst);
       const isEnough = tokens >= 1;
       put(key, isEnough || isOwed ? Math.max(tokens - 1, -burst) : tokens);
       return isEnough ? 0 : (1 - tokens) / perMs;

@@ -60,7 +60,7 @@ describe("safe writes", async () => {
             {
               code: "21000",
               details: null,
-              hint: "Add a filter. The setting SAFE_WRITES asks for one.",
+              hint: "Add a filter. The setting safeWrites asks for one.",
               message: `${verb} requires a WHERE clause`,
             },
           ],
@@ -250,7 +250,7 @@ describe("rates", async () => {
   beforeAll(() => void clock.mockImplementation(() => nowMs));
   afterAll(() => clock.mockRestore());
 
-  test("R-LIM-6 G-LIM-9 beyond the burst 429 on both surfaces, with the time to wait", async () => {
+  test("R-LIM-6 G-LIM-9 beyond the burst 429 on both surfaces, with RateLimit and the time to wait (L13)", async () => {
     const rest = [];
     for (let i = 0; i < 4; i++) rest.push(await api.get("/artist?select=name&id=eq.1"));
     expect(rest.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -261,6 +261,10 @@ describe("rates", async () => {
       message: "more than 60 requests per minute",
     });
     expect(Number(rest[3]?.headers["retry-after"])).toBe(1);
+    expect(rest.map(({ headers }) => headers["ratelimit"])).toEqual(
+      [2, 1, 0, 0].map((left) => `"requests";r=${left};t=${3 - left}`),
+    );
+    expect(rest.map(({ headers }) => headers["ratelimit-policy"])).toEqual(Array(4).fill('"requests";q=3;w=3'));
     const graphql = await ask(api);
     expect([graphql.status, graphql.json()]).toEqual([
       429,
