@@ -68,6 +68,7 @@ export const comparisonOperators = definePlugin({
       graphql: false,
       types: ["any"],
       operand: "scalar",
+      takesRepresentation: true,
       builtIn: ["="],
       compile: (column, operand) => sql`${column} is distinct from ${operand}`,
     },

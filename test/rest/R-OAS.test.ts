@@ -382,7 +382,8 @@ test("R-OAS-4 types", () => {
   expect(document.definitions.certificates.properties.note.maxLength).toBe(20);
   // domains over pg_catalog show what is below them
   expect(document.definitions.beacons.properties.name).toMatchObject({ type: "string", format: "character varying" });
-  expect(document.definitions.paints.properties.shade).toMatchObject({ type: "integer", format: "int32" });
+  // a cast to json may give values of any type
+  expect(document.definitions.paints.properties.shade).toEqual({ format: "integer" });
 });
 
 test("R-OAS-4 required are the columns that may not be null, domains included", () => {

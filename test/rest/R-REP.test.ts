@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -96,7 +96,11 @@ cases(api, [
     body: { name: "x" },
     answer: [{ id: 1 }],
   },
-  { title: "R-REP-3 not by isdistinct", request: "GET /paints?select=id&shade=isdistinct.255", answer: [{ id: 2 }] },
+  {
+    title: "R-REP-3 by isdistinct (F10)",
+    request: "GET /paints?select=id&shade=isdistinct.%230000ff",
+    answer: [{ id: 2 }],
+  },
   { title: "R-REP-3 nor by is", request: "GET /paints?select=id&mixed_at=is.null", answer: [{ id: 2 }] },
   {
     title: "R-REP-3 without a text parser the database's own input",
@@ -189,4 +193,83 @@ test("R-REP-3 a represented key: the URL of a PUT, and of what Location says", a
   });
   expect(created.headers["location"]).toBe("/tint?shade=eq.%2300ff00");
   expect((await own.get(created.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
+});
+
+describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
+  const own = await startApi({ dbSchemas: ["reps"], dbAggregatesEnabled: true, dbTxEnd: "rollback" });
+  await own.sql(`
+    create schema reps;
+    grant usage on schema reps to sea_anon;
+    create domain reps.tag as int;
+    create function reps.json(reps.tag) returns json language sql immutable as $$ select to_json('T' || $1) $$;
+    create function reps.tag(text) returns reps.tag language sql immutable as $$ select substr($1, 2)::int::reps.tag $$;
+    create function reps.tag(json) returns reps.tag language sql immutable as $$ select substr($1 #>> '{}', 2)::int::reps.tag $$;
+    create cast (reps.tag as json) with function reps.json(reps.tag) as implicit;
+    create cast (text as reps.tag) with function reps.tag(text) as implicit;
+    create cast (json as reps.tag) with function reps.tag(json) as implicit;
+    create table reps.prof (id reps.tag primary key, boss reps.tag references reps.prof (id), name text);
+    insert into reps.prof values (1, null, 'a'), (2, 1, 'b'), (3, 1, 'c');
+    create function reps.next_tag(reps.prof) returns reps.tag language sql stable as $$ select ($1.id + 10)::reps.tag $$;
+    create function reps.one() returns reps.tag language sql stable as $$ select 7::reps.tag $$;
+    create function reps.none() returns reps.tag language sql stable as $$ select null::reps.tag $$;
+    create function reps.several() returns setof reps.tag language sql stable as $$ select id from reps.prof order by id $$;
+    create function reps.rows() returns table (id reps.tag, n int) language sql stable as $$ select id, id * 2 from reps.prof order by id $$;
+    create function reps.record(out id reps.tag, out n int) language sql stable as $$ select 7, 8 $$;
+    create function reps.profs() returns setof reps.prof language sql stable as $$ select * from reps.prof $$;
+    grant all on all tables in schema reps to sea_anon;
+  `);
+  await own.reload();
+  const ids = (...list: readonly number[]) => list.map((n) => ({ id: `T${n}` }));
+
+  cases(own, [
+    ...(
+      [
+        ["in quantified filters", "/prof?select=id&id=eq(any).{T1,T3}", ids(1, 3)],
+        ["in those of all", "/prof?select=id&id=gte(all).{T1,T2}&order=id", ids(2, 3)],
+        ["in isdistinct", "/prof?select=id&id=isdistinct.T2&order=id", ids(1, 3)],
+        ["in not.in", "/prof?select=id&id=not.in.(T2,T3)", ids(1)],
+        [
+          "in groups",
+          "/prof?select=boss,count()&order=boss",
+          [
+            { boss: "T1", count: 2 },
+            { boss: null, count: 1 },
+          ],
+        ],
+        ["in groups, with an alias and a filter", "/prof?select=b:boss,count()&boss=eq.T1", [{ b: "T1", count: 2 }]],
+        ["in groups, by a cast", "/prof?select=boss::text,count()&boss=eq.T1", [{ boss: '"T1"', count: 2 }]],
+        ["in groups of a computed field", "/prof?select=next_tag,count()&id=eq.T1", [{ next_tag: "T11", count: 1 }]],
+        ["of a computed field", "/prof?select=id,next_tag&id=eq.T2", [{ id: "T2", next_tag: "T12" }]],
+        ["in a filter of a computed field", "/prof?select=id&next_tag=in.(T12,T13)&order=id", ids(2, 3)],
+        ["of a function", "/rpc/one", "T7"],
+        ["of a function that gives none", "/rpc/none", null],
+        ["of a function's set", "/rpc/several", ["T1", "T2", "T3"]],
+        ["of a function's set, in part", "/rpc/several?limit=1&offset=1", ["T2"]],
+        ["of a function's columns", "/rpc/rows?select=id&n=gt.2", ids(2, 3)],
+        ["of all of a function's columns", "/rpc/rows?limit=1", [{ id: "T1", n: 2 }]],
+        ["in a filter of a function's columns", "/rpc/rows?id=eq.T3", [{ id: "T3", n: 6 }]],
+        ["of a record", "/rpc/record", { id: "T7", n: 8 }],
+        ["of a function's rows", "/rpc/profs?select=id&id=eq(any).{T3}", ids(3)],
+        ["in embeds", "/prof?select=id,up:boss(id)&id=eq.T2", [{ id: "T2", up: { id: "T1" } }]],
+      ] as const
+    ).map(([title, path, answer]) => ({ title: `R-REP-2 R-REP-3 ${title}`, request: `GET ${path}`, answer })),
+    {
+      title: "R-REP-2 in CSV of a function",
+      request: "GET /rpc/rows?limit=1",
+      headers: { accept: "text/csv" },
+      bytes: 'id,n\n"""T1""",2',
+    },
+  ]);
+
+  test("R-REP-2 R-OAS-4 the document names no type that the values do not have", async () => {
+    const { definitions } = (await own.get("/")).json();
+    expect(definitions.prof.properties.id.type).toBeUndefined();
+    expect(definitions.prof.properties.name.type).toBe("string");
+  });
+
+  test("R-REP-2 in GraphQL as well", async () => {
+    expect((await own.gql('{ reps_prof(where: {name: {_eq: "b"}}) { id next_tag } }')).data).toEqual({
+      reps_prof: [{ id: "T2", next_tag: "T12" }],
+    });
+  });
 });

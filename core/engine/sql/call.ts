@@ -1,5 +1,5 @@
 /** Function calls. */
-import { baseTypeOf, nameKey, relationOf, type Routine } from "../model/model.ts";
+import { nameKey, relationOf, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
 import { noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
@@ -63,13 +63,6 @@ export const compileCall = (
   return { call: sql`${qualified(routine)}(${passed})`, from };
 };
 
-/** Types of the columns below all domains, by name. */
-const columnTypesOf = (
-  compiler: Compiler,
-  columns: readonly { readonly name: string; readonly type: number }[],
-): ReadonlyMap<string, number> =>
-  new Map(columns.map((column) => [column.name, baseTypeOf(compiler.model, column.type)?.oid ?? column.type]));
-
 /** A function's rows as a FROM item. */
 export const compileCallSource = (
   compiler: Compiler,
@@ -80,7 +73,7 @@ export const compileCallSource = (
   const row = compiler.alias(routine.name);
   const relation =
     routine.returns.relation === undefined ? undefined : relationOf(compiler.model, routine.returns.relation);
-  const columns = columnTypesOf(compiler, routine.returns.columns);
+  const columns = new Map(routine.returns.columns.map(({ name, type }) => [name, type]));
   const scope: Scope = { row, relation, columns, routine, isRecord: false, root: undefined, embeds: noEmbeds };
   const from =
     compiled.from === undefined

@@ -35,7 +35,7 @@ import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import { isProvenPlan } from "./proof.ts";
 import type { ReadOptions } from "./level.ts";
-import { compileCountRows, compileRows, windowOf } from "./read.ts";
+import { asShown, compileCountRows, compileRows, windowOf } from "./read.ts";
 import { badPlan, qualified, type Compiler, type JsonStyle } from "./scope.ts";
 import { missingKey } from "./keys.ts";
 import { compileValue, countOfSteps, rowCountOf, stepRelations, stepSetting } from "./value.ts";
@@ -355,7 +355,8 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
     return compileCallRows(compiler, { ...plan, result: read }, envelope, row);
   }
   const { call, from } = compileCall(compiler, plan.call);
-  const values = sql`(select ${call} as "value"${from === undefined ? empty : sql` from ${from}`})`;
+  const shown = plan.returns === "void" ? call : asShown(compiler, call, routineOf(compiler, plan.call).returns.type);
+  const values = sql`(select ${shown} as "value"${from === undefined ? empty : sql` from ${from}`})`;
   const window = plan.result === undefined ? empty : windowOf(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
   // called once though read twice (R-RPC-14)

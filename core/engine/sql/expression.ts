@@ -19,6 +19,8 @@ export interface Compiled {
   readonly type: PgType | undefined;
   /** The plain column it is. */
   readonly declared: Column | undefined;
+  /** oid of the type whose representations count for it. @rule R-REP-2 */
+  readonly represented?: number;
 }
 
 const typeNamed = (compiler: Compiler, name: string): PgType | undefined => {
@@ -74,7 +76,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const column = ident(at.row, expression.name);
       if (expression.path !== undefined && expression.path.length > 0)
         return followPath(compiler, column, type, declared, expression.path);
-      return { sql: column, type, declared };
+      return { sql: column, type, declared, represented: oid };
     }
     case "computed": {
       const call = sql`${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))})`;
@@ -82,7 +84,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const routine = routineOfRow(compiler.model, expression.routine, scope.relation);
       const type = routine === undefined ? undefined : baseTypeOf(compiler.model, routine.returns.type);
       const [first] = expression.path ?? [];
-      if (expression.path === undefined || first === undefined) return { sql: call, type, declared: undefined };
+      if (expression.path === undefined || first === undefined)
+        return { sql: call, type, declared: undefined, represented: routine?.returns.type };
       // the arrows of a URL treat it as any other than a plain json column (R-SEL-6)
       return followPath(compiler, call, first.arrow === "#>" ? type : undefined, undefined, expression.path);
     }

@@ -132,7 +132,7 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
     column: left.sql,
     type: left.type,
     declared: left.declared,
-    operand: operand === undefined ? empty : right(compiler, comparison, scope, left.declared?.type),
+    operand: operand === undefined ? empty : right(compiler, comparison, scope, left.represented),
     field: compileField,
     keyword: comparison.keyword,
     option: comparison.option === undefined ? undefined : compileValue(compiler, comparison.option),
@@ -149,7 +149,7 @@ const right = (compiler: Compiler, comparison: Comparison, scope: Scope, declare
   const operand = comparison.operand as NonNullable<Comparison["operand"]>; // the caller has checked it
   let fragment = compileOperand(compiler, operand, scope);
   if (declaredType !== undefined && "param" in operand && operand.type === undefined) {
-    const parsed = represented(compiler, comparison.operator, declaredType, operand);
+    const parsed = represented(compiler, comparison, declaredType, operand);
     if (parsed !== undefined) fragment = parsed;
   }
   return comparison.quantifier === undefined
@@ -168,7 +168,7 @@ export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql |
 /** The operand, converted by the domain's cast if the operator takes representations. @rule R-REP-3 */
 const represented = (
   compiler: Compiler,
-  operator: string,
+  { operator, quantifier }: Comparison,
   declaredType: number,
   ref: ValueRef & { readonly param: number },
 ): Sql | undefined => {
@@ -176,6 +176,6 @@ const represented = (
   if (parser === undefined) return undefined;
   const spec = compiler.registry.operators.find((one) => one.name === operator);
   if (spec?.takesRepresentation !== true) return undefined;
-  if (spec.operand !== "list") return readText(compiler, declaredType, ref);
+  if (spec.operand !== "list" && quantifier === undefined) return readText(compiler, declaredType, ref);
   return sql`array(select ${qualified(parser)}(item) from pg_catalog.unnest(${compileValue(compiler, { ...ref, type: "text[]" })}) as item)`;
 };

@@ -18,6 +18,8 @@ import { compileValue, typeName } from "./value.ts";
 interface Item {
   readonly as: string;
   readonly sql: Sql;
+  /** What groups are formed by, where that is not the value itself. */
+  readonly group?: Sql | undefined;
   readonly isAggregate: boolean;
 }
 
@@ -43,21 +45,29 @@ const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql =>
   if (expression.kind === "cast")
     return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
   const compiled = compileExpression(compiler, expression, scope);
+  return asShown(compiler, compiled.sql, compiled.represented);
+};
+
+/** A value of that type as JSON shows it. @rule R-REP-2 */
+export const asShown = (compiler: Compiler, given: Sql, type: number | undefined): Sql => {
   const format =
-    compiled.declared === undefined || compiler.showsStored === true
-      ? undefined
-      : compiler.model.representations.get(compiled.declared.type)?.toJson;
-  return format === undefined ? compiled.sql : sql`${qualified(format)}(${compiled.sql})`;
+    type === undefined || compiler.showsStored === true ? undefined : compiler.model.representations.get(type)?.toJson;
+  return format === undefined ? given : sql`${qualified(format)}(${given})`;
 };
 
 /** Columns of a relation written out, for grouping, representations and flat embeds. */
 export const expandAll = (relation: Relation): Output[] =>
   relation.columns.map((column) => ({ kind: "value", as: column.name, value: { kind: "column", name: column.name } }));
 
-const hasRepresentation = (compiler: Compiler, relation: Relation): boolean =>
-  compiler.showsStored !== true &&
-  compiler.model.representations.size > 0 &&
-  relation.columns.some((column) => compiler.model.representations.get(column.type)?.toJson !== undefined);
+const hasRepresentation = ({ showsStored, model }: Compiler, types: () => Iterable<number>): boolean =>
+  showsStored !== true &&
+  model.representations.size > 0 &&
+  [...types()].some((type) => model.representations.get(type)?.toJson !== undefined);
+
+const typesOf =
+  ({ relation, columns }: Pick<Scope, "relation" | "columns">) =>
+  (): Iterable<number> =>
+    relation?.columns.map(({ type }) => type) ?? columns?.values() ?? [];
 
 /** Rows of a read with shape `rows`. `isExistence`: only whether there are some matters. */
 export const compileRows = (
@@ -106,7 +116,7 @@ export const compileRows = (
     : items.map((item) => (item.as === "*" || item.as === "" ? item.sql : sql`${item.sql} as ${ident(item.as)}`));
   const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
   // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
-  const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [integer(i + 1)])) : [];
+  const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.group ?? integer(i + 1)])) : [];
   if (grouped)
     for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, scope).sql);
   const having = grouped && read.having !== undefined ? compilePredicate(compiler, read.having, scope) : undefined;
@@ -150,13 +160,22 @@ export const compileRows = (
   function addOutput(output: Output, isMember = false): void {
     switch (output.kind) {
       case "all":
-        if (level.scope.relation !== undefined && (grouped || hasRepresentation(compiler, level.scope.relation))) {
+        if (level.scope.relation !== undefined && (grouped || hasRepresentation(compiler, typesOf(level.scope)))) {
           for (const column of expandAll(level.scope.relation)) addOutput(column);
+        } else if (level.scope.relation === undefined && hasRepresentation(compiler, typesOf(level.scope))) {
+          for (const name of level.scope.columns?.keys() ?? [])
+            addOutput({ kind: "value", as: name, value: { kind: "column", name } });
         } else items.push({ as: "*", sql: sql`${ident(scope.row)}.*`, isAggregate: false });
         return;
-      case "value":
-        items.push({ as: output.as, sql: shown(compiler, output.value, scope), isAggregate: false });
+      case "value": {
+        const value = shown(compiler, output.value, scope);
+        // json, which a representation is, has no equality
+        const stored =
+          grouped && output.value.kind !== "cast" ? compileExpression(compiler, output.value, scope) : undefined;
+        const isShown = stored !== undefined && asShown(compiler, stored.sql, stored.represented) !== stored.sql;
+        items.push({ as: output.as, sql: value, group: isShown ? stored.sql : undefined, isAggregate: false });
         return;
+      }
       case "constant":
         items.push({ as: output.as, sql: sql`${literal(output.value)}::text`, isAggregate: false });
         return;
@@ -233,7 +252,7 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
   if (!("relation" in read.from)) return undefined;
   const relation = relationOf(compiler.model, read.from.relation);
   // as the first level would show them, they are not what relationships compare
-  if (relation === undefined || hasRepresentation(compiler, relation)) return undefined;
+  if (relation === undefined || hasRepresentation(compiler, typesOf({ relation }))) return undefined;
   const isNested = place.related !== undefined || place.from !== undefined;
   const page = pageOf(compiler.registry, relation, read, isNested);
   if (page === undefined) return undefined;

@@ -41,13 +41,18 @@ const shownType = (model: Model, oid: number): PgType | undefined => {
 export const columnSchema = (model: Model, column: Column): TypeSchema => {
   const type = shownType(model, column.type);
   if (type === undefined) return { type: "string" };
+  if (isRepresented(model, column.type)) return { format: declaredName(type) };
   const schema = typeSchema(model, type);
   const labels = baseTypeOf(model, column.type)?.labels;
   return { format: declaredName(type), ...schema, ...(labels === undefined ? {} : { enum: labels }) };
 };
 
+/** A cast to json shows its values, which may be of any kind. @rule R-REP-2 */
+const isRepresented = (model: Model, oid: number): boolean => model.representations.get(oid)?.toJson !== undefined;
+
 /** Of a value without a column. */
 export const typeOf = (model: Model, oid: number): TypeSchema => {
+  if (isRepresented(model, oid)) return {};
   const type = shownType(model, oid);
   return type === undefined ? { type: "string" } : typeSchema(model, type);
 };
