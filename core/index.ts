@@ -37,6 +37,7 @@ export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
 export { computedFieldOf } from "./engine/model/computed.ts";
+export { systemColumnType } from "./engine/model/system-columns.ts";
 export { levenshtein, nearestNames } from "./kernel/near-names.ts";
 export { trimEndOf } from "./kernel/trim-end.ts";
 export { visibilityOf } from "./engine/visibility.ts";

@@ -2,6 +2,7 @@
  *  @rule G-PRM-7 … G-PRM-12 G-PRE-1 … G-PRE-4 */
 import {
   columnOf,
+  systemColumnType,
   mapPlan,
   nameKey,
   relationOf,
@@ -33,8 +34,6 @@ const allOf = (...parts: readonly (Predicate | undefined)[]): Predicate | undefi
 
 const withWhere = <Node extends { readonly where?: Predicate }>(node: Node, filter: Predicate | undefined): Node =>
   filter === undefined ? node : { ...node, where: allOf(filter, node.where) };
-
-const SYSTEM_COLUMNS: ReadonlySet<string> = new Set(["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]);
 
 const NO_ROWS: Predicate = { kind: "or", of: [] };
 
@@ -163,7 +162,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   };
 
   /** A name that the relation lacks stays unknown when a later tap takes the rows from another relation. @rule R-NAM-1
-   *  R-NAM-7 */
+   *  R-NAM-8 */
   const permitted = (expression: Expression, relation: Relation | undefined): Expression => {
     if (relation === undefined || (expression.kind !== "column" && expression.kind !== "computed")) return expression;
     const select = selectOf(relation);
@@ -171,10 +170,12 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (checksNames) throw permissionDenied("table", relation.name);
       return expression;
     }
-    if (expression.kind === "column" && columnOf(relation, expression.name) === undefined)
-      return SYSTEM_COLUMNS.has(expression.name) && readsAllOf(relation)
-        ? expression
-        : { ...expression, isUnknown: true };
+    if (expression.kind === "column" && columnOf(relation, expression.name) === undefined) {
+      const isSystem = systemColumnType(relation, expression.name) !== undefined;
+      if (isSystem && readsAllOf(relation)) return expression;
+      if (isSystem && checksNames) throw permissionDenied("table", relation.name);
+      return { ...expression, isUnknown: true };
+    }
     const name = expression.kind === "column" ? expression.name : computedField(expression.routine, select);
     const isAllowed =
       name !== undefined && (expression.kind === "column" ? select.columns : select.computedFields).has(name);

@@ -178,7 +178,7 @@ describe("GraphQL", () => {
     expect(hidden.errors[0].message).toBe("field 'id' not found in type: 'shelf_author'");
   });
 
-  test("R-NAM-7 a column that only the history has is unknown to roles of the metadata (security 5)", async () => {
+  test("R-NAM-8 a column that only the history has is unknown to roles of the metadata (security 5)", async () => {
     const ask = async (role: string, path: string, prefer = "as-of=2020-06-01") =>
       permitted.get(path, { headers: { ...asAdmin(role), prefer } });
     for (const role of ["late", "whole"])

@@ -150,12 +150,6 @@ const HOSTILE = [
   "row",
   "text",
   "name2",
-  "ctid",
-  "xmin",
-  "xmax",
-  "cmin",
-  "cmax",
-  "tableoid",
   "oid",
   "*",
   "account",
@@ -366,6 +360,83 @@ describe.each(surfaces)("by %s", (_title, api, acting) => {
   });
 });
 
+describe("R-NAM-7 system columns (F4)", () => {
+  const SYSTEM = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"];
+  const everyone: readonly (readonly [string, TestApi, string, readonly string[]])[] = [
+    ["grants", byGrants, fullRole, [role]],
+    ["permissions of the metadata", byMetadata, "everything", ["reader", "nameless", "both"]],
+  ];
+  const paths = (name: string): readonly string[] => [
+    `/account?select=id,${name}&limit=1`,
+    `/account?select=id,x:${name}::text&order=id&offset=1`,
+    `/account?select=*,${name}&order=id&limit=1&offset=1`,
+    `/account?select=id&${name}=not.is.null`,
+    `/account?select=id&or=(${name}.is.null,id.eq.1)`,
+    `/note?select=id,account(${name})&limit=1`,
+    `/account?select=id,note(id,${name})&order=id&limit=1`,
+    `/note?select=id,...account(${name})`,
+    // transactions have no order
+    ...(/^(?:ctid|tableoid)$/.test(name) ? [`/note?select=id,account(${name})&order=account(${name})`] : []),
+  ];
+
+  test.each(everyone)("who may read the table by %s may read them", async (_title, api, may, mayNot) => {
+    for (const name of SYSTEM)
+      for (const path of paths(name)) {
+        const answer = await api.get(path, { headers: asAdmin(may) });
+        expect(answer.status, `${path}: ${answer.text}`).toBe(200);
+        if (path.startsWith("/account?select=id,ctid")) expect(answer.json()).toEqual([{ id: 1, ctid: "(0,1)" }]);
+        for (const other of mayNot) {
+          const refused = await api.get(path, { headers: asAdmin(other) });
+          expect([refused.status, refused.json().code], `${path} as ${other}`).toEqual([403, "42501"]);
+        }
+      }
+    const [row] = (await api.get("/account?select=tableoid::regclass&id=eq.1", { headers: asAdmin(may) })).json();
+    expect(row).toEqual({ tableoid: "account" });
+  });
+
+  test.each(everyone)(
+    "by %s they are in no *, on no view and not in what a function answers",
+    async (_title, api, may) => {
+      const get = async (path: string) => (await api.get(path, { headers: asAdmin(may) })).json();
+      expect(Object.keys((await get("/account"))[0])).toEqual(["id", "name", "secret", "owner"]);
+      expect(Object.keys((await get("/account?select=*&order=ctid&limit=1"))[0])).toEqual([
+        "id",
+        "name",
+        "secret",
+        "owner",
+      ]);
+      for (const name of SYSTEM)
+        for (const path of [`/rpc/accounts?select=${name}`, `/rpc/one?${name}=is.null`, `/rpc/names?order=${name}`])
+          expect((await get(path)).code, path).toBe("42703");
+    },
+  );
+
+  test("a version that xmin tells is compared by a write, and told by what it returns", async () => {
+    const headers = { ...asAdmin(), prefer: "return=representation, tx=commit" };
+    const committed = await startApi({ ...options, dbTxEnd: "commit", on: byGrants.database });
+    const [{ xmin }] = (await committed.get("/note?select=xmin&id=eq.3", { headers })).json();
+    const patch = (version: string) =>
+      committed.patch(`/note?id=eq.3&xmin=eq.${version}&select=id,xmin`, { headers, body: { body: "three" } });
+    const first = await patch(xmin);
+    expect(first.status, first.text).toBe(200);
+    const [changed] = first.json();
+    expect(changed).toEqual({ id: 3, xmin: expect.stringMatching(/^\d+$/) });
+    expect(changed.xmin).not.toBe(xmin);
+    expect((await patch(xmin)).json()).toEqual([]);
+    expect((await patch(changed.xmin)).json()).toHaveLength(1);
+    // rows that are returned whole have none
+    const whole = await committed.patch("/note?id=eq.3&select=*,xmin", { headers, body: { body: "three" } });
+    expect(whole.json().code).toBe("42703");
+  });
+
+  test("views have none", async () => {
+    for (const name of SYSTEM)
+      expect((await byGrants.get(`/account_view?select=${name}`, { headers: asAdmin(fullRole) })).json().code).toBe(
+        "42703",
+      );
+  });
+});
+
 test("R-NAM-1 the database is not asked", async () => {
   const gone = await startApi({ ...options, on: byGrants.database });
   await byGrants.sql("create table hush.gone (id int)");
@@ -373,7 +444,7 @@ test("R-NAM-1 the database is not asked", async () => {
   await byGrants.sql("drop table hush.gone");
   const code = async (path: string): Promise<string> => (await gone.get(path, { headers: asAdmin() })).json().code;
   expect(await code("/gone?select=id")).toBe("42P01");
-  for (const path of ["/gone?select=ctid", "/gone?row_to_json->>id=eq.1", "/gone?order=json_agg"])
+  for (const path of ["/gone?select=oid", "/gone?row_to_json->>id=eq.1", "/gone?order=json_agg"])
     expect(await code(path), path).toBe("42703");
 });
 

@@ -256,7 +256,7 @@ const compileWritePlan = (
     const bodyOfCount = countedBody(read, envelope);
     if (bodyOfCount !== undefined) return compileAlone(compiler, write.alone, bodyOfCount, read === undefined);
   }
-  const place: ReadOptions = { written: write.name };
+  const place: ReadOptions = { written: write.name, ...(write.returned && { returned: write.returned }) };
   let columns: EnvelopeColumn[];
   let from = empty;
   if (read === undefined) {

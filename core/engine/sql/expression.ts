@@ -1,6 +1,7 @@
 /** Values computed from the row at hand. */
 import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
 import { routineOfRow } from "../model/computed.ts";
+import { systemColumnType } from "../model/system-columns.ts";
 import { baseTypeOf, columnOf, relationOf, type Column, type PgType } from "../model/model.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
@@ -71,7 +72,19 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       if (expression.isUnknown === true) return refuseColumn(compiler, at, expression.name);
       const declared = at.relation === undefined ? undefined : columnOf(at.relation, expression.name);
       const oid = declared?.type ?? (at.relation === undefined ? at.columns?.get(expression.name) : undefined);
-      if (oid === undefined) return refuseColumn(compiler, at, expression.name);
+      if (oid === undefined) {
+        const system = systemColumnType(at.relation, expression.name);
+        if (
+          system === undefined ||
+          (at.systemColumns !== "all" && at.systemColumns?.includes(expression.name) !== true)
+        )
+          return refuseColumn(compiler, at, expression.name);
+        const type = typeNamed(compiler, system);
+        const column = ident(at.row, expression.name);
+        return expression.path === undefined || expression.path.length === 0
+          ? { sql: column, type, declared: undefined }
+          : followPath(compiler, column, type, undefined, expression.path);
+      }
       const type = baseTypeOf(compiler.model, oid);
       const column = ident(at.row, expression.name);
       if (expression.path !== undefined && expression.path.length > 0)

@@ -14,6 +14,8 @@ export interface ReadOptions {
   readonly related?: RelatedRows;
   /** Rows of a write: the name of its CTE. */
   readonly written?: Sql;
+  /** Its columns, where they are not those of the relation. */
+  readonly returned?: readonly string[];
   /** For a nested level: the outermost scope of predicates. */
   readonly root?: Scope;
   /** A ready FROM item with its scope (computed rows). */
@@ -43,7 +45,15 @@ export const openLevel = (compiler: Compiler, source: ReadFrom, place: ReadOptio
       row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
     return {
       from,
-      scope: { row, relation, isRecord: false, isStored: true, root: undefined, embeds: noEmbeds },
+      scope: {
+        row,
+        relation,
+        isRecord: false,
+        isStored: true,
+        systemColumns: "all",
+        root: undefined,
+        embeds: noEmbeds,
+      },
       on: undefined,
     };
   }
@@ -65,7 +75,7 @@ export const openLevel = (compiler: Compiler, source: ReadFrom, place: ReadOptio
   if (place.written === undefined) throw badPlan("a read of written rows without a write");
   return {
     from: sql`${place.written} as ${ident(row)}`,
-    scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
+    scope: { row, relation, isRecord: true, systemColumns: place.returned, root: undefined, embeds: noEmbeds },
     on: undefined,
   };
 };

@@ -1,6 +1,7 @@
 /** Which columns of the written rows the result needs: RETURNING names only these, so that a caller without SELECT on
  *  the others may write. */
 import { columnOf, relationshipOf, type Relation } from "../model/model.ts";
+import { systemColumnType } from "../model/system-columns.ts";
 import type { Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
 
 /** Names in the order met; undefined: the whole row. @rule R-WRT-4 */
@@ -14,7 +15,8 @@ export const neededColumns = (relation: Relation, read: Read): readonly string[]
         return;
       case "column":
         // an unknown name is refused where the row is read
-        if (columnOf(relation, value.name) !== undefined) names.add(value.name);
+        if (columnOf(relation, value.name) !== undefined || systemColumnType(relation, value.name) !== undefined)
+          names.add(value.name);
         return;
       case "apply":
         for (const operand of value.operands ?? []) if ("expression" in operand) expression(operand.expression);

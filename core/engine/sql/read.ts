@@ -1,5 +1,6 @@
 /** The rows of one level: `select … from … where … group by … order by … limit …`. */
 import type { Registry } from "../../plugin.ts";
+import { systemColumnType } from "../model/system-columns.ts";
 import { relationOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, Output, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
@@ -256,6 +257,8 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
   const isNested = place.related !== undefined || place.from !== undefined;
   const page = pageOf(compiler.registry, relation, read, isNested);
   if (page === undefined) return undefined;
+  const isWhole = page.rows.output.some(({ kind }) => kind === "all");
+  if (isWhole && namesSystemColumns(page.beside, relation)) return undefined;
   const rows = compileRows(compiler, page.rows, place);
   const row = compiler.alias(relation.name);
   return compileRows(compiler, page.beside, {
@@ -263,9 +266,22 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
     isCompared: place.isCompared,
     from: {
       from: sql`(${rows.sql}) as ${ident(row)}`,
-      scope: { row, relation, isRecord: true, root: undefined, embeds: noEmbeds },
+      scope: { row, relation, isRecord: true, systemColumns: rows.keys, root: undefined, embeds: noEmbeds },
     },
   });
+};
+
+/** Rows of a subquery have those that it names. @rule R-NAM-7 */
+const namesSystemColumns = ({ output, orderBy = [] }: Read, relation: Relation): boolean => {
+  const names = (of: Expression): boolean =>
+    of.kind === "column"
+      ? systemColumnType(relation, of.name) !== undefined
+      : (of.kind === "cast" || of.kind === "ordering" || of.kind === "masked") && names(of.of);
+  return (
+    output.some(
+      (one) => (one.kind === "value" && names(one.value)) || (one.kind === "aggregate" && (one.of ?? []).some(names)),
+    ) || orderBy.some(({ by }) => names(by))
+  );
 };
 
 /** `limit` and `offset`. */

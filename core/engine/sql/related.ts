@@ -28,7 +28,7 @@ export const relatedRows = (compiler: Compiler, parent: Scope, id: string, name?
     row,
     relation: target,
     isRecord: false,
-    ...(relationship.routine === undefined ? { isStored: true } : {}),
+    ...(relationship.routine === undefined ? { isStored: true, systemColumns: "all" as const } : {}),
     level: newLevel(),
     root: parent.root ?? parent,
     embeds: noEmbeds,

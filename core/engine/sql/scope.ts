@@ -44,6 +44,8 @@ export interface Scope {
   readonly isRecord: boolean;
   /** The rows are those that the relation has, not what a function returns in its name. */
   readonly isStored?: true;
+  /** System columns of the row can be named: those of a table, or (of a record) these. @rule R-NAM-7 */
+  readonly systemColumns?: "all" | readonly string[];
   /** What its conditions are planned with. */
   readonly level?: PlannerLevel;
   /** Below an `or`. */

@@ -16,6 +16,8 @@ export interface CompiledWrite {
   /** By itself, and without its rows; undefined: it does not write. */
   readonly alone?: Sql;
   readonly relation: Relation;
+  /** Columns of its rows; undefined: those of the relation. */
+  readonly returned?: readonly string[];
   /** Boolean over the written rows, in the same statement; undefined: nothing to check there. */
   readonly check: Sql | undefined;
   /** The updated rows before the update. */
@@ -139,12 +141,18 @@ const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
   row: relation.name,
   relation,
   isRecord,
+  ...(isRecord ? {} : { systemColumns: "all" as const }),
   level: newLevel(),
   root: undefined,
   embeds: noEmbeds,
 });
 
-const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: WriteUse): Sql => {
+/** Names of the columns; undefined: the whole row. */
+const returnedColumns = (
+  relation: Relation,
+  plan: Insert | Update | Delete,
+  use: WriteUse,
+): readonly string[] | undefined => {
   const needed = plan.returning === undefined ? [] : neededColumns(relation, plan.returning);
   if (
     needed === undefined ||
@@ -152,8 +160,12 @@ const returningOf = (relation: Relation, plan: Insert | Update | Delete, use: Wr
     plan.check !== undefined ||
     (plan.kind === "insert" && plan.onConflict?.check !== undefined)
   )
-    return sql`${ident(relation.name)}.*`;
-  const names = [...new Set([...needed, ...(use.columns ?? [])])];
+    return undefined;
+  return [...new Set([...needed, ...(use.columns ?? [])])];
+};
+
+const returningOf = (relation: Relation, names: readonly string[] | undefined): Sql => {
+  if (names === undefined) return sql`${ident(relation.name)}.*`;
   return names.length === 0 ? sql`1` : join(names.map((name) => ident(relation.name, name)));
 };
 
@@ -183,7 +195,8 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // taken by the target itself
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
-  const returning = returningOf(relation, plan, use);
+  const returned = returnedColumns(relation, plan, use);
+  const returning = returningOf(relation, returned);
   const { onConflict, only, rows: given } = plan;
   if (relation.takesNoConflict === true && onConflict !== undefined && only !== undefined && "payload" in given)
     return compileUpdateOrInsert(
@@ -191,7 +204,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
       { ...plan, onConflict, only, rows: given },
       relation,
       presets,
-      returning,
+      returned,
       use,
     );
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
@@ -217,6 +230,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
     name: written ?? name,
     alone,
     relation,
+    ...(returned && { returned }),
     ...(isChecked
       ? compileChecks(compiler, relation, name, plan, tellsNew ? { check: plan.onConflict?.check } : undefined)
       : NO_CHECK),
@@ -231,13 +245,14 @@ const compileUpdateOrInsert = (
   plan: Put,
   relation: Relation,
   presets: ReadonlyMap<string, Cell>,
-  returning: Sql,
+  returned: readonly string[] | undefined,
   use: WriteUse,
 ): CompiledWrite => {
   const [updated, inserted, name] = ["_updated", "_inserted", "_written"].map((each) =>
     ident(compiler.alias(each)),
   ) as [Sql, Sql, Sql];
   const { onConflict, only } = plan;
+  const returning = returningOf(relation, returned);
   const source = payloadRows(compiler, relation, plan.rows, false);
   const fixed = new Map((onConflict.set ?? []).map((cell) => [cell.column, cell]));
   const assignments = [
@@ -269,6 +284,7 @@ const compileUpdateOrInsert = (
     cte: sql`${updated} as (update ${qualified(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${qualified(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
     relation,
+    ...(returned && { returned }),
     ...(isChecked ? compileChecks(compiler, relation, name, plan, { check: onConflict.check }) : NO_CHECK),
   };
 };
@@ -444,7 +460,8 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   const relation = lookUp(compiler, plan.relation);
   if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
-  const returning = returningOf(relation, plan, use);
+  const returned = returnedColumns(relation, plan, use);
+  const returning = returningOf(relation, returned);
   const name = ident(compiler.alias("_written"));
   const assignments: Sql[] = [];
   let from = empty;
@@ -490,6 +507,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     ...(before && { before }),
     ...(alone && { alone }),
     relation,
+    ...(returned && alone && { returned }),
     ...compileChecks(compiler, relation, name, plan),
   };
 };
@@ -512,7 +530,8 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   const relation = lookUp(compiler, plan.from);
   if (relation === undefined) throw badPlan(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
-  const returning = returningOf(relation, plan, use);
+  const returned = returnedColumns(relation, plan, use);
+  const returning = returningOf(relation, returned);
   const name = ident(compiler.alias("_written"));
   const alone = sql`delete from ${qualified(relation)}${whereOf(compiler, relation, plan.where)}`;
   return {
@@ -520,6 +539,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
     name,
     alone,
     relation,
+    ...(returned && { returned }),
     check: undefined,
   };
 };
