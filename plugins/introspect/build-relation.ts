@@ -41,6 +41,7 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
     oid: row.oid,
     kind: row.kind,
     rowType: row.rowType,
+    ...(row.ancestorTypes !== null && { ancestorTypes: row.ancestorTypes }),
     owner: share.text(row.owner),
     acl: parts.readAcl(row.acl, "relation"),
     comment: row.comments?.[0],

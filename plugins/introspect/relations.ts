@@ -53,6 +53,8 @@ export interface RelationRow {
   readonly kind: RelationKind;
   readonly isPartition: boolean;
   readonly rowType: number;
+  /** Of inheritance and partitioning, nearest first. */
+  readonly ancestorTypes: readonly number[] | null;
   readonly rowSqlName: string;
   readonly owner: string;
   readonly acl: readonly string[];
@@ -355,7 +357,22 @@ export const loadRelations = async (
   reread?: Sql,
 ): Promise<readonly RelationRow[]> => {
   const sent = await context.query<RowAsSent>(sql`
-${withChosen(context, wanted)}
+${withChosen(context, wanted)},
+lineage (oid, parent, distance) as (
+  select inheritance.inhrelid, inheritance.inhparent, 1
+  from pg_catalog.pg_inherits inheritance
+  where inheritance.inhrelid in (select chosen.oid from chosen)
+  union
+  select lineage.oid, inheritance.inhparent, lineage.distance + 1
+  from lineage
+  join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = lineage.parent
+),
+ancestors (oid, types) as materialized (
+  select lineage.oid, pg_catalog.json_agg(parent.reltype::int8 order by lineage.distance)
+  from lineage
+  join pg_catalog.pg_class parent on parent.oid = lineage.parent and parent.relkind in ('r', 'f', 'p')
+  group by lineage.oid
+)
 select relation.oid,
   relation.nspname::text as schema,
   relation.relname::text as name,
@@ -368,6 +385,7 @@ select relation.oid,
   end as kind,
   relation.relispartition as "isPartition",
   relation.reltype as "rowType",
+  ancestors.types as "ancestorTypes",
   pg_catalog.format_type(relation.reltype, -1) as "rowSqlName",
   pg_catalog.pg_get_userbyid(relation.relowner)::text as owner,
   pg_catalog.to_json(coalesce(relation.relacl, pg_catalog.acldefault('r', relation.relowner))::text[]) as acl,
@@ -491,6 +509,7 @@ from (
   order by schema.nspname, relation.relname
   offset 0
 ) relation
+left join ancestors on ancestors.oid = relation.oid
 cross join lateral (
   select case
       when relation.relkind in ('r', 'p') then ${integer(UPDATE | INSERT | DELETE)}

@@ -319,6 +319,8 @@ export interface ReadInput {
   readonly relation: Relation | undefined;
   /** Names of the result's columns, if there is no relation. */
   readonly columns?: readonly string[];
+  /** Then: its composite type, if it has one. */
+  readonly rowType?: number | undefined;
   /** What messages call the source: the name of a relation, type or function. */
   readonly name: string;
   /** What messages call its rows, if not by that name. */

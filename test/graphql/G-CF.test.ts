@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { forGraphql, startApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { gqlCases } from "../support/cases.ts";
 import { gqlApi } from "./start.ts";
 
@@ -181,4 +183,32 @@ test("G-CF-3 G-FN-4 unnamed arguments are counted without the row", async () => 
     await api.sql("drop function person_older");
     await api.reload();
   }
+});
+
+test("G-CF-1 G-CF-7 functions of the rows of ancestors are fields of their children too, the nearest first (F3)", async () => {
+  const db = await testDatabase();
+  await db.query(`
+    create schema zoo;
+    create table zoo.being (id int primary key);
+    create table zoo.animal (name text, primary key (id)) inherits (zoo.being);
+    create table zoo.dog (primary key (id)) inherits (zoo.animal);
+    insert into zoo.dog values (2, 'rex'), (3, 'ace');
+    create function zoo.label(zoo.being) returns text language sql stable as $$ select 'B:' || $1.id $$;
+    create function zoo.label(zoo.animal) returns text language sql stable as $$ select 'L:' || $1.name $$;
+    create function zoo.packs(zoo.being) returns setof zoo.dog language sql stable as $$ select * from zoo.dog $$;
+  `);
+  const zoo = await startApi(forGraphql({ on: db, dbSchemas: ["zoo"] }));
+  expect(
+    await zoo.gql(`{ zoo_dog(where: {label: {_like: "L%"}}, order_by: {label: asc}) { id label packs { label } }
+      zoo_animal(limit: 1) { label } zoo_being(limit: 1) { label } }`),
+  ).toEqual({
+    data: {
+      zoo_dog: [
+        { id: 3, label: "L:ace", packs: [{ label: "L:rex" }, { label: "L:ace" }] },
+        { id: 2, label: "L:rex", packs: [{ label: "L:rex" }, { label: "L:ace" }] },
+      ],
+      zoo_animal: [{ label: "L:rex" }],
+      zoo_being: [{ label: "B:2" }],
+    },
+  });
 });

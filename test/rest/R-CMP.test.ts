@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
+import { testDatabase } from "../support/database.ts";
 
 const api = await startApi();
 const narrow = await startApi({ dbExtraSearchPath: [], on: api.database });
@@ -124,4 +125,103 @@ test("R-CMP-1 functions of another exposed schema are outside the search path", 
     body: { flags: [] },
   });
   expect(written.json()).toEqual([{ near: "sea" }]);
+});
+
+describe("fields as PostgreSQL finds them", async () => {
+  const db = await testDatabase();
+  await db.query(`
+    create schema zoo;
+    create table zoo.being (id int primary key);
+    create table zoo.animal (name text, primary key (id)) inherits (zoo.being);
+    create table zoo.dog (breed text, primary key (id)) inherits (zoo.animal);
+    create table zoo.walk (id int, dog_id int references zoo.dog, primary key (id)) partition by range (id);
+    create table zoo.walk_1 partition of zoo.walk for values from (0) to (10);
+    insert into zoo.animal values (1, 'cat');
+    insert into zoo.dog values (2, 'rex', 'pug'), (3, 'ace', 'lab');
+    insert into zoo.walk values (1, 2), (2, 3);
+    create view zoo.walks as select * from zoo.walk_1;
+    create function zoo.label(zoo.being) returns text language sql stable as $$ select 'B:' || $1.id $$;
+    create function zoo.label(zoo.animal) returns text language sql stable as $$ select 'L:' || $1.name $$;
+    create function zoo.far(zoo.being) returns text language sql stable as $$ select 'far ' || $1.id $$;
+    create function zoo.shout(zoo.dog, mark text default '!') returns text language sql stable as $$ select upper($1.name) || mark $$;
+    create function zoo.needy(zoo.dog, mark text) returns text language sql stable as $$ select mark $$;
+    create type zoo.hit as (id int, score float);
+    create function zoo.find_hits(q text) returns setof zoo.hit language sql stable as $$ select n, n / 2.0 from generate_series(1, length(q)) as n $$;
+    create function zoo.best_hit() returns zoo.hit language sql stable as $$ select 7, 1.5::float $$;
+    create function zoo.hit_label(zoo.hit) returns text language sql stable as $$ select 'hit ' || $1.id $$;
+    create function zoo.hit_data(zoo.hit) returns jsonb language sql stable as $$ select jsonb_build_object('n', $1.id) $$;
+    create function zoo.score(zoo.hit) returns text language sql stable as $$ select 'hidden by the column' $$;
+    grant usage on schema zoo to sea_anon;
+    grant select, update on all tables in schema zoo to sea_anon;
+  `);
+  const zoo = await startApi({ on: db, dbSchemas: ["zoo"] });
+  const many = [{ id: 1, hit_label: "hit 1" }];
+
+  cases(zoo, [
+    {
+      title: "R-CMP-1 of a parent (F3)",
+      request: "GET /dog?select=id,label&label=like.L*&order=label.desc",
+      answer: [
+        { id: 2, label: "L:rex" },
+        { id: 3, label: "L:ace" },
+      ],
+    },
+    {
+      title: "R-CMP-1 of the parent itself (F3)",
+      request: "GET /animal?select=label&id=eq.1",
+      answer: [{ label: "L:cat" }],
+    },
+    {
+      title: "R-CMP-1 of a parent's parent, beside a page of the rows (F3)",
+      request: "GET /dog?select=far,walk(id)&order=far.desc&limit=1&offset=1",
+      answer: [{ far: "far 2", walk: [{ id: 1 }] }],
+    },
+    {
+      title: "R-CMP-1 in embeds (F3)",
+      request: "GET /walk?select=dog(label)&id=eq.1",
+      answer: [{ dog: { label: "L:rex" } }],
+    },
+    {
+      title: "R-CMP-1 with a default for what else it takes (F3)",
+      request: "GET /dog?select=shout&shout=eq.REX!",
+      answer: [{ shout: "REX!" }],
+    },
+    {
+      title: "R-CMP-1 a function that needs more is none (F3)",
+      request: "GET /dog?select=needy",
+      status: 400,
+      check: (answer) => expect(answer.json().code).toBe("42703"),
+    },
+    {
+      title: "R-CMP-1 of a child is none of its parent (F3)",
+      request: "GET /animal?select=shout",
+      status: 400,
+      check: (answer) => expect(answer.json().code).toBe("42703"),
+    },
+    {
+      title: "R-CMP-1 what a function returns of a composite type (F3)",
+      request: "GET /rpc/find_hits?q=n&select=id,hit_label",
+      answer: many,
+    },
+    {
+      title: "R-CMP-1 filtered, ordered, counted and cut (F3)",
+      request: "GET /rpc/find_hits?q=nnn&select=id,hit_label&hit_label=neq.hit%202&order=hit_label&limit=1",
+      headers: { prefer: "count=exact" },
+      status: 206,
+      answer: many,
+      responseHeaders: { "content-range": "0-0/2" },
+    },
+    {
+      title: "R-CMP-1 a path into one, of one row (F3)",
+      request: "GET /rpc/best_hit?select=hit_data->n,score",
+      answer: { n: 7, score: 1.5 },
+    },
+    {
+      title: "R-CMP-1 R-WRT-3 what a write returns (F3)",
+      request: "PATCH /dog?id=eq.2&select=label,shout",
+      headers: { prefer: "return=representation, tx=rollback" },
+      body: { name: "max" },
+      answer: [{ label: "L:max", shout: "MAX!" }],
+    },
+  ]);
 });

@@ -4,6 +4,9 @@ import { routinesOf, type Model, type QualifiedName, type Relation, type Routine
 /** By row type, then by name. */
 type Fields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
 
+/** What a row is: of a relation, or of a composite type that a function returns. */
+export type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
+
 const fieldsOfModels = new WeakMap<Model, Fields>();
 
 const fieldsOf = (model: Model): Fields => {
@@ -12,7 +15,7 @@ const fieldsOf = (model: Model): Fields => {
   const fields = new Map<number, Map<string, Routine[]>>();
   for (const routine of [...model.routines.values()].flat()) {
     const [parameter, ...others] = routine.parameters;
-    if (parameter === undefined || others.length > 0) continue;
+    if (parameter === undefined || others.some(({ hasDefault }) => !hasDefault)) continue;
     const ofType = fields.get(parameter.type) ?? new Map<string, Routine[]>();
     fields.set(parameter.type, ofType);
     ofType.set(routine.name, [...(ofType.get(routine.name) ?? []), routine]);
@@ -21,30 +24,38 @@ const fieldsOf = (model: Model): Fields => {
   return fields;
 };
 
-/** The computed field `name` of the relation: a function with exactly one parameter, of the relation's row type, in the
- *  first schema of the search path that has one. @rule R-CMP-1 */
+const typesOf = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
+
+/** The computed field `name` of the rows: a function whose one argument without a default is of their type, else of the
+ *  nearest ancestor's, in the first schema of the search path that has one. @rule R-CMP-1 */
 export const computedFieldOf = (
   model: Model,
-  relation: Relation,
+  row: RowTypes,
   name: string,
   searchPath: readonly string[],
 ): Routine | undefined => {
-  const named = fieldsOf(model).get(relation.rowType)?.get(name);
-  if (named === undefined) return undefined;
-  for (const schema of searchPath) {
-    const found = named.find((routine) => routine.schema === schema);
-    if (found !== undefined) return found;
+  for (const type of typesOf(row)) {
+    const named = fieldsOf(model).get(type)?.get(name) ?? [];
+    for (const schema of searchPath) {
+      const [first, ...others] = named.filter((routine) => routine.schema === schema);
+      if (first === undefined) continue;
+      return others.reduce((best, one) => (one.parameters.length < best.parameters.length ? one : best), first);
+    }
   }
   return undefined;
 };
 
-/** The overload of a computed field that takes rows of the relation. `fits`: what else it must be like. */
+/** The overload of a computed field that takes these rows. `fits`: what else it must be like. */
 export const routineOfRow = (
   model: Model,
   name: QualifiedName,
-  relation: Relation | undefined,
+  row: RowTypes | undefined,
   fits: (routine: Routine) => boolean = () => true,
 ): Routine | undefined => {
   const overloads = routinesOf(model, name).filter(fits);
-  return overloads.find(({ parameters }) => parameters.some(({ type }) => type === relation?.rowType)) ?? overloads[0];
+  for (const wanted of row === undefined ? [] : typesOf(row)) {
+    const found = overloads.find(({ parameters }) => parameters.some(({ type }) => type === wanted));
+    if (found !== undefined) return found;
+  }
+  return overloads[0];
 };

@@ -104,6 +104,8 @@ export interface Relation extends QualifiedName {
   readonly kind: RelationKind;
   /** oid of its row type. */
   readonly rowType: number;
+  /** Row types of the tables that it inherits from or is a partition of, nearest first: its rows are rows of theirs. */
+  readonly ancestorTypes?: readonly number[];
   readonly owner: string;
   readonly acl: readonly AclItem[];
   readonly comment?: string;

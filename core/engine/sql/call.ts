@@ -1,5 +1,5 @@
 /** Function calls. */
-import { nameKey, relationOf, type Routine } from "../model/model.ts";
+import { baseTypeOf, nameKey, relationOf, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
 import { noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
@@ -74,7 +74,17 @@ export const compileCallSource = (
   const relation =
     routine.returns.relation === undefined ? undefined : relationOf(compiler.model, routine.returns.relation);
   const columns = new Map(routine.returns.columns.map(({ name, type }) => [name, type]));
-  const scope: Scope = { row, relation, columns, routine, isRecord: false, root: undefined, embeds: noEmbeds };
+  const rowType = relation === undefined ? baseTypeOf(compiler.model, routine.returns.type) : undefined;
+  const scope: Scope = {
+    row,
+    relation,
+    columns,
+    routine,
+    ...(rowType?.kind === "composite" && { rowTypeName: { schema: rowType.schema, name: rowType.name } }),
+    isRecord: false,
+    root: undefined,
+    embeds: noEmbeds,
+  };
   const from =
     compiled.from === undefined
       ? sql`${compiled.call} as ${ident(row)}`

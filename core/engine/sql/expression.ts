@@ -2,7 +2,7 @@
 import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
 import { routineOfRow } from "../model/computed.ts";
 import { systemColumnType } from "../model/system-columns.ts";
-import { baseTypeOf, columnOf, relationOf, type Column, type PgType } from "../model/model.ts";
+import { baseTypeOf, columnOf, relationOf, type Column, type PgType, type Routine } from "../model/model.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
@@ -61,6 +61,14 @@ const followPath = (
   };
 };
 
+/** The row, as one of the ancestor whose function it is: several of them may have functions of that name. @rule R-CMP-1 */
+const rowAs = ({ model }: Compiler, scope: Scope, routine: Routine | undefined): Sql => {
+  const ancestor = routine?.parameters.find(({ type }) => scope.relation?.ancestorTypes?.includes(type) === true);
+  const type = ancestor === undefined ? undefined : model.types.get(ancestor.type);
+  const isOwn = routine?.parameters.some(({ type: of }) => of === scope.relation?.rowType) === true;
+  return type === undefined || isOwn ? rowValue(scope) : sql`(${rowValue(scope)})::${ident(type.schema, type.name)}`;
+};
+
 /** Its keys are bound: an index on the expression is found only where they are known. @rule X-PLN-6 */
 export const hasPath = (expression: Expression): boolean =>
   (expression.kind === "column" || expression.kind === "computed") && expression.path !== undefined;
@@ -92,9 +100,11 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       return { sql: column, type, declared, represented: oid };
     }
     case "computed": {
-      const call = sql`${qualified(expression.routine)}(${routineArguments(compiler, expression.arguments ?? [], rowValue(scope))})`;
       compiler.seen.isOpenEnded = true;
-      const routine = routineOfRow(compiler.model, expression.routine, scope.relation);
+      const row = scope.relation ?? (scope.routine && { rowType: scope.routine.returns.type });
+      const routine = routineOfRow(compiler.model, expression.routine, row);
+      const given = routineArguments(compiler, expression.arguments ?? [], rowAs(compiler, scope, routine));
+      const call = sql`${qualified(expression.routine)}(${given})`;
       const type = routine === undefined ? undefined : baseTypeOf(compiler.model, routine.returns.type);
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined)

@@ -40,6 +40,8 @@ export interface Scope {
   readonly columns?: ReadonlyMap<string, number>;
   /** The function whose result the row is. */
   readonly routine?: Routine;
+  /** The composite type of such a row, if it is no relation's. */
+  readonly rowTypeName?: QualifiedName;
   /** The row is a record that must be cast to the relation's row type before functions of the row take it. */
   readonly isRecord: boolean;
   /** The rows are those that the relation has, not what a function returns in its name. */
@@ -91,10 +93,12 @@ export interface EmbedUse {
 export const noEmbeds: ReadonlyMap<string, EmbeddedRead> = new Map();
 
 /** The row itself, as a value of the relation's row type. @rule R-SQL-8 */
-export const rowValue = (scope: Scope): Sql =>
-  scope.isRecord && scope.relation !== undefined
-    ? sql`(${ident(scope.row)}.*)::${ident(scope.relation.schema, scope.relation.name)}`
-    : sql`${ident(scope.row)}.*`;
+export const rowValue = (scope: Scope): Sql => {
+  const type = scope.isRecord ? (scope.relation ?? scope.rowTypeName) : undefined;
+  return type === undefined
+    ? sql`${ident(scope.row)}.*`
+    : sql`(${ident(scope.row)}.*)::${ident(type.schema, type.name)}`;
+};
 
 export const lookUp = (compiler: Compiler, name: QualifiedName): Relation | undefined => {
   compiler.seen.relations.add(`${name.schema}.${name.name}`);

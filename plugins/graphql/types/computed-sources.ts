@@ -22,6 +22,9 @@ interface Fit {
   readonly target?: Relation;
 }
 
+/** Its own, then those of its ancestors, whose functions take its rows as well. */
+const rowTypesOf = ({ rowType, ancestorTypes = [] }: Relation): readonly number[] => [rowType, ...ancestorTypes];
+
 /** How the routine fits a relation, if it does. `tableArgument`: by name; absent: the first. */
 const fitOf = (
   model: Model,
@@ -33,7 +36,8 @@ const fitOf = (
   if (routine.volatility === "volatile" || !hasPlainParameters(model, routine)) return undefined;
   const index =
     tableArgument === undefined ? 0 : routine.parameters.findIndex((parameter) => parameter.name === tableArgument);
-  if (routine.parameters[index]?.type !== relation.rowType) return undefined;
+  const type = routine.parameters[index]?.type;
+  if (type === undefined || !rowTypesOf(relation).includes(type)) return undefined;
   const { returns } = routine;
   if (returns.isSet) {
     const target = returns.relation && isServed(returns.relation) ? relationOf(model, returns.relation) : undefined;
@@ -96,8 +100,12 @@ export const defaultComputedFields = (
   isServed: IsServed,
 ): GqlComputedField[] => {
   const used = new Set(taken);
-  return [...(routinesOfRow(model).get(relation.rowType) ?? [])]
-    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.schema < b.schema ? -1 : 1))
+  return rowTypesOf(relation)
+    .flatMap((type) =>
+      [...(routinesOfRow(model).get(type) ?? [])].sort((a, b) =>
+        a.name < b.name ? -1 : a.name > b.name ? 1 : a.schema < b.schema ? -1 : 1,
+      ),
+    )
     .flatMap((routine) => {
       const fit = fitOf(model, relation, routine, isServed);
       if (fit === undefined || used.has(routine.name) || !isLegalName(routine.name)) return [];

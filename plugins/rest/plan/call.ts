@@ -206,7 +206,8 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     };
   }
   const relation = returned === undefined ? undefined : relationOf(model, returned);
-  const name = baseTypeOf(model, routine.returns.type)?.name ?? routine.name;
+  const type = baseTypeOf(model, routine.returns.type);
+  const name = type?.name ?? routine.name;
   const selectsAll = query.select?.some(({ kind: item }) => item === "all") ?? true;
   const resolved = resolveRead({
     rest,
@@ -216,6 +217,7 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     from: { call },
     relation,
     columns: relation === undefined ? routine.returns.columns.map((column) => column.name) : undefined,
+    rowType: type?.kind === "composite" ? type.oid : undefined,
     name,
     row: selectsAll ? undefined : CALLED, // selected columns are read from the call itself
     hasRootFilters: true,

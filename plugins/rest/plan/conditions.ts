@@ -16,10 +16,18 @@ import {
 } from "../../../core/index.ts";
 import type { Condition, Field, JsonPathKey, LogicTree } from "../request.ts";
 
+/** A row of a composite type. */
+export interface CompositeRow {
+  readonly rowType: number;
+  readonly columns: readonly string[];
+}
+
 /** The row that fields and conditions refer to. */
 export interface Row {
   readonly model: Model;
   readonly relation: Relation | undefined;
+  /** Of rows of no relation: those of a composite type that a function returns. */
+  readonly composite?: CompositeRow | undefined;
   /** Schemas that computed fields are looked up in. */
   readonly searchPath: readonly string[];
   readonly values: BoundValue[];
@@ -41,14 +49,14 @@ export const buildPath = (values: BoundValue[], path: readonly JsonPathKey[]): r
 
 /** A column or a computed field; any other name is refused when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
 export const buildField = (
-  { model, relation, searchPath, values }: Omit<Row, "embedOf">,
+  { model, relation, composite, searchPath, values }: Omit<Row, "embedOf">,
   { name, path }: Field,
 ): Expression => {
   const steps = path.length === 0 ? {} : { path: buildPath(values, path) };
-  const routine =
-    relation === undefined || columnOf(relation, name) !== undefined
-      ? undefined
-      : computedFieldOf(model, relation, name, searchPath);
+  const row = relation ?? composite;
+  const isColumn =
+    relation === undefined ? composite?.columns.includes(name) === true : columnOf(relation, name) !== undefined;
+  const routine = row === undefined || isColumn ? undefined : computedFieldOf(model, row, name, searchPath);
   return routine === undefined
     ? { kind: "column", name, ...steps }
     : { kind: "computed", routine: { schema: routine.schema, name }, ...steps };

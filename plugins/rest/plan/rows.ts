@@ -65,7 +65,12 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const read = readExtensions(
     input,
     building,
-    buildRead(building, level, input.from, { ...isOrdinary, columns: input.columns, row: input.row }),
+    buildRead(building, level, input.from, {
+      ...isOrdinary,
+      columns: input.columns,
+      rowType: input.rowType,
+      row: input.row,
+    }),
   );
   const limit = window?.hasLimit === true ? bind(building.values, null) : undefined;
   const offset = window?.hasOffset === true ? bind(building.values, null) : undefined;
@@ -185,6 +190,8 @@ interface OutputsWanted {
   readonly isOrdered: boolean;
   /** Names of the columns, where the rows are of no relation. */
   readonly columns?: readonly string[];
+  /** Then: their composite type, if they have one. */
+  readonly rowType?: number;
   /** What messages call the rows, if not by their relation. */
   readonly row?: string;
 }
@@ -201,7 +208,16 @@ const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: Out
     if (ids.has(id)) throw embedTwice(joinedRow(level, id));
     ids.add(id);
   }
-  const row: Row = { model, relation, searchPath, values, embedOf: (name) => (ids.has(name) ? name : undefined) };
+  const { columns = [], rowType } = wanted;
+  const composite = rowType === undefined ? undefined : { rowType, columns };
+  const row: Row = {
+    model,
+    relation,
+    composite,
+    searchPath,
+    values,
+    embedOf: (name) => (ids.has(name) ? name : undefined),
+  };
   const output: Output[] = [
     // an empty embed has no keys; sorted by, it offers every column (R-ORD-4)
     ...(wanted.isHidden
