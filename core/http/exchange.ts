@@ -45,7 +45,7 @@ export interface Exchange {
   readonly needsBody?: boolean;
   /** The request that it is part of (`context.call({ within })`). */
   readonly within?: OpenExchange | undefined;
-  /** What is preferred, in place of the header `Prefer`. */
+  /** Preferences in place of those of the request. */
   readonly prefer?: string;
   /** Answered for the browser's own sake, as a preflight is: not a request to log. */
   isUnlogged: boolean;

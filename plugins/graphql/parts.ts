@@ -230,11 +230,11 @@ export interface GqlFunctionRequest {
   readonly selection: readonly GqlSelected[];
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
-  /** The request that asks, for what the function runs for it; absent: none does, as in runs of live queries. */
+  /** The request that asks: transactions that the function runs belong to it. Absent in runs of live queries. */
   readonly exchange?: OpenExchange | undefined;
 }
 
-/** What is the same for all functions of an operation. */
+/** The members that all functions of an operation share. */
 export type GqlAsked = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
 
 export interface GqlSelected {

@@ -188,7 +188,7 @@ export const describeSchema = async (
   const description = descriptions.documents.take({ request, session: exchange.session });
   const { text, rest: more } = await writeDocument(description, descriptions);
   if (more === undefined) return answer(text);
-  // a call of the application or of a plugin has nobody to send pieces to
+  // a call of the application or of a plugin takes no pieces
   if (exchange.response.socket === null) return answer(text + (await inPieces(gather(more, Infinity))).text);
   const { watchUnread } = rest.context;
   return { ...answer(), stream: (response) => sendPieces(response, text, more, watchUnread) };

@@ -274,7 +274,7 @@ describe("references to whole answers, lists and other names", () => {
     expect([echoed, found]).toEqual([["Ann", 1, ["Ann"]], [{ name: "Ann" }]]);
   });
 
-  test("P-BAT-2 a body that is a reference is what was answered (M4)", async () => {
+  test("P-BAT-2 a reference in place of a body sends the earlier answer (M4)", async () => {
     const [given, written] = bodiesOf(
       await batch(
         [

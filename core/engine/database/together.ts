@@ -26,9 +26,9 @@ interface Parts {
 
 const DISCARD_PLANS = plain("discard plans");
 
-/** Each execution begins as the transaction did: with nothing that executions before it have set, or functions within
- *  them, and as the login role, since settings of a role may be for superusers. `reset all` takes back settings that
- *  only superusers may set, too, but neither of the two roles. @rule R-TX-16 */
+/** Each execution begins with the settings of the connection, whatever earlier ones and their functions have set. It
+ *  begins as the login role, because settings of a role may be for superusers. `reset all` resets settings that only
+ *  superusers may change as well, but neither of the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
   plain("reset all"),
   plain("set local session authorization default"),

@@ -21,8 +21,8 @@ const USUAL: Comparisons = { less: sql`<`, equal: sql`=`, greater: sql`>` };
 /** `hstore` orders by operators with names of its own. */
 const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
 
-/** The operators of an extension's type are in the schema of that, which need not be in the search path: `order by` does
- *  not look there either, and without them other operators may fit (`text` for `citext`). */
+/** The operators of an extension's type are in its schema, which need not be in the search path. Without that schema
+ *  PostgreSQL may choose others: those of `text` for `citext`. `order by` needs no search path. */
 const comparisonsOf = (type: PgType | undefined): Comparisons => {
   if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return USUAL;
   const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : USUAL;

@@ -123,7 +123,7 @@ const counting = (exchange: Exchange, page: Page): Exchange => {
   return changed(exchange, "HEAD", query, { accept: "application/json", prefer: preferred(exchange, true) });
 };
 
-/** Headers that are about the answer that is made in the end. */
+/** Headers that belong to the page, and not to its count. */
 const OF_ANSWER = /^(?:range|if-.*)$/;
 
 const changed = (
@@ -155,7 +155,7 @@ const changed = (
 
 const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
 
-/** What the request prefers, with or without a count. */
+/** The preferences of the request, with or without a count. */
 const preferred = ({ request }: Exchange, counts: boolean): string =>
   String(request.headers["prefer"] ?? "")
     .split(",")
@@ -192,18 +192,18 @@ const valuesAt = ({ texts, members, keys }: Rows, at: number): readonly (string 
 
 const OF_THE_WINDOW = /^(?:content-range|range-unit|content-location|content-type)$/i;
 
-/** From a place on that no row has: back from the end. */
+/** The page ends with the last row. */
 const isEnd = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
 
 const headerOf = ({ headers }: Answer, name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
-/** The page with the total of what is paged through. @rule P-CUR-1 */
+/** The page with the total of all pages. @rule P-CUR-1 */
 const withCount = (page: Answer, counted: Answer, rows: number): Answer => {
   const total = headerOf(counted, "content-range")?.split("/")[1];
   const applied = headerOf(counted, "preference-applied");
   if (total === undefined) return counted; // an error
-  if (total === "*") return page; // a count that nobody knows
+  if (total === "*") return page; // the server knows no such count
   return {
     ...page,
     status: BigInt(rows) < BigInt(total) ? 206 : 200,
@@ -237,7 +237,7 @@ const answerPage = (
   const hasRows = kept.length > 0;
   const hasNext = isBackward ? cursor !== undefined && !isEnd(cursor) : hasMore;
   const hasPrevious = isBackward ? hasMore : cursor !== undefined;
-  // nothing is on the page: what there is is all in front of it, or all behind it
+  // an empty page has all rows in front of it, or all behind it
   const next = hasRows ? at(last, false) : isBackward ? "" : undefined;
   const end = encodeCursor({ relation: relation.name, order, isBackward: true, values: [] });
   const previous = hasRows ? at(first, true) : isBackward ? undefined : end;

@@ -37,15 +37,15 @@ const CANCELLED = "request-cancelled";
 
 const SECOND_MS = 1000;
 
-/** A body of a request stands in an object of a list. */
+/** The body of a request is inside an object of a list. */
 const LEVELS_OF_LIST = 2;
 
 interface OpenBatch {
   readonly execute: PluginContext["execute"];
   end: Execution["end"];
-  /** Of the request that is under way, from 1 on. */
+  /** Place of the request that is running, from 1 on. */
   place: number;
-  /** Why that cannot be one of a batch. */
+  /** The reason why that request cannot be part of a batch. */
   refusal: RelApiError | undefined;
 }
 
@@ -56,7 +56,7 @@ const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string 
   return /[/+]json\b/.test(headers["content-type"] ?? "") ? text : JSON.stringify(text);
 };
 
-/** What browsers are told of the answer that comes over the connection. */
+/** Headers for browsers, which belong to the answer that they receive. */
 const OF_CONNECTION = /^access-control-/;
 
 const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): string => {
@@ -64,7 +64,7 @@ const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): st
   return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(own)},"body":${body}}`;
 };
 
-/** Of a failed request, what does not belong to its own body. */
+/** Headers of a failed request that describe its own body. */
 const OF_BODY = /^content-/i;
 
 /** The error of a request, with its place in the list. @rule P-BAT-4 */
@@ -88,7 +88,7 @@ const failureOf = (part: Part, place: number, { status, headers, body }: Answer)
 export const restBatch = definePlugin({
   name: "rest-batch",
   requires: ["rest"],
-  stage: Stage.late, // what it puts around executions is around what other plugins put there
+  stage: Stage.late, // its wrapper of executions is outside those of other plugins
   settings: batchSettings,
   secretHeaders: [PART_OF],
   apply: (_hooks, context) => {
@@ -105,7 +105,7 @@ export const restBatch = definePlugin({
         const batch = batchOf(execution.exchange);
         if (batch === undefined) return next(execution);
         if (execution.end === "rollback") batch.end = "rollback";
-        // plugins that ask something before or behind it have their answers from the same transaction
+        // plugins that run statements of their own before or after it get their answers from the same transaction
         return next({ ...execution, end: "commit", within: batch.execute });
       },
     });
@@ -204,7 +204,7 @@ export const restBatch = definePlugin({
         }
         return { result: entries, end: batch.end };
       };
-      /** Cancels what runs when the client leaves, or when the time is over. */
+      /** Cancels the running statement when the client leaves, or when the time is over. */
       const onGone: Execution["onGone"] = (cancel) => {
         const forget = exchange.onGone(cancel);
         const timer = setTimeout(() => {
@@ -235,7 +235,7 @@ export const restBatch = definePlugin({
 
     context.addStep({
       name: "rest-batch",
-      // by what serves it, since a path has many spellings
+      // the routed surface decides, because one path has many spellings
       before: (exchange): undefined => {
         const batch = batchOf(exchange);
         if (batch === undefined || (exchange.surface === "rest" && rootOf(exchange.path) === undefined)) return;

@@ -12,10 +12,10 @@ const STEPS = new RegExp(STEP, "gs");
 
 export const isReference = (text: string): boolean => WHOLE.test(text);
 
-/** The answer of the request that is called so; undefined: there is none before. @throws BadReference */
+/** The answer of an earlier request, by its place or id; undefined where there is none. @throws BadReference */
 export type Answered = (name: string) => Json | undefined;
 
-/** What values may add to a request. */
+/** The length that values may add to a request. */
 export interface Room {
   /** Characters that are left. */
   left: number;
@@ -35,7 +35,7 @@ const keyOf = (step: string): string | number =>
   step.startsWith(".")
     ? step.slice(1)
     : step.startsWith('["')
-      ? (JSON.parse(step.slice(1, -1)) as string) // checked by whoever calls
+      ? (JSON.parse(step.slice(1, -1)) as string) // the caller catches errors of the text
       : Number(step.slice(1, -1));
 
 const follow = (written: string, from: Json, keys: readonly (string | number)[]): Json => {
@@ -52,7 +52,7 @@ const follow = (written: string, from: Json, keys: readonly (string | number)[])
 
 const EACH = "[*]";
 
-/** What a reference stands for: one value, or with `[*]` one of each row. */
+/** The value of a reference, or with `[*]` one value of each row. */
 type Found = { readonly one: Json } | { readonly each: readonly Json[] };
 
 /** @throws BadReference */

@@ -29,7 +29,7 @@ const KEYS: ReadonlySet<string> = new Set(["method", "path", "headers", "body", 
 const ID = /^[A-Za-z_]\w*$/;
 const PATH = /^\/[^\s#]+$/;
 
-/** What a batch asks for cannot be done. `part`: place of the request, from 1 on. */
+/** The batch cannot be run. `part`: place of the request, from 1 on. */
 export const refused = (message: string, part?: number, hint: string | null = null): RelApiError =>
   new RelApiError({
     code: "batch-malformed",
@@ -38,7 +38,7 @@ export const refused = (message: string, part?: number, hint: string | null = nu
     hint,
   });
 
-/** It does not have the form of a batch. */
+/** The body does not have the form of a batch. */
 export const malformed = (message: string, part?: number): RelApiError =>
   refused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
 
