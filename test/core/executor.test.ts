@@ -556,6 +556,26 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()")).toBe("relapi");
   });
 
+  test("R-ADM-5 connections that serve no requests say what they are for, unless the string has a name (ci 4)", async () => {
+    const purposes = ["relapi listener", "relapi replication"];
+    const held = async (options: RelApiOptions): Promise<() => Promise<void>> => {
+      const on = open(options);
+      const stop = on.listen("exe_purpose", () => undefined);
+      const replication = await on.openReplication();
+      return async () => {
+        stop();
+        await replication.end();
+        await on.close(0);
+      };
+    };
+    const end = await held({});
+    for (const name of purposes) await until(async () => (await backends(name)) === 1, `there is a ${name}`);
+    const endNamed = await held(named("relapi_purpose"));
+    await until(async () => (await backends("relapi_purpose")) === 2, "both have the name of the string");
+    for (const name of purposes) expect(await backends(name)).toBe(1);
+    await Promise.all([end(), endNamed()]);
+  });
+
   test("a statement stops when its client goes away, and the connection serves on", async () => {
     const on = open(named("relapi_gone"));
     const pid = await bodyOf("select pg_backend_pid()", { on });

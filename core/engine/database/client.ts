@@ -58,9 +58,14 @@ export type Client = Pg.Client & {
 const KEEP_ALIVE_MS = 10_000;
 
 /** pg's types leave `replication` out. */
-const clientConfig = (target: Target, url: string, timeoutMs: number): Pg.ClientConfig & { replication?: string } => {
+const clientConfig = (
+  target: Target,
+  url: string,
+  timeoutMs: number,
+  purpose: ConnectionKind["purpose"],
+): Pg.ClientConfig & { replication?: string } => {
   const common = {
-    fallback_application_name: "relapi",
+    fallback_application_name: purpose === undefined ? "relapi" : `relapi ${purpose}`,
     connectionTimeoutMillis: timeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -70,8 +75,14 @@ const clientConfig = (target: Target, url: string, timeoutMs: number): Pg.Client
   return { ...common, connectionString: url };
 };
 
-export const createClient = (target: Target, url: string, timeoutMs: number, replicates: boolean): Client => {
-  const config = clientConfig(target, url, timeoutMs);
+/** The connection string and `PGAPPNAME` go before its `application_name`. @rule R-ADM-5 */
+export const createClient = (
+  target: Target,
+  url: string,
+  timeoutMs: number,
+  { replicates = false, purpose }: ConnectionKind,
+): Client => {
+  const config = clientConfig(target, url, timeoutMs, purpose);
   return new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
 };
 

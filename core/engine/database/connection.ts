@@ -58,6 +58,8 @@ export interface Connection {
 }
 
 export interface ConnectionKind {
+  /** What it is for, where it serves no requests: part of its `application_name`. */
+  readonly purpose?: "listener" | "replication" | "replica check";
   /** It takes commands of the replication protocol too. */
   readonly replicates?: boolean;
   /** Bytes of the result of one batch; a larger one ends the connection. */

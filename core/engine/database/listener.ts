@@ -120,7 +120,7 @@ export const createListener = (
     timer = undefined;
     isConnecting = true;
     try {
-      const opened = await openConnection(target, CONNECT_MS);
+      const opened = await openConnection(target, CONNECT_MS, { purpose: "listener" });
       if (opened.backend.isShared) {
         await opened.end();
         return beDeaf("pooler");

@@ -26,7 +26,7 @@ export const openConnection = async (
 const connect = async (target: Target, url: string, timeoutMs: number, kind: ConnectionKind): Promise<Connection> => {
   const { createClient, wrap } = await import("./client.ts"); // and with it pg, which an import need not wait for
   const { replicates = false } = kind;
-  const client = createClient(target, url, timeoutMs, replicates);
+  const client = createClient(target, url, timeoutMs, kind);
   const wantedHere = "stream" in target ? () => wantedChannels(target.stream) : undefined;
   const connection = wrap(client, wantedHere, kind, (limitMs) => connect(target, url, limitMs, kind));
   if ("stream" in target) {

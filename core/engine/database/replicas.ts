@@ -66,7 +66,7 @@ const createWatch = (
   const reach = async (): Promise<void> => {
     const before = answers;
     try {
-      void (await openConnection(target, REACH_MS)).end();
+      void (await openConnection(target, REACH_MS, { purpose: "replica check" })).end();
     } catch (error) {
       const isThere = isRelApiError(error) && isPgError(error.cause);
       if (!isClosed && answers === before && !isThere) failed(error, true);
@@ -79,7 +79,7 @@ const createWatch = (
     let doubt: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     try {
-      connection ??= await openConnection(target, REACH_MS);
+      connection ??= await openConnection(target, REACH_MS, { purpose: "replica check" });
       isAway = false;
       const asked = connection;
       doubt = setTimeout(() => void reach(), DOUBT_MS);

@@ -32,7 +32,7 @@ const textOf = (command: Sql): string => {
 export const openReplication = async (target: Target): Promise<ReplicationConnection> => {
   if ("stream" in target)
     throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
-  const connection = await openConnection(target, CONNECT_MS, { replicates: true });
+  const connection = await openConnection(target, CONNECT_MS, { replicates: true, purpose: "replication" });
   // newer servers would make a slot there, which waits for the primary to write something
   if (connection.session()?.isStandby === true) {
     void connection.end();

@@ -76,5 +76,5 @@ export const follow = async (urls: readonly string[]): Promise<Followers> => {
 /** Sessions of relapi; those of psql and the like stay. */
 export const endSessions = (database: Pick<Server, "query">): Promise<unknown> =>
   database
-    .query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi'")
+    .query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'relapi%'")
     .catch(() => undefined); // it may be away
