@@ -31,6 +31,8 @@ export interface BusHandlers {
   heard(topic: string, text: string): void;
   /** It is connected, and subscribed to what it was asked for. Messages may have been lost before. */
   up(): void;
+  /** It is subscribed to the topic only now. Messages may have been lost before. */
+  missed(topic: string): void;
   /** It is not connected any more, and tries again by itself. */
   down(reason: string): void;
 }

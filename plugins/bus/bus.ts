@@ -111,7 +111,7 @@ const createBus = (context: PluginContext, openBus: OpenBus["value"], url: strin
     try {
       const namespace = await namespaceOf(context);
       if (isClosed) return;
-      transport = openBus.call(url, namespace, { heard: take, up, down });
+      transport = openBus.call(url, namespace, { heard: take, up, missed, down });
       if (transport === undefined) {
         isMissing = true;
         const scheme = /^[^:]*/.exec(url)?.[0];

@@ -25,7 +25,11 @@ export const notifyBus = definePlugin({
   },
 });
 
-const createNotifyBus = (context: PluginContext, namespace: string, { heard, up }: BusHandlers): BusTransport => {
+const createNotifyBus = (
+  context: PluginContext,
+  namespace: string,
+  { heard, up, missed }: BusHandlers,
+): BusTransport => {
   const stops = new Map<string, () => void>();
   let waiting: (readonly [channel: string, text: string])[] = [];
   let sending: Promise<void> | undefined;
@@ -59,9 +63,7 @@ const createNotifyBus = (context: PluginContext, namespace: string, { heard, up 
         context.listen(
           channelOf(namespace, topic),
           (text) => heard(topic, text),
-          (why) => {
-            if (why === "lost") up();
-          },
+          (why) => (why === "lost" ? up() : missed(topic)),
         ),
       );
     },

@@ -289,6 +289,22 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
   });
 });
 
+test.skipIf(!capabilities.realServer)(
+  "X-BUS-1 what may be lost before the database's bus listens to a topic is read anew (faults 9)",
+  async () => {
+    const one = await start();
+    let missed = 0;
+    const stop = busOf(one).subscribe(
+      "late topic",
+      () => undefined,
+      () => void missed++,
+    );
+    await until(() => missed === 1, "the subscriber hears that messages may be lost");
+    stop();
+    await one.api.close();
+  },
+);
+
 test("R-SC-5 what listens sends one statement at a time", () => {
   expect(warnings.filter((text) => text.includes("already executing a query"))).toEqual([]);
 });
