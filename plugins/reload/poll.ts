@@ -72,6 +72,7 @@ from (
   union all
   select pg_catalog.sum(pg_catalog.hash_record_extended(row(setting.setdatabase, setting.setrole, setting.setconfig), 0))
   from pg_catalog.pg_db_role_setting setting
+  where setting.setdatabase in (0, (select oid from pg_catalog.pg_database where datname = pg_catalog.current_database()))
 ) part (hash)`;
 
 interface VersionRow {
