@@ -65,6 +65,7 @@ const documentOf = (input: DocumentInput, { grammar, context }: Rest): Members =
     ...rest,
     server: serverOf(context.options, place),
     operators: [...grammar.operators.keys()],
+    has: context.registry.has,
     isForeign: ({ oid }: Relation | Routine) => foreign.has(oid),
   });
 };

@@ -22,10 +22,10 @@ export const asShopper = (userId: number): Record<string, string> => ({
   "X-Hasura-User-Id": String(userId),
 });
 
-export const serveDemo = async (options: RelApiOptions = {}): Promise<Demo> => {
+export const serveDemo = async (options: RelApiOptions = {}, preset?: "plus"): Promise<Demo> => {
   const served = await serve({
     options: { adminSecret, liveQueryInterval: 50, logLevel: "silent", ...options },
-    server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
+    server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1, ...(preset && { preset }) },
   });
   atFileEnd(() => served.stop());
   await served.api.ready;

@@ -14,6 +14,7 @@ const run = promisify(execFile);
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 const demo = await serveDemo({ anonRole: "anon" });
+const plus = await serveDemo({ anonRole: "anon", dbAggregatesEnabled: true }, "plus");
 const folder = await realpath(await mkdtemp(join(tmpdir(), "relapi-openapi-")));
 atFileEnd(() => rm(folder, { recursive: true, force: true }));
 
@@ -39,8 +40,8 @@ const HEAD = [
 ].join("\n");
 
 /** The compiler's messages; empty: it compiles. */
-const compile = async (body: string): Promise<string> => {
-  await writeFile(join(folder, "use.ts"), HEAD + body);
+const compile = async (body: string, types = "./api.js"): Promise<string> => {
+  await writeFile(join(folder, "use.ts"), HEAD.replace("./api.js", types) + body);
   try {
     await run(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", "."], { cwd: folder });
     return "";
@@ -67,6 +68,7 @@ beforeAll(async () => {
   await symlink(at("node_modules"), join(folder, "node_modules"));
   const cli = at("docs/openapi-typescript/node_modules/openapi-typescript/bin/cli.js");
   await run(process.execPath, [cli, `${demo.url}/api/openapi.json`, "-o", join(folder, "api.ts")]);
+  await run(process.execPath, [cli, `${plus.url}/api/openapi.json`, "-o", join(folder, "plus.ts")]);
 });
 
 describe("openapi-typescript and openapi-fetch", () => {
@@ -77,6 +79,40 @@ describe("openapi-typescript and openapi-fetch", () => {
       titles: ["For Those About To Rock We Salute You", "Balls to the Wall"],
       artist: "AC/DC",
     });
+  });
+
+  test("R-OAS-10 what the preset plus adds compiles too, and is answered (M11)", async () => {
+    const body = `
+export const all = async (baseUrl: string) => {
+  const api = client(baseUrl);
+  const page = await api.GET("/album", { params: { query: { cursor: "", limit: 2, order: "album_id", select: "album_id" } } });
+  const next = await api.GET("/album", {
+    params: { query: { cursor: page.response.headers.get("link")?.match(/cursor=([^&>]+)/)?.[1] ?? "", limit: 2, order: "album_id", select: "album_id" } },
+  });
+  const groups = await api.GET("/album", {
+    params: { query: { select: "artist_id,count()", having: "count().gt.10", order: "artist_id" } },
+  });
+  const batch = await api.POST("/batch", {
+    body: [{ id: "one", path: "/album?select=album_id&album_id=eq.1" }, { method: "GET", path: "/album?select=title&album_id=eq.$one.album_id" }],
+  });
+  const statuses: number[] | undefined = batch.data?.map(({ status }) => status);
+  const past = await api.GET("/album", { params: { header: { Prefer: "as-of=2024-05-01" } } });
+  return { page: page.data, next: next.data, groups: groups.data?.length, statuses, past: past.response.status };
+};
+`;
+    expect(await compile(body, "./plus.js")).toBe("");
+    const { all } = await import(/* @vite-ignore */ `${pathToFileURL(join(folder, "out/use.js")).href}?plus`);
+    expect(await all(`${plus.url}/api`)).toEqual({
+      page: [{ album_id: 1 }, { album_id: 2 }],
+      next: [{ album_id: 3 }, { album_id: 4 }],
+      groups: expect.any(Number),
+      statuses: [200, 200],
+      past: 400,
+    });
+    expect(await compile(body)).toContain("batch");
+    expect(await compile('api.POST("/batch", { body: [{ method: "OPTIONS", path: "/" }] });', "./plus.js")).toContain(
+      "OPTIONS",
+    );
   });
 
   test("R-OAS-8 mistakes do not compile", async () => {

@@ -12,6 +12,8 @@ export interface ThreeInput extends Omit<DocumentInput, "place"> {
   readonly server: string;
   /** REST names of the operators. */
   readonly operators: readonly string[];
+  /** Of the plugins that take more parameters of reads, those of the preset. */
+  readonly has: (plugin: string) => boolean;
   /** What extensions have brought along. */
   readonly isForeign: (member: Relation | Routine) => boolean;
 }
@@ -73,6 +75,67 @@ const SHARED: Part = {
     schema: { type: "string" },
   },
 };
+
+/** Parameters of reads that plugins take, by plugin. @rule R-OAS-10 */
+const OF_PLUGINS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+  "cursor-pages": {
+    cursor: query("cursor", "A page by cursor: empty for the first, else that of a `Link` of the page before"),
+  },
+  "rest-having": { having: query("having", "A condition on groups: `count().gt.1`, `sold.sum().gte.10`") },
+};
+
+const PREFERENCES: Readonly<Record<string, string>> = {
+  "row-history": "`as-of=2024-05-01`",
+  nearest: "`distance=column`",
+};
+
+const preferOf = (has: ThreeInput["has"]): Part => {
+  const added = Object.entries(PREFERENCES).flatMap(([plugin, text]) => (has(plugin) ? [text] : []));
+  const { prefer } = SHARED as { readonly prefer: { readonly description: string } };
+  return { ...prefer, description: [...added, prefer.description].join(", ") };
+};
+
+const ofPlugins = (has: ThreeInput["has"]): readonly (readonly [string, Part])[] =>
+  Object.entries(OF_PLUGINS).flatMap(([plugin, parameters]) => (has(plugin) ? Object.entries(parameters) : []));
+
+const BATCH: Part = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["path"],
+    properties: {
+      id: { type: "string" },
+      method: { enum: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] },
+      path: { type: "string", description: "Below the root, with its query: `/album?id=eq.$1.id`" },
+      headers: { type: "object", additionalProperties: { type: "string" } },
+      body: {},
+    },
+  },
+};
+
+const BATCH_ANSWERS: Part = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["status", "headers", "body"],
+    properties: {
+      id: { type: "string" },
+      status: { type: "integer" },
+      headers: { type: "object", additionalProperties: { type: "string" } },
+      body: {},
+    },
+  },
+};
+
+const batchPath = (): Part => ({
+  post: {
+    tags: ["batch"],
+    summary: "Several requests in one transaction",
+    parameters: [parameterReference("prefer")],
+    requestBody: { required: true, ...json(BATCH) },
+    responses: { 200: ok(BATCH_ANSWERS, "An answer for each request"), default: FAILURE },
+  },
+});
 
 const ERROR: Part = {
   type: "object",
@@ -154,6 +217,8 @@ const ok = (schema: Part, description: string): Part => ({ description, ...json(
 
 const relationPath = (input: ThreeInput, relation: Relation, name: string): Part => {
   const row = schemaReference(name);
+  const isColumn = (parameter: string): boolean => relation.columns.some((column) => column.name === parameter);
+  const more = ofPlugins(input.has).flatMap(([parameter]) => (isColumn(parameter) ? [] : [parameter]));
   const filters = [...relation.columns.map((_, at) => `filter.${name}.${at}`), "and", "or"];
   const operation = (parameters: readonly string[], more: Part): Part => ({
     tags: [relation.name],
@@ -168,7 +233,7 @@ const relationPath = (input: ThreeInput, relation: Relation, name: string): Part
   };
   const done = { 200: rows, 204: { description: "Done" }, default: FAILURE };
   const operations: Part = {
-    get: operation([...filters, "select", "order", "limit", "offset", "prefer"], {
+    get: operation([...filters, "select", "order", "limit", "offset", ...more, "prefer"], {
       responses: { 200: ok(listOf(row), "The rows"), 206: ok(listOf(row), "Some of the rows"), default: FAILURE },
     }),
     ...(relation.writable.insert
@@ -265,6 +330,7 @@ const documentMembers = function* (input: ThreeInput): Described {
   const paths = function* (): Described {
     for (const relation of relations)
       yield someOf(`/${relation.name}`, relationPath(input, relation, shown.get(relation.name) ?? relation.name));
+    if (input.has("rest-batch") && relations.every(({ name }) => name !== "batch")) yield ["/batch", batchPath()];
     for (const routine of shownRoutines(input, input.isForeign))
       yield someOf(`/rpc/${routine.name}`, routinePath(input, routine, shown));
   };
@@ -273,7 +339,8 @@ const documentMembers = function* (input: ThreeInput): Described {
     yield ["error.response", ERROR];
   };
   const parameters = function* (): Described {
-    yield* Object.entries(SHARED);
+    yield* Object.entries({ ...SHARED, prefer: preferOf(input.has) });
+    yield* ofPlugins(input.has);
     for (const relation of relations)
       for (const [at, column] of relation.columns.entries())
         yield [
