@@ -25,12 +25,12 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 export const markBytes = (text: Buffer): number =>
   text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
-const TEXT_WITHOUT_MARK = /json|graphql/i;
+const JSON_TYPE = /json/i;
 
 /** JSON of an editor may begin with a byte order mark, which RFC 8259 lets a reader ignore. Other texts are data.
  *  @rule R-BODY-9 */
 export const withoutMark = (body: Buffer, contentType: string | undefined): Buffer =>
-  contentType === undefined || TEXT_WITHOUT_MARK.test(contentType) ? body.subarray(markBytes(body)) : body;
+  contentType === undefined || JSON_TYPE.test(contentType) ? body.subarray(markBytes(body)) : body;
 
 export interface BodyLimits {
   readonly maxBytes: number;

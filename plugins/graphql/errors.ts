@@ -264,6 +264,9 @@ const timeExceeded = (seconds: number): Omit<GqlErrorWords, "isDatabase"> => ({
   status: 400,
 });
 
+/** What extensions say of values that they cannot read. */
+const UNREADABLE: ReadonlySet<string> = new Set(["XX000", "42601"]);
+
 /** @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
 export const errorWords = (error: unknown): GqlErrorWords => {
   if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
@@ -271,6 +274,8 @@ export const errorWords = (error: unknown): GqlErrorWords => {
   // a plugin's limit on the time of statements @rule G-LIM-12
   if (error.code === QUERY_CANCELED && limit !== undefined)
     return { ...timeExceeded(Number(seconds)), isDatabase: true };
+  if (error.facts["isOfValue"] === true && UNREADABLE.has(error.code))
+    return { code: "data-exception", message: error.message, status: 400, isDatabase: true };
   if (isSqlState(error.code)) return { ...databaseWords(error.code, error.message), isDatabase: true };
   const core = CORE_ERRORS[error.code];
   if (core !== undefined)

@@ -864,3 +864,94 @@ describe("R-BODY-9 a byte order mark (F15)", () => {
     expect(await inPieces("/ports?select=name", pieces)).toBe('201 [{"name":"Bergen"}]');
   });
 });
+
+describe("R-BODY-10 JSON objects for hstore (F16)", async () => {
+  const own = await startApi({ dbSchemas: ["hs"], dbTxEnd: "commit" });
+  const [{ at }] = (await own.sql(
+    "select n.nspname as at from pg_extension e join pg_namespace n on n.oid = e.extnamespace where extname = 'hstore'",
+  )) as [{ at: string }];
+  await own.sql(`
+    create schema hs;
+    grant usage on schema hs to sea_anon;
+    create domain hs.labels as ${at}.hstore;
+    create table hs.odd (id int primary key, h ${at}.hstore, l hs.labels);
+    create function hs.echo(h ${at}.hstore) returns ${at}.hstore language sql stable as $$ select h $$;
+    grant all on hs.odd to sea_anon;
+  `);
+  await own.reload();
+  const objects = [
+    { a: "1" },
+    {},
+    { a: null, "b c": 'x"y', "d\\": "\\", "=>": ", ", é: "🚢", "": "" },
+  ] as readonly Readonly<Record<string, string | null>>[];
+
+  test("R-BODY-10 what is read can be written: rows, arguments, filters", async () => {
+    for (const [i, h] of objects.entries()) {
+      const written = await own.post("/odd", {
+        headers: { prefer: "return=representation" },
+        body: { id: i, h, l: h },
+      });
+      expect([written.status, written.json()]).toEqual([201, [{ id: i, h, l: h }]]);
+      expect((await own.patch(`/odd?id=eq.${i}`, { body: { h } })).status).toBe(204);
+      expect((await own.put(`/odd?id=eq.${i}`, { body: written.json()[0] })).status).toBe(204);
+      expect((await own.post("/rpc/echo", { body: { h } })).json()).toEqual(h);
+      for (const column of ["h", "l"]) {
+        const value = encodeURIComponent(JSON.stringify(h));
+        expect((await own.get(`/odd?select=id&${column}=eq.${value}`)).json()).toEqual([{ id: i }]);
+        expect((await own.get(`/odd?select=id&${column}=cs.${value}&id=eq.${i}`)).json()).toEqual([{ id: i }]);
+      }
+    }
+    const bulk = [
+      { id: 10, h: null, l: "a=>1" },
+      { id: 11, h: { n: 5, o: { p: [1] } }, l: {} },
+    ];
+    expect(
+      (await own.post("/odd?select=h,l", { headers: { prefer: "return=representation" }, body: bulk })).json(),
+    ).toEqual([
+      { h: null, l: { a: "1" } },
+      { h: { n: "5", o: '{"p":[1]}' }, l: {} },
+    ]);
+    expect((await own.get("/odd?select=id&h=eq.a=>1")).json()).toEqual([{ id: 0 }]);
+  });
+
+  test("G-TYP-41 in GraphQL too: literals, variables, filters", async () => {
+    for (const [i, h] of objects.entries()) {
+      const id = 20 + i;
+      const query = "mutation ($o: hs_odd_insert_input!) { insert_hs_odd_one(object: $o) { h l } }";
+      expect((await own.gql(query, { o: { id, h, l: h } })).data).toEqual({ insert_hs_odd_one: { h, l: h } });
+      const find = "query ($h: hstore, $id: Int) { hs_odd(where: {h: {_eq: $h}, id: {_eq: $id}}) { id } }";
+      expect((await own.gql(find, { h, id })).data).toEqual({ hs_odd: [{ id }] });
+    }
+    const literal =
+      'mutation { update_hs_odd(where: {id: {_eq: 20}}, _set: {h: {a: "2", b: 3, c: null}}) { returning { h } } }';
+    expect((await own.gql(literal)).data).toEqual({
+      update_hs_odd: { returning: [{ h: { a: "2", b: "3", c: null } }] },
+    });
+    const many = "mutation ($o: [hs_odd_insert_input!]!) { insert_hs_odd(objects: $o) { returning { h } } }";
+    expect(
+      (
+        await own.gql(many, {
+          o: [
+            { id: 31, h: { a: "1" } },
+            { id: 32, h: "b=>2" },
+          ],
+        })
+      ).data,
+    ).toEqual({
+      insert_hs_odd: { returning: [{ h: { a: "1" } }, { h: { b: "2" } }] },
+    });
+  });
+
+  test("R-ERR-3 G-DBE-8 a value that cannot be read is 400, whatever reads it", async () => {
+    const bad = async (path: string, body?: unknown): Promise<number> =>
+      (await (body === undefined ? own.get(path) : own.post(path, { body }))).status;
+    expect(await bad("/odd?h=eq.a=")).toBe(400);
+    expect(await bad("/odd?h=cs.{a")).toBe(400);
+    expect(await bad("/odd", { id: 40, h: "a=" })).toBe(400);
+    expect(await bad("/odd", { id: 40, h: 5 })).toBe(400);
+    expect(await bad("/rpc/echo?h=a=")).toBe(400);
+    expect(await bad("/rpc/echo", { h: "a=" })).toBe(400);
+    const { errors } = await own.gql('{ hs_odd(where: {h: {_eq: "a="}}) { id } }');
+    expect(errors[0].extensions.code).toBe("data-exception");
+  });
+});

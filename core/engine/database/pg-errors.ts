@@ -17,6 +17,8 @@ interface PgError {
   readonly where?: string;
   /** Function of the server's source that reported it. */
   readonly routine?: string;
+  /** File of that source. */
+  readonly file?: string;
 }
 
 /** A five-character SQLSTATE and a severity: driver errors have neither, or only one of them. */
@@ -45,8 +47,10 @@ export const isRecoveryConflict = (error: unknown): boolean =>
 
 /** Status of a SQLSTATE. The acting role decides between 401 and 403 of 42501, which the encoders know. @rule R-ERR-3
  *  */
-const statusOfSqlstate = (code: string, message: string): number => {
+const statusOfSqlstate = (code: string, message: string, isOfValue: boolean): number => {
   switch (code) {
+    case "XX000":
+      return isOfValue ? 400 : 500;
     case "42501":
       return 403;
     case "42P01":
@@ -99,6 +103,14 @@ const statusOfSqlstate = (code: string, message: string): number => {
   }
 };
 
+/** Extensions that read text give no code of their own. */
+const VALUE_READERS = /^(?:hstore_|lwgeom_|geography_|gserialized_|lwin_)/;
+const OF_PARAMETER = /^unnamed portal (?:with )?parameter /;
+
+/** A value that cannot be read, though the code is that of an internal error or of SQL. @rule R-ERR-3 G-DBE-8 */
+const isUnreadable = ({ file = "", where = "" }: PgError): boolean =>
+  VALUE_READERS.test(file) || OF_PARAMETER.test(where);
+
 /** Statements write functions of PostgreSQL with their schema, requests do not. @rule R-ERR-6 */
 const messageOf = ({ message, routine, where }: PgError): string =>
   routine === "ParseFuncOrColumn" && where === undefined
@@ -110,7 +122,7 @@ const messageOf = ({ message, routine, where }: PgError): string =>
 export const fromStatement = (error: unknown, path?: string): RelApiError => {
   if (isRelApiError(error)) return error; // ours, for a result that was too large
   if (!isPgError(error)) return connectionLost(textOf(error), error);
-  const status = statusOfSqlstate(error.code, error.message);
+  const status = statusOfSqlstate(error.code, error.message, isUnreadable(error));
   return new RelApiError({
     code: error.code,
     status,
@@ -160,6 +172,7 @@ const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
     if (fact !== undefined) facts[name] = fact;
   }
   if (isRaised(error)) facts["isRaised"] = true;
+  if (isUnreadable(error)) facts["isOfValue"] = true;
   if (error.where !== undefined) facts["isWithin"] = true;
   return facts;
 };

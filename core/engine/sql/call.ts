@@ -2,6 +2,7 @@
 import { baseTypeOf, nameKey, relationOf, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
+import { hstoreOf, hstoreOfJson } from "./hstore.ts";
 import { noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileJson, compileValue } from "./value.ts";
 
@@ -53,8 +54,17 @@ export const compileCall = (
   }
   const row = compiler.alias("_p");
   const taken = routine.parameters.filter((parameter) => payload.names.includes(parameter.name));
-  const columns = join(taken.map((parameter) => sql`${ident(parameter.name)} ${catalogText(parameter.sqlType)}`));
-  const passed = namedArguments(routine, new Map(taken.map(({ name }) => [name, ident(row, name)])));
+  const hstores = new Map(taken.map(({ name, type }) => [name, hstoreOf(compiler.model, type)]));
+  const columns = join(
+    taken.map(
+      ({ name, sqlType }) => sql`${ident(name)} ${hstores.get(name) === undefined ? catalogText(sqlType) : sql`json`}`,
+    ),
+  );
+  const given = ({ name }: { readonly name: string }): Sql => {
+    const hstore = hstores.get(name);
+    return hstore === undefined ? ident(row, name) : hstoreOfJson(hstore, ident(row, name));
+  };
+  const passed = namedArguments(routine, new Map(taken.map((parameter) => [parameter.name, given(parameter)])));
   const json = compileJson(compiler, payload.json, "json");
   const from =
     payload.shape === "object"

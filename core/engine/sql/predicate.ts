@@ -5,6 +5,7 @@ import { compileBeyond } from "./beyond.ts";
 import { existsOf } from "./exists.ts";
 import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
+import { hstoreOf, hstoreOfText } from "./hstore.ts";
 import { relatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 import { hasKey } from "./keys.ts";
@@ -159,11 +160,17 @@ const right = (compiler: Compiler, comparison: Comparison, scope: Scope, declare
       : sql`all(${fragment})`;
 };
 
-/** Text converted by the domain's cast from text; undefined if it has none. @rule R-REP-3 */
-export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined => {
-  const parser = compiler.model.representations.get(type)?.fromText;
-  return parser && sql`${qualified(parser)}(${compileValue(compiler, { ...ref, type: "text" })})`;
+/** Reads a text as a value of the type; undefined: the database does. @rule R-REP-3 R-BODY-10 */
+const textReader = ({ model }: Compiler, type: number): ((text: Sql) => Sql) | undefined => {
+  const parser = model.representations.get(type)?.fromText;
+  if (parser !== undefined) return (text) => sql`${qualified(parser)}(${text})`;
+  const hstore = hstoreOf(model, type);
+  return hstore && ((text) => hstoreOfText(hstore, text));
 };
+
+/** Text converted by the domain's cast from text; undefined if it has none. @rule R-REP-3 */
+export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined =>
+  textReader(compiler, type)?.(compileValue(compiler, { ...ref, type: "text" }));
 
 /** The operand, converted by the domain's cast if the operator takes representations. @rule R-REP-3 */
 const represented = (
@@ -172,10 +179,10 @@ const represented = (
   declaredType: number,
   ref: ValueRef & { readonly param: number },
 ): Sql | undefined => {
-  const parser = compiler.model.representations.get(declaredType)?.fromText;
-  if (parser === undefined) return undefined;
+  const read = textReader(compiler, declaredType);
+  if (read === undefined) return undefined;
   const spec = compiler.registry.operators.find((one) => one.name === operator);
   if (spec?.takesRepresentation !== true) return undefined;
   if (spec.operand !== "list" && quantifier === undefined) return readText(compiler, declaredType, ref);
-  return sql`array(select ${qualified(parser)}(item) from pg_catalog.unnest(${compileValue(compiler, { ...ref, type: "text[]" })}) as item)`;
+  return sql`array(select ${read(sql`item`)} from pg_catalog.unnest(${compileValue(compiler, { ...ref, type: "text[]" })}) as item)`;
 };

@@ -1,8 +1,9 @@
 /** Data-modifying statements: each is a CTE whose rows the statement reads. */
-import { columnOf, type Relation } from "../model/model.ts";
+import { columnOf, type PgType, type Relation } from "../model/model.ts";
 import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef, WriteRows } from "../plan/plan.ts";
 import { newLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
+import { hstoreOf, hstoreOfJson } from "./hstore.ts";
 import { refuseTargetColumn } from "./names.ts";
 import { neededColumns } from "./needs.ts";
 import { compilePredicate, readText } from "./predicate.ts";
@@ -75,10 +76,14 @@ const payloadRows = (
     const column = columnOf(relation, name);
     return column === undefined ? undefined : compiler.model.representations.get(column.type)?.fromJson;
   };
+  const hstoreAt = (name: string): PgType | undefined => {
+    const column = columnOf(relation, name);
+    return column && hstoreOf(compiler.model, column.type);
+  };
   const definitions = join(
     rows.columns.map(
       (column) =>
-        sql`${ident(column.name)} ${column.apply !== undefined || parserOf(column.name) !== undefined ? sql`json` : columnType(relation, column.name)}`,
+        sql`${ident(column.name)} ${column.apply !== undefined || parserOf(column.name) !== undefined || hstoreAt(column.name) !== undefined ? sql`json` : columnType(relation, column.name)}`,
     ),
   );
   const read = (name: string): Sql => {
@@ -89,7 +94,9 @@ const payloadRows = (
       if (declared === undefined) throw badPlan(`no plugin declares the function "${apply}"`);
       return declared.compile(sql`(${ident(row, name)} #>> '{}')`, compiler.model);
     }
-    return parser === undefined ? ident(row, name) : sql`${qualified(parser)}(${ident(row, name)})`;
+    if (parser !== undefined) return sql`${qualified(parser)}(${ident(row, name)})`;
+    const hstore = hstoreAt(name);
+    return hstore === undefined ? ident(row, name) : hstoreOfJson(hstore, ident(row, name));
   };
   if (rows.missing === "null") {
     if (rows.columns.length === 0) {

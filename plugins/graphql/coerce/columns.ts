@@ -103,6 +103,19 @@ const ltree: Coercion = (value, path) => {
   return text;
 };
 
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+
+/** An object, the form in which such values are answered, or a string in the type's own form. @rule G-TYP-41 */
+const hstore: Coercion = (value, path) => {
+  const text = stringOf(value);
+  if (text !== undefined) return text;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || numberText(value) !== undefined)
+    throw parseFailed(`A string or an object is expected for type: hstore`, path);
+  return Object.entries(value)
+    .map(([key, one]) => `${quoted(key)}=>${one === null ? "NULL" : quoted(stringOf(one) ?? writeJson(one))}`)
+    .join(",");
+};
+
 const refuse = (message: string, path: string): never => {
   throw parseFailed(message, path);
 };
@@ -131,6 +144,7 @@ const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
   ["geography", geometry],
   ["raster", raster],
   ["ltree", ltree],
+  ["hstore", hstore],
 ]);
 
 export const isJson = (value: GqlValueType): boolean => value.type.name === "json" || value.type.name === "jsonb";
