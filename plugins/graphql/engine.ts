@@ -97,7 +97,7 @@ export const createEngine = (
   const { find, check } = documents;
   const opening: Opening = { open: undefined };
   const schemas = createSchemas(hooks, context, variant, opening);
-  const prepare = createPrepare(context.caches, schemas, check, variant?.name);
+  const prepare = createPrepare(context.caches, schemas, check, variant);
 
   const functions = createFunctions(context.logger);
   const write = createWrite(context.caches, `${variant === undefined ? "" : `${variant.name} `}graphql introspections`);

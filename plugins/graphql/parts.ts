@@ -47,6 +47,7 @@ import type {
   QualifiedName,
   ValueRef,
   OpenExchange,
+  Program,
 } from "../../core/index.ts";
 import type { GqlAsides } from "./aside.ts";
 import type { Directives } from "./directives.ts";
@@ -162,8 +163,11 @@ export type GqlService =
   | { readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read | Insert | Update | Delete }
   /** In roots: a declared statement, by name. It is given the field's arguments; the field's type is a scalar. */
   | { readonly statement: string }
-  /** In the query and mutation roots: a function of the plugin's own. */
-  | { readonly run: (request: GqlFunctionRequest) => Json | Promise<Json> }
+  /** In the query and mutation roots: a function of the plugin's own. In the subscription root it is asked by `live`. */
+  | {
+      readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
+      readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
+    }
   /** In rows: a function over columns of the row (their SQL names), for all rows of the answer at once. Its results are
    *  in the order of the rows. A role that may not read all the columns does not have the field. */
   | {
@@ -174,6 +178,16 @@ export type GqlService =
       ) => readonly Json[] | Promise<readonly Json[]>;
     };
 
+/** What a live query runs in place of the function. */
+export interface GqlLiveField {
+  /** One statement that reads, with a column `body`. */
+  readonly program: Program;
+  /** The result of the field. @throws RelApiError */
+  read(body: string): Json;
+  /** The error that the function would throw for one of the database. */
+  told(error: unknown): unknown;
+}
+
 /** Columns of one row, by their SQL names, as JSON; numbers that JavaScript would change are kept as they were written
  *  (`numberText`). */
 export type GqlLoadedRow = Readonly<Record<string, Json>>;
@@ -182,6 +196,8 @@ export type GqlLoadedRow = Readonly<Record<string, Json>>;
 export interface GqlSelection {
   /** Response name. */
   readonly as: string;
+  /** Its place in the request, for errors; `<path>.args.<name>` is that of an argument. */
+  readonly path: string;
   readonly node: FieldNode;
   /** Coerced. A value that is looked at here decides the plan; `context.argument` only binds it. */
   readonly arguments: Readonly<Record<string, Json>>;
@@ -356,6 +372,8 @@ export interface GqlFieldContext {
 export interface GqlVariant {
   /** Kebab-case, unique. */
   readonly name: string;
+  /** Values of variables that the document does not declare are passed over, in place of an error. */
+  readonly takesUnknownVariables?: true;
   /** The fields of a type, from those that it has in the schema of the dialect. */
   fields(fields: GqlFields, context: GqlFieldContext): GqlFields;
   /** Of an object type: interfaces that documents may name in its place. */

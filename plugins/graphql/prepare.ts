@@ -32,7 +32,7 @@ import { fillLoads } from "./plan/load.ts";
 import { planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
 import { BOUND_SHARE, openBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
-import type { RoleSchema } from "./parts.ts";
+import type { GqlVariant, RoleSchema } from "./parts.ts";
 import type { CheckGqlDocument } from "./api.ts";
 import type { GqlOperation, GqlRequest, GqlSender, ValidatedDocument } from "./operations.ts";
 
@@ -176,14 +176,14 @@ export type Prepare = (
   sender: GqlSender | undefined,
 ) => ValidatedDocument;
 
-/** `variant`: name of another surface. */
+/** `variant`: another surface. */
 export const createPrepare = (
   caches: Caches,
   schemas: Schemas,
   check: CheckGqlDocument["value"],
-  variant?: string,
+  variant?: GqlVariant,
 ): Prepare => {
-  const kept = (name: string): string => (variant === undefined ? name : `${variant} ${name}`);
+  const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const documents: Cache<DocumentSource, ReadDocument> = caches.create({
     name: kept("graphql documents"),
     make: (ask: Ask<DocumentSource>) => readDocument(ask, schemas),
@@ -213,7 +213,7 @@ export const createPrepare = (
       directives: document.directives,
       bind: (given) => {
         try {
-          const variables = readVariables(document.declared, given);
+          const variables = readVariables(document.declared, given, variant?.takesUnknownVariables);
           const { made, keep } = operations.get({ document, variables });
           return fill(made, variables, document.schema.options, () => {
             found.keep();

@@ -141,7 +141,6 @@ describe("root fields", () => {
     ["first and before", 'first: 1, before: "W10="', '"first" and "before" are not allowed at once'],
     ["a negative size", "last: -1", '"last" cannot be negative'],
     ["a cursor of nothing", 'after: "nonsense"', "the cursor is invalid, or of another order"],
-    ["an empty cursor", 'after: ""', "the cursor is invalid, or of another order"],
     ["distinct_on backwards", "last: 2, distinct_on: [kind]", '"distinct_on" goes with "first" and "after" only'],
     [
       "distinct_on of another order",
@@ -187,7 +186,7 @@ test("P-CUR-7 lists, aggregates and keys of the dialect stay, and the schema is 
   expect(query["mart_item_connection"]?.args.map(({ name }) => name).sort()).toEqual(
     ["after", "before", "distinct_on", "first", "last", "order_by", "where"].sort(),
   );
-  expect(schema.getSubscriptionType()?.getFields()["mart_item_connection"]).toBeUndefined();
+  expect(String(schema.getSubscriptionType()?.getFields()["mart_item_connection"]?.type)).toBe("mart_itemConnection!");
 });
 
 const metadata = documentOf([

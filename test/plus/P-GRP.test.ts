@@ -93,17 +93,19 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("P-GRP-2 columns that are no keys, and no keys at all, are refused", async () => {
-    const refused = (message: string) => [
-      { message, extensions: { path: "$.selectionSet.album_group_by", code: "validation-failed" } },
+  test("P-GRP-2 columns that are no keys, and no keys at all, are refused at their place (plus L3)", async () => {
+    const refused = (message: string, place: string) => [
+      { message, extensions: { path: `$.selectionSet.album_group_by.${place}`, code: "validation-failed" } },
     ];
     expect(await groups("{ album_group_by(by: [artist_id]) { title } }")).toEqual(
-      refused('the column "title" is not among those of "by"'),
+      refused('the column "title" is not among those of "by"', "selectionSet.title"),
     );
     expect(await groups("{ album_group_by(by: [artist_id], order_by: {sold: asc}) { artist_id } }")).toEqual(
-      refused('the column "sold" is not among those of "by"'),
+      refused('the column "sold" is not among those of "by"', "args.order_by"),
     );
-    expect(await groups("{ album_group_by(by: []) { artist_id } }")).toEqual(refused('"by" names no column'));
+    expect(await groups("{ x: album_group_by(by: []) { artist_id } }")).toEqual(
+      refused('"by" names no column', "args.by"),
+    );
     expect((await groups("{ album_group_by(by: [nothing]) { artist_id } }"))[0].extensions.code).toBe(
       "validation-failed",
     );

@@ -24,6 +24,14 @@ await api.sql(`
   insert into guarded select n, (array['ann', 'bob'])[n % 2 + 1] from generate_series(1, 8) as n;
   alter table guarded enable row level security;
   create policy own on guarded using (owner = current_setting('session.user_id', true));
+  create type hue as enum ('red', 'blue');
+  create domain small as int check (value < 100);
+  create table typed (u uuid, d date, b boolean, primary key (u, d, b));
+  insert into typed values ('b0c8f9f6-6a3e-4d5c-9d6e-0f4a1c2b3d4e', '2024-02-29', true), ('00000000-0000-0000-0000-000000000000', '0044-03-15 BC', false), ('00000000-0000-0000-0000-000000000001', 'infinity', false);
+  create table times (t timestamptz, s timestamp, n numeric, f float8, h hue, m small, primary key (t, s, n, f, h, m));
+  insert into times values ('2024-01-01 10:00:00.5+02', '12024-12-31 23:59:59.999999', -1.50, 1e300, 'red', 7), ('-infinity', '0001-01-01 00:00:00', 'NaN', '-Infinity', 'blue', -7), ('1900-01-01 00:00:00+00', 'infinity', 12345678901234567890, 0.1, 'red', 0);
+  create table tagged (id int primary key, tags hstore);
+  insert into tagged values (1, 'a=>1'), (2, 'b=>2');
   grant select on log_entry, pair, bare, guarded to music_reader, music_artist`);
 await api.reload();
 
@@ -120,11 +128,30 @@ describe("nodes", () => {
     ]);
   });
 
-  test("P-RLY-3 a value that the key does not take is the database's error", async () => {
-    const id = Buffer.from('[1,"public","guarded","x"]').toString("base64");
-    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors[0].extensions.code).toBe(
-      "data-exception",
-    );
+  test.each([
+    ["guarded", '"x"'],
+    ["guarded", "99999999999"],
+    ["guarded", "1.5"],
+    ["log_entry", "9223372036854775808"],
+    ["typed", '"zz"', '"2024-01-01"', "true"],
+    ["typed", '"b0c8f9f6-6a3e-4d5c-9d6e-0f4a1c2b3d4e"', '"2023-02-29"', "true"],
+    ["typed", '"b0c8f9f6-6a3e-4d5c-9d6e-0f4a1c2b3d4e"', '"2024-01-01"', "1"],
+  ])("P-RLY-3 refused: a key of another type, in %s (plus L8)", async (name, ...key) => {
+    const id = Buffer.from(`[1,"public","${name}",${key.join()}]`).toString("base64");
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).errors).toEqual([
+      {
+        message: "the global id is invalid",
+        extensions: { path: "$.selectionSet.node.args.id", code: "validation-failed" },
+      },
+    ]);
+  });
+
+  test("P-RLY-3 keys of every type lead back to their rows (plus L8)", async () => {
+    const { data } = await ask("{ typed_connection { nodes { id } } times_connection { nodes { id } } }");
+    const ids = [...data.typed_connection.nodes, ...data.times_connection.nodes].map(({ id }: any) => id);
+    expect(ids).toHaveLength(6);
+    for (const id of ids)
+      expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id })).data).toEqual({ node: { id } });
   });
 
   test("P-RLY-7 it leads to no row that the caller does not see", async () => {
@@ -218,8 +245,46 @@ describe("connections", () => {
       edges: [],
       pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: "", endCursor: "" },
     });
-    const none = await ask(`{ pair_connection(first: 0) { edges { cursor } ${PAGE} } }`);
-    expect(none.data.pair_connection.pageInfo.hasNextPage).toBe(true);
+  });
+
+  test.each(["first: 0", "last: 0"])("P-RLY-4 a page of no rows by %s has no cursors (plus L7)", async (size) => {
+    const { data } = await ask(`{ pair_connection(${size}) { edges { cursor } nodes { a } ${PAGE} } }`);
+    const isForward = size === "first: 0";
+    expect(data.pair_connection).toEqual({
+      edges: [],
+      nodes: [],
+      pageInfo: { hasNextPage: isForward, hasPreviousPage: !isForward, startCursor: "", endCursor: "" },
+    });
+  });
+
+  test("P-RLY-4 the cursor of no rows is the start, or the end (plus L7)", async () => {
+    const { data, errors } = await ask(`{
+      a: pair_connection(first: 2, after: "") { nodes { a note } pageInfo { hasPreviousPage } }
+      b: pair_connection(last: 1, before: "") { nodes { a note } pageInfo { hasNextPage } } }`);
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({
+      a: {
+        nodes: [
+          { a: 1, note: "one" },
+          { a: 1, note: "two" },
+        ],
+        pageInfo: { hasPreviousPage: false },
+      },
+      b: { nodes: [{ a: 2, note: "three" }], pageInfo: { hasNextPage: false } },
+    });
+  });
+
+  test("P-RLY-2 nodes are the rows of the edges, in both directions and in rows (plus L7)", async () => {
+    for (const window of ["first: 4", "last: 4"]) {
+      const { data } = await ask(
+        `{ log_entry_connection(${window}, order_by: {kind: asc}) { edges { node { id } } nodes { id } more: nodes { kind } } artist_connection(first: 2) { nodes { name albums_connection(first: 1) { nodes { title } edges { node { title } } } } } }`,
+      );
+      const { edges, nodes, more } = data.log_entry_connection;
+      expect(nodes).toEqual(edges.map(({ node }: any) => node));
+      expect(more).toHaveLength(4);
+      for (const { albums_connection: page } of data.artist_connection.nodes)
+        expect(page.nodes).toEqual(page.edges.map(({ node }: any) => node));
+    }
   });
 
   test("P-RLY-4 a page begins where an index finds it", async () => {
@@ -274,25 +339,55 @@ describe("connections", () => {
   });
 
   test.each([
-    ["first and last", "first: 1, last: 1", '"first" and "last" are not allowed at once'],
-    ["after and before", 'after: "W10=", before: "W10="', '"after" and "before" are not allowed at once'],
-    ["a negative size", "first: -1", '"first" cannot be negative'],
-    ["a cursor of nothing", 'first: 1, after: "nonsense"', "the cursor is invalid, or of another order"],
-    ["an empty cursor", 'first: 1, after: ""', "the cursor is invalid, or of another order"],
+    ["first and last", "first: 1, last: 1", '"first" and "last" are not allowed at once', "last"],
+    ["after and before", 'after: "W10=", before: "W10="', '"after" and "before" are not allowed at once', "before"],
+    ["first and before", 'first: 1, before: "W10="', '"first" and "before" are not allowed at once', "before"],
+    ["last and after", 'last: 1, after: "W10="', '"last" and "after" are not allowed at once', "after"],
+    ["a negative size", "first: -1", '"first" cannot be negative', "first"],
+    ["a cursor of nothing", 'first: 1, after: "nonsense"', "the cursor is invalid, or of another order", "after"],
+    ["one of nothing before", 'last: 1, before: "nonsense"', "the cursor is invalid, or of another order", "before"],
     [
       "a cursor with numbers",
       `first: 1, after: "${Buffer.from("[1,2]").toString("base64")}"`,
       "the cursor is invalid, or of another order",
+      "after",
     ],
     [
       "an order by aggregates",
       "order_by: { albums_aggregate: { count: asc } }",
       "a connection cannot be ordered by aggregates or distances",
+      "order_by",
     ],
-  ])("P-RLY-5 refused: %s", async (_what, given, message) => {
-    expect((await ask(`{ artist_connection(${given}) { edges { cursor } } }`)).errors).toEqual([
-      { message, extensions: { path: "$.selectionSet.artist_connection", code: "validation-failed" } },
-    ]);
+    [
+      "distinct_on with last",
+      "distinct_on: [name], last: 1",
+      '"distinct_on" goes with "first" and "after" only',
+      "distinct_on",
+    ],
+  ])("P-RLY-5 refused, at the argument: %s (plus L3)", async (_what, given, message, argument) => {
+    const refused = (field: string) => [
+      { message, extensions: { path: `$.selectionSet.${field}.args.${argument}`, code: "validation-failed" } },
+    ];
+    expect((await ask(`{ x: artist_connection(${given}) { edges { cursor } } }`)).errors).toEqual(
+      refused("artist_connection"),
+    );
+    if (argument === "order_by" || argument === "distinct_on") return;
+    const inRows = `{ artist_connection { edges { node { albums_connection(${given}) { edges { cursor } } } } } }`;
+    expect((await ask(inRows)).errors).toEqual(
+      refused("artist_connection.selectionSet.edges.selectionSet.node.selectionSet.albums_connection"),
+    );
+  });
+
+  test("P-RLY-5 an order by hstore is refused, since its values are not compared (plus L15)", async () => {
+    for (const address of ["/v1beta1/relay", "/v1/graphql"]) {
+      const query = "{ tagged_connection(order_by: {tags: asc}, first: 1) { edges { cursor } } }";
+      expect((await api.post(address, { headers: asAdmin(), body: { query } })).json().errors).toEqual([
+        {
+          message: "a connection cannot be ordered by values of hstore",
+          extensions: { path: "$.selectionSet.tagged_connection.args.order_by", code: "validation-failed" },
+        },
+      ]);
+    }
   });
 
   test("P-RLY-5 a cursor of another order or table is refused", async () => {
@@ -340,6 +435,25 @@ describe("the endpoint", () => {
       body: { query: '{ node(id: "") { id } }' },
     });
     expect(refused.json().errors[0].extensions.code).toBe("access-denied");
+  });
+
+  test("P-RLY-1 variables that the document does not declare are the client's own (plus M1)", async () => {
+    const found = await ask("query ($n: Int) { pair_connection(first: $n) { nodes { a } } }", {
+      n: 1,
+      connections: ["x"],
+    });
+    expect(found).toEqual({ data: { pair_connection: { nodes: [{ a: 1 }] } } });
+    const written = await ask(
+      'mutation ($id: Int!) { insert_guarded_one(object: { id: $id, owner: "x" }) { owner } delete_guarded_by_pk(id: $id) { owner } }',
+      { id: 98, connections: ["client:root:__guarded_connection"] },
+    );
+    expect(written).toEqual({ data: { insert_guarded_one: { owner: "x" }, delete_guarded_by_pk: { owner: "x" } } });
+    expect(
+      (await ask("query ($n: Int!) { pair_connection(first: $n) { nodes { a } } }", { connections: [] })).errors[0]
+        .message,
+    ).toBe('expecting a value for non-nullable variable: "n"');
+    const plain = await api.gql("query ($n: Int) { pair(limit: $n) { a } }", { n: 1, connections: [] });
+    expect(plain.errors[0].message).toBe("unexpected variables in variableValues: connections");
   });
 
   test("P-RLY-1 without the plugin the path is unknown", async () => {

@@ -99,10 +99,12 @@ export const declareVariables = (
   return { declarations, used: uses.names, unbound: uses.first.find((name) => !declarations.has(name)) };
 };
 
-/** @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
+/** `takesUnknown`: values that no variable of the document is for are passed over. @throws RelApiError G-VAR-1, 3, 4, 5,
+ *  10 */
 export const readVariables = (
   declared: DeclaredVariables,
   given: Readonly<Record<string, Json>> | null | undefined,
+  takesUnknown = false,
 ): VariableValues => {
   if (given !== undefined && given !== null && (typeof given !== "object" || Array.isArray(given)))
     throw parseFailed(
@@ -130,6 +132,7 @@ export const readVariables = (
       "$",
       misspelt(declared.unbound, declared.declarations.keys()),
     );
+  if (takesUnknown) return values;
   let unexpected: string[] | undefined;
   for (const name in given) if (!declared.used.has(name)) (unexpected ??= []).push(name);
   if (unexpected !== undefined)

@@ -113,7 +113,7 @@ const withSelection = <Result>(
     Object.defineProperty(values, name, { get, enumerable: true });
   }
   const made = make(
-    { as: selected.as, node: selected.node, arguments: values },
+    { as: selected.as, path: selected.path, node: selected.node, arguments: values },
     {
       schema: planner.schema,
       relation,

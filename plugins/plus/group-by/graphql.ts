@@ -141,22 +141,28 @@ const columnIn = (value: Expression): string | undefined => {
 };
 
 /** @throws RelApiError `validation-failed` @rule P-GRP-2 */
-const checkKeys = (by: readonly string[], read: Read, field: string): void => {
-  const refuse = (message: string): RelApiError =>
-    new RelApiError({ code: "validation-failed", status: 400, message, path: `$.selectionSet.${field}` });
-  if (by.length === 0) throw refuse('"by" names no column');
+const checkKeys = (by: readonly string[], read: Read, path: string): void => {
+  const refuse = (message: string, place: string): RelApiError =>
+    new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${place}` });
+  if (by.length === 0) throw refuse('"by" names no column', "args.by");
   const shown = read.output.flatMap((output: Output) => (output.kind === "value" ? [columnIn(output.value)] : []));
   const ordered = (read.orderBy ?? []).flatMap((term) => (term.by.kind === "column" ? [term.by.name] : []));
-  const other = [...shown, ...ordered].find((name) => name === undefined || !by.includes(name));
-  if (other !== undefined) throw refuse(`the column "${other}" is not among those of "by"`);
+  const isOther = (name: string | undefined): boolean => name === undefined || !by.includes(name);
+  const refuseOther = (name: string | undefined, place: string): void => {
+    if (name !== undefined) throw refuse(`the column "${name}" is not among those of "by"`, place);
+  };
+  const selected = shown.find(isOther);
+  refuseOther(selected, `selectionSet.${selected}`);
+  refuseOther(ordered.find(isOther), "args.order_by");
 };
 
-const rootFields = ({ build }: GqlFieldContext): GqlFields => {
+const rootFields = ({ build, scope }: GqlFieldContext): GqlFields => {
   const added: Record<string, GqlField> = {};
   for (const table of build.source.tables) {
     const { relation } = table;
     const { select } = build.rights(table);
-    if (select?.mayAggregate !== true || select.queryRootFields?.has("select_aggregate") === false) continue;
+    const offered = scope === "subscription_root" ? select?.subscriptionRootFields : select?.queryRootFields;
+    if (select?.mayAggregate !== true || offered?.has("select_aggregate") === false) continue;
     const lists = build.listArguments(table);
     const columns = lists[build.fieldName("distinct_on")];
     const type = build.object({
@@ -199,7 +205,7 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields => {
             ...list(),
             groupBy: by.map((name) => ({ kind: "column", name })),
           };
-          checkKeys(by, read, selection.node.name.value);
+          checkKeys(by, read, selection.path);
           return read;
         },
       },
@@ -215,7 +221,7 @@ export const graphqlGroupBy = definePlugin({
   apply: (hooks) =>
     hooks.buildGqlField.tap("graphql-group-by", (fields: GqlFields, context: GqlFieldContext) => {
       const { scope, fn, build, relation } = context;
-      if (scope === "query_root") return { ...fields, ...rootFields(context) };
+      if (scope === "query_root" || scope === "subscription_root") return { ...fields, ...rootFields(context) };
       const table = relation && build.table(relation);
       if (table === undefined) return fields;
       if (scope === "record" && fn === GROUP) return { ...fields, ...groupFields(context, table) };

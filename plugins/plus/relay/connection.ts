@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 import {
   columnOf,
   mapPlan,
+  relationOf,
+  relationshipOf,
   sql,
   type AggregateSpec,
   type Expression,
@@ -34,7 +36,12 @@ export const aggregates: readonly AggregateSpec[] = [
   { ...cursors, name: MORE, compile: ([size]) => sql`coalesce(count(*) > max(${size ?? sql`0`}), false)` },
   { ...cursors, name: YES, compile: () => sql`(count(*) >= 0)` },
   { ...cursors, name: NO, compile: () => sql`(count(*) < 0)` },
-  { ...cursors, name: START, compile: ([cursor]) => sql`coalesce((array_agg(${cursor ?? sql`''`}))[1], '')` },
+  {
+    ...cursors,
+    name: START,
+    compile: ([cursor, size]) =>
+      sql`coalesce((array_agg(${cursor ?? sql`''`}))[least(count(*), max(${size ?? sql`0`}), 1)::int4], '')`,
+  },
   {
     ...cursors,
     name: END,
@@ -53,19 +60,24 @@ interface Window {
 }
 
 /** @throws RelApiError @rule P-RLY-5 */
-const readWindow = ({ arguments: given, as }: GqlSelection, cap: number | undefined): Window => {
-  const path = `$.selectionSet.${as}`;
+const readWindow = ({ arguments: given, path: field }: GqlSelection, cap: number | undefined): Window => {
+  const at = (argument: string): string => `${field}.args.${argument}`;
   const { first = null, after = null, last = null, before = null } = given as Readonly<Record<string, Json>>;
-  if (first !== null && last !== null) throw windowInvalid('"first" and "last" are not allowed at once', path);
-  if (after !== null && before !== null) throw windowInvalid('"after" and "before" are not allowed at once', path);
-  if (first !== null && before !== null) throw windowInvalid('"first" and "before" are not allowed at once', path);
-  if (last !== null && after !== null) throw windowInvalid('"last" and "after" are not allowed at once', path);
+  if (first !== null && last !== null) throw windowInvalid('"first" and "last" are not allowed at once', at("last"));
+  if (after !== null && before !== null)
+    throw windowInvalid('"after" and "before" are not allowed at once', at("before"));
+  if (first !== null && before !== null)
+    throw windowInvalid('"first" and "before" are not allowed at once', at("before"));
+  if (last !== null && after !== null) throw windowInvalid('"last" and "after" are not allowed at once', at("after"));
   const asked = Number(first ?? last ?? ALL);
-  if (asked < 0) throw windowInvalid(`"${first === null ? "last" : "first"}" cannot be negative`, path);
+  const side = first === null ? "last" : "first";
+  if (asked < 0) throw windowInvalid(`"${side}" cannot be negative`, at(side));
+  const cursor = after ?? before;
   return {
     size: Math.min(asked, cap ?? ALL),
     isBackward: last !== null || before !== null,
-    cursor: after === null && before === null ? undefined : String(after ?? before),
+    // what a page of no rows has
+    cursor: cursor === null || cursor === "" ? undefined : String(cursor),
   };
 };
 
@@ -78,6 +90,16 @@ const formOf = ({ schema, name }: Relation, order: readonly OrderBy[], distinct:
 
 const isComparable = (by: Expression): boolean =>
   by.kind === "column" || by.kind === "computed" || (by.kind === "related" && isComparable(by.value));
+
+/** Its order has no operator `>`. */
+const isHstore = (by: Expression, relation: Relation | undefined, model: Model): boolean => {
+  if (by.kind === "related") {
+    const target = relation && relationshipOf(relation, by.relationship)?.target;
+    return isHstore(by.value, target && relationOf(model, target), model);
+  }
+  const type = by.kind === "column" && relation ? columnOf(relation, by.name)?.type : undefined;
+  return type !== undefined && model.types.get(type)?.name === "hstore";
+};
 
 const beyond = (
   order: readonly OrderBy[],
@@ -113,7 +135,7 @@ const pageOutput = (field: GqlOwnSelected, { cursor, size, window }: Parts): Out
   const aggregate = (fn: string, ...of: readonly Expression[]): Output => ({ kind: "aggregate", as, fn, of });
   if (name === "__typename") return typename(field);
   if (name === "startCursor" || name === "endCursor")
-    return (name === "endCursor") === isBackward ? aggregate(START, cursor) : aggregate(END, cursor, size);
+    return aggregate((name === "endCursor") === isBackward ? START : END, cursor, size);
   const isAhead = (name === "hasPreviousPage") === isBackward;
   return isAhead ? aggregate(MORE, size) : aggregate(window.cursor === undefined ? NO : YES);
 };
@@ -135,18 +157,20 @@ export const planConnection = (
   const { model, options } = context.schema;
   const window = readWindow(selection, options.dbMaxRows);
   const { where, orderBy: asked = [], distinctOn = [] } = context.list();
-  const path = `$.selectionSet.${selection.as}`;
+  const at = (argument: string): string => `${selection.path}.args.${argument}`;
   if (distinctOn.length > 0 && window.isBackward)
-    throw windowInvalid('"distinct_on" goes with "first" and "after" only', path);
+    throw windowInvalid('"distinct_on" goes with "first" and "after" only', at("distinct_on"));
   // who gives no order has the first of each by the key
   const orderBy = asked.length > 0 ? asked : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
   if (!orderBy.every(({ by }) => isComparable(by)))
-    throw windowInvalid("a connection cannot be ordered by aggregates or distances", path);
+    throw windowInvalid("a connection cannot be ordered by aggregates or distances", at("order_by"));
+  if (orderBy.some(({ by }) => isHstore(by, relation, model)))
+    throw windowInvalid("a connection cannot be ordered by values of hstore", at("order_by"));
   const forward = withKey(orderBy, relation);
   const form = formOf(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(turned) : forward;
   const [first, ...more] = forward.map(({ by }) => by);
-  if (first === undefined) throw windowInvalid("the table has no primary key", path); // connections are of tables with one
+  if (first === undefined) throw windowInvalid("the table has no primary key", selection.path); // connections are of tables with one
   const cursor: Expression = {
     kind: "apply",
     function: CURSOR,
@@ -156,20 +180,22 @@ export const planConnection = (
   const parts: Parts = { cursor, size: constant(window.size, first), window };
   const output = context.fields().map((field): Output => {
     if (field.name === "__typename") return typename(field);
+    const rowsOf = (of: readonly Output[]): Output => ({
+      kind: "nodes",
+      as: field.as,
+      of,
+      cap: window.size,
+      ...(window.isBackward && { isReversed: true }),
+    });
+    if (field.name === "nodes") return rowsOf(field.rows());
     const of = field.fields();
     return field.name === "edges"
-      ? {
-          kind: "nodes",
-          as: field.as,
-          of: of.map((one) => edgeOutput(one, parts)),
-          cap: window.size,
-          ...(window.isBackward && { isReversed: true }),
-        }
+      ? rowsOf(of.map((one) => edgeOutput(one, parts)))
       : { kind: "object", as: field.as, of: of.map((one) => pageOutput(one, parts)) };
   });
   const given = window.cursor === undefined ? undefined : readCursor(window.cursor, form, order.length, parse);
   if (window.cursor !== undefined && given === undefined)
-    throw windowInvalid("the cursor is invalid, or of another order", path);
+    throw windowInvalid("the cursor is invalid, or of another order", at(window.isBackward ? "before" : "after"));
   const typed = (value: string, { by }: OrderBy): ValueRef => {
     const type = by.kind === "column" && by.path === undefined ? columnOf(relation, by.name)?.type : undefined;
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;

@@ -27,7 +27,8 @@ export const graphqlConnections = definePlugin({
   apply: (hooks, context) => {
     const parse = (text: string) => context.service<GraphqlService>("graphql")?.parseJson(text) ?? null;
     hooks.buildGqlField.tap("graphql-connections", (fields: GqlFields, field: GqlFieldContext) => {
-      if (field.scope === "query_root") return { ...rootConnections(fields, field, parse), ...fields };
+      if (field.scope === "query_root" || field.scope === "subscription_root")
+        return { ...rootConnections(fields, field, parse), ...fields };
       if (field.scope !== "row") return fields;
       const added = Object.entries(fields).flatMap(([name, each]) => {
         const found = rowConnection(name, each, field, parse);

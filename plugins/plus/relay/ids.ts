@@ -6,6 +6,7 @@ import {
   sql,
   join,
   type Json,
+  type PgType,
   type PlanFunction,
   type Sql,
 } from "../../../core/index.ts";
@@ -54,6 +55,48 @@ export const readId = (text: string, parse: ParseJson): GlobalId => {
     key.every((value) => value !== undefined && !value.includes("\u0000"));
   if (!isRight) throw idInvalid();
   return { schema, name, key: key as readonly string[] }; // looked at above
+};
+
+const WHOLE: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = {
+  int2: [-32_768n, 32_767n],
+  int4: [-2_147_483_648n, 2_147_483_647n],
+  int8: [-9_223_372_036_854_775_808n, 9_223_372_036_854_775_807n],
+  oid: [0n, 4_294_967_295n],
+};
+
+/** A day of the calendar. */
+const isDay = (year: number, month: number, day: number): boolean =>
+  month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+
+const isMoment = (text: string, pattern: RegExp): boolean => {
+  const found = pattern.exec(text);
+  return found !== null && (text.endsWith(" BC") || isDay(Number(found[1]), Number(found[2]), Number(found[3])));
+};
+
+const TIME = "[T ](?:[01]\\d|2[0-4]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,6})?";
+const DAY = "(\\d{4,6})-(\\d\\d)-(\\d\\d)";
+const MOMENTS: Readonly<Record<string, RegExp>> = {
+  date: new RegExp(`^${DAY}(?: BC)?$`),
+  timestamp: new RegExp(`^${DAY}${TIME}(?: BC)?$`),
+  timestamptz: new RegExp(`^${DAY}${TIME}[+-]\\d\\d(?::?\\d\\d){0,2}(?: BC)?$`),
+};
+
+const SHAPES: Readonly<Record<string, RegExp>> = {
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+  bool: /^(?:true|false)$/,
+  numeric: /^-?(?:\d+(?:\.\d+)?|Infinity)$|^NaN$/,
+  float4: /^-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)$|^NaN$/i,
+  float8: /^-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)$|^NaN$/i,
+};
+
+/** Whether a value of an id is one of the type, as ids have it; of other types the database decides. */
+export const mayBe = (text: string, type: PgType | undefined): boolean => {
+  if (type === undefined) return true;
+  const bounds = WHOLE[type.name];
+  if (bounds !== undefined) return /^-?\d{1,19}$/.test(text) && BigInt(text) >= bounds[0] && BigInt(text) <= bounds[1];
+  const moment = MOMENTS[type.name];
+  if (moment !== undefined) return /^-?infinity$/.test(text) || isMoment(text, moment);
+  return SHAPES[type.name]?.test(text) ?? type.labels?.includes(text) ?? true;
 };
 
 /** What a row has for each term of the order called `form`; undefined: it is no cursor of that order. @rule P-RLY-4 */

@@ -1,9 +1,9 @@
 /** `POST /v1beta1/relay`: the tables as the Relay specification has them, with connections and global ids. */
 import { GraphQLID, GraphQLNonNull } from "graphql";
-import { columnOf, definePlugin, type Predicate } from "../../../core/index.ts";
+import { baseTypeOf, columnOf, definePlugin, type Predicate } from "../../../core/index.ts";
 import type { GqlEngine, GqlField, GqlFieldContext, GqlFields, GqlVariant, GraphqlService } from "../../graphql/api.ts";
 import { nameOf, rootConnections, rowConnection, type ParseJson } from "./fields.ts";
-import { ID, idFunction, idInvalid, readId } from "./ids.ts";
+import { ID, idFunction, idInvalid, mayBe, readId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
 import { keyedTable, Node } from "./types.ts";
 
@@ -34,8 +34,9 @@ const rootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJso
           throw idInvalid();
         const { relation } = table;
         const where = relation.primaryKey.map((column, i): Predicate => {
-          const type = model.types.get(columnOf(relation, column)?.type ?? 0)?.sqlName;
-          const operand = { ...context.bind(key[i] ?? null), ...(type !== undefined && { type }) };
+          const type = baseTypeOf(model, columnOf(relation, column)?.type ?? 0);
+          if (!mayBe(key[i] ?? "", type)) throw idInvalid();
+          const operand = { ...context.bind(key[i] ?? null), ...(type !== undefined && { type: type.sqlName }) };
           return { kind: "compare", left: { kind: "column", name: column }, operator: "eq", operand };
         });
         return {
@@ -95,6 +96,7 @@ const rowFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson
 
 const variantOf = (parse: ParseJson): GqlVariant => ({
   name: "relay",
+  takesUnknownVariables: true, // `@appendNode(connections: $connections)` is the client's alone
   fields: (fields, context) => {
     if (context.scope === "query_root") return rootFields(fields, context, parse);
     if (context.scope === "subscription_root") return {};

@@ -87,6 +87,10 @@ export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectT
             ),
           ),
         },
+        nodes: {
+          type: new GraphQLNonNull(new GraphQLList(required(row))),
+          description: "the rows of the edges, without their cursors",
+        },
         pageInfo: { type: required(PageInfo) },
       }),
     });
