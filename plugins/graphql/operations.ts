@@ -13,6 +13,7 @@ import type {
   Plan,
   Planned,
   Session,
+  Program,
 } from "../../core/index.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
@@ -79,6 +80,16 @@ export interface GqlCall {
   readonly path: string;
   /** The JSON text of the field. */
   run(asked: GqlAsked): Promise<string>;
+  /** What a live query runs in its place; undefined: the field cannot be live. */
+  readonly live: ((session: Session) => GqlLiveCall) | undefined;
+}
+
+export interface GqlLiveCall {
+  readonly program: Program;
+  /** The JSON text of the field. @throws RelApiError */
+  text(body: string | null): string;
+  /** As the function tells an error. */
+  told(error: unknown): unknown;
 }
 
 /** What functions load for the body of one step. */
@@ -140,8 +151,8 @@ export interface GqlEngine {
   prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
   /** Runs it; the text of the `data` object. @throws RelApiError */
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
-  /** The text of the `data` object from the bodies of the steps. */
-  assemble(operation: GqlOperation, bodies: readonly (string | null)[]): string;
+  /** The text of the `data` object from the bodies of the steps, and the texts of the calls. */
+  assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
   /** The same with what functions load for it. @throws RelApiError */
   complete(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
   /** JSON whose numbers keep all their digits, for `readRequest`. @throws SyntaxError */

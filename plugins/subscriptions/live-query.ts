@@ -1,7 +1,7 @@
 /** Live queries of the GraphQL surface, and what every source shares. */
 import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../core/index.ts";
 import { answeredByFunction } from "./errors.ts";
-import type { GqlEngine, GqlOperation, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
+import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
 import type { LiveQuery, LiveSource } from "./api.ts";
 
 /** @throws RelApiError `missing-session-variable` */
@@ -18,6 +18,8 @@ class GraphqlSource implements LiveSource {
   readonly #request: GqlRequest;
   readonly #session: Session;
   readonly #settings: Execution["settings"];
+  /** Of the plan in force. */
+  #told: ((error: unknown) => unknown) | undefined;
 
   constructor(
     context: PluginContext,
@@ -40,14 +42,22 @@ class GraphqlSource implements LiveSource {
 
   #planOf(document: ValidatedDocument): LiveQuery {
     const operation = document.bind(this.#request.variables);
-    if (operation.calls.length > 0) throw answeredByFunction(operation.calls[0]?.path);
+    const calls = operation.calls.map(({ live, path }) => {
+      if (live === undefined || operation.loads.length > 0) throw answeredByFunction(path);
+      return { ...live(this.#session), path };
+    });
+    this.#told = calls[0]?.told;
     operation.keep();
-    return new GraphqlQuery(this.#context, this.#engine, operation, this.#session, this.#settings);
+    return new GraphqlQuery(this.#context, this.#engine, operation, calls, this.#session, this.#settings);
   }
 
   encodeError(error: unknown): string {
-    return this.#engine.encodeErrors(error, this.#session).body;
+    return this.#engine.encodeErrors(this.#told?.(error) ?? error, this.#session).body;
   }
+}
+
+interface LiveCall extends GqlLiveCall {
+  readonly path: string;
 }
 
 class GraphqlQuery implements LiveQuery {
@@ -60,26 +70,32 @@ class GraphqlQuery implements LiveQuery {
   readonly complete: LiveQuery["complete"];
   readonly #engine: GqlEngine;
   readonly #operation: GqlOperation;
+  readonly #calls: readonly LiveCall[];
 
   constructor(
     context: PluginContext,
     engine: GqlEngine,
     operation: GqlOperation,
+    calls: readonly LiveCall[],
     session: Session,
     settings: Execution["settings"],
   ) {
     const { steps, outputs, loads } = operation;
     this.#engine = engine;
     this.#operation = operation;
+    this.#calls = calls;
     this.session = session;
     this.schema = context.model().schemas[0] ?? "public";
     this.settings = settings;
-    this.programs = steps.map(({ planned, values, path }) => ({
-      program: context.prepare(planned, session, "graphql"),
-      // as long as they are: they grew
-      values: values.slice(),
-      path,
-    }));
+    this.programs = [
+      ...steps.map(({ planned, values, path }) => ({
+        program: context.prepare(planned, session, "graphql"),
+        // as long as they are: they grew
+        values: values.slice(),
+        path,
+      })),
+      ...calls.map(({ program, path }) => ({ program, values: [], path })),
+    ];
     // the usual one is its one body, whatever the selection is called
     this.form =
       outputs.length === 1 && "bundle" in (outputs[0] ?? {}) && loads.length === 0
@@ -90,11 +106,13 @@ class GraphqlQuery implements LiveQuery {
 
   get read(): Plan | undefined {
     const { steps } = this.#operation;
-    return steps.length === 1 ? steps[0]?.planned.plan : undefined;
+    return this.programs.length === 1 ? steps[0]?.planned.plan : undefined;
   }
 
   assemble(bodies: readonly (string | null)[]): string {
-    return this.#engine.assemble(this.#operation, bodies);
+    const { length } = this.#operation.steps;
+    const texts = this.#calls.map(({ text }, i) => text(bodies[length + i] ?? null));
+    return this.#engine.assemble(this.#operation, bodies, texts);
   }
 }
 

@@ -1,7 +1,8 @@
 /** What the preset `plus` leaves as the contracts have it. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { fullCompat, plus } from "../../presets/index.ts";
-import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { initiated, startLive, subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { INTROSPECTION, typeText, type SchemaInput, type SchemaType } from "../support/schema.ts";
 
@@ -92,5 +93,137 @@ describe("P-GEN-2 the types of the dialect", () => {
     );
     expect(errors).toBeUndefined();
     expect(data).toEqual({ a: [{ id: 2 }, { id: 1 }], b: [{ id: 1 }, { id: 2 }] });
+  });
+});
+
+describe("P-GEN-4 live queries", () => {
+  const native = {
+    native_queries: [
+      {
+        root_field_name: "names_from",
+        arguments: { least: { type: "integer" } },
+        code: "select id, name from public.live_name where id >= {{least}}",
+        returns: "named",
+      },
+      {
+        root_field_name: "faulty_names",
+        arguments: { by: { type: "integer" } },
+        code: "select id / {{by}} as id, name from public.live_name",
+        returns: "named",
+      },
+    ],
+    logical_models: [
+      {
+        name: "named",
+        fields: [
+          { name: "id", type: "integer", nullable: false },
+          { name: "name", type: "text", nullable: false },
+        ],
+        select_permissions: permissions({
+          reader: { columns: ["id", "name"], filter: { id: { _lte: "X-Hasura-Upto" } } },
+        }),
+      },
+    ],
+  };
+  const open = async () => {
+    const first = await startApi(forGraphql());
+    await first.sql(`
+      create table if not exists public.live_name (id int primary key, name text, kind text);
+      create schema if not exists public_history;
+      create table if not exists public_history.live_name (id int, name text, kind text, valid_from timestamptz not null, valid_to timestamptz);
+      truncate public.live_name, public_history.live_name;
+      insert into public.live_name values (1, 'a', 'x'), (2, 'b', 'x');
+      insert into public_history.live_name values (1, 'a', 'x', '2020-01-01', null)`);
+    await first.close();
+    return startLive(
+      forGraphql({
+        preset: plus,
+        liveQueryInterval: 20,
+        metadata: documentOf([table("live_name"), table("studio")], {}, native),
+      }),
+    );
+  };
+
+  test("P-GEN-4 the subscription root has the fields of the query root (plus M12)", async () => {
+    const api = await open();
+    const { data } = await api.gql(INTROSPECTION);
+    const fieldsOf = (type: string) =>
+      data.__schema.types
+        .find(({ name }: SchemaType) => name === type)
+        .fields.map(({ name, type: of, args }: any) => [
+          name,
+          typeText(of),
+          args.map((one: any) => [one.name, typeText(one.type)]),
+        ]);
+    const fields = fieldsOf("query_root");
+    expect(fields.map(([name]: [string]) => name)).toEqual(
+      expect.arrayContaining(["live_name_group_by", "live_name_connection", "live_name_as_of", "names_from"]),
+    );
+    expect(fieldsOf("subscription_root")).toEqual(fields);
+    await api.close();
+  });
+
+  test.each<[string, string, unknown, unknown]>([
+    [
+      "groups",
+      "live_name_group_by(by: [kind], order_by: {count: desc}) { kind aggregate { count } }",
+      [{ kind: "x", aggregate: { count: 2 } }],
+      [{ kind: "x", aggregate: { count: 3 } }],
+    ],
+    [
+      "connections",
+      "live_name_connection(last: 1) { nodes { name } pageInfo { hasPreviousPage } }",
+      { nodes: [{ name: "b" }], pageInfo: { hasPreviousPage: true } },
+      { nodes: [{ name: "c" }], pageInfo: { hasPreviousPage: true } },
+    ],
+    [
+      "rows as they were",
+      'live_name_as_of(at: "2024-01-01", order_by: {id: asc}) { name }',
+      [{ name: "a" }],
+      [{ name: "a" }, { name: "c" }],
+    ],
+    [
+      "native queries",
+      "names_from(args: {least: 2}, order_by: {id: asc}) { i: id name __typename }",
+      [{ i: 2, name: "b", __typename: "named" }],
+      [
+        { i: 2, name: "b", __typename: "named" },
+        { i: 3, name: "c", __typename: "named" },
+      ],
+    ],
+  ])("P-GEN-4 %s are live (plus M12)", async (_, field, before, after) => {
+    const api = await open();
+    const socket = await initiated(api);
+    subscribe(socket, "1", `subscription { found: ${field} }`);
+    expect(await socket.next()).toMatchObject({ type: "next", payload: { data: { found: before } } });
+    await api.sql(
+      "insert into public.live_name values (3, 'c', 'x'); insert into public_history.live_name values (3, 'c', 'x', '2021-01-01', null)",
+    );
+    expect(
+      await socket.next(({ payload }) => JSON.stringify(payload.data.found) !== JSON.stringify(before)),
+    ).toMatchObject({
+      payload: { data: { found: after } },
+    });
+    await socket.close();
+    await api.close();
+  });
+
+  test("P-GEN-4 a native query has the rows of its role, and its errors are those of a query (plus M12)", async () => {
+    const api = await open();
+    const reader = await initiated(api, { headers: asAdmin("reader", { upto: "1" }) });
+    subscribe(reader, "1", "subscription { names_from(args: {least: 0}) { id } }");
+    expect(await reader.next()).toMatchObject({ type: "next", payload: { data: { names_from: [{ id: 1 }] } } });
+    const socket = await initiated(api);
+    for (const field of ["faulty_names(args: {by: 0}) { id }", "names_from(args: {least: 1}) { name }"]) {
+      await api.sql("insert into public.live_name values (9, null, 'x') on conflict do nothing");
+      const plain = await api.gql(`{ ${field} }`);
+      expect(plain.errors).toHaveLength(1);
+      subscribe(socket, "1", `subscription { ${field} }`);
+      expect((await socket.next()).payload).toEqual(plain);
+      socket.send({ id: "1", type: "complete" });
+    }
+    await reader.close();
+    await socket.close();
+    await api.close();
   });
 });

@@ -53,6 +53,54 @@ const ids = ({ data, errors }: any): readonly number[] => {
   return (Object.values(data)[0] as readonly { readonly id: number }[]).map(({ id }) => id);
 };
 
+test("P-NAT-7 null where the model has none is an error that names the field (plus M7)", async () => {
+  const model = (name: string, fields: readonly Entry[]): Entry => ({ name, fields });
+  const query = (name: string, code: string, returns: string): Entry => ({ root_field_name: name, code, returns });
+  const odd = await start(
+    documentOf(
+      [table("album")],
+      {},
+      {
+        native_queries: [
+          query("no_number", "select null::int as number", "numbered"),
+          query("no_list", "select null::int[] as list", "listed"),
+          query("gap", "select array[1, null] as list", "listed"),
+          query("none", "select null::int as number where false", "numbered"),
+        ],
+        logical_models: [
+          model("numbered", [{ name: "number", type: "integer", nullable: false }]),
+          model("listed", [{ name: "list", type: { array: { scalar: "int" } } }]),
+        ],
+      },
+    ),
+  );
+  const refused = (name: string, message: string) => ({
+    errors: [{ message, extensions: { path: `$.selectionSet.${name}`, code: "postgres-error" } }],
+  });
+  expect(await odd.gql("{ no_number { n: number } }")).toEqual(
+    refused(
+      "no_number",
+      'the native query "no_number" gives null for the field "number" of the logical model "numbered", which is not nullable',
+    ),
+  );
+  expect(await odd.gql("{ no_list { list } }")).toEqual(
+    refused(
+      "no_list",
+      'the native query "no_list" gives null for the field "list" of the logical model "listed", which is not nullable',
+    ),
+  );
+  expect(await odd.gql("{ gap { list } }")).toEqual(
+    refused(
+      "gap",
+      'the native query "gap" gives a list with null in it for the field "list" of the logical model "listed", which is not nullable',
+    ),
+  );
+  expect(await odd.gql("{ none { number } no_number { __typename } }")).toEqual({
+    data: { none: [], no_number: [{ __typename: "numbered" }] },
+  });
+  await odd.close();
+});
+
 describe("P-NAT-1 fields of the query root", () => {
   test("with arguments, conditions, order and window", async () => {
     const all = ids(await api.gql("{ all_sales(order_by: {id: asc}) { id } }"));

@@ -1,11 +1,12 @@
 /** Fields that a function of a plugin answers: what it is asked, and its result as what is selected of it. @rule X-GQL-4 */
 import { getNamedType, isListType, isNonNullType, isObjectType, type GraphQLOutputType } from "graphql";
-import type { Json } from "../../../core/index.ts";
+import { isRelApiError, type Json } from "../../../core/index.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
-import type { GqlCall } from "../operations.ts";
-import type { GqlFunctionRequest, GqlSelected } from "../parts.ts";
+import { functionRefused } from "../errors.ts";
+import type { GqlCall, GqlLiveCall } from "../operations.ts";
+import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
 import { argumentLeaves } from "./custom.ts";
 import type { CustomPart, FunctionField, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
@@ -94,13 +95,25 @@ export const argumentsOf = ({ leaves }: FunctionField, variables: VariableValues
 export interface CallTemplate {
   readonly field: FunctionField;
   readonly run: PartServedBy<"run">["run"];
+  readonly live: PartServedBy<"run">["live"];
 }
 
-export const fillCall = ({ field, run }: CallTemplate, variables: VariableValues): GqlCall => {
+/** As it is answered once, but by a statement. */
+const liveCall = (field: FunctionField, { program, read, told }: GqlLiveField): GqlLiveCall => ({
+  program,
+  text: (body) => field.text(read(body ?? "null")),
+  told: (error) => {
+    const known = told(error);
+    return isRelApiError(known) ? functionRefused(known, field.path) : known;
+  },
+});
+
+export const fillCall = ({ field, run, live }: CallTemplate, variables: VariableValues): GqlCall => {
   const asked = { arguments: argumentsOf(field, variables), selection: field.selection(variables) };
   return {
     origin: field.origin,
     path: field.path,
     run: async (by) => field.text(await run({ ...by, ...asked })),
+    live: live && ((session) => liveCall(field, live({ ...asked, session }))),
   };
 };

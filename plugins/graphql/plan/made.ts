@@ -19,5 +19,5 @@ export const isCall = (selected: Selected): selected is Selected & { readonly pa
 
 export const planCall = (planner: Planner, selected: Selected, part: CallPart, { calls }: Made): GqlOutput => ({
   as: selected.as,
-  call: calls.push({ field: planFunctionField(planner, selected, part), run: part.run }) - 1,
+  call: calls.push({ field: planFunctionField(planner, selected, part), run: part.run, live: part.live }) - 1,
 });

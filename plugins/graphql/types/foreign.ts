@@ -30,7 +30,8 @@ const checked = (plugin: string, name: string, field: GqlField, context: GqlFiel
     new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
   const way = wayOf(part);
   const ways = WAYS[context.scope] ?? [];
-  if (way === undefined || !ways.includes(way))
+  const isLive = context.scope === "subscription_root" && "live" in part;
+  if (way === undefined || !(ways.includes(way) || isLive))
     throw refuse(
       ways.length === 0
         ? `no field of a plugin's own can be served in ${context.scope}`

@@ -16,10 +16,11 @@ import type {
   GqlFieldContext,
   GqlFields,
   GqlFunctionRequest,
+  GqlLiveField,
   GraphqlService,
 } from "../../graphql/api.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
-import { readNative, withoutRefused, type NativeQuery } from "./document.ts";
+import { isEntry, readNative, withoutRefused, type NativeQuery } from "./document.ts";
 import { nativeProgram, trialOf } from "./statement.ts";
 import { described, queryTypes, rowsType } from "./types.ts";
 
@@ -69,15 +70,65 @@ const refusedByDatabase = async (
 const LOGIN_PATH = sql`select pg_catalog.set_config('search_path', reset_val, true)
   from pg_catalog.pg_settings where name = 'search_path'`;
 
+/** Where the SQL gives null and the logical model says that there is none. @throws RelApiError that names the field */
+const refuseNulls = (
+  query: NativeQuery,
+  rows: Json,
+  selection: GqlFunctionRequest["selection"],
+  queries: ReadonlyMap<string, NativeQuery>,
+): void => {
+  const refuse = (field: string, what: string): RelApiError =>
+    new RelApiError({
+      code: "postgres-error",
+      status: 400,
+      message: `the native query "${query.name}" gives ${what} for the field "${field}" of the logical model "${query.returns.name}", which is not nullable`,
+    });
+  for (const row of Array.isArray(rows) ? (rows as readonly Json[]) : [rows]) {
+    if (!isEntry(row)) continue;
+    for (const { name, key, selection: inner } of selection) {
+      const value = row[key] ?? null;
+      const field = query.returns.fields.find((one) => one.name === name);
+      const target = queries.get(query.relationships.get(name)?.target ?? "");
+      if (field !== undefined && !field.isNullable && value === null) throw refuse(name, "null");
+      if (field?.type.element !== undefined && Array.isArray(value) && value.includes(null))
+        throw refuse(name, "a list with null in it");
+      if (target !== undefined) refuseNulls(target, value, inner, queries);
+    }
+  }
+};
+
+/** What asks one, as the caller. */
+const statementOf = (
+  context: PluginContext,
+  query: NativeQuery,
+  { arguments: args, session, selection }: Omit<GqlFunctionRequest, "signal">,
+): GqlLiveField => {
+  const model = context.model();
+  const queries = new Map(queriesOf(model).map((one) => [one.name, one]));
+  return {
+    program: nativeProgram(
+      query,
+      { arguments: args, session, selection },
+      { model, registry: context.registry, queries },
+    ),
+    read: (body) => {
+      const rows = context.service<GraphqlService>("graphql")?.parseJson(body) ?? [];
+      refuseNulls(query, rows, selection, queries);
+      return rows;
+    },
+    told: (error) => {
+      if (isRelApiError(error))
+        context.logger.warn(`native query ${query.name} failed`, { code: error.code, reason: error.message });
+      return toldError(error);
+    },
+  };
+};
+
 /** Runs one as the caller, before the transaction of the request. */
 const run = async (context: PluginContext, query: NativeQuery, request: GqlFunctionRequest): Promise<Json> => {
-  const { session, selection, signal } = request;
+  const { session, signal } = request;
   const model = context.model();
-  const program = nativeProgram(
-    query,
-    { arguments: request.arguments, session, selection },
-    { model, registry: context.registry, queries: new Map(queriesOf(model).map((one) => [one.name, one])) },
-  );
+  const { program, read, told } = statementOf(context, query, request);
   try {
     const [row] = await context.execute({
       session,
@@ -93,12 +144,9 @@ const run = async (context: PluginContext, query: NativeQuery, request: GqlFunct
         return () => signal.removeEventListener("abort", listener);
       },
     });
-    const text = row?.["body"] ?? "[]";
-    return context.service<GraphqlService>("graphql")?.parseJson(text) ?? [];
+    return read(row?.["body"] ?? "[]");
   } catch (error) {
-    if (isRelApiError(error))
-      context.logger.warn(`native query ${query.name} failed`, { code: error.code, reason: error.message });
-    throw toldError(error);
+    throw told(error);
   }
 };
 
@@ -124,7 +172,7 @@ export const nativeQueries = definePlugin({
     const typesBy = new WeakMap<GqlBuild, ReturnType<typeof queryTypes>>();
     hooks.buildGqlField.tap(PART, (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
       const queries = queriesOf(model);
-      if (scope !== "query_root" || queries.length === 0) return fields;
+      if ((scope !== "query_root" && scope !== "subscription_root") || queries.length === 0) return fields;
       let typesOf = typesBy.get(build);
       if (typesOf === undefined) typesBy.set(build, (typesOf = queryTypes(build, queries)));
       const added: Record<string, GqlField> = {};
@@ -137,7 +185,11 @@ export const nativeQueries = definePlugin({
             ...described(query),
             args: { ...types.args, ...types.listArgs },
           },
-          toPlan: { kind: "custom", run: (request) => run(context, query, request) },
+          toPlan: {
+            kind: "custom",
+            run: (request) => run(context, query, request),
+            live: (request) => statementOf(context, query, request),
+          },
         };
       }
       return { ...added, ...fields }; // a table's field of that name wins

@@ -112,7 +112,7 @@ const asItWas = (read: Read, model: Model, at: ValueRef): Read => {
 /** `artist_as_of(at: "2024-05-01", where: …, order_by: …)`. @rule P-HIS-6 */
 const fieldsAsOf = (fields: GqlFields, { scope, build, model }: GqlFieldContext): GqlFields => {
   const time = build.valueType("timestamptz");
-  if (scope !== "query_root" || time === undefined) return fields;
+  if ((scope !== "query_root" && scope !== "subscription_root") || time === undefined) return fields;
   const args = { at: { type: new GraphQLNonNull(build.valueInput(time)) } };
   const added = build.source.tables.flatMap((table) => {
     const description = `rows of the table "${table.relation.name}" as they were`;
