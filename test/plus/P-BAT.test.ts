@@ -44,6 +44,8 @@ await database.query(`
   end $$;
   create function press.set_by_text(command text) returns void language plpgsql as $$ begin execute command; end $$;
   create function press.set_as_owner(command text) returns void language plpgsql security definer as $$ begin execute command; end $$;
+  create function press.first_author() returns text language plpgsql stable as
+    $$ begin return (select name from author order by id limit 1); end $$;
   create function press.seen_settings() returns json language sql stable as $$
     select json_object_agg(name, setting) from pg_settings where source = 'session' and name not in ('jit', 'transaction_read_only')
   $$;
@@ -474,6 +476,17 @@ describe("the transaction", () => {
     expect(vault.body).toEqual([]);
     expect(seen.body).toEqual(alone.body);
     expect((await api.get("/api/vault?select=body")).json()).toEqual([]);
+  });
+
+  test("P-BAT-5 R-TX-16 temporary tables of one request are gone in the next (S4)", async () => {
+    const answer = await batch([
+      setting("create temp table author (id int); create temp table scratch (id int) on commit drop"),
+      { path: "/author?select=name&name=eq.Ann" },
+      setting("create temp table scratch (id int); create temp view author as select 1 as id"),
+      { path: "/rpc/first_author" },
+    ]);
+    expect(answer.status, answer.text).toBe(200);
+    expect([answer.json()[1].body, answer.json()[3].body]).toEqual([[{ name: "Ann" }], "Ann"]);
   });
 
   test("P-BAT-2 a text stays a text, whatever it begins with", async () => {

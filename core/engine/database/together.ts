@@ -26,11 +26,12 @@ interface Parts {
 
 const DISCARD_PLANS = plain("discard plans");
 
-/** Each execution begins with the settings of the connection, whatever earlier ones and their functions have set. It
- *  begins as the login role, because settings of a role may be for superusers. `reset all` resets settings that only
+/** Each execution begins with the settings of the connection and without temporary tables, whatever earlier ones and
+ *  their functions have left. It begins as the login role, because settings of a role may be for superusers. `reset all` resets settings that only
  *  superusers may change as well, but neither of the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
   plain("reset all"),
+  plain("discard temp"),
   plain("set local session authorization default"),
   plain("set local role none"),
 ];
