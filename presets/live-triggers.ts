@@ -1,11 +1,12 @@
 /** `relapi live-triggers`: prints the SQL that installs the triggers of notify-changes, and ends. */
-import { compose, presetError, relApi, type RelApiOptions } from "../core/index.ts";
+import { presetError, type RelApiOptions } from "../core/index.ts";
 import { liveTriggers } from "../plugins/subscriptions/index.ts";
-import { fullCompat } from "./full-compat.ts";
+import { withApi } from "./cli/open-api.ts";
+import { readEnvironment } from "./environment.ts";
 
 export { liveTriggers };
 
-/** @throws RelApiError `preset` without a DATABASE_URL */
+/** @throws RelApiError `preset` without a DATABASE_URL, and when the schema cannot be loaded */
 export const buildLiveTriggers = async (options: RelApiOptions): Promise<string> => {
   if (options.databaseUrl === undefined)
     throw presetError("live-triggers requires DATABASE_URL: the embedded database is polled");
@@ -13,11 +14,5 @@ export const buildLiveTriggers = async (options: RelApiOptions): Promise<string>
   const text = new Promise<string>((resolve) => {
     take = resolve;
   });
-  const api = relApi(compose(fullCompat({ ...options, logLevel: "error" }), liveTriggers(take)));
-  try {
-    await api.ready;
-    return await text;
-  } finally {
-    await api.close();
-  }
+  return withApi({ options, server: readEnvironment({}).server }, () => text, undefined, [liveTriggers(take)]);
 };

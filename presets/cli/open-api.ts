@@ -8,6 +8,7 @@ import {
   type Logger,
   type Model,
   type PluginContext,
+  type PresetPart,
   type RelApi,
   type RelApiOptions,
 } from "../../core/index.ts";
@@ -44,11 +45,12 @@ const openOn = async ({ database }: RelApiOptions, open: () => RelApi): Promise<
   }
 };
 
-/** `apply`: while plugins are applied. @throws RelApiError `preset` when the schema cannot be loaded */
+/** `apply`: while plugins are applied. `parts`: further plugins. @throws RelApiError `preset` when the schema cannot be loaded */
 export const withApi = async <Result>(
   settings: EnvironmentSettings,
   work: (open: OpenApi) => Result | Promise<Result>,
   apply?: (context: PluginContext) => void,
+  parts: readonly PresetPart[] = [],
 ): Promise<Result> => {
   const options = await withDatabase(settings);
   const warnings: string[] = [];
@@ -74,7 +76,7 @@ export const withApi = async <Result>(
     },
   });
   const api = await openOn(options, () =>
-    relApi(compose(presetNamed(settings.server.preset)({ ...options, logger }), commandLine)),
+    relApi(compose(presetNamed(settings.server.preset)({ ...options, logger }), commandLine, ...parts)),
   );
   try {
     await Promise.race([api.ready, failed]);

@@ -209,7 +209,11 @@ describe("settings files", () => {
     ]);
   });
 
-  test("C-CLI-4 a command that needs a database says so", async () => {
+  test("C-CLI-4 a command that needs a database says so, also where it is away (faults 9)", async () => {
+    const away = { DATABASE_URL: "postgres://x@127.0.0.1:1/x" };
+    const failed = await relapi(["live-triggers"], away);
+    expect(failed).toEqual(await relapi(["openapi"], away));
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
     expect(await relapi(["live-triggers"])).toEqual({
       code: 1,
       stdout: "",
