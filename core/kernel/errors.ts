@@ -179,6 +179,15 @@ export const columnUnknown = (row: string, name: string, near: readonly string[]
     hint: nearHint(row, near),
   });
 
+/** No ordering of this name is for the type of the column. `types`: those that have one. @rule X-ORD-4 */
+export const orderingUnknown = (ordering: string, type: string, types: Iterable<string>): RelApiError =>
+  new RelApiError({
+    code: "42883",
+    status: 404,
+    message: `the ordering "${ordering}" does not exist for the type ${type}`,
+    hint: `The ordering "${ordering}" is for ${[...types].join(", ")}.`,
+  });
+
 /** A column of a conflict target; the database names it without its relation. @rule R-NAM-1 R-UPS-1 */
 export const targetColumnUnknown = (relation: string, name: string, near: readonly string[] = []): RelApiError =>
   new RelApiError({

@@ -313,3 +313,25 @@ test("P-NEA-5 without the plugin its names are unknown", async () => {
   const preferred = await plain.get("/spot?limit=1", { headers: { prefer: "distance=column, handling=strict" } });
   expect(preferred.json().code).toBe("PGRST122");
 });
+
+test("P-NEA-5 X-ORD-4 a type without a distance is refused with those that have one (L2)", async () => {
+  await api.sql(
+    "create table price (id int primary key, total numeric, lasts interval); grant select on price to sea_anon",
+  );
+  await api.reload();
+  for (const [column, type] of [
+    ["total", "numeric"],
+    ["lasts", "interval"],
+  ] as const) {
+    const answer = await api.get(`/price?select=id&order=${column}.nearest(5)`);
+    expect([answer.status, answer.json()]).toEqual([
+      404,
+      {
+        code: "42883",
+        message: `the ordering "nearest" does not exist for the type ${type}`,
+        details: null,
+        hint: expect.stringMatching(/^The ordering "nearest" is for point, .*int4, .*float8, .*timestamptz/),
+      },
+    ]);
+  }
+});

@@ -1,5 +1,5 @@
 /** Values computed from the row at hand. */
-import { columnUnknown, orderByEmbedImpossible } from "../../kernel/errors.ts";
+import { columnUnknown, orderByEmbedImpossible, orderingUnknown } from "../../kernel/errors.ts";
 import { routineOfRow } from "../model/computed.ts";
 import { systemColumnType } from "../model/system-columns.ts";
 import { baseTypeOf, columnOf, relationOf, type Column, type PgType, type Routine } from "../model/model.ts";
@@ -138,14 +138,21 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     case "ordering": {
       const inner = compileExpression(compiler, expression.of, scope);
       const specs = compiler.registry.orderings.filter(({ name }) => name === expression.ordering);
-      const spec = specs.find((one) => matchesType(one, inner.type)) ?? specs[0];
-      if (spec === undefined) throw badPlan(`no plugin declares the ordering "${expression.ordering}"`);
+      const [first] = specs;
+      if (first === undefined) throw badPlan(`no plugin declares the ordering "${expression.ordering}"`);
+      const spec = specs.find((one) => matchesType(one, inner.type));
+      if (spec === undefined && inner.type !== undefined)
+        throw orderingUnknown(expression.ordering, inner.type.sqlName, new Set(specs.flatMap(({ types }) => types)));
       const operands = expression.operands.map((ref, i) => {
-        const { type } = spec.operands[i] ?? {};
+        const { type } = (spec ?? first).operands[i] ?? {};
         const declared = type === undefined ? inner.type : typeNamed(compiler, type);
         return compileValue(compiler, { type: declared?.sqlName ?? type, ...ref } as ValueRef); // the reference with a type
       });
-      return { sql: spec.compile(inner.sql, operands, compiler.model), type: undefined, declared: undefined };
+      return {
+        sql: (spec ?? first).compile(inner.sql, operands, compiler.model),
+        type: undefined,
+        declared: undefined,
+      };
     }
     case "aggregate": {
       const of = expression.of.map((one) => compileExpression(compiler, one, scope));
