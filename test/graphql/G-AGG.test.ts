@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { gqlCases } from "../support/cases.ts";
 import { gqlApi } from "./start.ts";
 
@@ -36,6 +37,24 @@ gqlCases(api, [
       c: { aggregate: { count: 3, sum: { id: 8 } } },
     },
   },
+  {
+    title: "G-OUT-8 sum, max and min of money",
+    query: "{ specimen_aggregate { aggregate { sum { c_money } max { c_money } min { c_money } } } }",
+    data: {
+      specimen_aggregate: {
+        aggregate: {
+          sum: { c_money: expect.any(String) },
+          max: { c_money: expect.any(String) },
+          min: { c_money: expect.any(String) },
+        },
+      },
+    },
+  },
+  ...["avg", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"].map((fn) => ({
+    title: `G-OUT-8 PostgreSQL has no ${fn} of money (field F7)`,
+    query: `{ specimen_aggregate { aggregate { ${fn} { c_money } } } }`,
+    error: { message: "database query error", code: "unexpected" },
+  })),
   {
     title: "G-AGG-3 count of columns",
     query: `{ album_aggregate { aggregate { all: count price: count(columns: [price]) row: count(columns: [price, sold]) kinds: count(columns: sold, distinct: true)
