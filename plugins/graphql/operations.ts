@@ -80,7 +80,7 @@ export interface GqlCall {
   readonly path: string;
   /** The JSON text of the field. */
   run(asked: GqlAsked): Promise<string>;
-  /** What a live query runs in its place; undefined: the field cannot be live. */
+  /** Gives the statement that a live query runs instead. It is undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
 }
 

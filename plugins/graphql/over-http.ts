@@ -37,7 +37,7 @@ const rangesOf = (accept: string): ReadonlyMap<string, number> =>
 const badMedia = (status: 406 | 415, message: string): RelApiError =>
   new RelApiError({ code: "bad-request", status, message, path: "$" });
 
-/** Whoever names none, or any type, gets plain JSON. @throws RelApiError 406 */
+/** A client that names no type, or accepts any type, gets plain JSON. @throws RelApiError 406 */
 const formFor = (accept: string | undefined): Form => {
   if (accept === undefined || accept.trim() === "") return PLAIN;
   const ranges = rangesOf(accept);
@@ -53,7 +53,7 @@ type Asking = Pick<Exchange, "header">;
 export const negotiated = (exchange: Asking, isStrict: boolean): Form =>
   isStrict ? formFor(exchange.header("accept")) : DIALECT;
 
-/** For errors, which are told whatever the client accepts. */
+/** The form of errors, which are sent even if the client accepts neither type. */
 export const formOfErrors = (exchange: Asking, isStrict: boolean): Form => {
   try {
     return negotiated(exchange, isStrict);

@@ -21,7 +21,7 @@ export const operatorName = ({ graphql, name }: OperatorSpec): string | undefine
 /** `undefined`: it is not in GraphQL. */
 export const aggregateName = ({ graphql, name }: AggregateSpec): string | undefined => offered(graphql, name);
 
-/** What follows the name of the column. `undefined`: it is not in GraphQL. */
+/** The ending of its field, behind the name of the column. It is undefined if GraphQL does not have the ordering. */
 export const orderingName = ({ graphql, name }: OrderingSpec): string | undefined => offered(graphql, name);
 
 /** Beside the operands of an ordering, none of which may have this name. */

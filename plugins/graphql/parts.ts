@@ -178,7 +178,7 @@ export type GqlService =
       ) => readonly Json[] | Promise<readonly Json[]>;
     };
 
-/** What a live query runs in place of the function. */
+/** The statement that a live query runs instead of the function. */
 export interface GqlLiveField {
   /** One statement that reads, with a column `body`. */
   readonly program: Program;

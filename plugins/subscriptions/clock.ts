@@ -3,8 +3,9 @@
 import { boundOf, chunksOf, fillSlots, type Program, type Session, type Slot } from "../../core/index.ts";
 import type { LiveQuery } from "./api.ts";
 
-/** Inputs of dates and times that are read anew at each run: alone, beside others (`today 10:00`), and in lists and
- *  ranges (`[now,)`). PostgreSQL takes any case, and anything but a letter on either side. */
+/** Words of dates and times whose meaning depends on the time of the run. They may stand next to other parts
+ *  (`today 10:00`), and in lists and ranges (`[now,)`). PostgreSQL takes any case, and any character except a letter on
+ *  either side. */
 const TIME_WORD = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/i;
 
 /** Escapes of arrays, ranges and JSON: `{"n\\ow"}`, `"\u006eow"`. */
@@ -23,13 +24,13 @@ const TIME_EXPRESSION =
 const TIMELESS =
   /^::(?:pg_catalog\.)?(?:text|character varying|varchar|jsonb?|uuid|boolean|numeric|smallint|integer|bigint|int[248]|real|double precision|float[48])(?:\[\])?(?![\w[:. ])/;
 
-/** In front of an operand. What a function is given it may read as a time. */
+/** The text in front of an operand. A function, in contrast, may read its argument as a time. */
 const OPERATOR = /(?:[=<>~!@#%^&|*/+?-]|like|any\s*\() ?$/;
 
 interface Clock {
   /** Its SQL asks for the time, whatever the values are. */
   readonly isRead: boolean;
-  /** Of values that may be read as a time. */
+  /** The slots whose values may be read as a time. */
   readonly slots: readonly Slot[];
 }
 
@@ -50,7 +51,7 @@ const clockOf = ({ statements }: Program): Clock => {
   return { isRead, slots };
 };
 
-/** Whether the result of a query may change with time alone. */
+/** Whether the result of a query may change although no row changes. */
 export type FollowsClock = (query: LiveQuery) => boolean;
 
 export const createFollowsClock = (): FollowsClock => {

@@ -18,7 +18,7 @@ class GraphqlSource implements LiveSource {
   readonly #request: GqlRequest;
   readonly #session: Session;
   readonly #settings: Execution["settings"];
-  /** Of the plan in force. */
+  /** Words the errors of the current plan. */
   #told: ((error: unknown) => unknown) | undefined;
 
   constructor(

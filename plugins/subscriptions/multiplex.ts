@@ -58,8 +58,9 @@ const PLACE = "$0";
 /** A function other than `any(…)` that is given a value, `f($1)`, or a value that is cast again, `($1::text)::jsonpath`. */
 const MADE_OF_VALUE = /(?<!\bany)(?<=[\w"])\(+\$0|\$0(?:::[\w". [\]]+)?\)+::/i;
 
-/** Whether the planner may look at values: at the pattern of a regular expression, and at what is made of a value alone.
- *  A fault is an error then, whatever rows there are; a statement over many subscribers meets it with the first row. */
+/** Whether the planner may look at values, such as the pattern of a regular expression or the argument of a function. It
+ *  then raises an error for a faulty value even if there are no rows. A statement over many subscribers would raise it
+ *  only at the first row. */
 export const looksAtValues = (program: Program): boolean => {
   if (program.plansEachTime === true) return true;
   const chunks = chunksOfProgram(program);

@@ -19,7 +19,7 @@ export interface ResultStream<Message> {
   /** Held back while the client is slow; a newer one replaces it. `make` builds the message when it is sent. */
   offer(make: () => Message): void;
   readonly isSlow: boolean;
-  /** What is held back is sent, then `last`, then the end. */
+  /** Sends the message that was held back, then `last`, then the end. */
   end(last?: Message): void;
 }
 

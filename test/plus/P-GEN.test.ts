@@ -1,4 +1,4 @@
-/** What the preset `plus` leaves as the contracts have it. */
+/** The preset `plus` adds to the contracts and changes nothing in them. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -33,7 +33,7 @@ const everything = documentOf(
   ),
 );
 
-/** Each type, field, argument, input field and enum value, with all that introspection tells of it. */
+/** Each type, field, argument, input field and enum value, with its entry in the introspection. */
 const membersOf = (types: readonly SchemaType[]): ReadonlyMap<string, string> => {
   const members = new Map<string, string>();
   const addInput = (place: string, { name, type, description, defaultValue }: SchemaInput): void => {

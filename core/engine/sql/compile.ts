@@ -475,7 +475,7 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   const checks: ProgramCheck[] = [];
   const relations: QualifiedName[] = [];
   const asked = countsAskedOf(sequence);
-  /** The statement of each step: others may stand in between. */
+  /** The statement of each step. A statement that checks a step comes between two of them. */
   const places: number[] = [];
   const requiredRow = (required: StepRequirement): ProgramCheck => ({
     statement: places[required.step] ?? required.step,

@@ -70,7 +70,7 @@ const refusedByDatabase = async (
 const LOGIN_PATH = sql`select pg_catalog.set_config('search_path', reset_val, true)
   from pg_catalog.pg_settings where name = 'search_path'`;
 
-/** Where the SQL gives null and the logical model says that there is none. @throws RelApiError that names the field */
+/** Refuses a null in a field that the logical model declares as not nullable. @throws RelApiError that names the field */
 const refuseNulls = (
   query: NativeQuery,
   rows: Json,

@@ -96,7 +96,7 @@ const rowFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson
 
 const variantOf = (parse: ParseJson): GqlVariant => ({
   name: "relay",
-  takesUnknownVariables: true, // `@appendNode(connections: $connections)` is the client's alone
+  takesUnknownVariables: true, // only the client uses the variable of `@appendNode(connections: $connections)`
   fields: (fields, context) => {
     if (context.scope === "query_root") return rootFields(fields, context, parse);
     if (context.scope === "subscription_root") return {};
