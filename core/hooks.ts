@@ -171,6 +171,8 @@ export interface MediaContext {
   readonly model: Model;
   /** A row of the result, as an expression. */
   readonly row: Sql;
+  /** The row as JSON, where a key is empty: no column of a row can have that name. */
+  readonly object?: Sql;
   /** Alias of the rows, for their columns. */
   readonly rowAlias: string;
   readonly envelope: Envelope;

@@ -3,8 +3,8 @@
 import { ident, sql, type MediaContext, type Sql } from "../../core/index.ts";
 
 /** The value of a row: the row itself, or the one column of functions that return values. */
-const element = ({ row, rowAlias, returns }: MediaContext): Sql =>
-  returns === "value" || returns === "values" ? ident(rowAlias, "value") : row;
+const element = ({ row, object = row, rowAlias, returns }: MediaContext): Sql =>
+  returns === "value" || returns === "values" ? ident(rowAlias, "value") : object;
 
 /** One json value: an array of rows or values, or the one row or value there is; NULL over no rows. @rule R-SQL-2
  *  R-FMT-1 */

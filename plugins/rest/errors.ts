@@ -97,6 +97,15 @@ export const checkPath = (limits: Limits, { path }: Field): void => {
   if (path.length > limits.maxPathKeys) throw tooMany(limits, "maxPathKeys", "keys in a JSON path");
 };
 
+/** A key that PostgreSQL would cut. @rule R-SEL-11 */
+export const nameTooLong = (name: string): RelApiError =>
+  new RelApiError({
+    code: "42622",
+    status: 400,
+    message: `The name "${name.slice(0, 20)}…" is longer than 63 bytes`,
+    hint: "Give it an alias of at most 63 bytes: alias:name",
+  });
+
 /** @rule R-LIM-1 PGRST100 */
 export const nestedTooDeep = (limits: Limits, limit: Limit, what: string): RelApiError =>
   limitExceeded(limit, {

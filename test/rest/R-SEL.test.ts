@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { startApi } from "../support/api.ts";
+import { plus } from "../../presets/index.ts";
+import { startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
@@ -223,5 +224,94 @@ cases(api, [
     request: 'GET /vessels?select=ports!"leftover"(name)',
     status: 400,
     check: (answer) => expect(answer.json().details).toContain("using the hint 'leftover'"),
+  },
+]);
+
+const own = await startApi({
+  compatMode: false,
+  preset: plus,
+  restPrefixes: ["/"],
+  dbAggregatesEnabled: true,
+  on: api.database,
+});
+const shown = { prefer: "return=representation, tx=rollback" };
+
+cases(own, [
+  ...(
+    [
+      ["of a path", 'GET /vessels?select=id,specs->engine->>""&id=eq.1', '[{"id":1,"":null}]'],
+      ["of an alias", 'GET /vessels?select="":name,id&id=eq.1', '[{"":"Ariel","id":1}]'],
+      ["of a group", 'GET /vessels?select="":home_port_id,count()&order="".desc&limit=1', '[{"":null,"count":1}]'],
+      ["in an embed", 'GET /vessels?select=ports("":name,id)&id=eq.1', '[{"ports":{"":"Oslo","id":1}}]'],
+      ["of an embed", 'GET /vessels?select=id,"":ports(name)&id=eq.1', '[{"id":1,"":{"name":"Oslo"}}]'],
+      ["of a function", 'GET /rpc/all_vessels?select="":name&id=eq.1', '[{"":"Ariel"}]'],
+      ["of a write", 'PATCH /vessels?select="":name&id=eq.1', '[{"":"New"}]'],
+    ] as const
+  ).map(([what, request, bytes]) => ({
+    title: `R-SEL-5 the empty key ${what} (F14)`,
+    request,
+    bytes,
+    ...(request.startsWith("PATCH") && { headers: shown, body: { name: "New" } }),
+  })),
+  ...(
+    [
+      ["application/vnd.pgrst.object+json", '{"":"Ariel","id":1}'],
+      ["application/vnd.pgrst.array+json;nulls=stripped", '[{"":"Ariel","id":1}]'],
+      ["application/x-ndjson", '{"":"Ariel","id":1}\n'],
+      ["text/csv", ",id\nAriel,1"],
+    ] as const
+  ).map(([accept, bytes]) => ({
+    title: `R-SEL-5 the empty key as ${accept} (F14)`,
+    request: 'GET /vessels?select="":name,id&id=eq.1',
+    headers: { accept },
+    bytes,
+  })),
+  ...[
+    ["an alias", (name: string) => `/vessels?select=${name}:id&limit=1`],
+    ["two of them", (name: string) => `/vessels?select=${name}1:id,${name}2:name`],
+    ["an embed", (name: string) => `/vessels?select=id,${name}:ports(id)&limit=1`],
+    ["inside an embed", (name: string) => `/vessels?select=id,ports(${name}:id)&id=eq.1`],
+    ["a spread", (name: string) => `/vessels?select=id,...ports(${name}:id)&limit=1`],
+    ["a key of a path", (name: string) => `/vessels?select=specs->${name}&limit=1`],
+    ["an aggregate", (name: string) => `/vessels?select=${name}:count()`],
+    ["a function", (name: string) => `/rpc/all_vessels?select=${name}:id`],
+    ["what a write returns", (name: string) => `/vessels?select=${name}:id&id=eq.1`],
+  ]
+    .map(([what, path]) => ({ what: what as string, path: path as (name: string) => string }))
+    .flatMap(({ what, path }) => {
+      const method = what.startsWith("what") ? "DELETE" : "GET";
+      const name = "é".repeat(30);
+      return [
+        {
+          title: `R-SEL-11 a name above 63 bytes is refused: ${what} (F13)`,
+          request: `${method} ${path(`${name}long`)}`,
+          headers: shown,
+          status: 400,
+          check: (answer: Answer) =>
+            expect(answer.json()).toMatchObject({
+              code: "42622",
+              message: expect.stringMatching(/^The name "é{20}…" is longer than 63 bytes$/),
+              hint: "Give it an alias of at most 63 bytes: alias:name",
+            }),
+        },
+        ...(what === "two of them"
+          ? []
+          : [
+              {
+                title: `R-SEL-11 63 bytes are none too many: ${what} (F13)`,
+                request: `${method} ${path(`${name}abc`)}`,
+                headers: shown,
+                check: (answer: Answer) => expect(answer.text).toContain(`"${name}abc":`),
+              },
+            ]),
+      ];
+    }),
+]);
+
+cases(api, [
+  {
+    title: "R-SEL-11 with COMPAT_MODE it is cut as PostgreSQL cuts it (F13)",
+    request: `GET /vessels?select=${"x".repeat(80)}:id&id=eq.1`,
+    bytes: `[{"${"x".repeat(63)}":1}]`,
   },
 ]);

@@ -3,6 +3,7 @@ import type { MediaContext } from "../../hooks.ts";
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
+import { buildObject, NAMELESS } from "./json.ts";
 import { compileCountRows } from "./read.ts";
 import { badPlan, qualified, type Compiler } from "./scope.ts";
 import { INSERTED, type CompiledWrite } from "./write.ts";
@@ -29,12 +30,16 @@ export const bodyOf = (
     model: compiler.model,
     // the row itself, even if one of its columns has the name of the alias
     row: sql`(${ident(facts.rowAlias)}.*)`,
+    ...(facts.areOutputsNamed && facts.outputs.includes("") && { object: objectOf(facts.rowAlias, facts.outputs) }),
     envelope,
     options: envelope.mediaOptions,
   });
   if (body === undefined) throw badPlan(`no plugin compiles the media type "${envelope.media}"`);
   return body;
 };
+
+const objectOf = (row: string, outputs: readonly string[]): Sql =>
+  buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? NAMELESS : as) })));
 
 /** `total`: the exact number, or for `estimated` at most one more than the cap. Undefined: no count in this statement.
  *  @rule R-CNT-1 R-CNT-3 */

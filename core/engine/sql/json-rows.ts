@@ -1,7 +1,7 @@
 /** Rows of a read as JSON. */
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import { arrayOf, buildObject, isLongName } from "./json.ts";
+import { arrayOf, buildObject, isOddName } from "./json.ts";
 import type { ReadOptions } from "./level.ts";
 import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
@@ -15,7 +15,7 @@ export interface JsonRows {
   readonly object: Sql;
 }
 
-/** Rows of a read, ready to become JSON. Where a key is too long for an identifier the object is put together from
+/** Rows of a read, ready to become JSON. Where a key is no identifier the object is put together from
  *  text. */
 export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): JsonRows => {
   const row = compiler.alias("_r");
@@ -28,8 +28,8 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
       object: nothing,
     };
   }
-  const long = read.output.some((output) => output.kind !== "all" && isLongName(output.as));
-  if (!long) {
+  const odd = read.output.some((output) => output.kind !== "all" && isOddName(output.as));
+  if (!odd) {
     const rows = compileRows(compiler, read, place);
     return {
       from: sql`(${rows.sql}) as ${ident(row)}`,

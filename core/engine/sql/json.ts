@@ -5,6 +5,12 @@ import type { Compiler, JsonStyle } from "./scope.ts";
 /** Identifiers are cut at 63 bytes. */
 const MAX_NAME_BYTES = 63;
 
+/** Column of a value whose key is empty, which no identifier is. @rule R-SEL-5 */
+export const NAMELESS = "?column?";
+
+/** No identifier can have that name. */
+export const isOddName = (name: string): boolean => name === "" || isLongName(name);
+
 /** Too long for an identifier. */
 export const isLongName = (name: string): boolean =>
   name.length > MAX_NAME_BYTES / 4 && Buffer.byteLength(name) > MAX_NAME_BYTES;
@@ -17,7 +23,7 @@ export const arrayOf = (style: JsonStyle, element: Sql): Sql =>
 /** `{"a":1,"b":…}` of ready values: a json value, keys in the given order. */
 export const buildObject = (members: readonly { readonly as: string; readonly sql: Sql }[]): Sql => {
   if (members.length === 0) return sql`'{}'::json`;
-  if (members.some((one) => isLongName(one.as))) {
+  if (members.some((one) => isOddName(one.as))) {
     const parts = members.map(
       (one) => sql`${literal(`${JSON.stringify(one.as)}:`)} || coalesce(to_json(${one.sql})::text, 'null')`,
     );
@@ -33,7 +39,7 @@ export const joinObject = (
   joins: Sql[],
   members: readonly { readonly as: string; readonly sql: Sql }[],
 ): Sql => {
-  if (members.length === 0 || members.some(({ as }) => isLongName(as))) return buildObject(members);
+  if (members.length === 0 || members.some(({ as }) => isOddName(as))) return buildObject(members);
   const row = ident(compiler.alias("_o"));
   joins.push(
     sql`cross join lateral (select ${join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`))}) as ${row}`,

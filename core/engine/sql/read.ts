@@ -12,7 +12,7 @@ import { compileOrder } from "./order.ts";
 import { isFlat, ordersByEmbed, pageOf, testsEmbed } from "./page.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
-import { buildObject, joinObject } from "./json.ts";
+import { buildObject, joinObject, NAMELESS } from "./json.ts";
 import { noEmbeds, badPlan, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
 
@@ -114,7 +114,9 @@ export const compileRows = (
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
   const select = isExistence
     ? []
-    : items.map((item) => (item.as === "*" || item.as === "" ? item.sql : sql`${item.sql} as ${ident(item.as)}`));
+    : items.map((item) =>
+        item.as === "*" ? item.sql : sql`${item.sql} as ${ident(item.as === "" ? NAMELESS : item.as)}`,
+      );
   const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
   // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
   const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.group ?? integer(i + 1)])) : [];

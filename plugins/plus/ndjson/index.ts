@@ -8,11 +8,11 @@ export const ndjson = definePlugin({
   apply: (hooks) => {
     hooks.compileMedia
       .for("application/x-ndjson")
-      .tap({ name: "ndjson", builtIn: [] }, ({ row, rowAlias, returns }) => {
+      .tap({ name: "ndjson", builtIn: [] }, ({ row, object, rowAlias, returns }) => {
         const isValue = returns === "value" || returns === "values";
         const json = isValue
           ? sql`pg_catalog.to_json(${ident(rowAlias, "value")})`
-          : sql`pg_catalog.row_to_json(${row})`;
+          : (object ?? sql`pg_catalog.row_to_json(${row})`);
         // line ends stand in JSON only between its tokens: embedded rows have some, and columns of the type json may
         const line = sql`coalesce(pg_catalog.translate(${json}::text, E'\r\n', '  '), 'null') || E'\n'`;
         return sql`coalesce(pg_catalog.string_agg(${line}, ''), '')`;

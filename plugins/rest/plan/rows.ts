@@ -14,7 +14,14 @@ import {
   type Relation,
   type ReadFrom,
 } from "../../../core/index.ts";
-import { aggregateInSpread, aggregatesDisabled, embedTwice, notEmbedded, relatedOrderImpossible } from "../errors.ts";
+import {
+  aggregateInSpread,
+  aggregatesDisabled,
+  embedTwice,
+  nameTooLong,
+  notEmbedded,
+  relatedOrderImpossible,
+} from "../errors.ts";
 import type { Grammar, OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "../request.ts";
 import { parseOperation } from "../syntax/filter.ts";
 import { failureOf } from "../syntax/lex.ts";
@@ -30,6 +37,8 @@ interface Building {
   readonly searchPath: readonly string[];
   /** A bare `count` may mean the number of rows. */
   readonly takesBareCount: boolean;
+  /** As the dialect does: two keys may become one. @rule R-SEL-11 */
+  readonly cutsNames: boolean;
   readonly grammar: Grammar;
   readonly values: BoundValue[];
   /** `dbMaxRows`, if it applies. @rule R-RNG-5 */
@@ -58,6 +67,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     // permissions of the metadata give the right to count apart from that to read
     takesBareCount:
       grammar.aggregates.has("count") && (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
+    cutsNames: options.compatMode,
     grammar,
     values: input.values,
     cap: window === undefined ? undefined : options.dbMaxRows,
@@ -182,6 +192,8 @@ const checkAggregates = (root: Level, flatModes: Grammar["flatModes"], isEnabled
 
 // --- the plan -------------------------------------------------------------------------------------------------------
 
+const MAX_NAME_BYTES = 63;
+
 const isOrdinary: OutputsWanted = { isHidden: false, isOrdered: false };
 
 interface OutputsWanted {
@@ -229,6 +241,8 @@ const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: Out
         )),
     ...level.embeds.map((embed) => buildEmbed(building, embed, node.orders)),
   ];
+  if (!building.cutsNames)
+    for (const one of output) if ("as" in one && Buffer.byteLength(one.as) > MAX_NAME_BYTES) throw nameTooLong(one.as);
   const where = buildWhere(row, node.filters, node.logic);
   const terms = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
   const orderBy = terms.length === 0 ? undefined : terms;
