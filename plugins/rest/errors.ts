@@ -205,25 +205,27 @@ export const relationshipNotFound = (
 /** One of several relationships that an embed may mean. */
 export type Way = {
   readonly details: Json;
-  /** `ports!voyages_origin_id_fkey` */
-  readonly hint: string;
+  /** `ports!voyages_origin_id_fkey`; absent: no hint means it alone. */
+  readonly hint?: string;
   /** Schema, relation and column of everything that it names. */
   readonly columns: readonly (readonly [schema: string, relation: string, column: string])[];
 };
 
 /** @rule R-EMB-5 PGRST201 */
-export const relationshipAmbiguous = (source: string, target: string, ways: readonly Way[]): RelApiError =>
-  new RelApiError({
+export const relationshipAmbiguous = (source: string, target: string, ways: readonly Way[]): RelApiError => {
+  const hints = ways.flatMap(({ hint }) => (hint === undefined ? [] : [`'${hint}'`]));
+  return new RelApiError({
     code: "relationship-ambiguous",
     status: 300,
     message: `Could not embed because more than one relationship was found for '${source}' and '${target}'`,
     details: ways.map(({ details }) => details),
     hint:
-      ways.length === 0
+      hints.length === 0
         ? null
-        : `Try changing '${target}' to one of the following: ${ways.map(({ hint }) => `'${hint}'`).join(", ")}. Find the desired relationship in the 'details' key.`,
+        : `Try changing '${target}' to one of the following: ${hints.join(", ")}. Find the desired relationship in the 'details' key.`,
     facts: { source, target, ways },
   });
+};
 
 /** @rule R-ORD-3 PGRST118 */
 export const relatedOrderImpossible = (source: string, embed: string): RelApiError =>
@@ -343,6 +345,7 @@ export const routineNotFound = (
   name: string,
   call: CallShape,
   suggestion: string | undefined,
+  hint = suggestion === undefined ? null : `Perhaps you meant to call the function ${schema}.${suggestion}`,
 ): RelApiError => {
   const isRaw = call.raw !== undefined && call.raw !== "json";
   const shown = isRaw ? "" : call.names.length === 0 ? " without parameters" : `(${call.names.join(", ")})`;
@@ -351,7 +354,7 @@ export const routineNotFound = (
     status: 404,
     message: `Could not find the function ${schema}.${name}${shown} in the schema cache`,
     details: `Searched for the function ${schema}.${name}${searched(call)}, but no matches were found in the schema cache.`,
-    hint: suggestion === undefined ? null : `Perhaps you meant to call the function ${schema}.${suggestion}`,
+    hint,
     facts:
       suggestion === undefined ? {} : { schema, suggestion: suggestion.startsWith(`${name}(`) ? name : suggestion },
   });

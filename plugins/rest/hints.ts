@@ -20,6 +20,7 @@ import { faultText, jsonFault, nearLabels, orList } from "../hints.ts";
 import type { Hints, HintsService } from "./api.ts";
 import { restOf } from "./routes.ts";
 import type { Grammar } from "./request.ts";
+import { tryOperation } from "./syntax/filter.ts";
 
 const PAGES = "Pages are made by limit and offset: limit=20&offset=20";
 const ORDER = "Rows are sorted by order: order=name.desc,id";
@@ -79,8 +80,19 @@ const RESERVED = ["select", "order", "limit", "offset", "and", "or", "columns", 
 
 const MAX_SHOWN = 60;
 
+const isShown = (text: string): boolean => text.length <= MAX_SHOWN && !/[^\x20-\x7e]/.test(text);
+
 /** `name=Oslo` for `name=eq.Oslo`, `name=eqq.Oslo`, `page=2`. */
-const ofParameter = (grammar: Grammar, parameter: string, value: string, columns: readonly string[]): string | null => {
+const ofParameter = (
+  grammar: Grammar,
+  writtenName: string,
+  writtenValue: string,
+  columns: readonly string[],
+): string | null => {
+  const [parameter, value] = [writtenName.trim(), writtenValue.trim()];
+  const isBlank = value !== writtenValue && tryOperation(grammar, value) !== undefined;
+  if (isBlank && columns.includes(parameter) && isShown(`${parameter}=${value}`))
+    return `A filter has no blanks in front of its operator: perhaps you meant ${parameter}=${value}`;
   if (!columns.includes(parameter)) {
     const foreign = FOREIGN.get(plain(parameter));
     if (foreign !== undefined) return foreign;
@@ -93,9 +105,7 @@ const ofParameter = (grammar: Grammar, parameter: string, value: string, columns
   const operators = behind === "" ? [] : nearestNames(operator, grammar.operators.keys());
   if (operators.length > 0) return `Perhaps you meant the operator ${orList(operators)} instead of '${operator}'`;
   const written = `${parameter}=${value}`;
-  return written.length > MAX_SHOWN || /[^\x20-\x7e]/.test(written)
-    ? FILTER
-    : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
+  return !isShown(written) ? FILTER : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
 };
 
 /** `return=minimal` for `retrun=minimal`. @rule R-HNT-4 */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
+import { testDatabase } from "../support/database.ts";
 
 const api = await startApi({ compatMode: false });
 const exact = await startApi({ compatMode: true, on: api.database });
@@ -248,4 +249,102 @@ describe("R-HNT-6 where errors are PostgREST's to the byte", async () => {
         answer: { code: "PGRST102", message: "Empty or invalid json", details: null, hint: null },
       },
     ]);
+});
+
+describe("hints that lead somewhere", async () => {
+  const db = await testDatabase();
+  await db.query(`
+    create schema led;
+    create table led.node (id int primary key, name text, parent_id int references led.node, boss_id int references led.node);
+    create table led.place (id int primary key, name text);
+    create table led.visit (id int primary key, place_id int references led.place);
+    create view led.v_dup as select id, place_id, place_id as place_again from led.visit;
+    create table led.selft (id int primary key, nm text, up_id int references led.selft);
+    create view led.selft_v as select * from led.selft;
+    create table led.dog (id int primary key);
+    create table led.region (id int primary key, name text);
+    create table led.msg (id int primary key, node_id int references led.node);
+    create function led.f_json(json) returns json language sql immutable as 'select $1';
+    insert into led.node values (1, 'root', null, null), (2, 'leaf', 1, 1);
+    insert into led.selft values (1, 'a', null), (2, 'b', 1);
+    grant usage on schema led to sea_anon;
+    grant select on all tables in schema led to sea_anon;
+  `);
+  const helpful = await startApi({ on: db, dbSchemas: ["led"], compatMode: false, restPrefixes: ["/"] });
+  const compat = await startApi({ on: db, dbSchemas: ["led"], compatMode: true });
+
+  test.each([
+    [
+      "two self references",
+      "/node?select=name,EMBED(name)",
+      "node",
+      ["node!node_boss_id_fkey", "node!node_parent_id_fkey"],
+    ],
+    [
+      "a key column that is shown twice",
+      "/v_dup?select=id,EMBED(name)",
+      "place",
+      ["place!place_id", "place!place_again"],
+    ],
+    ["a view of a self reference", "/selft?select=nm,EMBED(nm)", "selft_v", ["selft_v!id", "selft_v!up_id"]],
+  ])("R-EMB-5 each embed that is offered for %s means one relationship (F9)", async (_what, path, target, offered) => {
+    const asked = await helpful.get(path.replace("EMBED", target));
+    expect(asked.status).toBe(300);
+    const hints = [...asked.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
+    expect([...hints].sort()).toEqual([...offered].sort());
+    const answers = await Promise.all(hints.map(async (hint) => helpful.get(path.replace("EMBED", hint))));
+    for (const [i, answer] of answers.entries()) expect(answer.status, `${hints[i]}: ${answer.text}`).toBe(200);
+    expect(asked.json().details).toHaveLength(hints.length);
+  });
+
+  test("R-EMB-1 a self reference by its constraint has the rows that it has by its column (F9)", async () => {
+    for (const api of [helpful, compat]) {
+      const rows = async (embed: string) => (await api.get(`/node?select=name,to:${embed}(name)&order=id`)).json();
+      expect(await rows("node!node_parent_id_fkey")).toEqual([
+        { name: "root", to: [{ name: "leaf" }] },
+        { name: "leaf", to: [] },
+      ]);
+      expect(await rows("node!node_parent_id_fkey")).toEqual(await rows("node!parent_id"));
+    }
+  });
+
+  test("R-EMB-1 the two directions between a table and its view by the column of either (F9)", async () => {
+    const rows = async (embed: string) => (await helpful.get(`/selft?select=nm,to:${embed}(nm)&order=id`)).json();
+    expect(await rows("selft_v!up_id")).toEqual([
+      { nm: "a", to: null },
+      { nm: "b", to: { nm: "a" } },
+    ]);
+    expect(await rows("selft_v!id")).toEqual([
+      { nm: "a", to: [{ nm: "b" }] },
+      { nm: "b", to: [] },
+    ]);
+  });
+
+  test("R-EMB-19 of two relations without a relationship none is called misspelt (F9)", async () => {
+    const hintOf = async (of: TestApi, path: string) => (await of.get(path)).json().hint;
+    expect(await hintOf(helpful, "/dog?select=id,region(name)")).toBeNull();
+    expect(await hintOf(compat, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
+    expect(await hintOf(helpful, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");
+    expect((await helpful.get("/msg?select=id,node(name)")).status).toBe(200);
+  });
+
+  test("R-RPC-10 a function that takes a body says so to a GET (F9)", async () => {
+    const answer = await helpful.get("/rpc/f_json");
+    expect([answer.status, answer.json().hint]).toEqual([
+      404,
+      "The function takes its argument as the body of a POST request",
+    ]);
+    expect((await helpful.post("/rpc/f_json", { body: { a: 1 } })).json()).toEqual({ a: 1 });
+    expect((await compat.get("/rpc/f_json")).json().hint).toBe("Perhaps you meant to call the function led.f_json()");
+  });
+
+  test("R-HNT-2 a filter with blanks around its equals sign (F9)", async () => {
+    const answer = await helpful.get("/place?id%20=%20eq.1");
+    expect(answer.json().hint).toBe("A filter has no blanks in front of its operator: perhaps you meant id=eq.1");
+    expect((await helpful.get("/place?id=eq.1")).status).toBe(200);
+    expect((await helpful.get("/place?id%20=%20x")).json().hint).toBe(
+      "A filter has an operator: perhaps you meant id=eq.x",
+    );
+    expect((await compat.get("/place?id%20=%20eq.1")).json().hint).toBeNull();
+  });
 });

@@ -62,7 +62,11 @@ export const planCall = (planning: Planning): PlannedCall => {
   const shape = callShape(planning);
   const callable = routinesOf(model, { schema, name }).filter((routine) => isCallable(model, routine));
   const chosen = chooseRoutine(model, callable, shape);
-  if (chosen === undefined) throw routineNotFound(schema, name, shape, suggest(planning, callable, shape));
+  if (chosen === undefined) {
+    if (planning.rest.hints() !== undefined && input.kind === "query" && callable.some(takesBody))
+      throw routineNotFound(schema, name, shape, undefined, BODY);
+    throw routineNotFound(schema, name, shape, suggest(planning, callable, shape));
+  }
   const { routine, isRaw } = chosen;
   const named = isRaw ? [] : plainArguments(planning, routine, shape);
   const isText = input.kind === "payload" && shape.names.length > 0 && named.length === 0;
@@ -91,6 +95,11 @@ export const planCall = (planning: Planning): PlannedCall => {
     legacyNames,
   };
 };
+
+/** Its one parameter has no name that a query could say. @rule R-RPC-6 */
+const takesBody = ({ parameters: [first, ...others] }: Routine): boolean => first?.name === "" && others.length === 0;
+
+const BODY = "The function takes its argument as the body of a POST request";
 
 /** Arguments as text. */
 const pairsOf = ({ input, query }: Planning): readonly (readonly [name: string, value: string])[] =>

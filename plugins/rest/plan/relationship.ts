@@ -13,7 +13,7 @@ import type { Rest, SelectEmbed } from "../request.ts";
 
 /** Where a relationship is looked for. */
 export interface RelationshipSearch {
-  readonly rest: Pick<Rest, "suggestions">;
+  readonly rest: Pick<Rest, "hints" | "suggestions">;
   readonly model: Model;
   /** Schema of the request: nothing outside it can be named. */
   readonly schema: string;
@@ -31,19 +31,46 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
     source === undefined || source.schema !== schema
       ? []
       : source.relationships.filter((relationship) => isUsable(model, schema, relationship));
-  const candidates = usable.filter((relationship) => isMeant(model, relationship, embed));
+  const isHelpful = rest.hints() !== undefined;
+  const candidatesOf = (of: Named): readonly Relationship[] => {
+    const meant = usable.filter((relationship) => isMeant(model, relationship, of));
+    // the two directions of a key to a view of the same table have the same columns
+    const own = meant.filter((relationship) => singleColumn(relationship, "source") === of.hint);
+    return isHelpful && meant.length > 1 && own.length === 1 ? own : meant;
+  };
+  const candidates = candidatesOf(embed);
   const [only] = candidates;
-  if (only === undefined)
-    throw relationshipNotFound(
-      sourceName,
-      embed.name,
-      embed.hint,
-      schema,
-      rest.suggestions()?.relationship(model, schema, sourceName, embed.name),
-    );
-  if (candidates.length > 1) throw describeAmbiguity(sourceName, embed.name, candidates);
+  if (only === undefined) {
+    const suggestion = rest.suggestions()?.relationship(model, schema, sourceName, embed.name);
+    // what is there is not misspelt
+    const isMisled = isHelpful && suggestion?.instead === sourceName && source !== undefined;
+    throw relationshipNotFound(sourceName, embed.name, embed.hint, schema, isMisled ? undefined : suggestion);
+  }
+  if (candidates.length > 1) {
+    const hintOf = isHelpful
+      ? (relationship: Relationship) => uniqueHint(relationship, candidatesOf)
+      : (relationship: Relationship) => relationship.junction?.relation.name ?? relationship.constraint;
+    throw describeAmbiguity(sourceName, embed.name, candidates, hintOf);
+  }
   return only;
 };
+
+type Named = Pick<SelectEmbed, "name" | "hint">;
+
+/** A hint that means this relationship and no other; undefined: there is none. @rule R-EMB-5 */
+const uniqueHint = (
+  relationship: Relationship,
+  candidatesOf: (of: Named) => readonly Relationship[],
+): string | undefined =>
+  [
+    relationship.junction?.relation.name ?? relationship.constraint,
+    singleColumn(relationship, "source"),
+    singleColumn(relationship, "target"),
+  ].find((hint) => {
+    if (hint === undefined || hint === "") return false;
+    const [found, ...others] = candidatesOf({ name: relationship.target.name, hint });
+    return found === relationship && others.length === 0;
+  });
 
 /** @rule R-REL-8 */
 const isUsable = (model: Model, schema: string, { source, target, routine }: Relationship): boolean => {
@@ -54,14 +81,14 @@ const isUsable = (model: Model, schema: string, { source, target, routine }: Rel
 };
 
 /** @rule R-EMB-1 */
-const isMeant = (model: Model, relationship: Relationship, embed: SelectEmbed): boolean => {
+const isMeant = (model: Model, relationship: Relationship, embed: Named): boolean => {
   if (relationship.routine !== undefined) return relationship.routine.name === embed.name;
   return sameName(relationship.source, relationship.target)
     ? isMeantSelf(relationship, embed)
     : isMeantOther(model, relationship, embed);
 };
 
-const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: SelectEmbed): boolean => {
+const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: Named): boolean => {
   const { target, junction } = relationship;
   if (hint !== undefined) {
     if (target.name !== name) return false;
@@ -74,10 +101,13 @@ const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: 
 };
 
 /** Children by the relation's name, the parent by the key column. */
-const isMeantSelf = (relationship: Relationship, { name, hint }: SelectEmbed): boolean => {
-  const { cardinality, target } = relationship;
+const isMeantSelf = (relationship: Relationship, { name, hint }: Named): boolean => {
+  const { cardinality, target, constraint } = relationship;
   if (cardinality === "one-to-many")
-    return target.name === name && (hint === undefined || singleColumn(relationship, "target") === hint);
+    return (
+      target.name === name &&
+      (hint === undefined || constraint === hint || singleColumn(relationship, "target") === hint)
+    );
   return cardinality === "many-to-one" && hint === undefined && singleColumn(relationship, "source") === name;
 };
 
@@ -115,17 +145,26 @@ const compareKeys = (a: readonly string[], b: readonly string[]): number => {
   return 0;
 };
 
-const describeAmbiguity = (source: string, target: string, candidates: readonly Relationship[]): Error => {
+const describeAmbiguity = (
+  source: string,
+  target: string,
+  candidates: readonly Relationship[],
+  hintOf: (relationship: Relationship) => string | undefined,
+): Error => {
   const sorted = candidates
     .map((relationship) => ({ relationship, key: sortKey(relationship) }))
     .sort((a, b) => compareKeys(a.key, b.key));
+  const hinted = (relationship: Relationship): Pick<Way, "hint"> => {
+    const hint = hintOf(relationship);
+    return hint === undefined ? {} : { hint: `${relationship.target.name}!${hint}` };
+  };
   const ways = sorted.map(({ relationship }): Way => ({
     details: {
       cardinality: relationship.cardinality,
       embedding: `${source} with ${relationship.target.name}`,
       relationship: describe(source, relationship),
     },
-    hint: `${relationship.target.name}!${relationship.junction?.relation.name ?? relationship.constraint}`,
+    ...hinted(relationship),
     columns: columnsOf(relationship),
   }));
   return relationshipAmbiguous(source, target, ways);
