@@ -97,6 +97,11 @@ export const checkPath = (limits: Limits, { path }: Field): void => {
   if (path.length > limits.maxPathKeys) throw tooMany(limits, "maxPathKeys", "keys in a JSON path");
 };
 
+/** @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
+export const checkDepth = (limits: Limits, depth: number): void => {
+  if (depth >= limits.maxLogicDepth) throw nestedTooDeep(limits, "maxLogicDepth", "logic trees");
+};
+
 /** A key that PostgreSQL would cut. @rule R-SEL-11 */
 export const nameTooLong = (name: string): RelApiError =>
   new RelApiError({

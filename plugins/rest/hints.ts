@@ -90,6 +90,10 @@ const ofParameter = (
   columns: readonly string[],
 ): string | null => {
   const [parameter, value] = [writtenName.trim(), writtenValue.trim()];
+  if (grammar.extensions(parameter))
+    return columns.includes(parameter) && tryOperation(grammar, value) !== undefined
+      ? `A filter on the column '${parameter}' stands in a logic tree: and=(${parameter}.${value})`
+      : null;
   const isBlank = value !== writtenValue && tryOperation(grammar, value) !== undefined;
   if (isBlank && columns.includes(parameter) && isShown(`${parameter}=${value}`))
     return `A filter has no blanks in front of its operator: perhaps you meant ${parameter}=${value}`;

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 
 const metadata = documentOf([
@@ -175,6 +176,67 @@ describe("REST", () => {
     expect(await rows("/vessels?select=home_port_id&having=home_port_id.max().is.null")).toEqual([
       { home_port_id: null },
     ]);
+  });
+
+  test("P-GRP-3 conditions on groups in or, and, not, inside each other (L5)", async () => {
+    const all = "/vessels?select=home_port_id&order=home_port_id&having=";
+    const [first, rest] = [{ home_port_id: 1 }, { home_port_id: null }];
+    expect(await rows(`${all}or(count().eq.1,tonnage.sum().gt.1000)`)).toEqual([first, rest]);
+    expect(await rows(`${all}(or(count().eq.9,tonnage.sum().gt.1000),count().in.(1,2))`)).toEqual([first]);
+    expect(await rows(`${all}not.or(count().eq.9,tonnage.sum().gt.1000)`)).toEqual([rest]);
+    expect(await rows(`${all}not.and(count().eq.2,name.min().like.A*)`)).toEqual([rest]);
+    expect(await rows(`${all}or(not.and(count().gt.0,and(count().gt.1)),"name".min().eq."a,)b")`)).toEqual([rest]);
+    expect(await rows(`${all}count().not.gt.1`)).toEqual([rest]);
+  });
+
+  test("P-GRP-3 what is wrong in having is told where it is (L5)", async () => {
+    const refusal = async (having: string, of = api) => {
+      const { status, text } = await of.get(`/vessels?select=home_port_id&having=${having}`);
+      const { code, message, details, hint } = JSON.parse(text);
+      return [status, code, message, details, hint];
+    };
+    const parse = (text: string, column: number, details: string) => [
+      400,
+      "PGRST100",
+      `"failed to parse having (${text})" (line 1, column ${column})`,
+      details,
+      null,
+    ];
+    expect(await refusal("(count().gt.1")).toEqual(
+      parse("(count().gt.1", 14, 'unexpected end of input expecting "," or ")"'),
+    );
+    expect(await refusal("(count().gt.1)x")).toEqual(
+      parse("(count().gt.1)x", 15, "unexpected 'x' expecting end of input"),
+    );
+    expect(await refusal("or(count().gt.1,nosuch)")).toEqual(
+      parse("or(count().gt.1,nosuch)", 17, 'unexpected "n" expecting column.aggregate().operator.value'),
+    );
+    const deep = await refusal(`${"or(".repeat(101)}count().gt.1${")".repeat(101)}`);
+    expect(deep).toEqual([
+      400,
+      "PGRST100",
+      "The request has logic trees nested deeper than 100 levels",
+      null,
+      "The limit is the setting maxLogicDepth.",
+    ]);
+  });
+
+  test("P-GRP-3 a filter on a column of that name is led to a logic tree (L5)", async () => {
+    const db = await testDatabase();
+    await db.query(
+      'create schema meals; create table meals.meal (id int, "having" int); insert into meals.meal values (1, 6); grant usage on schema meals to sea_anon; grant select on meals.meal to sea_anon',
+    );
+    const meals = await startApi({
+      preset: plus,
+      on: db,
+      dbSchemas: ["meals"],
+      compatMode: false,
+      restPrefixes: ["/"],
+    });
+    expect((await meals.get("/meal?having=eq.6")).json().hint).toBe(
+      "A filter on the column 'having' stands in a logic tree: and=(having.eq.6)",
+    );
+    expect((await meals.get("/meal?and=(having.eq.6)")).json()).toEqual([{ id: 1, having: 6 }]);
   });
 
   test("P-GRP-3 the count is that of the groups, embeds and windows work beside it", async () => {

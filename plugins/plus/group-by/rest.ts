@@ -6,42 +6,75 @@ import type { ReadParameter, ReadParameters } from "../../rest/api.ts";
 // sold.sum().gt.10     "odd name".max().not.is.null     count().gte.2
 const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
 
-/** `(a.sum().gt.1,b.count().in.(1,2))` into its terms; commas in quotes and parentheses separate nothing. */
-const splitTerms = (text: string): readonly string[] => {
-  if (!text.startsWith("(") || !text.endsWith(")")) return [text];
-  const inner = text.slice(1, -1);
-  const terms: string[] = [];
-  let start = 0;
+// and(…)     or(…)     not.or(…)
+const GROUP = /^(not\.)?(and|or)?\(/;
+
+/** Where the items of a list end: at a comma outside of quotes and parentheses, or at the parenthesis that closes it. */
+const itemEnd = (text: string, start: number): number => {
   let depth = 0;
   let isQuoted = false;
-  for (let at = 0; at < inner.length; at++) {
-    const character = inner[at];
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
     if (character === "\\") at++;
     else if (character === '"') isQuoted = !isQuoted;
-    else if (!isQuoted && (character === "(" || character === "{")) depth++;
-    else if (!isQuoted && (character === ")" || character === "}")) depth--;
-    else if (!isQuoted && depth === 0 && character === ",") {
-      terms.push(inner.slice(start, at));
-      start = at + 1;
-    }
+    else if (isQuoted) continue;
+    else if (character === "(" || character === "{") depth++;
+    else if (depth > 0 && (character === ")" || character === "}")) depth--;
+    else if (depth === 0 && (character === "," || character === ")")) return at;
   }
-  return [...terms, inner.slice(start)];
+  return text.length;
 };
 
 const nameOf = (written: string): string =>
   written.startsWith('"') ? written.slice(1, -1).replace(/\\(.)/gs, "$1") : written;
 
-/** @throws RelApiError `parse-error`, `aggregates-disabled` */
-const readTerm = (term: string, parameter: ReadParameter): Predicate => {
-  const { text, aggregate, field, condition, unreadable } = parameter;
-  const at = text.indexOf(term);
+const FORM = "column.aggregate().operator.value";
+
+/** `sold.sum().gt.10` at that place. @throws RelApiError `parse-error`, `aggregates-disabled` */
+const readTerm = (term: string, at: number, parameter: ReadParameter): Predicate => {
+  const { aggregate, field, condition, unreadable } = parameter;
   const [, column, function_ = "", operation = ""] = TERM.exec(term) ?? [];
-  if (operation === "") throw unreadable(at, "column.aggregate().operator.value");
+  if (operation === "") throw unreadable(at, FORM);
   const fn = aggregate(function_);
   if (fn === undefined || (column === undefined && fn !== "count"))
     throw unreadable(at + (column === undefined ? 0 : column.length + 1), "aggregate function (sum, avg, ...)");
   const of = column === undefined ? [] : [field(nameOf(column))];
   return condition({ kind: "aggregate", fn, of }, operation);
+};
+
+interface Read {
+  readonly predicate: Predicate;
+  readonly end: number;
+}
+
+/** A term or a group of them. @throws RelApiError `parse-error`, `aggregates-disabled` */
+const readTree = (parameter: ReadParameter, start: number, depth: number): Read => {
+  const { text, checkDepth, unreadable } = parameter;
+  const [opening, not, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
+  if (opening === undefined) {
+    const end = depth === 0 ? text.length : itemEnd(text, start);
+    return { predicate: readTerm(text.slice(start, end), start, parameter), end };
+  }
+  checkDepth(depth);
+  const of: Predicate[] = [];
+  let end = start + opening.length - 1;
+  do {
+    const item = readTree(parameter, end + 1, depth + 1);
+    of.push(item.predicate);
+    ({ end } = item);
+  } while (text[end] === ",");
+  if (text[end] !== ")") throw unreadable(end, '","', '")"');
+  const group: Predicate = { kind: kind as "and" | "or", of };
+  return { predicate: not === undefined ? group : { kind: "not", of: group }, end: end + 1 };
+};
+
+const MAX_OPENING = "not.and(".length;
+
+/** @throws RelApiError `parse-error`, `aggregates-disabled` */
+const readHaving = (parameter: ReadParameter): Predicate => {
+  const { predicate, end } = readTree(parameter, 0, 0);
+  if (end < parameter.text.length) throw parameter.unreadable(end, "end of input");
+  return predicate;
 };
 
 /** As terms of an order, by the bare name: where the rows are grouped. */
@@ -64,8 +97,8 @@ export const restHaving = definePlugin({
       .use<ReadParameters>("readParameters")
       .for("having")
       .tap("rest-having", (read, parameter) => {
-        const of = splitTerms(parameter.text).map((term) => readTerm(term, parameter));
+        const having = readHaving(parameter);
         const given = read.having === undefined ? [] : [read.having];
-        return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", of: [...given, ...of] } };
+        return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", of: [...given, having] } };
       }),
 });

@@ -17,6 +17,7 @@ import {
 import {
   aggregateInSpread,
   aggregatesDisabled,
+  checkDepth,
   embedTwice,
   nameTooLong,
   notEmbedded,
@@ -98,7 +99,7 @@ const readExtensions = ({ rest, query, relation }: ReadInput, building: Building
   const { options } = rest.context;
   let current = read;
   for (const [name, text] of query.extensions) {
-    const source = { text, what: name, raw: text };
+    const source = { text, what: name, raw: text, facts: { parameter: name, value: text } };
     current = rest.readParameters.for(name).call(current, {
       text,
       model,
@@ -110,6 +111,7 @@ const readExtensions = ({ rest, query, relation }: ReadInput, building: Building
         if (!options.dbAggregatesEnabled) throw aggregatesDisabled();
         return grammar.aggregates.get(fn);
       },
+      checkDepth: (depth) => checkDepth(grammar.limits, depth),
       unreadable: (at, ...expecting) => failureOf(source, { at, expecting }),
     });
   }

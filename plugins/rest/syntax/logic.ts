@@ -1,5 +1,5 @@
 /** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: logic trees. */
-import { checkPath, nestedTooDeep } from "../errors.ts";
+import { checkDepth, checkPath } from "../errors.ts";
 import type { Addressed, Grammar, LogicTree } from "../request.ts";
 import { scanOperation, scanTreeValue } from "./filter.ts";
 import {
@@ -68,7 +68,7 @@ const readGroup = (
     source,
     grammar: { limits },
   } = reader;
-  if (depth >= limits.maxLogicDepth) throw nestedTooDeep(limits, "maxLogicDepth", "logic trees");
+  checkDepth(limits, depth);
   let at = skipBlanks(source.text, end);
   if (source.text[at] !== "(") fail(source, { at, expecting: ['"("'] });
   const of: LogicTree[] = [];
