@@ -110,17 +110,10 @@ const ask = async (caller: Caller, asked: Asked): Promise<ToolResult> => {
   }
 };
 
-/** Whether something else may limit rows: a setting, or a permission of the metadata. */
-const areRowsLimited = ({ options }: PluginContext): boolean =>
-  options.dbMaxRows !== undefined ||
-  Object.keys(options.rowLimits ?? {}).length > 0 ||
-  options.metadataPermissionsForRest;
-
 /** A row limit of the server or of the role may have cut the list as well. */
 const hasMore = async (caller: Caller, asked: Asked, count: number, timeout: AbortSignal): Promise<boolean> => {
   const { page, method, query } = asked;
   if (page === undefined || method !== "GET" || count === 0 || count > page.limit) return false;
-  if (!areRowsLimited(caller.context)) return false;
   const next = new URLSearchParams(query);
   next.set("limit", "1");
   next.set("offset", String(page.offset + count));
