@@ -41,7 +41,7 @@ export const knownOptions: readonly string[] = words(`
   metadataPermissionsForRest noNullUnboundVariableDefault nullableRelationships openapiMode
   openapiSecurityActive openapiServerProxyUri persistedQueryBytes rateLimitBurst rateLimitBy rateLimitRedisUrl
   rateLimits readYourWrites restPath restPrefixes rowLimits runSql safeWrites serverTraceHeader slowQueryMs
-  slowQueryPlans softDeleteColumn streamAboveBytes streamPatience stringifyNumericTypes traceRatio
+  slowQueryPlans softDeleteColumn softDeleteRoles streamAboveBytes streamPatience stringifyNumericTypes traceRatio
   traceStatements tracing trustedDocuments trustedProxies urlUseLegacyTargetNames v1BooleanNullCollapse
   websocketKeepalive
 `);

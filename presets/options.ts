@@ -302,6 +302,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly batchTimeout?: NonNullable<RelApiOptions["batchTimeout"]> | undefined;
   /** A time that DELETE sets instead of deleting, in tables that have such a column, and that hides the row (P-DEL-1). Unset: rows are deleted. */
   readonly softDeleteColumn?: NonNullable<RelApiOptions["softDeleteColumn"]> | undefined;
+  /** Roles that reach deleted rows, beside the administrator, where they compare `SOFT_DELETE_COLUMN` (P-DEL-6). Default: `[]`. */
+  readonly softDeleteRoles?: NonNullable<RelApiOptions["softDeleteRoles"]> | undefined;
   /** Who may ask by `X-Relapi-Why` which conditions took rows away: `admin` callers with the admin secret, whatever role they act as; `roles` all callers but anonymous ones too, about the rows that their role sees (P-WHY-1). Default: `"off"`. */
   readonly explainEmpty?: NonNullable<RelApiOptions["explainEmpty"]> | undefined;
 }

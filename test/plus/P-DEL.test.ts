@@ -181,6 +181,99 @@ describe("writes", () => {
   });
 });
 
+describe("P-DEL-6 who may sees deleted rows and restores them (M14)", async () => {
+  const seeing = await startApi(
+    forGraphql({
+      ...settings,
+      metadata: documentOf([
+        table("shelf.author", {
+          array_relationships: [
+            {
+              name: "books",
+              using: { foreign_key_constraint_on: { table: { schema: "shelf", name: "book" }, column: "author_id" } },
+            },
+          ],
+          select_permissions: permissions({ editor: { columns: "*", filter: {} } }),
+        }),
+        table("shelf.book", {
+          select_permissions: permissions({
+            editor: { columns: "*", filter: { id: { _neq: 62 } }, allow_aggregations: true },
+            reader: { columns: "*", filter: {} },
+          }),
+          update_permissions: permissions({
+            editor: { columns: ["title", "deleted_at"], filter: {}, check: {} },
+            reader: { columns: ["title", "deleted_at"], filter: {}, check: {} },
+          }),
+          delete_permissions: permissions({ editor: { filter: {} } }),
+        }),
+      ]),
+      metadataPermissionsForRest: true,
+      softDeleteColumn: "deleted_at",
+      softDeleteRoles: ["editor"],
+    }),
+  );
+  const rest = async (role: string | undefined, path: string) =>
+    (await seeing.get(path, { headers: asAdmin(role) })).json();
+
+  test("a condition on the column shows them, on both surfaces, to roles of the setting and to administrators", async () => {
+    for (const role of ["editor", undefined]) {
+      expect(await rest(role, "/book?select=id&deleted_at=not.is.null&order=id")).toEqual([{ id: 4 }]);
+      expect(await rest(role, "/book?select=id&or=(deleted_at.is.null,deleted_at.not.is.null)&order=id")).toHaveLength(
+        5,
+      );
+      expect(await rest(role, "/book?select=id&order=id")).toHaveLength(4);
+      expect(await rest(role, "/author?select=id,book(id)&book.deleted_at=not.is.null&id=eq.2")).toEqual([
+        { id: 2, book: [{ id: 4 }] },
+      ]);
+      const { data } = await seeing.gql(
+        `{ shelf_book(where: {deleted_at: {_is_null: false}}) { id }
+           shelf_book_aggregate(where: {deleted_at: {_is_null: false}}) { aggregate { count } }
+           shelf_author(where: {id: {_eq: 2}}) { books(where: {deleted_at: {_is_null: false}}) { id } } }`,
+        {},
+        asAdmin(role),
+      );
+      expect(data).toEqual({
+        shelf_book: [{ id: 4 }],
+        shelf_book_aggregate: { aggregate: { count: 1 } },
+        shelf_author: [{ books: [{ id: 4 }] }],
+      });
+    }
+    expect(await rest("reader", "/book?select=id&deleted_at=not.is.null")).toEqual([]);
+    expect(await rest("reader", "/book?select=id&or=(deleted_at.is.null,deleted_at.not.is.null)")).toHaveLength(4);
+    const { data } = await seeing.gql(
+      "{ shelf_book(where: {deleted_at: {_is_null: false}}) { id } }",
+      {},
+      asAdmin("reader"),
+    );
+    expect(data).toEqual({ shelf_book: [] });
+  });
+
+  test("an update with the condition restores them, and permissions hold", async () => {
+    await api.sql(
+      "insert into shelf.book values (61, 1, 'X', 1, now()), (62, 1, 'Y', 1, now()), (63, 1, 'Z', 1, now())",
+    );
+    const restore = (role: string | undefined, id: number) =>
+      seeing.patch(`/book?id=eq.${id}&deleted_at=not.is.null&select=id`, {
+        headers: { ...asAdmin(role), prefer: "return=representation" },
+        body: { deleted_at: null },
+      });
+    expect((await restore("reader", 61)).json()).toEqual([]);
+    expect((await restore("editor", 61)).json()).toEqual([{ id: 61 }]);
+    expect(await rest("editor", "/book?select=id&id=eq.62&deleted_at=not.is.null")).toEqual([]);
+    const text = (id: number) =>
+      `mutation { update_shelf_book(where: {id: {_eq: ${id}}, deleted_at: {_is_null: false}}, _set: {deleted_at: null}) { returning { id } } }`;
+    expect((await seeing.gql(text(63), {}, asAdmin("reader"))).data.update_shelf_book.returning).toEqual([]);
+    expect((await seeing.gql(text(63), {}, asAdmin("editor"))).data.update_shelf_book.returning).toEqual([{ id: 63 }]);
+    expect(await rest("reader", "/book?select=id&id=gt.60&order=id")).toEqual([{ id: 61 }, { id: 63 }]);
+    // a row is deleted once
+    const again = await seeing.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
+      headers: { ...asAdmin(), prefer: "return=representation" },
+    });
+    expect(again.json()).toEqual([]);
+    await api.sql("delete from shelf.book where id > 60");
+  });
+});
+
 test("P-GEN-2 without the plugin rows are deleted, and all are seen", async () => {
   expect((await plain.get("/book?id=eq.4&select=id")).json()).toEqual([{ id: 4 }]);
   const answer = await plain.delete("/book?id=eq.4&select=id,deleted_at", {

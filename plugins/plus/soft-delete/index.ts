@@ -3,6 +3,7 @@ import {
   columnOf,
   compareColumn,
   definePlugin,
+  mapPlan,
   relationOf,
   restrictRows,
   sql,
@@ -10,7 +11,10 @@ import {
   type Delete,
   type Model,
   type Plan,
+  type Predicate,
+  type Read,
   type Relation,
+  type Session,
   type Update,
 } from "../../../core/index.ts";
 import { softDeleteSettings } from "./settings.ts";
@@ -21,14 +25,29 @@ const TIMES: ReadonlySet<string> = new Set(["timestamptz", "timestamp", "date"])
 /** Its own, so that a statement that is prepared knows no time. */
 const NOW = "soft-delete-now";
 
-/** The plan with the rows hidden, and updates in place of deletes. */
-const softly = (plan: Plan, model: Model, column: string): Plan => {
+/** Whether a condition on the row itself compares the column. */
+const asksFor = (where: Predicate, column: string): boolean => {
+  if (where.kind === "and" || where.kind === "or") return where.of.some((part) => asksFor(part, column));
+  if (where.kind === "not") return asksFor(where.of, column);
+  return where.kind === "compare" && where.left.kind === "column" && where.left.name === column;
+};
+
+/** The plan with the rows hidden, and updates in place of deletes. `seesDeleted`: reads and updates that compare the
+ *  column reach deleted rows. */
+const softly = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
   const isThere = compareColumn(column, "is", { keyword: "null" });
   const isSoft = (relation: Relation | undefined): boolean => {
     const found = relation && columnOf(relation, column);
     return found !== undefined && TIMES.has(model.types.get(found.type)?.name ?? "");
   };
-  const hidden = restrictRows(plan, model, (relation) => (isSoft(relation) ? isThere : undefined));
+  const restricted = restrictRows(plan, model, (relation) => (isSoft(relation) ? isThere : undefined));
+  const shown = <Node extends Read | Update>(node: Node): Node => {
+    const [added, own, ...more] = node.where?.kind === "and" ? node.where.of : [];
+    return added === isThere && own !== undefined && more.length === 0 && asksFor(own, column)
+      ? { ...node, where: own }
+      : node;
+  };
+  const hidden = seesDeleted ? mapPlan(restricted, model, { read: shown, update: shown }) : restricted;
 
   const marked = (remove: Delete): Update => ({
     kind: "update",
@@ -48,6 +67,10 @@ const softly = (plan: Plan, model: Model, column: string): Plan => {
   return { ...hidden, steps };
 };
 
+/** @rule P-DEL-6 */
+const maySeeDeleted = ({ isAdmin, role }: Session, roles: readonly string[]): boolean =>
+  (isAdmin && role === "admin") || roles.includes(role);
+
 /** Rows of a junction cannot be filtered on the way through it, so the ways through deleted ones are closed. */
 const withoutSoftJunctions = (model: Model, column: string): Model => ({
   ...model,
@@ -62,7 +85,7 @@ const withoutSoftJunctions = (model: Model, column: string): Model => ({
   ),
 });
 
-/** Rows that are deleted stay, with the time. @rule P-DEL-1 … P-DEL-5 */
+/** Rows that are deleted stay, with the time. @rule P-DEL-1 … P-DEL-7 */
 export const softDelete = definePlugin({
   name: "soft-delete",
   requires: ["comparison-operators", "set-operator"],
@@ -73,6 +96,8 @@ export const softDelete = definePlugin({
     const { softDeleteColumn: column } = context.options;
     if (column === undefined) return;
     hooks.introspect.tapPromise("soft-delete", async (model) => withoutSoftJunctions(model, column));
-    hooks.transformPlan.tap("soft-delete", (plan, { model }) => softly(plan, model, column));
+    hooks.transformPlan.tap("soft-delete", (plan, { model, session, options }) =>
+      softly(plan, model, column, maySeeDeleted(session, options.softDeleteRoles)),
+    );
   },
 });

@@ -11,6 +11,14 @@ export const softDeleteSettings = [
       "a time that DELETE sets instead of deleting, in tables that have such a column, and that hides the row (P-DEL-1)",
     isFixed: true,
   }),
+  defineOption({
+    name: "softDeleteRoles",
+    environment: ["SOFT_DELETE_ROLES"],
+    kind: settingKinds.listOf("roles"),
+    default: [],
+    description:
+      "roles that reach deleted rows, beside the administrator, where they compare `SOFT_DELETE_COLUMN` (P-DEL-6)",
+  }),
 ] as const;
 
 /** Options of `soft-delete`. */
