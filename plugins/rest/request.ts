@@ -122,6 +122,13 @@ export interface NodeRange {
  *  an argument (R-RPC-2). */
 export type QueryKind = "reads" | "filters" | "arguments";
 
+/** A parameter of a plugin. `hook`: what it is tapped by (`having`, `*.having`). */
+export interface Extension {
+  readonly hook: string;
+  readonly name: string;
+  readonly text: string;
+}
+
 export interface ParsedQuery {
   /** All parameters in URL order, decoded. A parameter without `=` has no value and only appears in
    *  `Content-Location`. */
@@ -130,7 +137,9 @@ export interface ParsedQuery {
   readonly select: readonly SelectItem[] | undefined;
   readonly filters: readonly Addressed<Condition>[];
   /** Those of plugins, in URL order. Only for kind `reads`. */
-  readonly extensions: readonly (readonly [name: string, value: string])[];
+  readonly extensions: readonly Extension[];
+  /** Those of embeds. */
+  readonly nestedExtensions: readonly Addressed<Extension>[];
   readonly logic: readonly Addressed<LogicTree>[];
   readonly orders: readonly Addressed<readonly OrderTerm[]>[];
   /** Of the embeds; the root's is `range`. */

@@ -189,6 +189,43 @@ describe("REST", () => {
     expect(await rows(`${all}count().not.gt.1`)).toEqual([rest]);
   });
 
+  test("P-GRP-3 having of embeds and of functions that return rows (L5)", async () => {
+    expect(
+      await rows("/ports?select=name,voyages!origin_id(vessel_id,n:count())&voyages.having=count().gt.1&order=name"),
+    ).toEqual(
+      (await rows("/ports?select=name,voyages!origin_id(vessel_id,n:count())&order=name")).map(
+        ({ name, voyages }: { readonly name: string; readonly voyages: readonly { readonly n: number }[] }) => ({
+          name,
+          voyages: voyages.filter(({ n }) => n > 1),
+        }),
+      ),
+    );
+    expect(
+      await rows("/ports?select=id,to:vessels(home_port_id)&to.having=or(count().gt.5,tonnage.max().lt.9)&id=eq.1"),
+    ).toEqual([{ id: 1, to: [] }]);
+    expect(await rows("/rpc/all_vessels?select=home_port_id,n:count()&having=count().gt.1")).toEqual([
+      { home_port_id: 1, n: 2 },
+    ]);
+    const counted = await api.get("/rpc/all_vessels?select=home_port_id&having=count().gt.0&limit=1", {
+      headers: { prefer: "count=exact" },
+    });
+    expect(counted.headers["content-range"]).toBe("0-0/2");
+    for (const query of ["vessels.having=eq.5", "vessels.having=count()", "voyages.having=count().gt.1"])
+      expect((await api.get(`/ports?select=id,vessels(id)&${query}`)).status, query).toBe(400);
+    const spread = await api.get("/vessels?select=id,...ports(name)&ports.having=count().gt.0");
+    expect(spread.status, spread.text).toBeLessThan(500);
+    expect((await closed.get("/ports?select=id,vessels(id)&vessels.having=count().gt.0")).json().code).toBe("PGRST123");
+  });
+
+  test("P-GRP-3 a function's own argument goes before it (L5)", async () => {
+    const db = await testDatabase();
+    await db.query(
+      `create schema argued; create table argued.meal (id int); insert into argued.meal values (1); create function argued.meals("having" text) returns setof argued.meal language sql stable as 'select * from argued.meal'; grant usage on schema argued to sea_anon; grant select on argued.meal to sea_anon`,
+    );
+    const meals = await startApi({ preset: plus, on: db, dbSchemas: ["argued"] });
+    expect((await meals.get("/rpc/meals?having=more")).json()).toEqual([{ id: 1 }]);
+  });
+
   test("P-GRP-3 what is wrong in having is told where it is (L5)", async () => {
     const refusal = async (having: string, of = api) => {
       const { status, text } = await of.get(`/vessels?select=home_port_id&having=${having}`);

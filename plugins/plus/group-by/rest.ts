@@ -92,13 +92,16 @@ export const restHaving = definePlugin({
   name: "rest-having",
   requires: ["rest", "aggregate-functions"],
   orderings: ["avg", "count", "max", "min", "sum"].map(ordering),
-  apply: (hooks) =>
-    hooks
-      .use<ReadParameters>("readParameters")
-      .for("having")
-      .tap("rest-having", (read, parameter) => {
-        const having = readHaving(parameter);
-        const given = read.having === undefined ? [] : [read.having];
-        return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", of: [...given, having] } };
-      }),
+  apply: (hooks) => {
+    // of relations; of embeds and of functions that return rows
+    for (const name of ["having", "*.having"])
+      hooks
+        .use<ReadParameters>("readParameters")
+        .for(name)
+        .tap("rest-having", (read, parameter) => {
+          const having = readHaving(parameter);
+          const given = read.having === undefined ? [] : [read.having];
+          return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", of: [...given, having] } };
+        });
+  },
 });

@@ -16,8 +16,9 @@ import {
   type RoutineParameter,
 } from "../../../core/index.ts";
 import { maxAffectedOnSingle, routineNotFound } from "../errors.ts";
-import type { CallShape, LogicTree, PlannedRequest, ResolvedRead } from "../request.ts";
+import type { CallShape, LogicTree, ParsedQuery, PlannedRequest, ResolvedRead } from "../request.ts";
 import type { Payload } from "../api.ts";
+import { nestedHook } from "../syntax/parameters.ts";
 import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
 import { withoutWindow } from "../syntax/range.ts";
 import { isWholeRow } from "../syntax/select.ts";
@@ -57,10 +58,11 @@ export interface PlannedCall extends PlannedRequest {
 }
 
 /** Checks in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
-export const planCall = (planning: Planning): PlannedCall => {
-  const { model, schema, name, input, preferences } = planning;
-  const shape = callShape(planning);
+export const planCall = (given: Planning): PlannedCall => {
+  const { model, schema, name, input, preferences } = given;
   const callable = routinesOf(model, { schema, name }).filter((routine) => isCallable(model, routine));
+  const planning = withExtensions(given, callable);
+  const shape = callShape(planning);
   const chosen = chooseRoutine(model, callable, shape);
   if (chosen === undefined) {
     if (planning.rest.hints() !== undefined && input.kind === "query" && callable.some(takesBody))
@@ -100,6 +102,23 @@ export const planCall = (planning: Planning): PlannedCall => {
 const takesBody = ({ parameters: [first, ...others] }: Routine): boolean => first?.name === "" && others.length === 0;
 
 const BODY = "The function takes its argument as the body of a POST request";
+
+/** Parameters of plugins are no arguments, unless the function has one of that name. @rule X-PAR-1 */
+const withExtensions = (planning: Planning, callable: readonly Routine[]): Planning => {
+  const { query, rest } = planning;
+  const isExtension = ([name]: readonly [string, string]): boolean =>
+    rest.grammar.extensions(nestedHook(name)) &&
+    !callable.some(({ parameters }) => parameters.some((parameter) => parameter.name === name));
+  const found = query.parameters.filter(isExtension);
+  if (found.length === 0) return planning;
+  const own: ParsedQuery = {
+    ...query,
+    parameters: query.parameters.filter((pair) => !isExtension(pair)),
+    extensions: found.map(([name, text]) => ({ hook: nestedHook(name), name, text })),
+  };
+  // the other members are asked for when they are read
+  return Object.create(planning, { query: { value: own } }) as Planning;
+};
 
 /** Arguments as text. */
 const pairsOf = ({ input, query }: Planning): readonly (readonly [name: string, value: string])[] =>

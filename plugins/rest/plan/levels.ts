@@ -4,6 +4,7 @@ import { addressedPastAlias, notEmbedded } from "../errors.ts";
 import type {
   Addressed,
   Condition,
+  Extension,
   LogicTree,
   NodeRange,
   OrderTerm,
@@ -22,6 +23,8 @@ export interface Node {
   readonly logic: LogicTree[];
   orders: readonly OrderTerm[];
   range: NodeRange;
+  /** Parameters of plugins; the root's are in the query. */
+  readonly extensions: Extension[];
 }
 
 /** One level with its relation, and the embeds in it. */
@@ -67,6 +70,7 @@ const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[])
   logic: [],
   orders: [],
   range: {},
+  extensions: [],
 });
 
 /** What filters, orders and trees call an embed. @rule R-EMB-6 */
@@ -94,6 +98,7 @@ export const buildNodes = (query: ParsedQuery, parts: Parts, options: ResolvedOp
   for (const order of query.orders) find(order).orders = order.part;
   if (parts.hasRanges) for (const range of query.ranges) find(range).range = range.part;
   for (const tree of query.logic) if (parts.hasRootFilters || tree.path.length > 0) find(tree).logic.push(tree.part);
+  for (const extension of query.nestedExtensions) find(extension).extensions.push(extension.part);
   return { root, legacyNames };
 };
 

@@ -23,7 +23,16 @@ import {
   notEmbedded,
   relatedOrderImpossible,
 } from "../errors.ts";
-import type { Grammar, OrderTerm, ReadInput, ResolvedRead, Rest, SelectEmbed, SelectItem } from "../request.ts";
+import type {
+  Extension,
+  Grammar,
+  OrderTerm,
+  ReadInput,
+  ResolvedRead,
+  Rest,
+  SelectEmbed,
+  SelectItem,
+} from "../request.ts";
 import { parseOperation } from "../syntax/filter.ts";
 import { failureOf } from "../syntax/lex.ts";
 import { isWholeRow } from "../syntax/select.ts";
@@ -34,6 +43,7 @@ import type { Planning } from "./planning.ts";
 import { findRelationship, type RelationshipSearch } from "./relationship.ts";
 
 interface Building {
+  readonly rest: Rest;
   readonly model: Model;
   readonly searchPath: readonly string[];
   /** A bare `count` may mean the number of rows. */
@@ -63,6 +73,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   checkRelatedOrders(level);
   checkAggregates(level, grammar.flatModes, options.dbAggregatesEnabled);
   const building: Building = {
+    rest: input.rest,
     model,
     searchPath: searchPathOf(input.rest, schema),
     // permissions of the metadata give the right to count apart from that to read
@@ -74,8 +85,9 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     cap: window === undefined ? undefined : options.dbMaxRows,
   };
   const read = readExtensions(
-    input,
     building,
+    relation,
+    query.extensions,
     buildRead(building, level, input.from, {
       ...isOrdinary,
       columns: input.columns,
@@ -93,14 +105,18 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
 };
 
 /** What parameters of plugins make of it. @rule X-PAR-1 */
-const readExtensions = ({ rest, query, relation }: ReadInput, building: Building, read: Read): Read => {
-  if (query.extensions.length === 0 || relation === undefined) return read;
-  const { model, searchPath, values, grammar } = building;
+const readExtensions = (
+  { rest, model, searchPath, values, grammar }: Building,
+  relation: Relation | undefined,
+  extensions: readonly Extension[],
+  read: Read,
+): Read => {
+  if (extensions.length === 0 || relation === undefined) return read;
   const { options } = rest.context;
   let current = read;
-  for (const [name, text] of query.extensions) {
+  for (const { hook, name, text } of extensions) {
     const source = { text, what: name, raw: text, facts: { parameter: name, value: text } };
-    current = rest.readParameters.for(name).call(current, {
+    current = rest.readParameters.for(hook).call(current, {
       text,
       model,
       relation,
@@ -248,11 +264,13 @@ const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: Out
   const where = buildWhere(row, node.filters, node.logic);
   const terms = node.orders.map((term) => buildOrder(row, level, term, building.grammar.orderings));
   const orderBy = terms.length === 0 ? undefined : terms;
-  const read: Read = { kind: "read", from, row: wanted.row, shape: "rows", output, where, orderBy, cap };
+  const ungrouped: Read = { kind: "read", from, row: wanted.row, shape: "rows", output, where, orderBy, cap };
   const { flatModes } = building.grammar;
   // the aggregates of a flat embed group the level above
   const isFlat = node.embed !== undefined && flatModes.has(node.embed.mode);
-  return !isFlat && hasAggregates(level, flatModes) ? orderGroups(read, values, relation) : read;
+  const read = readExtensions(building, relation, node.extensions, ungrouped);
+  const isGrouped = hasAggregates(level, flatModes) || read.groupBy !== undefined;
+  return !isFlat && isGrouped ? orderGroups(read, values, relation) : read;
 };
 
 const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {

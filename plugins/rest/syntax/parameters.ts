@@ -27,6 +27,9 @@ export const LOGIC: ReadonlySet<string> = new Set(["and", "or"]);
 /** The last dot-separated part of a name, which may reserve it. @rule R-URL-3 */
 export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
+/** What a parameter of embeds and of functions that return rows is tapped by. @rule X-PAR-1 */
+export const nestedHook = (name: string): string => `*.${name}`;
+
 export const isReserved = (name: string): boolean => {
   if (name === "select" || name === "columns" || name === "on_conflict") return true;
   const last = lastPart(name);
@@ -67,7 +70,12 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
     const dot = inside === -1 ? -1 : start + parameter.indexOf(".", inside);
     if (dot > equals && grammar.plainOperators.has(query.slice(equals + 1, dot))) {
       const name = query.slice(start, equals);
-      if (NAME.test(name) && !isReserved(name) && !grammar.extensions(name)) {
+      if (
+        NAME.test(name) &&
+        !isReserved(name) &&
+        !grammar.extensions(name) &&
+        !grammar.extensions(nestedHook(lastPart(name)))
+      ) {
         text += `${query.slice(start, dot + 1)}${OPEN}${values.length}${CLOSE}`;
         values.push(decodePart(query.slice(dot + 1, end)));
       } else text += query.slice(start, end);

@@ -4,6 +4,7 @@ import { checkPath, tooMany } from "../errors.ts";
 import type {
   Addressed,
   Condition,
+  Extension,
   Grammar,
   LogicTree,
   NodeRange,
@@ -15,7 +16,7 @@ import { parseFilter, tryOperation } from "./filter.ts";
 import { parseNames, parseTreePath } from "./lex.ts";
 import { countConditions, parseLogic } from "./logic.ts";
 import { parseOrder } from "./order.ts";
-import { decodePart, isReserved, lastPart, LOGIC } from "./parameters.ts";
+import { decodePart, isReserved, lastPart, LOGIC, nestedHook } from "./parameters.ts";
 import { parseWholeNumber } from "./range.ts";
 import { parseSelect } from "./select.ts";
 import { parseNodePath } from "./tree-path.ts";
@@ -46,8 +47,15 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   within("maxParameters", pairs.length, "parameters");
   const present = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
   const first = (name: string): string | undefined => present.find((pair) => pair[0] === name)?.[1];
-  const isExtension = ([name]: readonly [string, string]): boolean => kind === "reads" && grammar.extensions(name);
-  const extensions = present.filter(isExtension);
+  const isNested = ([name]: readonly [string, string]): boolean =>
+    kind !== "filters" && name.includes(".") && grammar.extensions(nestedHook(lastPart(name)));
+  const isOfRoot = ([name]: readonly [string, string]): boolean => kind === "reads" && grammar.extensions(name);
+  const isExtension = (pair: readonly [string, string]): boolean => isOfRoot(pair) || isNested(pair);
+  const extensions = present.filter(isOfRoot).map(([name, text]): Extension => ({ hook: name, name, text }));
+  const nestedExtensions = present.filter(isNested).map(([name, text]): Addressed<Extension> => {
+    const last = lastPart(name);
+    return { path: parseNodePath(name), part: { hook: nestedHook(last), name: last, text } };
+  });
   const free = present.filter((pair) => !isReserved(pair[0]) && !isExtension(pair));
 
   const orders: Addressed<readonly OrderTerm[]>[] = [];
@@ -65,7 +73,10 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
       : parseArguments(grammar, free);
   within(
     "maxFilters",
-    logic.reduce((count, { part }) => count + countConditions(part), filters.length + extensions.length),
+    logic.reduce(
+      (count, { part }) => count + countConditions(part),
+      filters.length + extensions.length + nestedExtensions.length,
+    ),
     "conditions",
   );
   const onConflict = parseNameList(first("on_conflict"), "on_conflict parameter");
@@ -75,6 +86,7 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
     select,
     filters,
     extensions,
+    nestedExtensions,
     logic,
     orders: firstOfEach(orders),
     ranges,
