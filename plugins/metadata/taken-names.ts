@@ -20,7 +20,7 @@ const FUNCTION_ROOTS = [
 ] as const;
 
 /** `album_item_by_pk` to `albumItemByPk`; underscores at the front stay. */
-const camel = (name: string): string => name.replace(/(?!^)_+([^_])/g, (_, letter: string) => letter.toUpperCase());
+const camel = (name: string): string => name.replace(/(?<=[^_])_+([^_])/g, (_, letter: string) => letter.toUpperCase());
 
 const nameIn = (raw: unknown): string | undefined => textOf(raw as never) ?? textOf(objectOf(raw as never)["name"]);
 
