@@ -4,7 +4,7 @@ import type { Signal } from "../../core/index.ts";
 import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "./api.ts";
 import type { Marks } from "./change-index.ts";
 import type { Limiter, Pace } from "./limiter.ts";
-import { isLost, isOfAll } from "./failures.ts";
+import { isLost, isOfAll, isOverTime } from "./failures.ts";
 import { Few } from "./few.ts";
 import { createSlowLane, type Paced, type PaceMeter } from "./pace.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
@@ -20,6 +20,8 @@ export interface Subscription {
   entry: Entry | undefined;
   /** That it counts for, once it is placed. */
   bytes: number;
+  /** After a run that exceeded its time limit: until then no other one is for it alone. */
+  restsUntilMs: number;
 }
 
 export interface Entry extends Runnable, Paced {
@@ -83,11 +85,19 @@ const GATHER_MS = 3;
 /** Longest pause between runs of a cohort, so that a burst of changes causes one run; at least the duration of the last
  *  run. */
 const LONGEST_GAP_MS = 100;
+/** A run that exceeded its time limit is followed by a pause of so many times its duration. */
+const REST_TIMES = 5;
 const NO_MARKS: Marks<Entry> = [];
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3000;
 /** Failed runs after which subscribers without a result get the error. */
 const FAILURES_TO_TELL = 3;
+
+/** The last run for its subscribers exceeded its time limit. @rule G-SUB-17 */
+const isResting = ({ subscriptions }: Entry, nowMs: number): boolean => {
+  for (const { restsUntilMs } of subscriptions) if (restsUntilMs <= nowMs) return false;
+  return subscriptions.size > 0;
+};
 
 /** Nobody would get the result of another run yet. @rule G-SUB-17 */
 const isUnread = ({ subscriptions }: Entry): boolean => {
@@ -203,6 +213,7 @@ export const createCohort = ({
       measured(alive, performance.now() - startedAtMs);
     } catch (error) {
       measured(alive, performance.now() - startedAtMs);
+      if (alive.length === 1 && isOverTime(error)) rest(alive[0] as Entry, performance.now() - startedAtMs); // its only one
       if (!(error instanceof NoLongerShared)) return runFailed(alive, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
@@ -238,6 +249,10 @@ export const createCohort = ({
       deliveries,
       bytes,
     });
+  };
+
+  const rest = (entry: Entry, tookMs: number): void => {
+    for (const subscription of entry.subscriptions) subscription.restsUntilMs = performance.now() + REST_TIMES * tookMs;
   };
 
   /** A slow batch is halved until the slow ones among it are alone. */
@@ -298,7 +313,8 @@ export const createCohort = ({
     const startedAtMs = performance.now();
     const list: Entry[] = [];
     const held: Entry[] = [];
-    for (const entry of isDirty ? entries.values() : due) (isUnread(entry) ? held : list).push(entry);
+    for (const entry of isDirty ? entries.values() : due)
+      (isUnread(entry) || isResting(entry, startedAtMs) ? held : list).push(entry);
     if (hasChanged) counts.skipped += entries.size - list.length - held.length;
     hasChanged = false;
     isDirty = false;

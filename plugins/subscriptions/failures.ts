@@ -20,6 +20,10 @@ const LOST: ReadonlySet<string> = new Set([
 export const isLost = (error: unknown): boolean =>
   isRelApiError(error) && error.facts["isRaised"] !== true && (LOST.has(error.code) || error.code.startsWith("08"));
 
+/** It took longer than it may, and would again. */
+export const isOverTime = (error: unknown): boolean =>
+  isRelApiError(error) && error.code === "57014" && error.facts["isRaised"] !== true;
+
 /** Names and rights: the same for every subscriber, whatever its values. */
 const OF_ALL: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);
 

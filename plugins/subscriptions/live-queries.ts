@@ -269,7 +269,15 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
 
   return {
     subscribe: (source, subscriber, lastHash) => {
-      const subscription: Subscription = { source, subscriber, lastHash, stage: "waiting", entry: undefined, bytes: 0 };
+      const subscription: Subscription = {
+        source,
+        subscriber,
+        lastHash,
+        stage: "waiting",
+        entry: undefined,
+        bytes: 0,
+        restsUntilMs: 0,
+      };
       all.add(subscription);
       try {
         place(subscription);

@@ -1,8 +1,10 @@
 /** Callers without a credential have a time limit, unless somebody has set another one. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { initiated, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
 
 const role = `anonymous_timeout_${process.pid}`;
 const database = await (async () => {
@@ -139,6 +141,41 @@ test.skipIf(!capabilities.realServer)(
     expect((await limited.post("/v1/graphql", { body: document })).json().errors[0].message).toBe(
       "the operation took longer than 2 seconds",
     );
+  },
+);
+
+test.skipIf(!capabilities.realServer)(
+  "G-SUB-17 a live query that exceeded its time limit rests before it runs again (ci 14)",
+  async () => {
+    const statements: string[] = [];
+    const quiet = (): void => {};
+    const note = (text: string): void => void statements.push(text);
+    const logger = { error: quiet, warn: quiet, info: note, debug: quiet, access: quiet };
+    const api = await start({ anonStatementTimeout: 1, logQuery: true, logger });
+    const naps = (): number => statements.filter((text) => text.includes('"nap"(')).length;
+    const socket = await initiated(api, {});
+    subscribe(socket, "slow", "subscription { stone { nap } }");
+    expect(await socket.next()).toMatchObject({
+      id: "slow",
+      payload: { errors: [{ extensions: { code: "time-limit-exceeded" } }] },
+    });
+    // the clock stands still, so that the pause has no end
+    const real = performance.now.bind(performance);
+    let nowMs = real();
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+    onTestFinished(() => clock.mockRestore());
+    const before = naps();
+    subscribe(socket, "quick", "subscription { stone { id } }");
+    const ids = (count: number) => (message: any) => message.payload?.data?.stone?.length === count;
+    await socket.next(ids(1));
+    await api.sql("insert into stone values (2)");
+    await socket.next(ids(2));
+    expect(naps()).toBe(before);
+    nowMs += 600_000;
+    await until(() => naps() > before, "it runs again after the pause");
+    await socket.close();
+    await api.sql("delete from stone where id = 2");
+    await api.close();
   },
 );
 
