@@ -12,7 +12,7 @@ const readCache = () => {
   try {
     return new Map(JSON.parse(readFileSync(CACHE, "utf8")));
   } catch {
-    return new Map(); // there is none yet
+    return new Map(); // the first run has no cache
   }
 };
 
@@ -23,12 +23,12 @@ process.on("exit", () => {
   writeFileSync(CACHE, JSON.stringify([...results]));
 });
 
-/** Escapes and classes, each of which stands for one character. */
+/** Escapes and classes: each of them matches one character. */
 const CHARACTERS = /\\.|\[(?:\\.|[^\]\\])*\]?/g;
 /** Without an unbounded repetition, what is tried at each place takes a bounded time. */
 const REPEATS = /[*+]|\{\d+,\}/;
 
-/** Undefined: it is linear. */
+/** Says why an expression is not linear; undefined if it is. */
 const faultOf = (source, flags) => {
   if (!REPEATS.test(source.replace(CHARACTERS, "x"))) return undefined;
   const key = `/${source}/${flags}`;
@@ -41,7 +41,7 @@ const faultOf = (source, flags) => {
   return results.get(key) ?? undefined;
 };
 
-/** The text of an expression. Where a part is known at run time only, a word stands for it. */
+/** The text of an expression. A part that is known at run time only is taken for a word. */
 const textOf = (node, scope) => {
   if (node.type === "Literal") return node.regex?.pattern ?? String(node.value);
   if (node.type === "TemplateLiteral")

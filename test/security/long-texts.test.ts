@@ -1,5 +1,5 @@
-/** Long texts that expressions could try in many ways: the time that a request takes grows no faster than its text. Of the
- *  expressions themselves, `npm run lint` proves that each is linear. */
+/** Long texts that expressions could try in many ways: the time that a request takes grows no faster than its text. `npm run
+ *  lint` proves that each expression by itself is linear. */
 import { describe, expect, test } from "vitest";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";

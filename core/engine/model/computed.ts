@@ -4,7 +4,7 @@ import { routinesOf, type Model, type QualifiedName, type Relation, type Routine
 /** By row type, then by name. */
 type Fields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
 
-/** What a row is: of a relation, or of a composite type that a function returns. */
+/** The row type of a relation with those of its ancestors, or a composite type that a function returns. */
 export type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
 
 const fieldsOfModels = new WeakMap<Model, Fields>();
@@ -26,8 +26,8 @@ const fieldsOf = (model: Model): Fields => {
 
 const typesOf = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
 
-/** The computed field `name` of the rows: a function whose one argument without a default is of their type, else of the
- *  nearest ancestor's, in the first schema of the search path that has one. @rule R-CMP-1 */
+/** The computed field `name` of the rows: a function whose one argument without a default has their type, or else the
+ *  type of the nearest ancestor. The first schema of the search path that has one counts. @rule R-CMP-1 */
 export const computedFieldOf = (
   model: Model,
   row: RowTypes,

@@ -65,10 +65,10 @@ const append = (parts: (Chunk | Sql)[], fragment: Sql): void => {
 /** The texts and slots of a fragment, in order. */
 export const chunksOf = (fragment: Sql): readonly Chunk[] => {
   const chunks: Chunk[] = [];
-  const rest: (Chunk | Sql)[] = [fragment];
-  for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
+  const pending: (Chunk | Sql)[] = [fragment];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (!isSql(part)) chunks.push(part);
-    else for (let i = part.parts.length - 1; i >= 0; i--) rest.push(part.parts[i] as Chunk | Sql); // i < length
+    else for (let i = part.parts.length - 1; i >= 0; i--) pending.push(part.parts[i] as Chunk | Sql); // i < length
   }
   return chunks;
 };

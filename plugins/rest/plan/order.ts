@@ -32,7 +32,7 @@ export const buildOrder = (row: Row, level: Level, term: OrderTerm, orderings: G
   return { by: buildOrdering(row, of, level, term, orderings), direction, nulls };
 };
 
-/** Orders of groups by what is grouped or aggregated: a field as it is selected, or else the name of an output.
+/** Orders groups by selected outputs: by a field as `select` has it, or else by the name of an output.
  *  PostgreSQL takes neither a path nor a computed field for the one that is selected. @rule R-AGG-5 */
 export const orderGroups = (read: Read, values: readonly BoundValue[], relation: Relation | undefined): Read => {
   const { output, orderBy } = read;

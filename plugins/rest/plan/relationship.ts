@@ -57,7 +57,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
 
 type Named = Pick<SelectEmbed, "name" | "hint">;
 
-/** A hint that means this relationship and no other; undefined: there is none. @rule R-EMB-5 */
+/** A hint that means this relationship and no other; undefined if no hint does. @rule R-EMB-5 */
 const uniqueHint = (
   relationship: Relationship,
   candidatesOf: (of: Named) => readonly Relationship[],
