@@ -144,6 +144,25 @@ describe("writes", () => {
     expect(await api.sql("select title from shelf.book where id = 4")).toEqual([{ title: "D" }]);
   });
 
+  test("P-DEL-7 a PUT of a deleted row is a conflict, and says why (M14)", async () => {
+    const put = (id: number, body: object) =>
+      api.put(`/author?id=eq.${id}`, { headers: { prefer: "tx=rollback" }, body });
+    const deleted = await put(3, { id: 3, name: "New" });
+    expect([deleted.status, deleted.json()]).toEqual([
+      409,
+      {
+        code: "row-deleted",
+        message: "The row with this key is deleted",
+        details: null,
+        hint: "A caller who sees deleted rows can restore it.",
+      },
+    ]);
+    expect((await put(2, { id: 1, name: "New" })).json().code).toBe("PGRST115");
+    expect((await put(3, { id: 1, name: "New" })).json().code).toMatch(/PGRST115|row-deleted/);
+    expect((await put(2, { id: 2, name: "New" })).status).toBeLessThan(300);
+    expect(await api.sql("select name from shelf.author where id = 3")).toEqual([{ name: "Cy" }]);
+  });
+
   test("P-DEL-2 GraphQL deletes the same way, by the right to delete", async () => {
     await api.sql("insert into shelf.book values (41, 1, 'X', 11), (42, 1, 'Y', 5)");
     const text = "mutation { delete_shelf_book(where: {id: {_in: [41, 42]}}) { affected_rows returning { id } } }";

@@ -3,15 +3,20 @@ import {
   columnOf,
   compareColumn,
   definePlugin,
+  isRelApiError,
   mapPlan,
   relationOf,
+  RelApiError,
   restrictRows,
   sql,
   Stage,
   type Delete,
+  type Insert,
   type Model,
   type Plan,
+  type PluginContext,
   type Predicate,
+  type Program,
   type Read,
   type Relation,
   type Session,
@@ -85,6 +90,63 @@ const withoutSoftJunctions = (model: Model, column: string): Model => ({
   ),
 });
 
+const rowDeleted = (): RelApiError =>
+  new RelApiError({
+    code: "row-deleted",
+    status: 409,
+    message: "The row with this key is deleted",
+    hint: "A caller who sees deleted rows can restore it.",
+    path: "$",
+  });
+
+/** The read of deleted rows with the key of a PUT. */
+const deletedAt = ({ into, only = [] }: Insert, column: string): Read => ({
+  kind: "read",
+  from: { relation: into },
+  shape: "rows",
+  output: [{ kind: "constant", as: "_", value: "" }],
+  where: {
+    kind: "and",
+    of: [
+      ...only.map(({ column: name, value }) => compareColumn(name, "eq", { operand: value })),
+      { kind: "not", of: compareColumn(column, "is", { keyword: "null" }) },
+    ],
+  },
+});
+
+/** A PUT of a deleted row writes nothing, as one whose key differs does: tells the two apart. @rule P-DEL-7 */
+const tellDeletedPuts = (context: PluginContext, column: string): void => {
+  const puts = new WeakMap<Program, Insert>();
+  context.wrap({
+    prepare: (next) => (planned, session, surface) => {
+      const program = next(planned, session, surface);
+      if (planned.plan.kind === "insert" && planned.plan.only !== undefined) puts.set(program, planned.plan);
+      return program;
+    },
+    execute: (next) => async (execution) => {
+      try {
+        return await next(execution);
+      } catch (error) {
+        const ran = execution.programs.find(({ program }) => puts.has(program));
+        const put = ran && puts.get(ran.program);
+        if (put === undefined || !isRelApiError(error) || error.code !== "put-key-mismatch") throw error;
+        const relation = relationOf(context.model(), put.into);
+        if (relation === undefined || columnOf(relation, column) === undefined) throw error;
+        // as the database role of the caller, past the condition of this plugin and permissions of the metadata
+        const session: Session = { ...execution.session, role: "admin", isAdmin: true };
+        const program = context.prepare({ plan: deletedAt(put, column), envelope: {} }, session, "rest");
+        const { check: _, ...rest } = execution;
+        const [row] = await next({
+          ...rest,
+          session,
+          programs: [{ program, values: ran?.values ?? [] }],
+        }).catch(() => []);
+        throw Number(row?.["page_total"] ?? 0) > 0 ? rowDeleted() : error;
+      }
+    },
+  });
+};
+
 /** Rows that are deleted stay, with the time. @rule P-DEL-1 … P-DEL-7 */
 export const softDelete = definePlugin({
   name: "soft-delete",
@@ -95,6 +157,7 @@ export const softDelete = definePlugin({
   apply: (hooks, context) => {
     const { softDeleteColumn: column } = context.options;
     if (column === undefined) return;
+    tellDeletedPuts(context, column);
     hooks.introspect.tapPromise("soft-delete", async (model) => withoutSoftJunctions(model, column));
     hooks.transformPlan.tap("soft-delete", (plan, { model, session, options }) =>
       softly(plan, model, column, maySeeDeleted(session, options.softDeleteRoles)),
