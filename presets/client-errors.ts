@@ -39,7 +39,7 @@ export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex):
   const body = JSON.stringify({ code, details: null, hint, message });
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
   if (response === undefined || response === null) return endAndDiscard(socket, text);
-  // whoever waits for the body has to learn that it will not come
+  // the code that waits for the body has to learn that the body will not arrive
   socket.write(text);
   socket.destroy();
 };

@@ -53,7 +53,7 @@ export interface RelationRow {
   readonly kind: RelationKind;
   readonly isPartition: boolean;
   readonly rowType: number;
-  /** Of inheritance and partitioning, nearest first. */
+  /** Row types of the parent tables, by inheritance and partitioning, nearest first. */
   readonly ancestorTypes: readonly number[] | null;
   readonly rowSqlName: string;
   readonly owner: string;

@@ -11,7 +11,7 @@ const MAX_BUCKETS = 100_000;
 export interface TokenBuckets {
   /** Takes a token. @returns 0, or the milliseconds until there will be one. `isOwed`: one that is not there is owed */
   take(key: string, perMinute: number, burst: number, isOwed?: boolean): number;
-  /** Whole tokens that the key has. */
+  /** The number of whole tokens of the key. */
   left(key: string, perMinute: number, burst: number): number;
   /** Whoever counts for all says that there will be none for so long. */
   drain(key: string, perMinute: number, waitMs: number): void;

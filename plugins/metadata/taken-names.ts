@@ -24,7 +24,7 @@ const camel = (name: string): string => name.replace(/(?<=[^_])_+([^_])/g, (_, l
 
 const nameIn = (raw: unknown): string | undefined => textOf(raw as never) ?? textOf(objectOf(raw as never)["name"]);
 
-/** As far as they follow from the metadata. */
+/** Names that the metadata determines. */
 export const takenNames = (
   customization: RawObject,
   tables: readonly Named[],

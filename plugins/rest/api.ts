@@ -214,7 +214,7 @@ export interface ReadParameter {
   condition(left: Expression, text: string): Predicate;
   /** An aggregate function, as select names it; undefined: unknown. @throws RelApiError `aggregates-disabled` */
   aggregate(name: string): string | undefined;
-  /** Of conditions in groups inside each other, from 0. @throws RelApiError `parse-error` beyond `maxLogicDepth` */
+  /** Checks the depth of nested groups of conditions, from 0. @throws RelApiError `parse-error` beyond `maxLogicDepth` */
   checkDepth(depth: number): void;
   /** The words for a text that cannot be read. `at`: where it goes wrong. */
   unreadable(at: number, ...expecting: readonly string[]): RelApiError;

@@ -210,7 +210,7 @@ export const relationshipNotFound = (
 /** One of several relationships that an embed may mean. */
 export type Way = {
   readonly details: Json;
-  /** `ports!voyages_origin_id_fkey`; absent: no hint means it alone. */
+  /** `ports!voyages_origin_id_fkey`. Undefined if no hint identifies this relationship. */
   readonly hint?: string;
   /** Schema, relation and column of everything that it names. */
   readonly columns: readonly (readonly [schema: string, relation: string, column: string])[];

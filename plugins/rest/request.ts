@@ -122,7 +122,7 @@ export interface NodeRange {
  *  an argument (R-RPC-2). */
 export type QueryKind = "reads" | "filters" | "arguments";
 
-/** A parameter of a plugin. `hook`: what it is tapped by (`having`, `*.having`). */
+/** A parameter of a plugin. `hook`: the name under which plugins tap it (`having`, `*.having`). */
 export interface Extension {
   readonly hook: string;
   readonly name: string;
@@ -138,7 +138,7 @@ export interface ParsedQuery {
   readonly filters: readonly Addressed<Condition>[];
   /** Those of plugins, in URL order. Only for kind `reads`. */
   readonly extensions: readonly Extension[];
-  /** Those of embeds. */
+  /** The conditions of embeds. */
   readonly nestedExtensions: readonly Addressed<Extension>[];
   readonly logic: readonly Addressed<LogicTree>[];
   readonly orders: readonly Addressed<readonly OrderTerm[]>[];

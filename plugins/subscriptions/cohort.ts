@@ -20,7 +20,7 @@ export interface Subscription {
   entry: Entry | undefined;
   /** That it counts for, once it is placed. */
   bytes: number;
-  /** After a run that exceeded its time limit: until then no other one is for it alone. */
+  /** The end of the pause after a run that exceeded its time limit. Until then, no run serves only this subscription. */
   restsUntilMs: number;
 }
 
@@ -85,7 +85,7 @@ const GATHER_MS = 3;
 /** Longest pause between runs of a cohort, so that a burst of changes causes one run; at least the duration of the last
  *  run. */
 const LONGEST_GAP_MS = 100;
-/** A run that exceeded its time limit is followed by a pause of so many times its duration. */
+/** After a run that exceeded its time limit, the pause lasts this many times the duration of the run. */
 const REST_TIMES = 5;
 const NO_MARKS: Marks<Entry> = [];
 const FIRST_RETRY_MS = 50;

@@ -58,7 +58,7 @@ export interface Connection {
 }
 
 export interface ConnectionKind {
-  /** What it is for, where it serves no requests: part of its `application_name`. */
+  /** The purpose of a connection that serves no requests, as part of its `application_name`. */
   readonly purpose?: "listener" | "replication" | "replica check";
   /** It takes commands of the replication protocol too. */
   readonly replicates?: boolean;

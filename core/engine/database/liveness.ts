@@ -26,7 +26,7 @@ interface Silence {
 }
 
 const SAMPLE_MS = 500;
-/** Of one attempt to ask the server. */
+/** The time limit of one attempt to ask the server. */
 const ATTEMPT_MS = 2000;
 /** In a row. */
 const MAX_ATTEMPTS = 2;
@@ -58,8 +58,8 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
     lost(isUnreachable);
   };
 
-  /** Of those that lead to the same server. Undefined: the server refuses to say, or a pooler answers in its place.
-   *  @throws what opening a connection or the statement throws */
+  /** The state of connections to one server, by process id. Undefined if the server refuses or a pooler answers.
+   *  @throws RelApiError if the connection cannot be opened or the statement fails */
   const statesOf = async (silent: readonly Connection[]): Promise<ReadonlyMap<number | null, StateRow> | undefined> => {
     const endMs = performance.now() + attemptMs;
     const probe = await (silent[0] as Connection).reopen(attemptMs); // there is one

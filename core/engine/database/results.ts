@@ -51,7 +51,7 @@ export const runChecks = (
   }
 };
 
-/** Undefined: it holds. */
+/** The path at which a check fails. Undefined if the check holds. */
 const failedAt = (
   check: ProgramCheck,
   program: Program,

@@ -39,7 +39,7 @@ export interface WriteUse {
   /** Of a sequence: later ones use whole rows. */
   readonly isStep?: boolean;
   readonly countInserted?: boolean;
-  /** Of an update: the rows before it are wanted too. */
+  /** An update also keeps the rows as they were before it. */
   readonly wantsBefore?: boolean;
   /** Steps whose rows an insert builds on: without them it writes nothing, and the following check reports why
    *  (G-NST-6). */

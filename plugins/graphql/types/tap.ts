@@ -39,7 +39,7 @@ const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, 
 
 const givesWay = ({ toPlan }: GqlField): boolean => toPlan.kind === "custom" || toPlan.kind === "ordering";
 
-/** What is there stays, unless it is a plugin's own: the database's names come first. @rule X-GQL-5 X-ORD-3 */
+/** A field keeps its name, unless it comes from a plugin: names of the database take precedence. @rule X-GQL-5 X-ORD-3 */
 export const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
   for (const name in added) if (!has(fields, name) || givesWay(fields[name]!)) merged[name] = added[name]!; // its own keys

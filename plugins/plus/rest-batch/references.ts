@@ -12,7 +12,7 @@ const STEPS = new RegExp(STEP, "gs");
 
 export const isReference = (text: string): boolean => WHOLE.test(text);
 
-/** The answer of an earlier request, by its place or id; undefined where there is none. @throws BadReference */
+/** The answer of an earlier request, by its place or id. Undefined if no earlier request has it. @throws BadReference */
 export type Answered = (name: string) => Json | undefined;
 
 /** The length that values may add to a request. */

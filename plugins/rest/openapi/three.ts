@@ -12,7 +12,7 @@ export interface ThreeInput extends Omit<DocumentInput, "place"> {
   readonly server: string;
   /** REST names of the operators. */
   readonly operators: readonly string[];
-  /** Of the plugins that take more parameters of reads, those of the preset. */
+  /** The plugins of the preset that add parameters to reads. */
   readonly has: (plugin: string) => boolean;
   /** What extensions have brought along. */
   readonly isForeign: (member: Relation | Routine) => boolean;

@@ -26,7 +26,7 @@ export interface CompositeRow {
 export interface Row {
   readonly model: Model;
   readonly relation: Relation | undefined;
-  /** Of rows of no relation: those of a composite type that a function returns. */
+  /** Rows of a composite type that a function returns, which belong to no relation. */
   readonly composite?: CompositeRow | undefined;
   /** Schemas that computed fields are looked up in. */
   readonly searchPath: readonly string[];

@@ -27,7 +27,7 @@ export const LOGIC: ReadonlySet<string> = new Set(["and", "or"]);
 /** The last dot-separated part of a name, which may reserve it. @rule R-URL-3 */
 export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
-/** What a parameter of embeds and of functions that return rows is tapped by. @rule X-PAR-1 */
+/** The name under which plugins tap a parameter of embeds and of functions that return rows. @rule X-PAR-1 */
 export const nestedHook = (name: string): string => `*.${name}`;
 
 export const isReserved = (name: string): boolean => {
@@ -63,7 +63,7 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
   while (start <= query.length) {
     let end = start;
     while (end < query.length && query[end] !== "&" && query[end] !== ";") end++;
-    // within the parameter alone: a search to the end of the query for each of them would be quadratic
+    // only within the parameter: a search to the end of the query for each parameter would be quadratic
     const parameter = query.slice(start, end);
     const inside = parameter.indexOf("=");
     const equals = start + inside;
