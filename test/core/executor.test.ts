@@ -187,7 +187,7 @@ describe("settings", () => {
     expect(
       (
         await database.query<{ who: string; readonly: string }>({
-          chunks: ["select current_user as who, current_setting('transaction_read_only') as readonly"],
+          parts: ["select current_user as who, current_setting('transaction_read_only') as readonly"],
         } as never)
       )[0],
     ).toEqual({ who: next["user"], readonly: "off" });
@@ -525,14 +525,14 @@ describe("connections", () => {
   test("a snapshot is read only and has an empty search path", async () => {
     const found = await database.snapshot(async (query) =>
       query<{ path: string; ro: string; j: unknown }>({
-        chunks: [
+        parts: [
           "select current_setting('search_path') as path, current_setting('transaction_read_only') as ro, '{\"a\":[1]}'::json as j",
         ],
       } as never),
     );
     expect(found).toEqual([{ path: "", ro: "on", j: { a: [1] } }]);
     await expect(
-      database.snapshot(async (query) => query({ chunks: ["create table x ()"] } as never)),
+      database.snapshot(async (query) => query({ parts: ["create table x ()"] } as never)),
     ).rejects.toMatchObject({ code: "25006" });
     expect((await settings())["user"]).toBe("sea_anon");
   });

@@ -1,10 +1,9 @@
 /** Rows that are found by many keys at once. @rule X-SEQ-5 */
-import { columnOf } from "../model/model.ts";
+import { columnOf, type Relation } from "../model/model.ts";
 import type { Keys } from "../plan/plan.ts";
 import { catalogText, ident, join, sql, type Sql } from "./fragment.ts";
 import { badPlan, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
-import type { CompiledWrite } from "./write.ts";
 
 /** FROM item with a row per key: its columns, and `number` from 1 on. */
 const keyRows = (compiler: Compiler, { columns, values }: Keys, relation: Scope["relation"], row: string): Sql => {
@@ -30,9 +29,18 @@ export const hasKey = (compiler: Compiler, keys: Keys, { relation, row }: Scope)
   return sql`exists (select 1 from ${keyRows(compiler, keys, relation, key)} where ${isKeyOf(keys, key, ident(row))})`;
 };
 
+/** A write by keys. */
+interface WrittenRows {
+  readonly relation: Relation;
+  /** The rows that were written. */
+  readonly name: Sql;
+  /** The rows as they were before. */
+  readonly before?: Sql;
+}
+
 /** The number of the first key of which no row was written, or null. A row that was found and not written is one of
  *  any key. */
-export const missingKey = (compiler: Compiler, keys: Keys, write: CompiledWrite): Sql => {
+export const missingKey = (compiler: Compiler, keys: Keys, write: WrittenRows): Sql => {
   const { relation, name, before } = write;
   const [key, row] = [compiler.alias("_k"), compiler.alias("_r")];
   const found = sql`select 1 from ${before ?? name} as ${ident(row)} where ${isKeyOf(keys, key, ident(row))}`;
