@@ -30,8 +30,6 @@ await api.sql(`
   insert into typed values ('b0c8f9f6-6a3e-4d5c-9d6e-0f4a1c2b3d4e', '2024-02-29', true), ('00000000-0000-0000-0000-000000000000', '0044-03-15 BC', false), ('00000000-0000-0000-0000-000000000001', 'infinity', false);
   create table times (t timestamptz, s timestamp, n numeric, f float8, h hue, m small, primary key (t, s, n, f, h, m));
   insert into times values ('2024-01-01 10:00:00.5+02', '12024-12-31 23:59:59.999999', -1.50, 1e300, 'red', 7), ('-infinity', '0001-01-01 00:00:00', 'NaN', '-Infinity', 'blue', -7), ('1900-01-01 00:00:00+00', 'infinity', 12345678901234567890, 0.1, 'red', 0);
-  create table tagged (id int primary key, tags hstore);
-  insert into tagged values (1, 'a=>1'), (2, 'b=>2');
   grant select on log_entry, pair, bare, guarded to music_reader, music_artist`);
 await api.reload();
 
@@ -376,18 +374,6 @@ describe("connections", () => {
     expect((await ask(inRows)).errors).toEqual(
       refused("artist_connection.selectionSet.edges.selectionSet.node.selectionSet.albums_connection"),
     );
-  });
-
-  test("P-RLY-5 an order by hstore is refused, since its values are not compared (plus L15)", async () => {
-    for (const address of ["/v1beta1/relay", "/v1/graphql"]) {
-      const query = "{ tagged_connection(order_by: {tags: asc}, first: 1) { edges { cursor } } }";
-      expect((await api.post(address, { headers: asAdmin(), body: { query } })).json().errors).toEqual([
-        {
-          message: "a connection cannot be ordered by values of hstore",
-          extensions: { path: "$.selectionSet.tagged_connection.args.order_by", code: "validation-failed" },
-        },
-      ]);
-    }
   });
 
   test("P-RLY-5 a cursor of another order or table is refused", async () => {

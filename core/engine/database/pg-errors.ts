@@ -104,7 +104,7 @@ const statusOfSqlstate = (code: string, message: string, isOfValue: boolean): nu
 };
 
 /** Extensions that read text give no code of their own. */
-const VALUE_READERS = /^(?:hstore_|lwgeom_|geography_|gserialized_|lwin_)/;
+const VALUE_READERS = /^(?:hstore_|lwgeom_|geography_|gserialized_|lwin_|ltree_|ltxtquery_|_int_bool|tsquery\.)/;
 const OF_PARAMETER = /^unnamed portal (?:with )?parameter /;
 
 /** A value that cannot be read, though the code is that of an internal error or of SQL. @rule R-ERR-3 G-DBE-8 */

@@ -4,8 +4,6 @@ import { createHash } from "node:crypto";
 import {
   columnOf,
   mapPlan,
-  relationOf,
-  relationshipOf,
   sql,
   type AggregateSpec,
   type Expression,
@@ -91,16 +89,6 @@ const formOf = ({ schema, name }: Relation, order: readonly OrderBy[], distinct:
 const isComparable = (by: Expression): boolean =>
   by.kind === "column" || by.kind === "computed" || (by.kind === "related" && isComparable(by.value));
 
-/** Its order has no operator `>`. */
-const isHstore = (by: Expression, relation: Relation | undefined, model: Model): boolean => {
-  if (by.kind === "related") {
-    const target = relation && relationshipOf(relation, by.relationship)?.target;
-    return isHstore(by.value, target && relationOf(model, target), model);
-  }
-  const type = by.kind === "column" && relation ? columnOf(relation, by.name)?.type : undefined;
-  return type !== undefined && model.types.get(type)?.name === "hstore";
-};
-
 const beyond = (
   order: readonly OrderBy[],
   values: readonly (string | null)[],
@@ -164,8 +152,6 @@ export const planConnection = (
   const orderBy = asked.length > 0 ? asked : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
   if (!orderBy.every(({ by }) => isComparable(by)))
     throw windowInvalid("a connection cannot be ordered by aggregates or distances", at("order_by"));
-  if (orderBy.some(({ by }) => isHstore(by, relation, model)))
-    throw windowInvalid("a connection cannot be ordered by values of hstore", at("order_by"));
   const forward = withKey(orderBy, relation);
   const form = formOf(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(turned) : forward;
