@@ -71,18 +71,23 @@ export interface Payload {
   readonly isUninspected: boolean;
 }
 
+/** A body of another format, put as JSON. It is read as a JSON body is: `columns`, limits and errors are the same. */
+export interface JsonBody {
+  readonly json: Buffer;
+}
+
+/** The two forms in which a plugin returns the rows of a body. */
+export type BodyRows = Omit<Payload, "isUninspected"> | JsonBody;
+
 /** Declared by the plugin `rest`: reads the body of a write or a call whose `Content-Type` is neither JSON nor a form.
  *  `undefined`: not my type. @rule X-BODY-1 */
-export type ReadBody = Token<
-  "readBody",
-  SyncBailHook<[body: Buffer, type: MediaType], Omit<Payload, "isUninspected"> | undefined>
->;
+export type ReadBody = Token<"readBody", SyncBailHook<[body: Buffer, type: MediaType], BodyRows | undefined>>;
 
 /** Reads a body while it arrives. */
 export interface BodyReader {
   /** The bytes are its own. What it throws is answered before the rest of the body has come. */
   take(piece: Buffer): void;
-  end(): Omit<Payload, "isUninspected">;
+  end(): BodyRows;
 }
 
 /** Declared by the plugin `rest`: as `readBody`, for bodies that need not be held. Asked first. `undefined`: not my type.

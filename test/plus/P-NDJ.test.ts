@@ -18,6 +18,9 @@ await api.sql(`
   alter table lines.item enable row level security;
   create policy own on lines.item for select using (current_user <> 'sea_clerk' or owner = current_user);
   grant select on all tables in schema lines to sea_anon, sea_clerk;
+  create table lines.entry (id int primary key, name text default 'none', amount numeric, doc json);
+  grant all on lines.entry to sea_anon;
+  create function lines.sum_of(a int, b int) returns int language sql immutable as 'select a + b';
   create function lines.numbers() returns setof int language sql stable as 'values (1), (null), (3)';
   create function lines.one() returns int language sql stable as 'select 7';
 `);
@@ -31,6 +34,8 @@ const linesOf = (text: string): unknown[] => {
     .split("\n")
     .map((line) => JSON.parse(line) as unknown);
 };
+
+const sent = { "content-type": "application/x-ndjson", prefer: "return=representation" };
 
 describe("lines of JSON", () => {
   test("P-NDJ-1 a row is a line, whatever is in it", async () => {
@@ -83,6 +88,179 @@ describe("lines of JSON", () => {
     expect(JSON.parse(text)).toMatchObject({
       code: "PGRST107",
       message: "None of these media types are available: application/x-ndjson",
+    });
+  });
+});
+
+describe("bodies of lines of JSON", () => {
+  const post = async (path: string, body: string | Buffer, more: Record<string, string> = {}) => {
+    const { status, text } = await started.post(path, { headers: { ...sent, ...more }, body });
+    return { status, text, rows: JSON.parse(text) as unknown };
+  };
+  const refused = (message: string, details: unknown = null) => ({
+    status: 400,
+    rows: { code: "PGRST102", message, details, hint: null },
+  });
+
+  test("P-NDJ-3 each line is a row, with or without a last line end (L12)", async () => {
+    expect(await post("/entry?select=id,name", '{"id":1,"name":"a"}\n{"name":"säck","id":2}\n')).toMatchObject({
+      status: 201,
+      rows: [
+        { id: 1, name: "a" },
+        { id: 2, name: "säck" },
+      ],
+    });
+    expect(await post("/entry?select=id,name", '{"id":3,"name":"{\\n"}\n{"id":4,"name":null}')).toMatchObject({
+      status: 201,
+      rows: [
+        { id: 3, name: "{\n" },
+        { id: 4, name: null },
+      ],
+    });
+  });
+
+  test("P-NDJ-3 an upsert, a change and a replacement take lines (L12)", async () => {
+    const merge = { prefer: "return=representation,resolution=merge-duplicates" };
+    await post("/entry", '{"id":10,"name":"old"}');
+    expect(
+      await post("/entry?select=id,name", '{"id":10,"name":"new"}\n{"id":11,"name":"other"}\n', merge),
+    ).toMatchObject({
+      rows: [
+        { id: 10, name: "new" },
+        { id: 11, name: "other" },
+      ],
+    });
+    const patched = await started.patch("/entry?id=eq.10&select=id,name", { headers: sent, body: '{"name":"p"}\n' });
+    expect([patched.status, patched.json()]).toEqual([200, [{ id: 10, name: "p" }]]);
+    const put = await started.put("/entry?id=eq.12&select=id,name", {
+      headers: sent,
+      body: '{"id":12,"name":"put"}\n',
+    });
+    expect([put.status, put.json()]).toEqual([201, [{ id: 12, name: "put" }]]);
+  });
+
+  test("P-NDJ-3 a function takes the arguments of a line (L12)", async () => {
+    expect(await post("/rpc/sum_of", '{"a":1,"b":2}\n')).toMatchObject({ status: 200, rows: 3 });
+  });
+
+  test("P-NDJ-3 numbers keep all their digits, and values their text (L12)", async () => {
+    const number = "12345678901234567890.12345678901234567890";
+    const { text } = await post("/entry?select=amount,doc", `{"id":20,"amount":${number},"doc":{"a":1.00,"a":2}}\n`);
+    expect(text).toBe(`[{"amount":${number},"doc":{"a":1.00,"a":2}}]`);
+  });
+
+  test("P-NDJ-3 CRLF, empty lines and a byte order mark (L12)", async () => {
+    const body = '\ufeff\r\n\n{"id":30}\r\n\r\n \t\n{"id":31} \r\n\n';
+    expect(await post("/entry?select=id", body)).toMatchObject({ status: 201, rows: [{ id: 30 }, { id: 31 }] });
+    expect(await post("/entry?select=id", '\ufeff{"id":32}')).toMatchObject({ status: 201, rows: [{ id: 32 }] });
+  });
+
+  test("P-NDJ-3 a body without a line is no row (L12)", async () => {
+    for (const body of ["", "\n", "\r\n \n", "\ufeff"]) {
+      const answer = await started.post("/entry", { headers: sent, body });
+      const asJson = await started.post("/entry", { headers: { prefer: sent.prefer }, body: "[]" });
+      expect([answer.status, answer.text]).toEqual([asJson.status, asJson.text]);
+      const columns = await started.post("/entry?columns=id", { headers: sent, body });
+      expect([columns.status, columns.text]).toEqual([201, "[]"]);
+    }
+  });
+
+  test("P-NDJ-3 columns and missing=default mean what they mean for JSON (L12)", async () => {
+    const body = '{"id":40,"nothing":1}\n{"id":41,"name":"b"}\n';
+    expect(await post("/entry", body)).toMatchObject(refused("All object keys must match"));
+    expect(await post("/entry?columns=id,name&select=name", body)).toMatchObject({
+      status: 201,
+      rows: [{ name: null }, { name: "b" }],
+    });
+    const prefer = "return=representation,missing=default";
+    const other = body.replaceAll('"id":4', '"id":5');
+    expect(await post("/entry?columns=id,name&select=name", other, { prefer })).toMatchObject({
+      status: 201,
+      rows: [{ name: "none" }, { name: "b" }],
+    });
+    expect(await post("/entry", '{"id":60,"nope":1}')).toMatchObject({ status: 400, rows: { code: "PGRST204" } });
+  });
+
+  test("P-NDJ-3 a line that is no object is named, and nothing is written (L12)", async () => {
+    const broken = [
+      '{"id":72,}',
+      '{"id":72',
+      '[{"id":72}]',
+      '{"id":72},{"id":73}',
+      '{"id":72} {"id":73}',
+      '{"id":72}\r{"id":73}',
+      '{"doc":\n1,"id":72}',
+      "1",
+      "null",
+      "\ufeff{}",
+      Buffer.from('{"name":"ÿ"}', "latin1"),
+    ];
+    const message = "Line 4 of the body is not a JSON object";
+    for (const line of broken) {
+      const body = Buffer.concat([
+        Buffer.from('{"id":70}\n\r\n{"id":71}\n'),
+        typeof line === "string" ? Buffer.from(line) : line,
+        Buffer.from("\n{}\n"),
+      ]);
+      for (const path of ["/entry", "/entry?columns=id"])
+        expect(await post(path, body)).toMatchObject({ status: 400, rows: { code: "PGRST102", message, hint: null } });
+    }
+    expect(await post("/entry", "\n{}\n\n[1]\n")).toMatchObject(refused(message));
+    expect(await post("/entry", '\ufeff{"id":1,}\n')).toMatchObject(
+      refused(
+        "Line 1 of the body is not a JSON object",
+        'line 1, column 9: expected a key in double quotes, found "}"',
+      ),
+    );
+    expect(await post("/entry", '{}\r\n{"id" 1}\r\n')).toMatchObject(
+      refused("Line 2 of the body is not a JSON object", 'line 2, column 7: expected ":", found "1"'),
+    );
+    expect((await started.get("/entry?id=gte.70&id=lt.80")).text).toBe("[]");
+  });
+
+  test("P-NDJ-3 the limits of JSON bodies hold (L12)", async () => {
+    const limits = { maxBodyBytes: 200, maxColumns: 2, maxJsonDepth: 3 };
+    const limited = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], ...limits });
+    const errorOf = async (body: string, path = "/entry") => {
+      const { status, text } = await limited.post(path, { headers: sent, body });
+      const { code, message } = JSON.parse(text) as { code: string; message: string };
+      return [status, code, message];
+    };
+    expect(await errorOf('{"id":80}\n'.repeat(30))).toEqual([
+      413,
+      "PGRST102",
+      "The request body is larger than 200 bytes",
+    ]);
+    expect(await errorOf('{"id":80}\n{"id":81,"name":"a","amount":1}')).toEqual([
+      400,
+      "PGRST102",
+      "The body names more than 2 columns",
+    ]);
+    for (const path of ["/entry", "/entry?columns=id"])
+      expect(await errorOf('{"id":80}\n{"id":81,"doc":[[1]]}\n', path)).toEqual([
+        400,
+        "PGRST102",
+        "The body is nested deeper than 3 levels",
+      ]);
+    const { status } = await limited.post("/entry", { headers: sent, body: '{"id":80,"doc":[1]}\n' });
+    expect(status).toBe(201);
+  });
+
+  test("P-NDJ-3 a body of many lines (L12)", async () => {
+    const ids = Array.from({ length: 20_000 }, (_, i) => 1000 + i);
+    const body = ids.map((id) => `{"id":${id},"name":"é${id}"}\n`).join("");
+    const { status, text } = await post("/entry?select=id", body);
+    expect(status).toBe(201);
+    expect((JSON.parse(text) as { id: number }[]).map(({ id }) => id)).toEqual(ids);
+  });
+
+  test("P-GEN-2 without the plugin a body of lines is of an unknown type (L12)", async () => {
+    const bare = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], parts: [without("ndjson")] });
+    const { status, text } = await bare.post("/entry", { headers: sent, body: '{"id":90}\n' });
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({
+      code: "PGRST102",
+      message: "Content-Type not acceptable: application/x-ndjson",
     });
   });
 });

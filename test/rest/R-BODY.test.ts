@@ -619,9 +619,38 @@ const lineBodies = definePlugin({
     });
   },
 });
+const wrappedBodies = definePlugin({
+  name: "wrapped-bodies",
+  requires: ["rest"],
+  apply: (hooks) => {
+    hooks
+      .use<ReadBody>("readBody")
+      .tap("wrapped-bodies", (body, { name }) =>
+        name === "text/x-wrapped" ? { json: Buffer.from(`[${body.toString("utf8")}]`) } : undefined,
+      );
+  },
+});
+const wrapped = { "content-type": "text/x-wrapped", ...shown };
+
 const lines = { "content-type": "application/x-ndjson; charset=utf-8", ...shown };
 
-cases(await startApi({ parts: [lineBodies] }), [
+cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
+  {
+    title: "X-BODY-1 JSON of a plugin's own is inspected as a JSON body is",
+    request: "POST /ports",
+    headers: wrapped,
+    body: '{"name":"Narvik"},{"country":"NO"}',
+    status: 400,
+    answer: bad("All object keys must match"),
+  },
+  {
+    title: "X-BODY-1 columns choose from JSON of a plugin's own",
+    request: "POST /ports?columns=name&select=name",
+    headers: wrapped,
+    body: '{"name":"Narvik","nothing":1}',
+    status: 201,
+    answer: [{ name: "Narvik" }],
+  },
   {
     title: "X-BODY-1 a format of a plugin's own",
     request: "POST /ports?select=name",

@@ -1,21 +1,30 @@
-/** `Accept: application/x-ndjson`: each row as a line of JSON, for programs that read row by row. */
+/** `application/x-ndjson`: each row as a line of JSON, for programs that read or write row by row. */
 import { definePlugin, ident, sql } from "../../../core/index.ts";
+import type { HintsService, ReceiveBody } from "../../rest/api.ts";
+import { createLinesReader } from "./lines.ts";
 
-/** @rule P-NDJ-1 */
+const NDJSON = "application/x-ndjson";
+
+/** @rule P-NDJ-1 P-NDJ-3 */
 export const ndjson = definePlugin({
   name: "ndjson",
   requires: ["rest"],
-  apply: (hooks) => {
-    hooks.compileMedia
-      .for("application/x-ndjson")
-      .tap({ name: "ndjson", builtIn: [] }, ({ row, object, rowAlias, returns }) => {
-        const isValue = returns === "value" || returns === "values";
-        const json = isValue
-          ? sql`pg_catalog.to_json(${ident(rowAlias, "value")})`
-          : (object ?? sql`pg_catalog.row_to_json(${row})`);
-        // line ends stand in JSON only between its tokens: embedded rows have some, and columns of the type json may
-        const line = sql`coalesce(pg_catalog.translate(${json}::text, E'\r\n', '  '), 'null') || E'\n'`;
-        return sql`coalesce(pg_catalog.string_agg(${line}, ''), '')`;
-      });
+  apply: (hooks, context) => {
+    hooks.compileMedia.for(NDJSON).tap({ name: "ndjson", builtIn: [] }, ({ row, object, rowAlias, returns }) => {
+      const isValue = returns === "value" || returns === "values";
+      const json = isValue
+        ? sql`pg_catalog.to_json(${ident(rowAlias, "value")})`
+        : (object ?? sql`pg_catalog.row_to_json(${row})`);
+      // line ends stand in JSON only between its tokens: embedded rows have some, and columns of the type json may
+      const line = sql`coalesce(pg_catalog.translate(${json}::text, E'\r\n', '  '), 'null') || E'\n'`;
+      return sql`coalesce(pg_catalog.string_agg(${line}, ''), '')`;
+    });
+    hooks
+      .use<ReceiveBody>("receiveBody")
+      .tap("ndjson", ({ name }) =>
+        name === NDJSON
+          ? createLinesReader(context.options, (text) => context.service<HintsService>("rest-hints")?.jsonFault(text))
+          : undefined,
+      );
   },
 });

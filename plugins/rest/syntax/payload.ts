@@ -4,7 +4,7 @@ import { isNestedDeeper, utf8Text, type Exchange } from "../../../core/index.ts"
 import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
 import type * as Forms from "./form.ts";
 import { scanJson } from "./json-keys.ts";
-import type { MediaType, Payload } from "../api.ts";
+import type { BodyRows, MediaType, Payload } from "../api.ts";
 import type { Rest } from "../request.ts";
 import { parseMediaType } from "./media-type.ts";
 
@@ -30,15 +30,19 @@ export const receivePayload = async (rest: Rest, exchange: Exchange, hasColumns:
         : rest.receiveBody.call(type);
   if (reader === undefined) return readPayload(rest, await exchange.body(), type, hasColumns);
   await exchange.bodyInPieces(reader.take);
-  return { ...reader.end(), isUninspected: false };
+  return payloadOf(rest, reader.end(), hasColumns);
 };
+
+/** @rule X-BODY-1 */
+const payloadOf = (rest: Rest, rows: BodyRows, hasColumns: boolean): Payload =>
+  "json" in rows ? readJson(rest, rows.json, hasColumns) : { ...rows, isUninspected: false };
 
 /** @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-LIM-2 R-LIM-3 */
 export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumns: boolean): Payload => {
   if (type.name === JSON_TYPE) return readJson(rest, body, hasColumns);
   const read = rest.readBody.call(body, type);
   if (read === undefined) throw contentTypeError(type.text);
-  return { ...read, isUninspected: false };
+  return payloadOf(rest, read, hasColumns);
 };
 
 const NO_ROWS: Payload = { text: "[]", shape: "array", keys: [], isEmpty: true, isUninspected: false };

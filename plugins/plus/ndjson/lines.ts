@@ -1,0 +1,57 @@
+/** Bodies of lines of JSON, each an object. */
+import { isUtf8 } from "node:buffer";
+import { jsonBytes, markBytes, RelApiError, type Limits } from "../../../core/index.ts";
+import type { BodyReader } from "../../rest/api.ts";
+
+const { OPEN_BRACE, skipSpace, skipValue, TOO_DEEP } = jsonBytes;
+
+const LF = 0x0a;
+const COMMA = 0x2c;
+const [OPEN, CLOSE] = [Buffer.from("["), Buffer.from("]")];
+
+/** Where a text is no JSON, in words. */
+type FindFault = (text: string) => string | undefined;
+
+const lineError = (line: Buffer, number: number, findFault: FindFault): RelApiError =>
+  new RelApiError({
+    code: "bad-body",
+    status: 400,
+    message: `Line ${number} of the body is not a JSON object`,
+    details: findFault(line.toString("utf8"))?.replace(/^line 1,/, `line ${number},`) ?? null,
+  });
+
+/** The lines as the items of a JSON array, whose text they stay. Line ends become commas or stay blanks.
+ *  @throws RelApiError `bad-body` */
+const toArray = (pieces: readonly Buffer[], maxJsonDepth: number, findFault: FindFault): Buffer => {
+  const bytes = Buffer.concat([OPEN, ...pieces, CLOSE]);
+  const end = bytes.length - 1;
+  let from = 1 + markBytes(bytes.subarray(1, end));
+  bytes.fill(" ", 1, from);
+  let isFirst = true;
+  for (let number = 1; from < end; number++) {
+    const lineEnd = bytes.indexOf(LF, from);
+    const to = lineEnd === -1 ? end : lineEnd;
+    const line = bytes.subarray(from, to);
+    const start = skipSpace(line, 0);
+    if (start < line.length) {
+      if (!isFirst) bytes[from - 1] = COMMA;
+      isFirst = false;
+      const stop = line[start] === OPEN_BRACE ? skipValue(line, start, maxJsonDepth - 1) : -1;
+      if (stop === TOO_DEEP) break; // the reader of the array finds it too
+      if (stop < 0 || skipSpace(line, stop) < line.length || !isUtf8(line)) throw lineError(line, number, findFault);
+    }
+    from = to + 1;
+  }
+  return bytes;
+};
+
+/** @rule P-NDJ-3 */
+export const createLinesReader = ({ maxJsonDepth }: Limits, findFault: FindFault): BodyReader => {
+  const pieces: Buffer[] = [];
+  return {
+    take: (piece) => {
+      pieces.push(piece);
+    },
+    end: () => ({ json: toArray(pieces, maxJsonDepth, findFault) }),
+  };
+};
