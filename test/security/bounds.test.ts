@@ -235,12 +235,12 @@ describe("answers that nobody reads", () => {
     const turnClock = takeClock();
     const stuck = [paused(api), paused(api)];
     const slow = paused(api);
-    // it takes something every two seconds, for half a minute
-    for (let wanted = MIB; wanted < 16_000_000; wanted += MIB) {
+    // it reads every three seconds, more than the system keeps back before it takes more from the server
+    for (let wanted = 4 * MIB; wanted < 16_000_000; wanted += 4 * MIB) {
       slow.socket.resume();
       await until(() => slow.received().length >= wanted, "a piece of the answer");
       slow.socket.pause();
-      turnClock(2000);
+      turnClock(3000);
     }
     slow.socket.resume();
     await until(() => slow.received().length > 16_000_000, "all of the answer");
