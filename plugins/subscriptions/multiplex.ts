@@ -10,6 +10,7 @@ import {
   slot,
   sql,
   toStatement,
+  trimEndOf,
   type Program,
   type ProgramStatement,
   type QualifiedName,
@@ -52,21 +53,25 @@ const CAST =
 
 const castOf = (chunk: unknown): string | undefined => (typeof chunk === "string" ? CAST.exec(chunk)?.[1] : undefined);
 
-/** The place of a value in SQL text. */
-const PLACE = "$0";
+/** Whether the text in front of a value ends within the arguments of a function, as in `f(`. `any(` is none. */
+const beginsArgument = (before: string): boolean => {
+  const callee = trimEndOf(before, "(");
+  return callee !== before && /[\w"]/.test(callee.slice(-1)) && !/^\W?any$/i.test(callee.slice(-4));
+};
 
-/** A function other than `any(…)` that is given a value, `f($1)`, or a value that is cast again, `($1::text)::jsonpath`. */
-const MADE_OF_VALUE = /(?<!\bany)(?<=[\w"])\(+\$0|\$0(?:::[\w". [\]]+)?\)+::/i;
+/** Whether the text behind a value casts it again, as in `($1::text)::jsonpath`. */
+const castsAgain = (after: string): boolean => /^(?:::[\w". [\]]+)?\)+::/.test(after);
 
-/** Whether the planner may look at values, such as the pattern of a regular expression or the argument of a function. It
- *  then raises an error for a faulty value even if there are no rows. A statement over many subscribers would raise it
- *  only at the first row. */
+/** Whether the planner may look at values: at the pattern of a regular expression, and at what is made of a value alone.
+ *  A fault is an error then, whatever rows there are; a statement over many subscribers meets it with the first row. */
 export const looksAtValues = (program: Program): boolean => {
   if (program.plansEachTime === true) return true;
-  const chunks = chunksOfProgram(program);
-  return MADE_OF_VALUE.test(
-    chunks.map((chunk) => (typeof chunk === "string" ? chunk : isPerSubscriber(chunk.slot) ? PLACE : "")).join(""),
-  );
+  /** The texts in front of, between and behind the values. */
+  const texts = [""];
+  for (const chunk of chunksOfProgram(program))
+    if (typeof chunk === "string") texts.push((texts.pop() ?? "") + chunk);
+    else if (isPerSubscriber(chunk.slot)) texts.push("");
+  return texts.some((text, i) => (i < texts.length - 1 && beginsArgument(text)) || (i > 0 && castsAgain(text)));
 };
 
 /** Asks the database which types it infers. `name`: name of a prepared statement that nothing else uses. `types` of the
