@@ -264,6 +264,7 @@ const readConditions = (plan: Plan, model: Model, hasRanges: boolean): Condition
     switch (given.kind) {
       case "all":
       case "constant":
+      case "total":
         return;
       case "value":
         return expression(given.value, place);

@@ -101,6 +101,49 @@ describe("root fields", () => {
     }
   });
 
+  test("P-CUR-7 the total counts the rows of all pages, at the root and in rows (L7)", async () => {
+    const all = "order_by: {id: asc} where: {price: {_gte: 1}}";
+    const counted = await api.gql(`{ of: mart_item_aggregate(where: {price: {_gte: 1}}) { aggregate { count } } }`);
+    const { count } = counted.data.of.aggregate;
+    expect(count).toBeGreaterThan(2);
+    const query = `query ($c: String) {
+      first: mart_item_connection(first: 2, ${all}) { totalCount edges { node { id } } pageInfo { endCursor } }
+      after: mart_item_connection(first: 1, after: $c, ${all}) { n: totalCount edges { node { id } } }
+      before: mart_item_connection(before: $c, ${all}) { totalCount edges { node { id } } }
+      none: mart_item_connection(first: 0) { totalCount }
+      kinds: mart_item_connection(first: 1, distinct_on: kind) { totalCount }
+      mart_seller(order_by: {id: asc}) {
+        items_connection(last: 1, ${all}) { totalCount pageInfo { hasPreviousPage } }
+        items_aggregate(where: {price: {_gte: 1}}) { aggregate { count } }
+      }
+    }`;
+    const { data: start } = await api.gql(query);
+    const { data } = await api.gql(query, { c: start.first.pageInfo.endCursor });
+    const { data: every } = await api.gql("{ rows: mart_item { kind } }");
+    expect([data.first.totalCount, data.after.n, data.before.totalCount]).toEqual([count, count, count]);
+    expect([data.first.edges.length, data.after.edges.length, data.before.edges.length]).toEqual([2, 1, 1]);
+    expect(data.none.totalCount).toBe(every.rows.length);
+    expect(data.kinds.totalCount).toBe(new Set(every.rows.map(({ kind }: any) => kind)).size);
+    for (const { items_connection, items_aggregate } of data.mart_seller)
+      expect(items_connection.totalCount).toBe(items_aggregate.aggregate.count);
+  });
+
+  test("P-CUR-7 a live query has the total of rows on other pages (L7)", async () => {
+    const socket = await openSocket(api, { headers: { "x-hasura-admin-secret": adminSecret } });
+    await socket.init({});
+    const { data } = await api.gql("{ mart_item_connection(first: 1) { totalCount pageInfo { endCursor } } }");
+    const { totalCount, pageInfo } = data.mart_item_connection;
+    const query = `subscription ($c: String) { mart_item_connection(first: 1, after: $c) { totalCount } }`;
+    socket.send({ id: "1", type: "subscribe", payload: { query, variables: { c: pageInfo.endCursor } } });
+    expect(await socket.next()).toMatchObject({ payload: { data: { mart_item_connection: { totalCount } } } });
+    await api.sql("insert into mart.item values (-7, 1, 'a', 1)");
+    expect(await socket.next()).toMatchObject({
+      payload: { data: { mart_item_connection: { totalCount: totalCount + 1 } } },
+    });
+    await api.sql("delete from mart.item where id = -7");
+    await socket.close();
+  });
+
   test("P-CUR-7 rows that come and go elsewhere shift nothing", async () => {
     const page = "edges { node { id } } pageInfo { endCursor }";
     const { data } = await api.gql(`{ mart_item_connection(first: 3) { ${page} } }`);
@@ -204,6 +247,7 @@ const metadata = documentOf([
     select_permissions: permissions({
       clerk: { columns: ["id", "kind"], filter: { id: { _gt: "X-Hasura-Least" } }, limit: 2 },
       blind: { columns: ["kind"], filter: {} },
+      counter: { columns: ["id"], filter: { id: { _gt: 4 } }, limit: 2, allow_aggregations: true },
     }),
   }),
 ]);
@@ -226,6 +270,17 @@ describe("in rows, as roles", () => {
     ]);
     const next = await permitted.gql(text, { c: data.mart_seller[0].items_connection.pageInfo.endCursor }, clerk);
     expect(next.data.mart_seller[0].items_connection.edges).toEqual([{ node: { id: 10 } }]);
+  });
+
+  test("P-CUR-7 the total keeps to filters of permissions, not to limits, where a role may aggregate (L7)", async () => {
+    const query =
+      "{ mart_item_connection { totalCount edges { cursor } } mart_item_aggregate { aggregate { count } } }";
+    const { data } = await permitted.gql(query, {}, asAdmin("counter"));
+    expect(data.mart_item_connection.totalCount).toBe(data.mart_item_aggregate.aggregate.count);
+    expect(data.mart_item_connection.totalCount).toBeGreaterThan(2);
+    expect(data.mart_item_connection.edges).toHaveLength(2);
+    const { errors } = await permitted.gql("{ mart_item_connection { totalCount } }", {}, clerk);
+    expect(errors[0].message).toBe("field 'totalCount' not found in type: 'mart_itemConnection'");
   });
 
   test("P-CUR-7 a role that may not read the key has no connections", async () => {

@@ -388,6 +388,13 @@ describe("connections", () => {
       );
   });
 
+  test("P-RLY-4 P-RLY-6 DB_MAX_ROWS cuts the page and not the total (L7)", async () => {
+    const capped = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
+    const { data } = await askOf(capped)("{ log_entry_connection { totalCount edges { cursor } } }");
+    expect(data.log_entry_connection.edges).toHaveLength(4);
+    expect(data.log_entry_connection.totalCount).toBe(23);
+  });
+
   test("P-RLY-7 row policies hold, whoever made the cursor", async () => {
     const as = (user: string) => asAdmin("music_reader", { "user-id": user });
     const query =
@@ -395,6 +402,16 @@ describe("connections", () => {
     const bob = await ask(query, {}, as("bob"));
     const ann = await ask(query, { c: bob.data.guarded_connection.pageInfo.endCursor }, as("ann"));
     expect(ann.data.guarded_connection.edges).toEqual([{ node: { owner: "ann" } }, { node: { owner: "ann" } }]);
+  });
+
+  test("P-RLY-4 the total counts the rows that a row policy shows, whatever the page (L7)", async () => {
+    const as = (user: string) => asAdmin("music_reader", { "user-id": user });
+    const query =
+      "query ($c: String) { guarded_connection(first: 1, after: $c) { totalCount pageInfo { endCursor } } }";
+    const first = await ask(query, {}, as("bob"));
+    expect(first.data.guarded_connection.totalCount).toBe(4);
+    const next = await ask(query, { c: first.data.guarded_connection.pageInfo.endCursor }, as("bob"));
+    expect(next.data.guarded_connection.totalCount).toBe(4);
   });
 });
 

@@ -206,6 +206,8 @@ export type Output =
     }
   /** the number of rows written by the write, or by all steps of the sequence, that this read belongs to (G-INS-4) */
   | { readonly kind: "affected"; readonly as: string }
+  /** in an aggregate read: the number of its rows without `limit`, `offset` and places in an order (`beyond`) */
+  | { readonly kind: "total"; readonly as: string }
   | Embed;
 
 /** Related rows inside a row. */

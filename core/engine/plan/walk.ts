@@ -256,6 +256,7 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
     case "all":
     case "constant":
     case "affected":
+    case "total":
       return output;
   }
 };

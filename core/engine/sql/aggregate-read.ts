@@ -1,5 +1,5 @@
 /** `{ aggregate { count sum { … } } nodes { … } }`: one object over all rows of a read. */
-import type { Expression, Output, Read } from "../plan/plan.ts";
+import type { Expression, Output, Predicate, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
 import { joinObject } from "./json.ts";
@@ -12,6 +12,20 @@ const hasDistinct = (outputs: readonly Output[]): boolean =>
   outputs.some((output) =>
     output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.of),
   );
+
+const withoutPlace = (where: Predicate): Predicate =>
+  where.kind === "and" ? { ...where, of: where.of.filter(({ kind }) => kind !== "beyond").map(withoutPlace) } : where;
+
+/** All rows that the read has pages of. @rule P-RLY-4 */
+const wholeOf = ({ from, row, where, distinctOn }: Read): Read => ({
+  kind: "read",
+  from,
+  row,
+  shape: "rows",
+  output: [],
+  where: where && withoutPlace(where),
+  distinctOn,
+});
 
 /** A scalar subquery with the object as `json`. Three levels: the rows, with what the aggregates and node lists need;
  *  the aggregates over them; the object built from those. `affected`: the number of written rows, if it differs from
@@ -56,6 +70,8 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
         );
         return overAll(output.cast === undefined ? call : sql`cast(${call} as ${typeName(compiler, output.cast)})`);
       }
+      case "total":
+        return sql`(select count(*) from (${compileRows(compiler, wholeOf(read), place).sql}) as ${ident(compiler.alias("_t"))})`;
       case "object":
         return joinObject(compiler, objects, membersOf(output.of));
       case "nodes": {

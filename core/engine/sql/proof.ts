@@ -263,6 +263,7 @@ export const isProvenPlan = (
         return expression(given.value, row);
       case "constant":
       case "affected":
+      case "total":
         return true;
       case "aggregate":
         return isAggregate(given.fn) && type(given.cast) && (given.of ?? []).every((one) => expression(one, row));

@@ -173,6 +173,7 @@ export const planConnection = (
       cap: window.size,
       ...(window.isBackward && { isReversed: true }),
     });
+    if (field.name === "totalCount") return { kind: "total", as: field.as };
     if (field.name === "nodes") return rowsOf(field.rows());
     const of = field.fields();
     return field.name === "edges"

@@ -92,6 +92,9 @@ export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectT
           description: "the rows of the edges, without their cursors",
         },
         pageInfo: { type: required(PageInfo) },
+        ...(build.rights(table).select?.mayAggregate === true && {
+          totalCount: { type: new GraphQLNonNull(GraphQLInt), description: "the number of rows on all pages" },
+        }),
       }),
     });
   known.set(table, type || undefined);
