@@ -18,13 +18,28 @@ const header = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql =
   return sql`coalesce((select pg_catalog.string_agg(${KEY_FIELD}, ',') from pg_catalog.json_object_keys(${first}) as _key), '')`;
 };
 
+/** A row's text without its parentheses, and with each backslash once. A field that reads `NULL` gets quotes, since
+ *  without them it means no value, as does a line of one field that is empty. @rule R-MED-2 R-BODY-6 */
+const plainLine = (line: Sql): Sql => sql`(
+  select case
+      when _l.line = '' then 'NULL'
+      when _l.line ~ '(^|,)NULL(,|$)' then (
+        select pg_catalog.string_agg(case _f.parts[1] when 'NULL' then '"NULL"' else _f.parts[1] end, ',' order by _f.nth)
+        from pg_catalog.regexp_matches(',' || _l.line, ',("(?:[^"]|"")*"|[^,"]*)', 'g') with ordinality as _f (parts, nth)
+      )
+      else _l.line
+    end
+  from (select pg_catalog.replace(${line}, E'\\\\\\\\', E'\\\\') as line) as _l
+)`;
+
 /** @rule R-MED-2 */
 export const csvMedia = definePlugin({
   name: "csv-media",
-  apply: (hooks) => {
-    hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: [] }, (context) => {
+  apply: (hooks, { options }) => {
+    hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: ["=", "~", "||"] }, (context) => {
       // the row's text without its parentheses
-      const line = sql`pg_catalog.substring(${context.row}::text, 2, pg_catalog.length(${context.row}::text) - 2)`;
+      const text = sql`pg_catalog.substring(${context.row}::text, 2, pg_catalog.length(${context.row}::text) - 2)`;
+      const line = options.compatMode ? text : plainLine(text);
       return sql`${header(context)} || E'\n' || coalesce(pg_catalog.string_agg(${line}, E'\n'), '')`;
     });
   },

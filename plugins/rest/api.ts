@@ -67,6 +67,8 @@ export interface Payload {
   readonly keys: readonly string[];
   /** No row at all. */
   readonly isEmpty: boolean;
+  /** Values are texts in the forms of their types, a document of a JSON column too. */
+  readonly isText?: true;
   /** The body was JSON and was not inspected, because `columns` was given (R-BODY-4). */
   readonly isUninspected: boolean;
 }

@@ -13,7 +13,7 @@ import { showBytes } from "./syntax/shown-bytes.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
 
 /** What is looked at while a body is read. */
-type BodyLimits = Limits & Pick<ResolvedOptions, "maxBodyBytes">;
+type BodyLimits = Limits & Pick<ResolvedOptions, "maxBodyBytes" | "compatMode">;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -32,8 +32,11 @@ const unexpected = (rest: Buffer): Error => {
 
 const notEnough = (): Error => csvError('parse error (not enough input) at ""');
 
+/** Null: it means no value. */
+type Field = string | null;
+
 interface Line {
-  readonly fields: readonly string[];
+  readonly fields: readonly Field[];
   /** Behind its end. */
   readonly next: number;
   /** Ended by a line end, not by the end of the body. */
@@ -76,21 +79,28 @@ const readQuoted = (
   return undefined;
 };
 
+type ValueOf = (text: string, isQuoted: boolean) => Field;
+
+/** Without quotes, an empty field and `NULL` mean no value. @rule R-BODY-6 */
+const plainValue: ValueOf = (text, isQuoted) => (!isQuoted && (text === "" || text === "NULL") ? null : text);
+const valueInCompatMode: ValueOf = (text) => (text === "NULL" ? null : text);
+const nameOf: ValueOf = (text) => text;
+
 /** Undefined: its end is not there yet. `isLast`: nothing follows. @throws RelApiError `body` */
-const readLine = (bytes: Buffer, start: number, isLast: boolean): Line | undefined => {
-  const fields: string[] = [];
+const readLine = (bytes: Buffer, start: number, isLast: boolean, valueOf: ValueOf): Line | undefined => {
+  const fields: Field[] = [];
   let i = start;
   for (;;) {
     if (bytes[i] === QUOTE) {
       const quoted = readQuoted(bytes, i, isLast);
       if (quoted === undefined) return undefined;
-      fields.push(quoted.field);
+      fields.push(valueOf(quoted.field, true));
       i = quoted.next;
     } else {
       const from = i;
       while (i < bytes.length && bytes[i] !== COMMA && bytes[i] !== LF && bytes[i] !== CR && bytes[i] !== QUOTE) i++;
       if (i === bytes.length && !isLast) return undefined;
-      fields.push(bytes.toString("utf8", from, i));
+      fields.push(valueOf(bytes.toString("utf8", from, i), false));
     }
     if (i >= bytes.length) return isLast ? { fields, next: i, isEnded: false } : undefined;
     if (bytes[i] === COMMA) i++;
@@ -121,13 +131,13 @@ const createRows = (names: readonly string[], maxBytes: number) => {
     piece = "";
   };
   return {
-    add: (fields: readonly string[]): void => {
+    add: (fields: readonly Field[]): void => {
       let row = "";
       for (let i = 0; i < fields.length; i++) {
         const later = again[i]!; // no line is longer than the header here
         if (later !== -1 && later < fields.length) continue;
         const field = fields[i]!; // i is within its length
-        row += `${row === "" ? "" : ","}${keys[i]}${field === "NULL" ? "null" : JSON.stringify(field)}`;
+        row += `${row === "" ? "" : ","}${keys[i]}${JSON.stringify(field)}`;
       }
       piece += `${isFirst ? "" : ","}{${row}}`;
       isFirst = false;
@@ -162,13 +172,13 @@ const createLines = (limits: BodyLimits) => {
       if (rows === undefined) {
         if (!isEnded) throw notEnough();
         if (fields.length > limits.maxColumns) throw tooManyColumns(limits);
-        names = fields;
+        names = fields as readonly string[]; // read by `nameOf`
         different = countNames(names);
         rows = createRows(names, limits.maxBodyBytes);
         return;
       }
-      if (fields.length === 1 && fields[0] === "") return;
       const count = fields.length;
+      if (limits.compatMode && count === 1 && fields[0] === "") return;
       fieldCount ??= count;
       // A field without a name would be lost. Lines of other lengths still have the same keys when the columns they lack
       // are named before as well.
@@ -181,7 +191,8 @@ const createLines = (limits: BodyLimits) => {
       if (rows === undefined) throw notEnough();
       if (isUneven) throw csvFieldsError();
       const keys = [...new Set(names.slice(0, fieldCount ?? 0))].sort();
-      return { text: rows.end(), keys, isEmpty: fieldCount === undefined, shape: "array" };
+      const isText = limits.compatMode ? {} : { isText: true as const };
+      return { text: rows.end(), keys, isEmpty: fieldCount === undefined, shape: "array", ...isText };
     },
   };
 };
@@ -197,6 +208,7 @@ interface Refused {
  *  @rule R-BODY-6 R-BODY-8 R-BND-3 X-BODY-2 */
 export const createCsvReader = (limits: BodyLimits): BodyReader => {
   const lines = createLines(limits);
+  const valueOf = limits.compatMode ? valueInCompatMode : plainValue;
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let isText = true;
   let refused: Refused | undefined;
@@ -227,7 +239,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
           at++;
           continue;
         }
-        const line = readLine(bytes, at, isLast);
+        const line = readLine(bytes, at, isLast, lines.hasNames() ? valueOf : nameOf);
         if (line === undefined) break;
         if (line.badAt === undefined) {
           lines.add(line);

@@ -301,6 +301,8 @@ export interface PayloadColumn {
   readonly name: string;
   /** A declared function put around the value, read as text (GeoJSON input). */
   readonly apply?: string;
+  /** The value is a text with the document of a JSON column. */
+  readonly isText?: true;
 }
 
 /** What an insert does with rows that exist already. @rule R-UPS-1 G-UPS-1 */

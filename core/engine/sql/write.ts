@@ -1,6 +1,17 @@
 /** Data-modifying statements: each is a CTE whose rows the statement reads. */
 import { columnOf, type PgType, type Relation } from "../model/model.ts";
-import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef, WriteRows } from "../plan/plan.ts";
+import type {
+  Cell,
+  Delete,
+  Insert,
+  PayloadColumn,
+  Predicate,
+  Read,
+  SequenceStep,
+  Update,
+  ValueRef,
+  WriteRows,
+} from "../plan/plan.ts";
 import { newLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { hstoreOf, hstoreOfJson } from "./hstore.ts";
@@ -80,15 +91,17 @@ const payloadRows = (
     const column = columnOf(relation, name);
     return column && hstoreOf(compiler.model, column.type);
   };
-  const definitions = join(
-    rows.columns.map(
-      (column) =>
-        sql`${ident(column.name)} ${column.apply !== undefined || parserOf(column.name) !== undefined || hstoreAt(column.name) !== undefined ? sql`json` : columnType(relation, column.name)}`,
-    ),
-  );
+  /** The type in which the value is read from the payload. */
+  const givenType = ({ name, apply, isText }: PayloadColumn): Sql => {
+    const hasParser = parserOf(name) !== undefined;
+    if (isText === true && !hasParser) return sql`text`;
+    return apply !== undefined || hasParser || hstoreAt(name) !== undefined ? sql`json` : columnType(relation, name);
+  };
+  const definitions = join(rows.columns.map((column) => sql`${ident(column.name)} ${givenType(column)}`));
   const read = (name: string): Sql => {
     const parser = parserOf(name);
-    const apply = rows.columns.find((column) => column.name === name)?.apply;
+    const { apply, isText } = rows.columns.find((column) => column.name === name) ?? {};
+    if (isText === true && parser === undefined) return sql`${ident(row, name)}::${columnType(relation, name)}`;
     if (apply !== undefined) {
       const declared = compiler.registry.functions.get(apply);
       if (declared === undefined) throw badPlan(`no plugin declares the function "${apply}"`);

@@ -87,6 +87,7 @@ const PAYLOAD: Question<PlanSource, PayloadShape | undefined> = {
       keys: payload.keys,
       isEmpty: payload.isEmpty,
       isUninspected: payload.isUninspected,
+      ...(payload.isText && { isText: payload.isText }),
     },
   key: (shape) => shape && planKey(shape),
 };

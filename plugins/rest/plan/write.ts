@@ -1,8 +1,11 @@
 /** Plans of POST, PATCH, PUT and DELETE. */
 import {
+  baseTypeOf,
   columnOf,
   type BoundValue,
+  type Column,
   type Delete,
+  type Model,
   type Insert,
   type OnConflict,
   type PayloadColumn,
@@ -126,17 +129,25 @@ const planOf = (
 type PayloadRows = Extract<WriteRows, { readonly columns: readonly PayloadColumn[] }>;
 
 /** @throws RelApiError `column-not-found` @rule R-BODY-4 R-BODY-5 R-INS-1 R-INS-4 */
-const planRows = ({ query, preferences }: Planning, relation: Relation, payload: PayloadShape): PayloadRows => {
+const planRows = ({ model, query, preferences }: Planning, relation: Relation, payload: PayloadShape): PayloadRows => {
   const names = payload.isUninspected ? [...new Set(query.columns)] : payload.keys;
   return {
-    ...columnsOf(relation, payload, names),
+    ...columnsOf(model, relation, payload, names),
     missing: payload.isUninspected && preferences.missing === "default" ? "computed-default" : "null",
   };
 };
 
-const columnsOf = (relation: Relation, payload: PayloadShape, names: readonly string[]): PayloadRows => {
+const isJson = (model: Model, column: Column | undefined): boolean => {
+  const type = column && baseTypeOf(model, column.type);
+  return type?.schema === "pg_catalog" && (type.name === "json" || type.name === "jsonb");
+};
+
+const columnsOf = (model: Model, relation: Relation, payload: PayloadShape, names: readonly string[]): PayloadRows => {
   for (const name of names) if (columnOf(relation, name) === undefined) throw columnNotFound(name, relation);
-  return { payload: { param: 0 }, shape: payload.shape, columns: names.map((name) => ({ name })), missing: "null" };
+  const columns = names.map((name) =>
+    payload.isText === true && isJson(model, columnOf(relation, name)) ? { name, isText: true as const } : { name },
+  );
+  return { payload: { param: 0 }, shape: payload.shape, columns, missing: "null" };
 };
 
 /** @rule R-UPS-1 R-UPS-2 R-UPS-3 */
@@ -154,7 +165,12 @@ const planConflict = (
 };
 
 /** @throws RelApiError `put-filters-invalid`, `column-not-found`, 42703 @rule R-PUT-1 R-PUT-3 R-PUT-4 */
-const planPut = ({ query }: Planning, relation: Relation, payload: PayloadShape, values: BoundValue[]): Insert => {
+const planPut = (
+  { model, query }: Planning,
+  relation: Relation,
+  payload: PayloadShape,
+  values: BoundValue[],
+): Insert => {
   const key = relation.primaryKey;
   const given = new Set<string>();
   const only = query.filters.map(({ path, part }) => {
@@ -169,7 +185,7 @@ const planPut = ({ query }: Planning, relation: Relation, payload: PayloadShape,
     return { column: part.field.name, value: { param: values.push(part.value ?? "") - 1 } };
   });
   if (key.length === 0 || given.size !== key.length || query.logic.length > 0) throw putFiltersInvalid();
-  const rows = columnsOf(relation, payload, payload.keys);
+  const rows = columnsOf(model, relation, payload, payload.keys);
   for (const column of key) if (!payload.keys.includes(column)) throw putKeyMissing(column);
   return {
     kind: "insert",
