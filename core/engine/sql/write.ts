@@ -32,10 +32,10 @@ export interface CompiledWrite {
   readonly returned?: readonly string[];
   /** Boolean over the written rows, in the same statement; undefined: nothing to check there. */
   readonly check: Sql | undefined;
+  /** The check for a statement of its own, which follows the write. */
+  readonly checkAfter?: CheckAfter;
   /** The updated rows before the update. */
   readonly before?: Sql;
-  /** The same for a statement of its own. */
-  readonly checkAfter?: CheckAfter;
 }
 
 interface CheckAfter {
