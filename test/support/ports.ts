@@ -25,6 +25,9 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+/** The files of the ports that this process has reserved. They are removed when it ends. */
+const reserved: string[] = [];
+
 /** A file per port keeps the processes of all test runs on this machine from taking the same one. */
 const reserve = (port: number): boolean => {
   const path = join(tmpdir(), `relapi-port-${port}`);
@@ -36,7 +39,8 @@ const reserve = (port: number): boolean => {
     if (owner > 0 && !isAlive(owner)) rmSync(path, { force: true }); // free from the next attempt on
     return false;
   }
-  process.once("exit", () => rmSync(path, { force: true }));
+  if (reserved.length === 0) process.once("exit", () => reserved.forEach((each) => rmSync(each, { force: true })));
+  reserved.push(path);
   return true;
 };
 
