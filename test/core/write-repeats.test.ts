@@ -252,7 +252,7 @@ describe("R-TX-18 a write runs once", () => {
     async (_, options) => {
       const api = await start(options);
       const kinds = "dbPreRequest" in options ? [...WRITES, ...WISHES] : WRITES;
-      const rounds = 50;
+      const rounds = 2 * CHANGES.length;
       for (let round = 0; round < rounds; round++) {
         await db.query(CHANGES[round % CHANGES.length] as string);
         if (round % 3 === 0) await api.reload();
