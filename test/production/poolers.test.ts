@@ -7,6 +7,7 @@ import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { initiated, subscribe } from "../support/live.ts";
 import { withClient } from "../support/server-template.ts";
+import { startProxy } from "../support/proxy.ts";
 import { bearer } from "../support/tokens.ts";
 import { poolerKinds, startPgBouncer, type Pooler } from "./pgbouncer.ts";
 import { until } from "../support/until.ts";
@@ -219,6 +220,23 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
       expect(found.rows).toEqual([{ name: "PGBOUNCER_1" }]);
     });
     await own.stop();
+  });
+
+  test("R-TX-15 connections that are opened when the pooler is gone have prepared statements again", async () => {
+    const proxy = await startProxy(pooler.port);
+    const url = new URL(direct);
+    url.host = proxy.place;
+    const api = await start({ databaseUrl: url.href, dbPool: 1 });
+    const readSomeTimes = async (): Promise<number> => {
+      for (let turn = 0; turn < 4; turn++) expect((await api.get("/items?select=id&limit=1")).status).toBe(200);
+      return (await api.get("/rpc/prepared_count")).json();
+    };
+    expect(await readSomeTimes()).toBe(0);
+    proxy.leadTo(Number(new URL(direct).port));
+    expect(await readSomeTimes()).toBeGreaterThan(0);
+    proxy.leadTo(pooler.port);
+    expect(await readSomeTimes()).toBe(0);
+    await api.close();
   });
 
   test("R-TX-15 nothing is prepared, and no setting stays on a backend", async () => {

@@ -17,9 +17,12 @@ export interface Proxy {
   delay(ms: number): void;
   /** A connection breaks as soon as the server has sent this many bytes through it. */
   breakAfter(bytes: number): void;
+  /** Breaks what is open. New connections lead to another server. */
+  leadTo(port: number): void;
 }
 
-export const startProxy = async (port: number): Promise<Proxy> => {
+export const startProxy = async (firstPort: number): Promise<Proxy> => {
+  let port = firstPort;
   let delayMs = 0;
   let isSwallowing = false;
   let swallowedCount = 0;
@@ -75,6 +78,10 @@ export const startProxy = async (port: number): Promise<Proxy> => {
     },
     breakAfter: (bytes) => {
       mostBytes = bytes;
+    },
+    leadTo: (next) => {
+      port = next;
+      for (const socket of sockets) socket.destroy();
     },
   };
 };

@@ -4,12 +4,12 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type Pg from "pg";
 import { resultTooLarge } from "../../kernel/errors.ts";
-import { createCleaner, type Cleaning, type CleaningTraits } from "./cleaning.ts";
+import { createCleaner, type CleaningKind } from "./cleaning.ts";
 import type { Connection, ConnectionKind, Target } from "./connection.ts";
 import type { ScriptResult } from "./script-result.ts";
 import type { LongRow, LongValue, RowReader } from "./value-taker.ts";
 import { PreparedStatements } from "./prepared.ts";
-import { backendOf, type Backend } from "./sharing.ts";
+import { backendOf, EMBEDDED_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** pg asks `navigator` where it runs. Node 20 has none, and there pg makes a `Response`, for which Node loads all of
@@ -88,14 +88,15 @@ export const createClient = (
 
 export const wrap = (
   client: Client,
-  wantedHere: CleaningTraits["wantedChannels"],
+  wantedHere: (() => readonly string[]) | undefined,
   { maxResultBytes = MAX_MESSAGE_BYTES, refused = () => undefined }: ConnectionKind,
   reopen: Connection["reopen"],
-): Connection & { backend: Backend } => {
+): Connection => {
   const endListeners: (() => void)[] = [];
+  let hasEnded = false;
   const ended = (): void => {
-    if (connection.isEnded) return;
-    connection.isEnded = true;
+    if (hasEnded) return;
+    hasEnded = true;
     for (const listener of endListeners) listener();
   };
   // what goes wrong while a statement runs reaches the statement too; without a listener Node would stop the process
@@ -116,29 +117,23 @@ export const wrap = (
     if (watch !== undefined) watch.limit = bytes;
   };
   const enqueue = (follower: FollowingBatch): void => void client.query(follower);
-  const traits: CleaningTraits = {
-    wantedChannels: wantedHere,
-    get hasNoJit() {
-      return connection.backend.hasNoJit;
-    },
-  };
   const prepared = new PreparedStatements();
-  const cleaner = createCleaner(traits, prepared, async (text) => lastRows(await client.query(text)));
-  const send = (plan: WirePlan, cleaning?: Cleaning, long?: LongValue): Promise<WireResult> =>
+  const cleaner = createCleaner(() => connection.backend, wantedHere ?? (() => []));
+  const send = (plan: WirePlan, cleaning?: CleaningKind, long?: LongValue): Promise<WireResult> =>
     new Promise((resolve) => {
       if (watch !== undefined) {
         watch.limit = maxResultBytes;
         watch.long = long;
         watch.done = 0;
       }
-      const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning, client.user ?? "");
+      const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning);
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable); // pg's types ask for its own Connection in submit
     });
   /** pg takes one statement at a time; a listener has several to send. */
   let lastQuery: Promise<unknown> = Promise.resolve();
-  const connection: Connection & { isEnded: boolean; backend: Backend } = {
+  const connection: Connection = {
     prepared,
-    backend: backendOf(undefined, "session"),
+    backend: wantedHere === undefined ? backendOf(undefined, "session") : EMBEDDED_BACKEND,
     planOwner: undefined,
     // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
     run: (plan, cleaning, long) =>
@@ -173,7 +168,10 @@ export const wrap = (
     onEnd: (listener) => {
       endListeners.push(listener);
     },
-    isEnded: false,
+    // the server may have closed its side, which pg tells us later
+    get isEnded() {
+      return hasEnded || !client.connection.stream.writable;
+    },
     // a server that waits for us is not silent
     isAwaiting: () => client.readyForQuery === false && !client.connection.stream.isPaused(),
     heardBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,

@@ -110,7 +110,7 @@ export const createCoalescer = (parts: Parts): Coalescer => {
     if (own === null) return undefined;
     let transaction: Transaction;
     try {
-      transaction = transactions.build(execution, SENDING, false, false, true);
+      transaction = transactions.build(execution, SENDING, false, true);
     } catch {
       return undefined;
     }
@@ -137,8 +137,7 @@ export const createCoalescer = (parts: Parts): Coalescer => {
       }
       const reads = take() as readonly ReadyRead[]; // what `ready` has made
       const [first] = reads;
-      // the first connection may have shown that it is shared with others
-      if (first === undefined || primary.sharing !== undefined) {
+      if (first === undefined || connection.backend.isShared) {
         primary.release(connection, true);
         return NOTHING;
       }

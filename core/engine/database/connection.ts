@@ -1,6 +1,6 @@
 /** A connection to PostgreSQL: where it leads, and what it can do. */
 import type { Duplex } from "node:stream";
-import type { Cleaner, Cleaning } from "./cleaning.ts";
+import type { Cleaner, CleaningKind } from "./cleaning.ts";
 import type { LongValue } from "./value-taker.ts";
 import type { PlanOwner, PreparedStatements } from "./prepared.ts";
 import type { Backend, PoolerMode } from "./sharing.ts";
@@ -14,13 +14,14 @@ export type Target =
 
 export interface Connection {
   readonly prepared: PreparedStatements;
-  readonly backend: Backend;
+  /** Asked for when it was opened, and again when it has lost prepared statements. */
+  backend: Backend;
   /** The role for which functions have planned statements on it; the database session keeps those plans for the next
    *  caller. Undefined: none have. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
   /** Sends one batch; send the next when its result has arrived. `cleaning`: sent after it, to remove what it leaves
    *  behind. `long`: a value that is not held. */
-  run(plan: WirePlan, cleaning?: Cleaning, long?: LongValue): Promise<WireResult>;
+  run(plan: WirePlan, cleaning?: CleaningKind, long?: LongValue): Promise<WireResult>;
   /** Whose `cleaned` settles when the cleaning is done that was sent last. */
   readonly cleaner: Pick<Cleaner, "cleaned">;
   /** An ordinary query with values parsed by their types. */

@@ -16,7 +16,8 @@ import { refuseNul } from "../values/nul.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
 import type { ReplicationConnection } from "./replication.ts";
-import { leaveNothing } from "./sharing.ts";
+import { leaveNothing } from "./cleaning.ts";
+import { sharingOf } from "./sharing.ts";
 import type { WirePlan } from "./wire.ts";
 
 export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
@@ -150,14 +151,15 @@ export const createDatabase = (
 
   /** In a transaction in which user code may have run: behind a pooler the next one may have another backend. */
   const leaveShared = async (connection: Connection): Promise<void> => {
-    if (primary.sharing === undefined) return;
-    for (const { text } of leaveNothing(primary.sharing)) await connection.query(text, []);
+    const sharing = sharingOf(connection);
+    if (sharing === undefined) return;
+    for (const { text } of leaveNothing(sharing)) await connection.query(text, []);
   };
 
   /** After a transaction in which user code may have run. */
   const leave = async (connection: Connection): Promise<void> => {
-    if (connection.isEnded || primary.sharing !== undefined) return;
-    await connection.run(NOTHING, { kind: "all", prepares: false });
+    if (connection.isEnded || connection.backend.isShared) return;
+    await connection.run(NOTHING, "all");
     if ((await connection.cleaner.cleaned) === false) await connection.end();
   };
 

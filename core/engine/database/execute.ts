@@ -6,20 +6,20 @@ import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
 import type { Troubles } from "../../kernel/troubles.ts";
 import type { Coalescer, Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
-import { CLEANING_SIZE, type Cleaning } from "./cleaning.ts";
+import type { CleaningKind } from "./cleaning.ts";
 import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, isWithinCode, sqlstateOf } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 import type { openLongBody as OpenLongBody } from "./long-value.ts";
 import { createLostRoles } from "./lost-roles.ts";
-import { createBatchPlanner, settle, type Failed, type PlanOwner } from "./prepared.ts";
+import { createBatchPlanner, settle, UNKNOWN_ROLE, type Failed, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./replicas.ts";
 import { pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
-import type { Switcher } from "./role-watch.ts";
-import { GUARD_STATE, plain } from "./statements.ts";
-import { createTransactions, mergeRows, type Sending, type Transaction } from "./transaction.ts";
+import { sharingOf, type Sharing } from "./sharing.ts";
+import { plain } from "./statements.ts";
+import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
 import type { LongValue } from "./value-taker.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
@@ -56,21 +56,19 @@ const withItsRows = (run: Execution["programs"][number]): Execution["programs"][
   return { ...run, program: withRows.program, values: [...run.values.slice(0, withRows.first), ...rows] };
 };
 
-/** Per connection: a first attempt, one that trusts no code with the role, and one without prepared statements. */
+/** On one connection: a first attempt, one with a new plan, and one without prepared statements. */
 const MAX_TRIES = 3;
 
-/** @rule R-TX-1 R-TX-4 R-TX-6 R-TX-12 */
+/** @rule R-TX-1 R-TX-4 R-TX-6 */
 export const createExecutor = (parts: ExecutorParts): Executor => {
   const { current, primary, replicas, warn, ran } = parts;
   const transactions = createTransactions(parts);
   const lostRole = createLostRoles(current, warn);
   const fullDisk = createFullDisk(parts.troubles, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
-  const planBatch = createBatchPlanner(
-    { maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes },
-    CLEANING_SIZE,
-  );
+  const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let tried: Replicas | undefined;
+  let hasWarnedOfPooler = false;
   /** Loaded for the first who wants it. */
   let openLongBody: typeof OpenLongBody | undefined;
 
@@ -89,7 +87,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     connection: Connection,
     statements: readonly WireStatement[],
     isPrepared: boolean,
-    cleaning?: Cleaning,
+    cleaning?: CleaningKind,
   ): Promise<WireResult> => {
     const batch = planBatch(connection.prepared, statements, isPrepared);
     const result = await connection.run(batch, cleaning);
@@ -105,27 +103,10 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     batch: WirePlan,
     result: WireResult,
   ): readonly ResultRow[] | Promise<readonly ResultRow[]> => {
-    const { guards, offset, last, firstEffect } = transaction;
-    if (guards.size > 0 && firstEffect !== undefined) lookAtRole(connection, transaction, execution, result.rows);
+    const { offset, last } = transaction;
     if ("error" in result) return refuse(connection, transaction, execution, batch, result);
-    const found = guards.size === 0 ? result.rows : withoutGuards(result.rows, guards);
-    const rows = mergeRows(execution, found, offset);
-    return last.length === 0 ? rows : finish(connection, transaction, execution, found, rows);
-  };
-
-  /** Functions may have made plans for another role. */
-  const lookAtRole = (
-    connection: Connection,
-    { guards }: Transaction,
-    execution: Execution,
-    rows: readonly (WireRow | undefined)[],
-  ): void => {
-    for (const [i, switcher] of guards) {
-      if (rows[i]?.[0] !== "f") continue;
-      transactions.remember(execution, switcher);
-      connection.planOwner = {};
-      return;
-    }
+    const rows = mergeRows(execution, result.rows, offset);
+    return last.length === 0 ? rows : finish(connection, transaction, execution, result.rows, rows);
   };
 
   const rollBack = (connection: Connection, { undo, cleaning }: Transaction): Promise<unknown> =>
@@ -139,19 +120,16 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     batch: WirePlan,
     result: Failed,
   ): Promise<never> => {
-    const { statements, guards, offset, isImplicit, last, cleaning, cleansItself, firstEffect = 0 } = transaction;
+    const { statements, offset, isImplicit, last, cleaning, cleansItself, firstEffect = 0 } = transaction;
     const { error, failedAt } = result;
     settle(connection.prepared, batch, result);
     if (!connection.isEnded && !isFatal(error)) {
       if (!isImplicit) await rollBack(connection, transaction);
       else if (cleansItself) await send(connection, NOTHING, false, cleaning);
     }
-    const before = [...guards.keys()].filter((i) => i < failedAt).length;
-    const switcher = sqlstateOf(error) === GUARD_STATE ? guards.get(failedAt) : undefined;
-    if (switcher === undefined && last.length > 0)
-      runChecks(execution, withoutGuards(result.rows, guards), offset, failedAt - before);
-    const path = pathOf(execution, failedAt - offset - before);
-    throw new BatchFailure(result, statements.slice(failedAt), failedAt - firstEffect, path, switcher);
+    if (last.length > 0) runChecks(execution, result.rows, offset, failedAt);
+    const path = pathOf(execution, failedAt - offset);
+    throw new BatchFailure(result, statements.slice(failedAt), failedAt - firstEffect, path);
   };
 
   /** Rows are checked before the transaction ends. @throws BatchFailure, or RelApiError of a check */
@@ -185,17 +163,18 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       const result = await send(connection, DISCARD_PLANS, prepares);
       if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS, -1);
     }
-    connection.planOwner = owner;
+    connection.planOwner = owner === UNKNOWN_ROLE ? undefined : owner; // the cleaning discards what it leaves
   };
 
   /** What is prepared on the connection is not what was written down: a pooler has changed the backend, or code of users
    *  has deallocated statements. */
   const mistrust = async (pool: Pool, connection: Connection): Promise<void> => {
     connection.prepared.doubtAll();
-    if (await pool.recheck(connection))
-      warn(
-        "the database loses prepared statements, as behind a connection pooler in transaction mode: no longer using them; set DATABASE_POOLER=transaction, or DB_PREPARED_STATEMENTS=false if there is no pooler",
-      );
+    if (!(await pool.recheck(connection)) || hasWarnedOfPooler) return;
+    hasWarnedOfPooler = true;
+    warn(
+      "the database loses prepared statements, as behind a connection pooler in transaction mode: no longer using them; set DATABASE_POOLER=transaction, or DB_PREPARED_STATEMENTS=false if there is no pooler",
+    );
   };
 
   /** `heard`: made only where somebody hears of it. `early`: called with rows whose body is still to come. */
@@ -206,7 +185,6 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     earlier?: Attempts,
   ): Promise<readonly ResultRow[]> => {
     const isRead = execution.access === "read only";
-    let trustsNobody = false;
     let isUnprepared = false;
     let isOpening = true;
     let attempts: Attempts | undefined;
@@ -215,20 +193,14 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       const chosen = chooseReplica(execution);
       pool = (chosen instanceof Promise ? await chosen : chosen) ?? primary;
     }
-    const { sharing } = pool;
-    const sending: Sending = { prepares: prepares && sharing === undefined, sharing };
+    const build = (sharing: Sharing | undefined): Transaction =>
+      transactions.build(execution, { prepares: prepares && !isUnprepared && sharing === undefined, sharing });
     let transaction: Transaction;
     try {
-      transaction = transactions.build(execution, sending, trustsNobody);
+      transaction = build(pool.sharing);
     } catch (error) {
       throw failed(error, heard);
     }
-    const rebuild = (): Transaction =>
-      transactions.build(
-        execution,
-        { prepares: prepares && !isUnprepared && pool.sharing === undefined, sharing: pool.sharing },
-        trustsNobody,
-      );
     if (parts.logStatement !== undefined)
       for (const { program } of execution.programs) for (const { text } of program.statements) parts.logStatement(text);
     let isGone = false;
@@ -252,8 +224,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       isOpening = false;
       let isReusable = false;
       try {
-        // the first connection may have shown it
-        if (pool.sharing !== transaction.sending.sharing) transaction = rebuild();
+        if (sharingOf(connection) !== transaction.sending.sharing) transaction = build(sharingOf(connection));
         if (isGone) {
           isReusable = true;
           throw requestCancelled();
@@ -277,17 +248,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
             return rows;
           } catch (error) {
             if (isGone || isTaken || tries === MAX_TRIES || !(error instanceof BatchFailure)) throw error;
-            const { switcher } = error;
             if (!isRead && error.position > 0) throw error;
-            if (switcher !== undefined) {
-              transactions.remember(execution, switcher);
-              trustsNobody = true;
-            } else if (transaction.sending.prepares && isOfOtherStatements(error)) {
+            if (transaction.sending.prepares && isOfOtherStatements(error)) {
               await mistrust(pool, connection);
               isUnprepared = true;
             } else if (!isOfOldPlan(error)) throw error;
             if ((await connection.cleaner.cleaned) === false) throw error;
-            transaction = rebuild();
+            transaction = build(sharingOf(connection));
           }
         }
       } catch (error) {
@@ -379,21 +346,12 @@ class BatchFailure {
   /** Position of the failed statement, counted from the first statement of a write that may have an effect. */
   readonly position: number;
   readonly path: string | undefined;
-  /** What switched the role, if a guard failed. */
-  readonly switcher: Switcher | undefined;
 
-  constructor(
-    result: Failed,
-    statements: readonly WireStatement[],
-    position: number,
-    path?: string,
-    switcher?: Switcher,
-  ) {
+  constructor(result: Failed, statements: readonly WireStatement[], position: number, path?: string) {
     this.result = result;
     this.statements = statements;
     this.position = position;
     this.path = path;
-    this.switcher = switcher;
   }
 }
 
@@ -414,9 +372,3 @@ const isOfOldPlan = ({ result: { error } }: BatchFailure): boolean =>
   sqlstateOf(error) === "0A000" &&
   error instanceof Error &&
   error.message.startsWith("cached plan must not change");
-
-/** The array has holes, which only filter() drops. */
-const withoutGuards = (
-  rows: readonly (WireRow | undefined)[],
-  guards: Transaction["guards"],
-): readonly (WireRow | undefined)[] => Array.from(rows).filter((_, i) => !guards.has(i));

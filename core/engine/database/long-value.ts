@@ -121,7 +121,7 @@ const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveByte
 export const openLongBody = (
   { statement, bytes, reader }: { readonly statement: number; readonly bytes: number; readonly reader: RowReader },
   execution: Execution,
-  { guards, offset, last }: Transaction,
+  { offset, last }: Transaction,
   taken: (rows: readonly ResultRow[]) => void,
 ): LongRow | undefined => {
   const { longBody, programs, access, isolation } = execution;
@@ -133,9 +133,7 @@ export const openLongBody = (
   const { columns = [], isMultiRow = false } = program.statements[0] ?? {};
   const column = columns.indexOf("body");
   if (column === -1 || isMultiRow) return undefined;
-  let main = offset;
-  for (let i = 0; i <= main; i++) if (guards.has(i)) main++;
-  if (statement !== main) return undefined;
+  if (statement !== offset) return undefined;
   return openRow(bytes, reader, column, longBody.aboveBytes, (before, valueBytes, drop) => {
     const row: ResultRow = Object.fromEntries(columns.map((name, i) => [name, before[i] ?? null]));
     const taker = longBody.take(row, { bytes: valueBytes, execution, resume: reader.resume, drop });

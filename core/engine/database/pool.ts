@@ -6,7 +6,7 @@ import { watchLiveness } from "./liveness.ts";
 import { isTimedOut, TIMED_OUT, timedOut } from "./pg-errors.ts";
 import type { PlanOwner } from "./prepared.ts";
 import type { WirePlan } from "./wire.ts";
-import type { Sharing } from "./sharing.ts";
+import { sharingOf, type Sharing } from "./sharing.ts";
 
 export interface PoolOptions {
   readonly target: Target;
@@ -50,11 +50,11 @@ export interface Pool {
    *  `connection-failed` */
   acquire(owner?: PlanOwner): Connection | Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
-  /** Defined once any of its connections was shared: all count as such from then on. @rule R-TX-15 */
+  /** How the connection is shared that was opened or checked last: what the next one is likely to be. Undefined: it has a
+   *  backend of its own. @rule R-TX-15 */
   readonly sharing: Sharing | undefined;
-  /** To be called where what is prepared on a connection is not what it should be. If a pooler is the reason, because the
-   *  connection has another backend than the one it was opened with, all connections count as shared from then on.
-   *  Resolves with whether that was found out just now. */
+  /** Asks a connection that has lost prepared statements for its backend. A connection that has another backend than it
+   *  was opened with leads to a pooler, and counts as shared from then on. Resolves with whether it does. */
   recheck(connection: Connection): Promise<boolean>;
   /** Connections opened before now are closed as they become free. @rule R-SC-4 */
   renew(): void;
@@ -167,7 +167,7 @@ export const createPool = (options: PoolOptions): Pool => {
         maxResultBytes,
         refused: () => void refusedCount++,
       });
-      if (connection.backend.isShared) pool.sharing ??= connection.backend.sharing;
+      pool.sharing = sharingOf(connection);
       heardAtMs = performance.now();
       const now = Date.now();
       const kept: IdleConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
@@ -295,9 +295,9 @@ export const createPool = (options: PoolOptions): Pool => {
     recheck: async (connection) => {
       // an embedded database has one backend, which is everybody's anyway
       if ("stream" in target || (await hasOwnBackend(connection))) return false;
-      const isNew = pool.sharing === undefined;
-      pool.sharing ??= connection.backend.sharing;
-      return isNew;
+      connection.backend = { ...connection.backend, isShared: true };
+      pool.sharing = connection.backend.sharing;
+      return true;
     },
     get isClosed() {
       return isClosed;

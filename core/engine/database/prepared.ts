@@ -3,9 +3,11 @@
 import { sqlstateOf } from "./pg-errors.ts";
 import type { WirePlan, WireResult, WireStatement } from "./wire.ts";
 
-/** For whom functions have planned statements on a connection: the database role; "" for the login role. An object: an
- *  unknown role that a function switched to. */
-export type PlanOwner = string | object;
+/** User code runs as a role that is not known, because earlier code in the transaction may have switched it. */
+export const UNKNOWN_ROLE = Symbol("unknown role");
+
+/** For whom functions plan statements on a connection: the database role; "" for the login role. */
+export type PlanOwner = string | typeof UNKNOWN_ROLE;
 
 export class PreparedStatements {
   size = 0;
@@ -87,15 +89,12 @@ const MAX_NAMES = 20_000;
 /** Of all that may be prepared, for one text. */
 const LARGEST_SHARE = 1 / 8;
 
-/** For all connections of an api: prepared is what was used before and leaves room for others. `reserved`: what the
- *  cleaning of a connection prepares, behind the batch that makes room for it. @rule R-BND-6 */
-export const createBatchPlanner = (limits: PreparedLimits, reserved: PreparedLimits): PlanBatch => {
-  const maxBytes = Math.max(0, limits.maxBytes - reserved.maxBytes);
-  const maxCount = Math.max(0, limits.maxCount - reserved.maxCount);
+/** For all connections of an api: prepared is what was used before and leaves room for others. @rule R-BND-6 */
+export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): PlanBatch => {
   const usedOnce = new Set<string>();
 
   const isWorth = (name: string, text: string): boolean => {
-    if (text.length > limits.maxBytes * LARGEST_SHARE) return false;
+    if (text.length > maxBytes * LARGEST_SHARE) return false;
     if (usedOnce.has(name)) return true;
     if (usedOnce.size >= MAX_NAMES) usedOnce.clear();
     usedOnce.add(name);

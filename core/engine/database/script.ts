@@ -1,10 +1,11 @@
 /** What runs in a transaction: the statements of its programs, without their values. */
 import { membersOf, questionsAbout, type Ask, type Question } from "../../kernel/cache.ts";
 import type { Execution } from "../../plugin.ts";
-import type { Model } from "../model/model.ts";
+import type { Slot } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
-import type { Cleaning, CleaningKind } from "./cleaning.ts";
-import type { Line, RoleWatch, Switcher } from "./role-watch.ts";
+import type { CleaningKind } from "./cleaning.ts";
+import { UNKNOWN_ROLE, type PlanOwner } from "./prepared.ts";
+import { ownedName, preRequestCall } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
 /** What it must know of what is around the programs. */
@@ -19,7 +20,6 @@ export interface Framed {
 
 export interface ScriptSource {
   readonly frame: Framed;
-  readonly model: Model | undefined;
   readonly role: string | undefined;
   readonly access: Execution["access"];
   readonly programs: Execution["programs"];
@@ -29,33 +29,33 @@ export interface ScriptSource {
   /** Name of the pre-request function, if it is called. */
   readonly preRequest: string | undefined;
   readonly prepares: boolean;
-  readonly trustsNobody: boolean;
-  /** Grows with each switch of a role that was found out. */
-  readonly switchCount: number;
+}
+
+/** A statement without its values. */
+export interface Line extends WireStatement {
+  /** The index of the program whose statement it is. Undefined if its values are always the same. */
+  readonly program?: number;
+  /** Where its values come from. */
+  readonly slots?: readonly Slot[];
 }
 
 /** The statements between the settings and the end. */
 export interface Script {
   readonly lines: readonly Line[];
-  readonly guards: ReadonlyMap<number, Switcher>;
-  readonly owner: string | undefined;
-  /** User code runs, and not as a role that is known. */
-  readonly isOwnerUnknown: boolean;
+  /** The role as which user code runs. Undefined if none runs. */
+  readonly owner: PlanOwner | undefined;
   readonly offset: number;
-  readonly cleaning: Cleaning | undefined;
+  readonly cleaning: CleaningKind | undefined;
 }
 
 const ofScript = membersOf<ScriptSource>();
 const FRAME = ofScript("frame");
-const MODEL = ofScript("model");
 const ROLE = ofScript("role");
 const ACCESS = ofScript("access");
 const PROGRAM_COUNT = ofScript("programCount");
 const PROGRAM = ofScript("program");
 const PRE_REQUEST = ofScript("preRequest");
 const PREPARES = ofScript("prepares");
-const TRUSTS_NOBODY = ofScript("trustsNobody");
-const SWITCH_COUNT = ofScript("switchCount");
 
 const aboutPrograms = questionsAbout(({ programs }: ScriptSource) => programs);
 const programQuestions: Question<ScriptSource, Program | undefined>[] = [];
@@ -67,42 +67,44 @@ const programAt = (i: number): Question<ScriptSource, Program | undefined> =>
 export const mayRunUserCode = (programs: readonly Program[], preRequest: string | undefined): boolean =>
   preRequest !== undefined || programs.some(({ isProven }) => isProven !== true);
 
-/** @rule R-TX-13 */
-const cleaningKind = (
-  programs: readonly Program[],
-  access: Execution["access"],
-  preRequest: string | undefined,
-): CleaningKind | undefined => {
-  if (mayRunUserCode(programs, preRequest)) return "all";
-  return access === "read write" && programs.length > 0 ? "sequences" : undefined;
-};
+const cleaningAs = (owner: PlanOwner): CleaningKind => (owner === UNKNOWN_ROLE ? "plans" : "all");
 
-export const buildScript = (ask: Ask<ScriptSource>, roles: RoleWatch): Script => {
+const NO_VALUES: Line["values"] = [];
+
+/** Nothing is prepared behind user code: it may have switched the role (a function may `set role`), and the name of a
+ *  prepared statement contains the role. @rule R-TX-11 R-TX-12 R-TX-13 R-TX-14 */
+export const buildScript = (ask: Ask<ScriptSource>): Script => {
   const frame = ask(FRAME);
   const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(programAt(i)) as Program); // there are so many
   const role = ask(ROLE);
   const preRequest = ask(PRE_REQUEST);
   const prepares = ask(PREPARES);
-  ask(SWITCH_COUNT); // what the role watch knows
-  const watched = roles.build({
-    programs,
-    role,
-    model: ask(MODEL),
-    preRequest,
-    prepares,
-    trustsNobody: ask(TRUSTS_NOBODY),
-    isWrite: ask(ACCESS) === "read write",
-    setsRole: frame.setsRole,
-  });
-  const before = frame.opening.length + 1;
-  // on a shared connection what follows a transaction may run elsewhere
-  const kind = frame.isShared ? undefined : cleaningKind(programs, ask(ACCESS), preRequest);
+  const lines: Line[] = [];
+  let isRoleKnown = !frame.setsRole;
+  let owner: PlanOwner | undefined;
+  const runUserCode = (): void => {
+    owner = isRoleKnown ? (role ?? "") : UNKNOWN_ROLE;
+    isRoleKnown = false;
+  };
+  if (preRequest !== undefined) {
+    const call = preRequestCall(preRequest, role);
+    lines.push(prepares && isRoleKnown ? call : { ...call, name: "" });
+    runUserCode();
+  }
+  for (const [at, program] of programs.entries())
+    for (const { text, isMultiRow, rowOf, slots } of program.statements) {
+      const name = prepares && isRoleKnown ? ownedName(text, role) : "";
+      lines.push({ text, name, isMultiRow, rowOf, program: at, slots, values: NO_VALUES });
+      if (program.isProven !== true) runUserCode();
+    }
+  const offset = frame.opening.length + 1 + (preRequest === undefined ? 0 : 1);
+  // what follows a transaction on a shared connection may run on another backend
+  if (frame.isShared) return { lines, owner: undefined, offset, cleaning: undefined };
+  const writes = ask(ACCESS) === "read write" && programs.length > 0;
   return {
-    lines: watched.lines,
-    guards: new Map([...watched.guards].map(([i, switcher]) => [before + i, switcher])),
-    owner: kind === "all" ? (role ?? "") : undefined,
-    isOwnerUnknown: kind === "all" && !watched.isRoleKnown,
-    offset: before + (preRequest === undefined ? 0 : 1),
-    cleaning: kind === undefined ? undefined : { kind, prepares },
+    lines,
+    owner,
+    offset,
+    cleaning: owner === undefined ? (writes ? "sequences" : undefined) : cleaningAs(owner),
   };
 };

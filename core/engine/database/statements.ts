@@ -33,27 +33,9 @@ export const beginText = (isolation: string | undefined, isReadOnly: boolean): s
 };
 
 /** `schema.name`, or a bare name found by the search path. @rule R-TX-7 R-TX-11 */
-export const preRequest = (name: string, role: string | undefined): WireStatement => {
+export const preRequestCall = (name: string, role: string | undefined): WireStatement => {
   const dot = name.indexOf(".");
   const routine = dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
   const { text } = toStatement(sql`select ${routine}()`);
   return { text, name: ownedName(text, role), values: [] };
 };
-
-const GUARD =
-  "select 1 operator(pg_catalog./) (current_user operator(pg_catalog.=) $1::pg_catalog.name)::pg_catalog.int4";
-
-const GUARD_NAME = nameOfText(GUARD);
-
-/** What the guard fails with. */
-export const GUARD_STATE = "22012";
-
-/** Fails unless the statements after it run as `role`. @rule R-TX-12 */
-export const guard = (role: string): WireStatement => ({ text: GUARD, name: GUARD_NAME, values: [role] });
-
-/** Says whether the statements after it run as `role`. @rule R-TX-12 */
-export const roleQuestion = (role: string): WireStatement => ({
-  text: "select current_user operator(pg_catalog.=) $1::pg_catalog.name",
-  name: "",
-  values: [role],
-});

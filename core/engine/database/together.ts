@@ -3,13 +3,14 @@ import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
 import type { Current } from "../current.ts";
+import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./cleaning.ts";
 import type { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal } from "./pg-errors.ts";
 import type { createLostRoles } from "./lost-roles.ts";
 import type { Pool } from "./pool.ts";
-import { settle, type createBatchPlanner } from "./prepared.ts";
+import { settle, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
 import { pathOf, Ran, runChecks, withReason } from "./results.ts";
-import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./sharing.ts";
+import { sharingOf } from "./sharing.ts";
 import { beginText, plain, ROLLBACK } from "./statements.ts";
 import { COMMITTED, mergeRows, ROLLED_BACK, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
@@ -51,9 +52,8 @@ const no = (): boolean => false;
 export const createTogether =
   ({ current, primary, transactions, planBatch, lostRole, fullDisk, ran }: Parts): PluginContext["transaction"] =>
   async ({ isolation, onGone }, work) => {
-    const owner = {}; // nobody's: whose code has run is not known
-    const connection = await primary.acquire(owner);
-    const { sharing } = primary;
+    const connection = await primary.acquire(UNKNOWN_ROLE);
+    const sharing = sharingOf(connection);
     let isGone = false;
     let isUnderstood = true;
     let failure: { readonly error: unknown } | undefined;
@@ -72,7 +72,7 @@ export const createTogether =
     ): Promise<Extract<WireResult, { readonly rows: unknown }>> => {
       const batch = planBatch(connection.prepared, statements, false);
       isUnderstood = false;
-      const cleaning = isEnd && sharing === undefined ? ({ kind: "all", prepares: false } as const) : undefined;
+      const cleaning = isEnd && sharing === undefined ? "plans" : undefined;
       const result = await connection.run(batch, cleaning);
       isUnderstood = true;
       if (!("error" in result)) return result;
@@ -90,7 +90,7 @@ export const createTogether =
       if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection is there
       const isRead = execution.access === "read only";
       const isUndone = execution.end === "rollback";
-      const { statements, offset } = transactions.build(execution, { prepares: false, sharing }, true, true);
+      const { statements, offset } = transactions.build(execution, { prepares: false, sharing }, true);
       const before = [
         ...AS_LOGIN,
         ...(connection.backend.hasNoJit ? [WITHOUT_JIT] : []),
@@ -127,7 +127,7 @@ export const createTogether =
         plain(beginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : FORGET_OTHERS),
       ]);
-      connection.planOwner = owner;
+      connection.planOwner = undefined; // the cleaning discards what is left
       let last: Promise<unknown> = Promise.resolve();
       const inTurn = (execution: Execution): Promise<readonly ResultRow[]> => {
         const rows = last.then(() => run(execution));

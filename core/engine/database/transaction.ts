@@ -10,10 +10,9 @@ import type { Model } from "../model/model.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
 import { refuseNul } from "../values/nul.ts";
-import { FORGET_SEQUENCES, type Cleaning } from "./cleaning.ts";
+import { FORGET_OTHERS, FORGET_SEQUENCES, leaveNothing, rollBackAll, type CleaningKind } from "./cleaning.ts";
 import type { PlanOwner } from "./prepared.ts";
-import { createRoleWatch, type Switcher } from "./role-watch.ts";
-import { FORGET_OTHERS, leaveNothing, rollBackAll, type Sharing } from "./sharing.ts";
+import type { Sharing } from "./sharing.ts";
 import { buildScript, mayRunUserCode, type Framed, type Script, type ScriptSource } from "./script.ts";
 import {
   buildSessionSettings,
@@ -30,8 +29,6 @@ import type { WireStatement, WireRow } from "./wire.ts";
 /** A transaction, ready to be sent. */
 export interface Transaction {
   readonly statements: readonly WireStatement[];
-  /** Guard statements by index: each checks that the preceding statement has not switched the role. */
-  readonly guards: ReadonlyMap<number, Switcher>;
   /** Undefined: no user code runs. */
   readonly owner: PlanOwner | undefined;
   /** Index of the first statement of the programs. */
@@ -46,7 +43,7 @@ export interface Transaction {
   /** Instead of the end, after a failure. */
   readonly undo: readonly WireStatement[];
   /** What it may leave behind on a connection with a backend of its own. */
-  readonly cleaning: Cleaning | undefined;
+  readonly cleaning: CleaningKind | undefined;
   /** Its last statement cleans up, so only a failure leaves something behind. */
   readonly cleansItself: boolean;
   /** How it is sent. */
@@ -252,24 +249,14 @@ export interface TransactionParts {
 }
 
 export interface Transactions {
-  /** `trustsNobody`: statements that belong to a role are not prepared behind what may switch it. `isWithin`: another one
-   *  is open, and begins and ends it. `isCoalesced`: wanted together with others, so without what is set for code of
-   *  users. @throws RelApiError when a session variable is missing */
-  build(
-    execution: Execution,
-    sending: Sending,
-    trustsNobody: boolean,
-    isWithin?: boolean,
-    isCoalesced?: boolean,
-  ): Transaction;
-  /** It has switched the role: until the next reload, nothing that depends on the role is prepared after it. */
-  remember(execution: Execution, switcher: Switcher): void;
+  /** `isWithin`: another one is open, and begins and ends it. `isCoalesced`: wanted together with others, so without what
+   *  is set for code of users. @throws RelApiError when a session variable is missing */
+  build(execution: Execution, sending: Sending, isWithin?: boolean, isCoalesced?: boolean): Transaction;
 }
 
 const BYTES_PER_LINE = 200;
 
 export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
-  const roles = createRoleWatch();
   const frames: Cache<FrameSource, Frame> = caches.create({
     name: "transactions",
     make: buildFrame,
@@ -277,15 +264,14 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   });
   const scripts: Cache<ScriptSource, Script> = caches.create({
     name: "statements of transactions",
-    make: (ask: Ask<ScriptSource>) => buildScript(ask, roles),
+    make: buildScript,
     // the texts are those of programs, which may have gone meanwhile
     bytesOf: ({ lines }) => lines.reduce((bytes, { text }) => bytes + text.length * 2 + BYTES_PER_LINE, 0),
   });
   const ofSessions = new WeakMap<Session, SessionSettings>();
-  let switchCount = 0;
 
   return {
-    build: (execution, sending, trustsNobody, isWithin = false, isCoalesced = false) => {
+    build: (execution, sending, isWithin = false, isCoalesced = false) => {
       const { session, programs, access, end, schema, isolation, keepsLoginPath, comment } = execution;
       const { model, options } = current;
       const role = session.databaseRole;
@@ -332,7 +318,6 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       });
       const script = scripts.take({
         frame,
-        model,
         role,
         access,
         programs,
@@ -340,8 +325,6 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         program: programs[0]?.program,
         preRequest,
         prepares,
-        trustsNobody,
-        switchCount,
       });
 
       const statements: WireStatement[] = [...frame.opening];
@@ -374,12 +357,11 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         sessionValues.length === 1 && // the role
         script.lines.length === 1;
       if (!looksFirst) for (const statement of frame.last) statements.push(statement);
-      const cleansItself = script.cleaning?.kind === "sequences" && frame.isImplicit && !isWithin && !looksFirst;
+      const cleansItself = script.cleaning === "sequences" && frame.isImplicit && !isWithin && !looksFirst;
       if (cleansItself) statements.push(FORGET_SEQUENCES);
       return {
         statements,
-        guards: script.guards,
-        owner: script.isOwnerUnknown ? {} : script.owner,
+        owner: script.owner,
         offset: script.offset,
         firstEffect: access === "read only" ? undefined : frame.opening.length + 1,
         isImplicit: frame.isImplicit,
@@ -390,10 +372,6 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
         sending,
         frame: mayCoalesce ? frame : undefined,
       };
-    },
-    remember: (execution, switcher) => {
-      switchCount++;
-      roles.remember(execution, switcher);
     },
   };
 };

@@ -151,14 +151,13 @@ export class WireBatch {
   handleRowDescription(): void {}
 }
 
-/** A batch whose bytes go out with those of the one before it, and are made when that is sent. Only its last row
- *  counts. */
+/** A batch whose bytes go out with those of the one before it, and are made when that is sent. Its rows do not
+ *  count. */
 export class FollowingBatch {
   private readonly make: () => WirePlan;
-  private readonly done: (result: { readonly row: WireRow | undefined } | { readonly error: unknown }) => void;
-  private row: WireRow | undefined;
+  private readonly done: (error?: unknown) => void;
 
-  constructor(make: () => WirePlan, done: FollowingBatch["done"]) {
+  constructor(make: () => WirePlan, done: (error?: unknown) => void) {
     this.make = make;
     this.done = done;
   }
@@ -172,17 +171,15 @@ export class FollowingBatch {
     return null;
   }
 
-  handleDataRow(message: { readonly fields: (string | null)[] }): void {
-    this.row = message.fields;
-  }
-
   handleReadyForQuery(): void {
-    this.done({ row: this.row });
+    this.done();
   }
 
   handleError(error: unknown): void {
-    this.done({ error });
+    this.done(error ?? new Error("the connection has ended"));
   }
+
+  handleDataRow(): void {}
 
   handleCommandComplete(): void {}
 
