@@ -3,6 +3,7 @@
  *  them. Each question and its answer become part of the key, in the order asked. A later source is asked the same
  *  questions and finds the value if it gives the same answers. So a key cannot miss anything that the maker read: there
  *  is no other way to read it. */
+import { LRUCache } from "lru-cache";
 import type { Counters } from "./counters.ts";
 
 /** A question about a source. Answers are compared by `key` if there is one, otherwise strings and numbers by value and
@@ -11,10 +12,6 @@ export interface Question<Source, Answer> {
   /** Unique in its cache. */
   readonly name: string;
   readonly of: (source: Source) => Answer;
-  /** Where the answer stands, if it is a member of the source, or of what the source has under `part`: it is read there
-   *  without a call. */
-  readonly member?: string;
-  readonly part?: string;
   /** Must be equal for answers that the maker cannot tell apart, and different for all others. */
   key?(answer: Answer): unknown;
 }
@@ -36,7 +33,6 @@ export const membersOf =
     key?: (answer: Source[Member]) => unknown,
   ): Question<Source, Source[Member]> => ({
     name: member,
-    member,
     of: (source) => source[member],
     ...(key === undefined ? {} : { key }),
   });
@@ -50,8 +46,6 @@ export const membersIn =
     key?: (answer: Source[Part][Member]) => unknown,
   ): Question<Source, Source[Part][Member]> => ({
     name: `${part} ${member}`,
-    member,
-    part,
     of: (source) => source[part][member],
     ...(key === undefined ? {} : { key }),
   });
@@ -102,42 +96,22 @@ interface Step {
 
 interface Branch {
   readonly question: Question<unknown, unknown>;
-  /** Most questions have only one answer, so the first is stored without a map. */
-  only: { readonly key: unknown; readonly next: Branch | Leaf } | undefined;
-  others: Map<unknown, Branch | Leaf> | undefined;
+  readonly next: Map<unknown, Branch | Entry>;
   readonly parent: Branch | undefined;
-  /** Its place among the answers of its parent. */
-  readonly at: unknown;
+  /** The answer of the parent's question that leads here. */
+  readonly answer: unknown;
 }
 
-const follow = ({ only, others }: Branch, key: unknown): Branch | Leaf | undefined =>
-  only !== undefined && Object.is(only.key, key) ? only.next : others?.get(key);
-
-const lead = (branch: Branch, key: unknown, next: Branch | Leaf): void => {
-  if (branch.only === undefined || Object.is(branch.only.key, key)) branch.only = { key, next };
-  else (branch.others ??= new Map()).set(key, next);
-};
-
-/** @returns whether an answer is left */
-const forget = (branch: Branch, key: unknown): boolean => {
-  if (branch.only !== undefined && Object.is(branch.only.key, key)) branch.only = undefined;
-  else branch.others?.delete(key);
-  return branch.only !== undefined || (branch.others?.size ?? 0) > 0;
-};
-
-/** A cached value: the end of a path of answers, and an entry in the list of all values by last use. */
-interface Leaf extends Found<unknown> {
+/** A cached value: the end of a path of answers. */
+interface Entry extends Found<unknown> {
   readonly question?: undefined;
   readonly root: Root;
   readonly parent: Branch | undefined;
-  readonly at: unknown;
-  readonly bytes: number;
-  newer: Leaf | undefined;
-  older: Leaf | undefined;
+  readonly answer: unknown;
 }
 
 interface Root {
-  top: Branch | Leaf | undefined;
+  top: Branch | Entry | undefined;
 }
 
 /** What a branch or a value costs beside its strings. */
@@ -171,117 +145,87 @@ export const createCaches = (
   let evictions = 0;
   let conflicts = 0;
   let generation = 0;
-  let bytes = 0;
-  let count = 0;
-  let newest: Leaf | undefined;
-  let oldest: Leaf | undefined;
   const roots: Root[] = [];
-  counters.watch(`${name}-requests`, () => requests);
-  counters.watch(`${name}-hits`, () => hits);
-  counters.watch(`${name}-entries`, () => count);
-  counters.watch(`${name}-bytes`, () => bytes);
-  counters.watch(`${name}-evictions`, () => evictions);
-  counters.watch(`${name}-conflicts`, () => conflicts);
 
   const isOff = (): boolean => maxBytes() === 0 || maxEntries() === 0;
 
-  const unlink = (leaf: Leaf): void => {
-    if (leaf.newer === undefined) newest = leaf.older;
-    else leaf.newer.older = leaf.older;
-    if (leaf.older === undefined) oldest = leaf.newer;
-    else leaf.older.newer = leaf.newer;
-    leaf.newer = leaf.older = undefined;
+  /** Drops the branches that led only to the entry. */
+  const prune = ({ parent, answer, root }: Entry): void => {
+    let [branch, key] = [parent, answer];
+    while (branch !== undefined) {
+      branch.next.delete(key);
+      if (branch.next.size > 0) return;
+      [branch, key] = [branch.parent, branch.answer];
+    }
+    root.top = undefined;
   };
 
-  const link = (leaf: Leaf): void => {
-    leaf.older = newest;
-    if (newest === undefined) oldest = leaf;
-    else newest.newer = leaf;
-    newest = leaf;
-  };
+  const createEntries = (): LRUCache<Entry, Entry> =>
+    new LRUCache({
+      maxSize: maxBytes(),
+      ...(Number.isFinite(maxEntries()) && { max: maxEntries() }),
+      dispose: (entry, _, reason) => {
+        if (reason === "evict") evictions++;
+        prune(entry);
+      },
+    });
 
-  /** A hit: it becomes the newest. */
-  const use = (leaf: Leaf): void => {
+  /** All of them, by last use. The limits are settings, which may change when everything is forgotten. */
+  let entries: LRUCache<Entry, Entry> | undefined;
+
+  counters.watch(`${name}-requests`, () => requests);
+  counters.watch(`${name}-hits`, () => hits);
+  counters.watch(`${name}-entries`, () => entries?.size ?? 0);
+  counters.watch(`${name}-bytes`, () => entries?.calculatedSize ?? 0);
+  counters.watch(`${name}-evictions`, () => evictions);
+  counters.watch(`${name}-conflicts`, () => conflicts);
+
+  const use = (entry: Entry): void => {
     requests++;
     hits++;
-    const { newer, older } = leaf;
-    if (newer === undefined || newest === undefined) return; // it is
-    newer.older = older;
-    if (older === undefined) oldest = newer;
-    else older.newer = newer;
-    leaf.newer = undefined;
-    leaf.older = newest;
-    newest.newer = leaf;
-    newest = leaf;
+    entries?.get(entry);
   };
 
-  /** Also drops the branches that led only to it. */
-  const drop = (leaf: Leaf): void => {
-    unlink(leaf);
-    bytes -= leaf.bytes;
-    count--;
-    let { parent, at } = leaf as { parent: Branch | undefined; at: unknown };
-    while (parent !== undefined) {
-      if (forget(parent, at)) return;
-      ({ parent, at } = parent);
-    }
-    leaf.root.top = undefined;
-  };
-
-  const dropAll = (from: Branch | Leaf): void => {
-    if (from.question === undefined) return drop(from);
-    const { only, others } = from;
-    for (const next of [...(only === undefined ? [] : [only.next]), ...(others?.values() ?? [])]) dropAll(next);
+  const dropAll = (from: Branch | Entry): void => {
+    if (from.question === undefined) entries?.delete(from);
+    else for (const next of [...from.next.values()]) dropAll(next);
   };
 
   /** Neither the cached value nor the new one can be trusted. */
-  const disagree = (there: Branch | Leaf): void => {
+  const disagree = (there: Branch | Entry): void => {
     conflicts++;
     dropAll(there);
   };
 
-  const insert = (root: Root, steps: readonly Step[], made: unknown, size: number): void => {
+  const insert = (root: Root, steps: readonly Step[], made: unknown, bytes: number): void => {
     let parent: Branch | undefined;
-    let at: unknown;
-    const next = (): Branch | Leaf | undefined => (parent === undefined ? root.top : follow(parent, at));
-    const set = (to: Branch | Leaf): void => {
+    let answer: unknown;
+    const next = (): Branch | Entry | undefined => (parent === undefined ? root.top : parent.next.get(answer));
+    const set = (to: Branch | Entry): void => {
       if (parent === undefined) root.top = to;
-      else lead(parent, at, to);
+      else parent.next.set(answer, to);
     };
-    let path = 0;
+    let size = BYTES_PER_STEP + bytes;
     for (const { question, key } of steps) {
       let branch = next();
       // a different question after equal answers: the maker read something without `ask`
       if (branch !== undefined && branch.question?.name !== question.name) return disagree(branch);
       if (branch === undefined) {
-        branch = { question, only: undefined, others: undefined, parent, at };
+        branch = { question, next: new Map(), parent, answer };
         set(branch);
       }
       parent = branch as Branch; // a value has no question, so it cannot be reached here
-      at = key;
-      path += BYTES_PER_STEP + bytesOfKey(key);
+      answer = key;
+      size += BYTES_PER_STEP + bytesOfKey(key);
     }
     const known = next();
     if (known?.question !== undefined) return disagree(known);
     if (known !== undefined) return; // another request was faster
-    const leaf: Leaf = {
-      made,
-      keep: nothing,
-      root,
-      parent,
-      at,
-      bytes: path + BYTES_PER_STEP + size,
-      newer: undefined,
-      older: undefined,
-    };
-    set(leaf);
-    link(leaf);
-    bytes += leaf.bytes;
-    count++;
-    while (oldest !== undefined && (bytes > maxBytes() || count > maxEntries())) {
-      evictions++;
-      drop(oldest);
-    }
+    const entry: Entry = { made, keep: nothing, root, parent, answer };
+    set(entry);
+    entries ??= createEntries();
+    entries.set(entry, entry, { size: Math.ceil(size) });
+    if (!entries.has(entry)) prune(entry); // its key alone is larger than all entries may be
   };
 
   return {
@@ -318,53 +262,32 @@ export const createCaches = (
         };
       };
 
-      const miss = (answerTo: Ask<Source>): Found<Made> => {
-        if (!isOff()) requests++;
-        return build(answerTo);
-      };
-
-      // every request goes this way, several times
-      const get = (source: Source): Found<Made> => {
+      const find = (ask: Ask<Source>): Found<Made> => {
         let at = root.top;
-        while (at !== undefined && at.question !== undefined) {
-          const { question, only }: Branch = at;
-          const { member, part } = question;
-          // the kind of source that its questions are about
-          const answer =
-            member === undefined
-              ? question.of(source)
-              : ((part === undefined ? source : source[part as keyof Source]) as Readonly<Record<string, unknown>>)[
-                  member
-                ];
-          const key = question.key === undefined ? answer : question.key(answer);
-          at = only !== undefined && Object.is(only.key, key) ? only.next : at.others?.get(key);
+        while (at?.question !== undefined) at = at.next.get(keyOf(at.question, ask(at.question)));
+        if (at !== undefined) {
+          use(at);
+          return at as Found<Made>; // made by this cache's `make`
         }
-        if (at === undefined) return miss((question) => question.of(source));
-        use(at);
-        return at as Found<Made>; // made by this cache's `make`
+        if (!isOff()) requests++;
+        return build(ask);
       };
 
+      const get = (source: Source): Found<Made> => find((question) => question.of(source));
       return {
         get,
         take: (source) => {
           const found = get(source);
-          if (found.keep !== nothing) found.keep();
+          found.keep();
           return found.made;
         },
-        within: (ask) => {
-          let at = root.top;
-          while (at?.question !== undefined) at = follow(at, keyOf(at.question, ask(at.question)));
-          if (at === undefined) return miss(ask);
-          use(at);
-          return at as Found<Made>; // made by this cache's `make`
-        },
+        within: find,
       };
     },
     clear: () => {
       generation++;
       for (const root of roots) root.top = undefined;
-      newest = oldest = undefined;
-      bytes = count = 0;
+      entries = undefined;
     },
   };
 };
