@@ -306,43 +306,20 @@ interface ContextParts {
 }
 
 const createContext = (parts: ContextParts): SharedContext & { options: ResolvedOptions } => {
-  const {
-    current,
-    settings,
-    sources,
-    hooks,
-    registry,
-    logger,
-    forwardTo,
-    counters,
-    troubles,
-    signals,
-    caches,
-    database,
-    loader,
-    servers,
-    isApi,
-    surfaces,
-    around,
-    closers,
-    authorize,
-    unread,
-    methods,
-    call,
-  } = parts;
+  const { current, hooks, registry, caches, database, loader, servers, methods } = parts;
   const context: SharedContext = {
     options: current.options,
-    settings,
+    settings: parts.settings,
     addOptionSource: (source) => {
-      sources.push(source);
+      parts.sources.push(source);
     },
-    logger,
+    logger: parts.logger,
     registry,
-    counters,
-    troubles,
-    signal: (name) => signals.of(name),
-    onSignal: (name, listener) => signals.listen(name, listener),
-    logTo: forwardTo,
+    counters: parts.counters,
+    troubles: parts.troubles,
+    signal: (name) => parts.signals.of(name),
+    onSignal: (name, listener) => parts.signals.listen(name, listener),
+    logTo: parts.forwardTo,
     caches,
     model: () => current.model ?? loader.demand(),
     beforeModel: loader.beforeModel,
@@ -351,7 +328,7 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
     },
     onModel: loader.onModel,
     onClose: (listener) => {
-      closers.push(listener);
+      parts.closers.push(listener);
     },
     prepare: createPreparer(hooks, registry, current, () => loader.demand(), caches),
     execute: (execution) => (execution.within ?? database.execute)(execution),
@@ -367,26 +344,26 @@ const createContext = (parts: ContextParts): SharedContext & { options: Resolved
         ...(execute === undefined ? {} : { execute: execute(run) }),
       });
     },
-    authorize,
-    call,
+    authorize: parts.authorize,
+    call: parts.call,
     addMethod: (name, method) => {
       if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
       Object.assign(methods, { [name]: method });
     },
     requestSettings: createRequestSettings(registry.secretHeaders),
     listen: database.listen,
-    watchUnread: unread.watch,
+    watchUnread: parts.unread.watch,
     openReplication: database.openReplication,
     addSurface: (plugin, surface) => {
-      surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // what it reads later stays its own
+      parts.surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // what it reads later stays its own
     },
     addStep: (plugin, step) => {
-      around.push({ plugin, step });
+      parts.around.push({ plugin, step });
     },
     onServer: servers.onServer,
     addServer: servers.add,
     hasServer: servers.has,
-    isApi,
+    isApi: parts.isApi,
     reload: () => loader.reload(),
     requestReload: loader.requestReload,
   };

@@ -18,9 +18,6 @@ interface Entry {
   /** Both of the first look. */
   startedAtMs: number | undefined;
   bytesBefore: number | undefined;
-  before: Entry | undefined;
-  after: Entry | undefined;
-  hasLeft: boolean;
 }
 
 /** A body that arrives at this average rate may take any time; it is slower than any line that one would send a large
@@ -34,29 +31,20 @@ const isOver = (request: IncomingMessage): boolean => request.complete || reques
 
 /** One timer for all: a body is mostly there before it looks. @rule R-BND-4 */
 export const createPace = (patienceMs: number): Pace => {
-  // a list rather than a map: joining and leaving cost next to nothing, and every body does both
-  let first: Entry | undefined;
+  const entries = new Set<Entry>();
   let closed = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const leave = (entry: Entry): void => {
-    if (entry.hasLeft) return;
-    entry.hasLeft = true;
-    if (entry.before === undefined) first = entry.after;
-    else entry.before.after = entry.after;
-    if (entry.after !== undefined) entry.after.before = entry.before;
-  };
-
   const lookAt = (entry: Entry, now: number): void => {
     const { request, late } = entry;
-    if (isOver(request)) return leave(entry);
+    if (isOver(request)) return void entries.delete(entry);
     // bodies that arrive before the first check cost no clock reading
     entry.startedAtMs ??= now;
     entry.bytesBefore ??= request.socket.bytesRead;
     const tookMs = now - entry.startedAtMs;
     if (tookMs < patienceMs || request.socket.bytesRead - entry.bytesBefore >= (MIN_BYTES_PER_SECOND * tookMs) / 1000)
       return;
-    leave(entry);
+    entries.delete(entry);
     closed++;
     if (late === undefined) request.socket.destroy();
     else late();
@@ -64,8 +52,8 @@ export const createPace = (patienceMs: number): Pace => {
 
   const look = (): void => {
     const now = Date.now();
-    for (let entry = first; entry !== undefined; entry = entry.after) lookAt(entry, now);
-    if (first !== undefined) return;
+    for (const entry of entries) lookAt(entry, now);
+    if (entries.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
@@ -73,19 +61,10 @@ export const createPace = (patienceMs: number): Pace => {
   return {
     watch: (request, late) => {
       if (isOver(request)) return undefined;
-      const entry: Entry = {
-        request,
-        late,
-        startedAtMs: undefined,
-        bytesBefore: undefined,
-        before: undefined,
-        after: first,
-        hasLeft: false,
-      };
-      if (first !== undefined) first.before = entry;
-      first = entry;
+      const entry: Entry = { request, late, startedAtMs: undefined, bytesBefore: undefined };
+      entries.add(entry);
       timer ??= setInterval(look, Math.min(LOOK_MS, patienceMs / 2)).unref();
-      return () => leave(entry);
+      return () => void entries.delete(entry);
     },
     get closed() {
       return closed;
