@@ -87,8 +87,8 @@ export {
   type Slot,
   type BoundValue,
   type SentValue,
-  type TextBytes,
-  type ListedValues,
+  type JsonList,
+  type TextRow,
 } from "./engine/sql/fragment.ts";
 export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement, RowSource } from "./engine/sql/program.ts";

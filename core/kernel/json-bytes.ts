@@ -67,18 +67,11 @@ const skipNumber = (bytes: Uint8Array, start: number): number => {
   return i;
 };
 
-const [TRUE, FALSE, NULL] = ["true", "false", "null"].map((word) => Buffer.from(word)) as [Buffer, Buffer, Buffer];
+const WORDS = ["true", "false", "null"].map((word) => Buffer.from(word));
 
 const skipWord = (bytes: Uint8Array, start: number): number => {
-  const word = bytes[start] === TRUE[0] ? TRUE : bytes[start] === FALSE[0] ? FALSE : NULL;
-  return isSameAt(bytes, start, word, 0, word.length) ? start + word.length : INVALID;
-};
-
-/** Whether `length` bytes at `at` are those of `other` at `from`; the second are there. */
-const isSameAt = (bytes: Uint8Array, at: number, other: Uint8Array, from: number, length: number): boolean => {
-  if (at + length > bytes.length) return false;
-  for (let i = 0; i < length; i++) if (bytes[at + i] !== other[from + i]) return false;
-  return true;
+  const word = WORDS.find((each) => each.every((byte, i) => bytes[start + i] === byte));
+  return word === undefined ? INVALID : start + word.length;
 };
 
 /** A key with its colon and the blanks around; `start`: on its opening quote. */
@@ -139,13 +132,18 @@ const skipContainer = (bytes: Uint8Array, start: number, levels: number): number
   }
 };
 
-// --- objects of a list ----------------------------------------------------------------------------------------------
+// --- members of an object --------------------------------------------------------------------------------------------
 
 /** More members than an object may have. */
 export const TOO_MANY = -3;
 
-/** Of a longer text, the places of values take much memory themselves. */
-const MAX_LISTED_BYTES = 64 * 1024;
+/** A member of an object: where its key stands, without quotes, and its value. */
+export interface Member {
+  readonly key: number;
+  readonly keyEnd: number;
+  readonly value: number;
+  readonly valueEnd: number;
+}
 
 interface ObjectLimits {
   /** Levels of arrays and objects, the object itself included. */
@@ -153,123 +151,33 @@ interface ObjectLimits {
   readonly maxMembers: number;
 }
 
-/** Objects of one list, one after the other. Rows from one program have the same bytes around their values: those are
- *  compared, not read again. */
-export class ObjectReader {
-  readonly #bytes: Buffer;
-  readonly #limits: ObjectLimits;
-  /** Of the object read last, in pairs: where each value starts and ends. */
-  values: number[] = [];
-  /** The object read last has the keys of the one before, in the same order. */
-  isAlike = false;
-  /** Of the last object that was not like the one before: its braces, its keys and its values. */
-  #from = 0;
-  #to = 0;
-  #keys: number[] = [];
-  #around: number[] = [];
-  /** Names of the first object, and the values of all; undefined: they differ. */
-  #usual: readonly string[] | undefined;
-  #places: number[] | undefined;
-
-  constructor(bytes: Buffer, limits: ObjectLimits) {
-    this.#bytes = bytes;
-    this.#limits = limits;
-    if (bytes.length <= MAX_LISTED_BYTES) this.#places = [];
+/** Reads the object at `start`: the position behind it or the code of a fault, and its members. */
+export const readObject = (
+  bytes: Uint8Array,
+  start: number,
+  { levels, maxMembers }: ObjectLimits,
+): { readonly end: number; readonly members: readonly Member[] } => {
+  const members: Member[] = [];
+  const failed = (end: number) => ({ end, members });
+  if (levels < 1) return failed(TOO_DEEP);
+  if (bytes[start] !== OPEN_BRACE) return failed(INVALID);
+  let at = skipSpace(bytes, start + 1);
+  if (bytes[at] === CLOSE_BRACE) return { end: at + 1, members };
+  for (;;) {
+    if (bytes[at] !== QUOTE) return failed(INVALID);
+    const key = at + 1;
+    const keyEnd = skipString(bytes, key) - 1;
+    const value = skipKey(bytes, at);
+    if (value < 0) return failed(INVALID);
+    const valueEnd = skipValue(bytes, value, levels - 1);
+    if (valueEnd < 0) return failed(valueEnd);
+    if (members.push({ key, keyEnd, value, valueEnd }) > maxMembers) return failed(TOO_MANY);
+    at = skipSpace(bytes, valueEnd);
+    if (bytes[at] === CLOSE_BRACE) return { end: at + 1, members };
+    if (bytes[at] !== COMMA) return failed(INVALID);
+    at = skipSpace(bytes, at + 1);
   }
-
-  /** The position behind the object at `start`, or the code of a fault. */
-  skip(start: number): number {
-    if (this.#to > 0) {
-      const end = this.#skipAlike(start);
-      this.isAlike = end !== undefined;
-      if (end !== undefined) return this.#list(end);
-    }
-    const end = this.#skipNext(start);
-    if (end < 0 || this.#places === undefined) return end;
-    const names = this.names();
-    this.#usual ??= names;
-    const isUsual = names.length === this.#usual.length && names.every((name, i) => name === this.#usual?.[i]);
-    if (!isUsual || new Set(names).size < names.length) this.#places = undefined;
-    return this.#list(end);
-  }
-
-  #list(end: number): number {
-    if (this.#places !== undefined) for (const place of this.values) this.#places.push(place);
-    return end;
-  }
-
-  /** Of the objects read so far; undefined: their keys differ, or the text is too long. */
-  listed() {
-    return this.#places && this.#usual && { bytes: this.#bytes, keys: this.#usual, places: this.#places };
-  }
-
-  /** Names of the object read last, in its order; some may be there twice. */
-  names(): readonly string[] {
-    const names: string[] = [];
-    for (let i = 0; i < this.#keys.length; i += 2)
-      names.push(JSON.parse(this.#bytes.toString("utf8", this.#keys[i]! - 1, this.#keys[i + 1]! + 1)) as string); // pairs; a JSON string
-    return names;
-  }
-
-  /** Where the name of the value with that index stands in the object read last: its opening quote. */
-  nameAt(index: number): number {
-    return this.values[2 * index]! - this.#around[2 * index]! + this.#keys[2 * index]! - 1; // pairs
-  }
-
-  /** Undefined: something else stands around the values, or they are none. */
-  #skipAlike(start: number): number | undefined {
-    const bytes = this.#bytes;
-    const around = this.#around;
-    const levels = this.#limits.levels - 1;
-    const { values } = this;
-    let i = start;
-    let before = this.#from;
-    for (let at = 0; at < around.length; at += 2) {
-      const length = around[at]! - before; // pairs
-      if (!isSameAt(bytes, i, bytes, before, length)) return undefined;
-      const value = i + length;
-      i = skipValue(bytes, value, levels);
-      if (i < 0) return undefined;
-      values[at] = value;
-      values[at + 1] = i;
-      before = around[at + 1]!; // pairs
-    }
-    const length = this.#to - before;
-    if (!isSameAt(bytes, i, bytes, before, length)) return undefined;
-    return i + length;
-  }
-
-  #skipNext(start: number): number {
-    const bytes = this.#bytes;
-    const { levels, maxMembers } = this.#limits;
-    if (bytes[start] !== OPEN_BRACE) return INVALID;
-    const keys: number[] = [];
-    const values: number[] = [];
-    let i = skipSpace(bytes, start + 1);
-    while (bytes[i] !== CLOSE_BRACE || keys.length > 0) {
-      if (bytes[i] !== QUOTE) return INVALID;
-      const keyEnd = skipString(bytes, i + 1);
-      if (keyEnd === INVALID) return INVALID;
-      if (keys.push(i + 1, keyEnd - 1) > 2 * maxMembers) return TOO_MANY;
-      i = skipSpace(bytes, keyEnd);
-      if (bytes[i] !== COLON) return INVALID;
-      const value = skipSpace(bytes, i + 1);
-      const end = skipValue(bytes, value, levels - 1);
-      if (end < 0) return end;
-      values.push(value, end);
-      i = skipSpace(bytes, end);
-      if (bytes[i] === CLOSE_BRACE) break;
-      if (bytes[i] !== COMMA) return INVALID;
-      i = skipSpace(bytes, i + 1);
-    }
-    this.#from = start;
-    this.#to = i + 1;
-    this.#keys = keys;
-    this.#around = values;
-    this.values = [...values];
-    return this.#to;
-  }
-}
+};
 
 // --- depth ----------------------------------------------------------------------------------------------------------
 

@@ -2,58 +2,93 @@
  *  takes for JSON. Only of types, and with values, of which it is certain that PostgreSQL reads the same either way and
  *  refuses none: what it refuses, and when, stays what it is for JSON. */
 import {
+  arrayLiteral,
   columnOf,
   definePlugin,
   ident,
   join,
   relationOf,
   sql,
+  type Column,
   type Insert,
-  type ListedValues,
   type Model,
   type RowSource,
 } from "../../core/index.ts";
-import { kindOf, NULL, type Kind } from "./kinds.ts";
 
-const OPEN = 0x7b;
-const CLOSE = 0x7d;
-const COMMA = 0x2c;
+type Test = (text: string) => boolean;
+
+const matching =
+  (pattern: RegExp): Test =>
+  (text) =>
+    pattern.test(text);
+
+const DECIMAL = /^-?\d+(?:\.\d+)?$/;
+
+// so many digits are in range, whatever they are
+const MAX_FLOAT_LENGTH = 30;
+
+// days that each month has
+const DATE = String.raw`(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])`;
+const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?`;
+const ZONE = String.raw`(?:Z|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)?`;
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+const ONLY_DATE = new RegExp(`^${DATE}$`);
+const TIMESTAMP = new RegExp(`^${DATE}(?:[ T]${TIME}${ZONE})?$`);
+
+const isFloat: Test = (text) => text.length <= MAX_FLOAT_LENGTH && DECIMAL.test(text);
+
+/** JSON text may have a lone surrogate or NUL, which PostgreSQL refuses. */
+const isText: Test = (text) => !/[\p{Cs}\0]/u.test(text);
+
+/** `(3,1)`, `(20)`. */
+const modifiersOf = (sqlType: string): readonly number[] =>
+  /\(([-\d,]+)\)/.exec(sqlType)?.[1]?.split(",").map(Number) ?? [];
+
+/** No digit is rounded, so that none is carried. */
+const numeric = (sqlType: string): Test => {
+  const [precision, scale = 0] = modifiersOf(sqlType);
+  if (precision === undefined) return matching(DECIMAL);
+  return (text) => {
+    const [whole = "", fraction = ""] = text.replace("-", "").split(".");
+    return DECIMAL.test(text) && whole.length <= precision - scale && fraction.length <= scale;
+  };
+};
+
+const characters = (sqlType: string): Test => {
+  const [most = Infinity] = modifiersOf(sqlType);
+  return (text) => text.length <= most && isText(text);
+};
+
+const TESTS: ReadonlyMap<string, (sqlType: string) => Test> = new Map([
+  ["int2", () => matching(/^-?\d{1,4}$/)],
+  ["int4", () => matching(/^-?\d{1,9}$/)],
+  ["int8", () => matching(/^-?\d{1,18}$/)],
+  ["float4", () => isFloat],
+  ["float8", () => isFloat],
+  ["numeric", numeric],
+  ["bool", () => matching(/^(?:true|false)$/)],
+  ["text", () => isText],
+  ["varchar", characters],
+  ["bpchar", characters],
+  ["uuid", () => matching(UUID)],
+  ["date", () => matching(ONLY_DATE)],
+  ["timestamp", () => matching(TIMESTAMP)],
+  ["timestamptz", () => matching(TIMESTAMP)],
+]);
 
 interface Target {
   readonly name: string;
-  readonly kind: Kind;
+  readonly type: string;
+  /** Whether PostgreSQL certainly takes a text as a value of the column. */
+  readonly takes: Test;
 }
 
-/** `{1,null,3}`: the texts of the values are those of the elements. Undefined: not all are certain. */
-const arraysOf = ({ bytes, keys, places }: ListedValues, targets: readonly Target[]): readonly Buffer[] | undefined => {
-  // each value has more bytes around it in the list than in its array
-  const out = Buffer.allocUnsafe(bytes.length + 2 * targets.length);
-  const step = 2 * keys.length;
-  const arrays: Buffer[] = [];
-  let end = 0;
-  for (const { name, kind } of targets) {
-    const at = keys.indexOf(name);
-    if (at === -1) return undefined;
-    const { starts, parts, takes } = kind;
-    const start = end;
-    out[end++] = OPEN;
-    for (let i = 2 * at; i < places.length; i += step) {
-      const from = places[i]!; // i is within its length
-      const to = places[i + 1]!; // pairs
-      const first = bytes[from]!; // from < to
-      if (first !== NULL && (starts[first] === 0 || takes?.(bytes, from, to) === false)) return undefined;
-      out[end++] = first;
-      for (let j = from + 1; j < to; j++) {
-        const byte = bytes[j]!; // j < to
-        if (parts[byte] === 0 && first !== NULL) return undefined;
-        out[end++] = byte;
-      }
-      out[end++] = COMMA;
-    }
-    out[end - 1] = CLOSE;
-    arrays.push(out.subarray(start, end));
-  }
-  return arrays;
+/** Undefined: a type of which nothing is certain. */
+const targetOf = ({ name, type: oid, sqlType }: Column, model: Model): Target | undefined => {
+  const type = model.types.get(oid);
+  if (type?.kind !== "base" || type.schema !== "pg_catalog") return undefined;
+  const takes = TESTS.get(type.name)?.(sqlType);
+  return takes && { name, type: type.name, takes };
 };
 
 /** Undefined: rows that are not only values of columns, or one of a type of which nothing is certain. @rule X-INS-2 */
@@ -65,16 +100,22 @@ const prepare = ({ into, rows, only }: Insert, model: Model): RowSource | undefi
   if (!("param" in payload) || columns.length === 0 || missing === "computed-default") return undefined;
   const targets = columns.map(({ name, apply }) => {
     const column = apply === undefined ? columnOf(relation, name) : undefined;
-    return { name, kind: column && kindOf(column, model) };
+    return column && targetOf(column, model);
   });
-  if (!targets.every((target): target is Target => target.kind !== undefined)) return undefined;
+  if (!targets.every((target) => target !== undefined)) return undefined;
   return {
     list: payload.param,
     compile: (alias, value) => {
-      const arrays = targets.map(({ kind }, i) => sql`pg_catalog.unnest(${value(i, `pg_catalog.${kind.type}[]`)})`);
+      const arrays = targets.map(({ type }, i) => sql`pg_catalog.unnest(${value(i, `pg_catalog.${type}[]`)})`);
       return sql`(select ${join(arrays)}) as ${alias}(${join(targets.map(({ name }) => ident(name)))})`;
     },
-    values: (listed) => arraysOf(listed, targets)?.map((array) => ({ utf8: [array] })),
+    values: (list) => {
+      const isCertain = targets.every(({ name, takes }) =>
+        list.every(({ [name]: text }) => text === null || (text !== undefined && takes(text))),
+      );
+      if (!isCertain) return undefined;
+      return targets.map(({ name }) => arrayLiteral(list.map((row) => row[name] ?? null)));
+    },
   };
 };
 

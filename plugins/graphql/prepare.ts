@@ -1,6 +1,7 @@
 /** A cached document: parsed and validated once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36
  *  R-CAC-1 */
 import {
+  boundOf,
   membersOf,
   planKey,
   type Ask,
@@ -12,7 +13,6 @@ import {
   type Operation,
   type SentValue,
   type Session,
-  type TextBytes,
 } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
@@ -128,9 +128,6 @@ const bytesOfOperation = ({ steps, outputs }: OperationTemplate): number =>
   ) +
   lengthOfTexts(outputs) * 2;
 
-const bytesOf = (value: Uint8Array | TextBytes): number =>
-  "utf8" in value ? value.utf8.reduce((bytes, piece) => bytes + piece.byteLength, 0) : value.byteLength;
-
 /** The operation with the values of these variables. @throws RelApiError G-LIM-2 */
 const fill = (
   template: OperationTemplate,
@@ -144,8 +141,7 @@ const fill = (
     const values: SentValue[] = [];
     for (const source of sources) {
       const value = boundValue(source, variables);
-      if (typeof value === "string") room -= value.length;
-      else if (value !== null) room -= bytesOf(value);
+      room -= boundOf(value)?.length ?? 0;
       if (room < 0) throw tooMuchBound(limits);
       values.push(value);
     }

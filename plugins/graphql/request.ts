@@ -1,7 +1,6 @@
 /** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
-import { HELD_BYTES, readHolding } from "./coerce/held-lists.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { refuseOddExtensions } from "./over-http.ts";
@@ -86,16 +85,13 @@ const readBatch = (
 export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
   if (!isUtf8(bytes)) throw invalidJson("$", "the body is not UTF-8", "{}");
-  let body = bytes.length > HELD_BYTES ? readHolding(bytes, limits.maxJsonDepth) : undefined;
-  if (body === undefined) {
-    // each level takes a byte
-    if (bytes.length > limits.maxJsonDepth && isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
-    const text = bytes.toString("utf8");
-    try {
-      body = parseJson(text);
-    } catch (error) {
-      throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
-    }
+  if (isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
+  const text = bytes.toString("utf8");
+  let body: Json;
+  try {
+    body = parseJson(text);
+  } catch (error) {
+    throw invalidJson("$", error instanceof Error ? error.message : "no JSON", text);
   }
   const requests = Array.isArray(body)
     ? readBatch(body as readonly Json[], limits, find, isStrict)

@@ -18,7 +18,7 @@ import type {
   RouteTarget,
   Routine,
   Session,
-  TextBytes,
+  JsonList,
   Token,
 } from "../../core/index.ts";
 
@@ -61,7 +61,7 @@ export interface MediaType {
 /** Rows of a body as one JSON text. */
 export interface Payload {
   /** Bytes are sent to the database without being copied. */
-  readonly text: string | TextBytes;
+  readonly text: string | JsonList;
   readonly shape: "object" | "array";
   /** Sorted. Empty when the body was not inspected. */
   readonly keys: readonly string[];
@@ -134,7 +134,7 @@ export interface Hints {
   /** Where the text is no JSON: `line 1, column 8: …`. Undefined: it is JSON. */
   jsonFault(text: string): string | undefined;
   /** The database was the first to read the body and says what is wrong with it; where is added. */
-  withPosition(error: unknown, text: string | TextBytes): unknown;
+  withPosition(error: unknown, text: string | JsonList): unknown;
   /** The error, with a hint if it has none. */
   explain(
     error: RelApiError,

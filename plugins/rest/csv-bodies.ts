@@ -1,13 +1,6 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
 import { isUtf8 } from "node:buffer";
-import {
-  bodyTooLarge,
-  definePlugin,
-  markBytes,
-  type Limits,
-  type ResolvedOptions,
-  type TextBytes,
-} from "../../core/index.ts";
+import { bodyTooLarge, definePlugin, markBytes, type Limits, type ResolvedOptions } from "../../core/index.ts";
 import type { BodyReader, Payload, ReceiveBody } from "./api.ts";
 import { showBytes } from "./syntax/shown-bytes.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
@@ -119,15 +112,14 @@ const createRows = (names: readonly string[], maxBytes: number) => {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
   /** Of two columns with one name the later counts, where a line has it. */
   const again = names.map((name, i) => names.indexOf(name, i + 1));
-  const pieces: Buffer[] = [];
+  const pieces: string[] = [];
   let piece = "[";
   let isFirst = true;
   let bytes = 0;
   const flush = (): void => {
-    const encoded = Buffer.from(piece);
-    bytes += encoded.length;
+    bytes += Buffer.byteLength(piece);
     if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
-    pieces.push(encoded);
+    pieces.push(piece);
     piece = "";
   };
   return {
@@ -143,10 +135,10 @@ const createRows = (names: readonly string[], maxBytes: number) => {
       isFirst = false;
       if (piece.length > PIECE_LENGTH) flush();
     },
-    end: (): TextBytes => {
+    end: (): string => {
       piece += "]";
       flush();
-      return { utf8: pieces };
+      return pieces.join("");
     },
   };
 };

@@ -46,14 +46,19 @@ export interface Executor {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
+/** A longer list goes as JSON: its values would be there twice. */
+const MAX_LIST_LENGTH = 64 * 1024;
+
 /** With the rows of lists from their other sources, where those take them. @rule X-INS-1 */
 const withItsRows = (run: Execution["programs"][number]): Execution["programs"][number] => {
   const { withRows } = run.program;
   const list = withRows && run.values[withRows.list];
-  if (withRows === undefined || list === null || typeof list !== "object" || !("utf8" in list)) return run;
-  const rows = list.rows && withRows.values(list.rows);
-  if (rows === undefined) return run;
-  return { ...run, program: withRows.program, values: [...run.values.slice(0, withRows.first), ...rows] };
+  if (withRows === undefined || list === null || typeof list !== "object" || !("json" in list)) return run;
+  if (list.json.length > MAX_LIST_LENGTH) return run;
+  const rows = list.rows();
+  const values = rows && withRows.values(rows);
+  if (values === undefined) return run;
+  return { ...run, program: withRows.program, values: [...run.values.slice(0, withRows.first), ...values] };
 };
 
 /** On one connection: a first attempt, one with a new plan, and one without prepared statements. */

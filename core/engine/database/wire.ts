@@ -51,7 +51,7 @@ const MAX_VALUES = 0xffff;
 /** The serializer sends a Buffer in the binary format, and a string in the text format. */
 const toSerializable = (value: SentValue): string | Buffer | null => {
   if (value === null || typeof value === "string") return value;
-  if ("utf8" in value) return Buffer.concat(value.utf8).toString();
+  if ("json" in value) return value.json;
   return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 };
 

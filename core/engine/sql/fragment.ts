@@ -6,23 +6,18 @@ import { tooManyValues } from "../../kernel/errors.ts";
 /** What goes to the server for one parameter. Strings are sent without a declared type. */
 export type BoundValue = string | null | Uint8Array;
 
-/** The same, where it may be the text of a large body. */
-export type SentValue = BoundValue | TextBytes;
+/** The same, where it may be a JSON list of objects. */
+export type SentValue = BoundValue | JsonList;
 
-/** A text that is there as UTF-8, in one piece or several: they are sent as they are, and not copied. */
-export interface TextBytes {
-  readonly utf8: readonly Uint8Array[];
-  /** Of a JSON list of objects, where they are known. */
-  readonly rows?: ListedValues;
+/** A JSON list of objects that a plugin may send in another form (X-INS-1). */
+export interface JsonList {
+  readonly json: string;
+  /** Undefined if an object has a value that is neither a scalar nor null. */
+  rows(): readonly TextRow[] | undefined;
 }
 
-/** The values of a JSON list's objects, which all have the same keys, each once. */
-export interface ListedValues {
-  readonly bytes: Buffer;
-  readonly keys: readonly string[];
-  /** Object by object, in the order of the keys, in pairs: where each value starts and ends. */
-  readonly places: readonly number[];
-}
+/** The values of an object by their keys, as PostgreSQL reads them. */
+export type TextRow = Readonly<Record<string, string | null>>;
 
 /** Where a parameter's value comes from when the statement is run. */
 export type Slot =
@@ -35,9 +30,9 @@ export type Slot =
   /** part of the plan itself, the same for every run */
   | { readonly fixed: BoundValue };
 
-/** As who reads values wants them. */
+/** The value itself, or the text of a list. */
 export const boundOf = (sent: SentValue): BoundValue =>
-  sent !== null && typeof sent === "object" && "utf8" in sent ? Buffer.concat(sent.utf8).toString("utf8") : sent;
+  sent !== null && typeof sent === "object" && "json" in sent ? sent.json : sent;
 
 type Chunk = string | { readonly slot: Slot };
 

@@ -1,6 +1,6 @@
 /** What a plan is compiled to. */
 import type { Plan } from "../plan/plan.ts";
-import type { ListedValues, SentValue, Slot, Sql } from "./fragment.ts";
+import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
 
 /** One SQL statement of a program. */
 export interface ProgramStatement {
@@ -37,7 +37,7 @@ export interface RowSource {
   /** A FROM item, `… as alias (columns)`, whose columns have the names of the relation's. `value`: a parameter. */
   readonly compile: (alias: Sql, value: (i: number, type: string) => Sql) => Sql;
   /** The parameters, which PostgreSQL reads as the same rows, and without a fault; undefined: these go as JSON. */
-  readonly values: (rows: ListedValues) => readonly SentValue[] | undefined;
+  readonly values: (rows: readonly TextRow[]) => readonly BoundValue[] | undefined;
 }
 
 export interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {

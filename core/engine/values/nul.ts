@@ -1,7 +1,7 @@
 /** The character that no text of PostgreSQL can contain. It is refused before a statement is sent: every statement that
  *  fails is a line in the server's log, and any caller could fill it. */
 import { nulCharacter, nulEscape } from "../../kernel/errors.ts";
-import type { SentValue } from "../sql/fragment.ts";
+import { boundOf, type SentValue } from "../sql/fragment.ts";
 
 const NUL = "\u0000";
 const ESCAPE = "\\u0000";
@@ -17,21 +17,11 @@ export const hasNulEscape = (json: string): boolean => {
   return false;
 };
 
-/** No escape is split between two pieces. */
-const piecesHaveEscape = (pieces: readonly Uint8Array[]): boolean =>
-  pieces.some((piece) => {
-    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    return bytes.includes(ESCAPE) && hasNulEscape(bytes.toString("latin1"));
-  });
-
 /** `isJson`: PostgreSQL reads the strings of the JSON text, so that it takes no escape of NUL either. `path`: place in
  *  the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 */
 export const refuseNul = (value: SentValue, isJson = false, path?: string): void => {
-  if (typeof value === "string") {
-    if (value.includes(NUL)) throw nulCharacter(path);
-    if (isJson && hasNulEscape(value)) throw nulEscape(path);
-  } else if (value !== null && "utf8" in value) {
-    if (value.utf8.some((piece) => piece.includes(0))) throw nulCharacter(path);
-    if (isJson && piecesHaveEscape(value.utf8)) throw nulEscape(path);
-  }
+  const text = boundOf(value);
+  if (typeof text !== "string") return;
+  if (text.includes(NUL)) throw nulCharacter(path);
+  if (isJson && hasNulEscape(text)) throw nulEscape(path);
 };

@@ -149,34 +149,6 @@ const COERCIONS: ReadonlyMap<string, Coercion> = new Map<string, Coercion>([
 
 export const isJson = (value: GqlValueType): boolean => value.type.name === "json" || value.type.name === "jsonb";
 
-/** Types whose strings are looked at. */
-const READ: ReadonlySet<string> = new Set(["raster", "ltree"]);
-
-/** Whatever a string says, it is the text that is bound. */
-export const takesEveryString = (value: GqlValueType): boolean =>
-  value.element === undefined && value.enumTable === undefined && !READ.has(value.type.name);
-
-/** Numbers that are bound as they are written. */
-export interface PlainNumbers {
-  /** Of their text, in characters. */
-  readonly maxLength: number;
-  readonly isWhole: boolean;
-}
-
-// as many digits are in range whatever they are
-const PLAIN_NUMBERS: ReadonlyMap<string, PlainNumbers> = new Map([
-  ["int2", { maxLength: 4, isWhole: true }],
-  ["int4", { maxLength: 9, isWhole: true }],
-  ["int8", { maxLength: 15, isWhole: true }],
-  ["float4", { maxLength: 30, isWhole: false }],
-  ["float8", { maxLength: 30, isWhole: false }],
-  ["numeric", { maxLength: Infinity, isWhole: false }],
-]);
-
-/** Numbers without an exponent that need no reading; undefined: none. */
-export const plainNumbers = (value: GqlValueType): PlainNumbers | undefined =>
-  value.element === undefined && value.enumTable === undefined ? PLAIN_NUMBERS.get(value.type.name) : undefined;
-
 /** The declared function that makes a value of the type from the bound text. @rule G-TYP-34 G-TYP-35 */
 export const inputFunction = (value: GqlValueType): string | undefined => {
   if (value.type.name === "geometry" || value.type.name === "geography") return "from-geojson";

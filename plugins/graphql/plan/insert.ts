@@ -111,7 +111,7 @@ const payloadSource = (
         const read = quick(heldIn(variables, place));
         if (read === undefined) return rowsText(readAside(planner, given, variables), variables);
         checkHeld(planner, variables, quick, read.valueCount);
-        return read.text;
+        return read.list;
       },
     };
   }

@@ -2,13 +2,28 @@
  *  without nested data and without faults. Everything else is left to the slower reader, whose errors have their
  *  places. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
-import { isRelApiError, type Json, type TextBytes } from "../../../core/index.ts";
+import { isRelApiError, type Json, type JsonList, type TextRow } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
-import { heldBytes } from "../coerce/held-lists.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { gqlPart } from "../parts.ts";
-import { readHeldRows, type HeldRows, type QuickCell, type RowShape } from "./held-rows.ts";
+import type { GqlValueType } from "../value-types.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
+
+/** A field of a row that is a column. */
+interface QuickCell {
+  readonly column: string;
+  readonly value: GqlValueType;
+  /** The coerced text is JSON already. */
+  readonly isText: boolean;
+}
+
+/** What of rows decides the plan. */
+interface RowShape {
+  /** Columns that any of the rows gives, sorted. */
+  readonly columns: readonly string[];
+  /** Each of the rows gives all of them. */
+  readonly isComplete: boolean;
+}
 
 type QuickType = ReadonlyMap<string, QuickCell>;
 
@@ -23,7 +38,6 @@ const quickType = (type: GraphQLInputObjectType): QuickType => {
       if (part?.kind !== "column") continue;
       cells.set(field.name, {
         column: part.column.name,
-        key: `${JSON.stringify(part.column.name)}:`,
         value: part.value,
         isText: isJson(part.value) && part.value.element === undefined,
       });
@@ -34,44 +48,32 @@ const quickType = (type: GraphQLInputObjectType): QuickType => {
   return quick;
 };
 
-const rowText = (row: Json, cells: QuickType): string | undefined => {
+/** Undefined: not an object with columns alone. @throws RelApiError of the coercion */
+const textsOf = (row: Json, cells: QuickType): TextRow | undefined => {
   if (!isPlainObject(row)) return undefined;
-  let text = "{";
+  const texts: [string, string | null][] = [];
   for (const name of Object.keys(row)) {
     const cell = cells.get(name);
     if (cell === undefined) return undefined;
-    const coerced = coerceColumn(cell.value, row[name] as Json, ""); // an own key; the place does not matter here
-    if (text.length > 1) text += ",";
-    text += cell.key + (coerced === null ? "null" : cell.isText ? coerced : JSON.stringify(coerced));
+    // an own key, whose place does not matter here; coerceColumn makes nothing else of a column
+    texts.push([cell.column, coerceColumn(cell.value, row[name] as Json, "") as string | null]);
   }
-  return `${text}}`;
+  return Object.fromEntries(texts);
 };
 
+const jsonOf = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
+  `{${Object.entries(row)
+    .map(([column, text]) => {
+      const value = text === null ? "null" : jsonColumns.has(column) ? text : JSON.stringify(text);
+      return `${JSON.stringify(column)}:${value}`;
+    })
+    .join(",")}}`;
+
 interface ReadRows {
-  readonly text: string | TextBytes;
+  readonly list: JsonList;
   /** Objects and their fields. */
   readonly valueCount: number;
 }
-
-const heldRows = new WeakMap<object, Map<GraphQLInputObjectType, HeldRows | undefined>>();
-
-/** Undefined: it is not held as bytes, or its rows are left to the slower reader. Read once, for its shape and its
- *  text. */
-const rowsHeld = (type: GraphQLInputObjectType, list: Json): HeldRows | undefined => {
-  const bytes = heldBytes(list);
-  if (bytes === undefined) return undefined;
-  let byType = heldRows.get(bytes);
-  if (byType === undefined) heldRows.set(bytes, (byType = new Map()));
-  if (byType.has(type)) return byType.get(type);
-  let read: HeldRows | undefined;
-  try {
-    read = readHeldRows(bytes, quickType(type));
-  } catch (error) {
-    if (!isRelApiError(error)) throw error;
-  }
-  byType.set(type, read);
-  return read;
-};
 
 /** Takes what a variable holds; undefined: read it the slow way. */
 export type QuickRows = (held: Json) => ReadRows | undefined;
@@ -85,19 +87,19 @@ export const quickRows = (type: GraphQLInputType): QuickRows => {
     if (!Array.isArray(held)) return undefined;
     const before = known.get(held);
     if (before !== undefined) return before;
-    const ofBytes = rowsHeld(row, held);
-    if (ofBytes !== undefined) return ofBytes;
     const cells = quickType(row);
+    const jsonColumns = new Set([...cells.values()].flatMap(({ column, isText }) => (isText ? [column] : [])));
     try {
-      let text = "[";
+      const rows: TextRow[] = [];
       let valueCount = held.length;
       for (const one of held as readonly Json[]) {
-        const next = rowText(one, cells);
-        if (next === undefined) return undefined;
-        valueCount += Object.keys(one as object).length; // it was read as one
-        text += text.length === 1 ? next : `,${next}`;
+        const texts = textsOf(one, cells);
+        if (texts === undefined) return undefined;
+        valueCount += Object.keys(texts).length;
+        rows.push(texts);
       }
-      const read = { text: `${text}]`, valueCount };
+      const json = `[${rows.map((texts) => jsonOf(texts, jsonColumns)).join(",")}]`;
+      const read = { list: { json, rows: () => rows }, valueCount };
       known.set(held, read);
       return read;
     } catch (error) {
@@ -112,8 +114,6 @@ export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape |
   const row = getNamedType(type);
   return (held) => {
     if (!Array.isArray(held) || held.length === 0 || !isInputObjectType(row)) return null;
-    const ofBytes = rowsHeld(row, held);
-    if (ofBytes !== undefined) return ofBytes.shape;
     const cells = quickType(row);
     const names = new Set<string>();
     let fewest = Infinity;

@@ -209,7 +209,7 @@ export const bodyValue = (input: CallInput, body: PlannedCall["body"]): SentValu
   if (input.body !== undefined)
     return (shape.kind === "raw" && shape.type === "bytea") || !isUtf8(input.body)
       ? input.body
-      : { utf8: [input.body] };
+      : input.body.toString("utf8");
   if (payload === undefined) return null;
   return body === "argument" && isEmpty === true ? "" : payload.text;
 };
