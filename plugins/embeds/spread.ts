@@ -40,7 +40,7 @@ const lift = (read: Read, taken = new Set<string>()): Lifted => {
     taken.add(`_v${n}`);
     return `_v${n}`;
   };
-  const nameFor = (key: string): string => (taken.has(key) ? hiddenName() : (taken.add(key), key));
+  const nameFor = (key: string): string => (key === "" || taken.has(key) ? hiddenName() : (taken.add(key), key));
   for (const output of read.output) {
     if (output.kind === "aggregate") {
       const name = hiddenName();

@@ -236,10 +236,23 @@ const own = await startApi({
 });
 const shown = { prefer: "return=representation, tx=rollback" };
 
+const ALL_AND_EMPTY = `[{"id":1,"name":"Oslo","country":"NO","":"Oslo"}]`;
+
 cases(own, [
   ...(
     [
       ["of a path", 'GET /vessels?select=id,specs->engine->>""&id=eq.1', '[{"id":1,"":null}]'],
+      ["beside all columns", 'GET /ports?select=*,"":name&id=eq.1', ALL_AND_EMPTY],
+      [
+        "beside all columns in an embed",
+        'GET /vessels?select=ports(*,"":name)&id=eq.1',
+        `[{"ports":${ALL_AND_EMPTY.slice(1, -1)}}]`,
+      ],
+      [
+        "of a spread in an embed",
+        'GET /voyages?select=vessels(id,...ports("":name))&id=eq.1',
+        '[{"vessels":{"id":1,"":"Oslo"}}]',
+      ],
       ["of an alias", 'GET /vessels?select="":name,id&id=eq.1', '[{"":"Ariel","id":1}]'],
       ["of a group", 'GET /vessels?select="":home_port_id,count()&order="".desc&limit=1', '[{"":null,"count":1}]'],
       ["in an embed", 'GET /vessels?select=ports("":name,id)&id=eq.1', '[{"ports":{"":"Oslo","id":1}}]'],

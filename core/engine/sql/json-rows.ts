@@ -1,7 +1,7 @@
 /** Rows of a read as JSON. */
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
-import { arrayOf, buildObject, isOddName } from "./json.ts";
+import { arrayOf, buildObject, isOddName, NAMELESS } from "./json.ts";
 import type { ReadOptions } from "./level.ts";
 import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
@@ -28,25 +28,22 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
       object: nothing,
     };
   }
-  const odd = read.output.some((output) => output.kind !== "all" && isOddName(output.as));
-  if (!odd) {
-    const rows = compileRows(compiler, read, place);
-    return {
-      from: sql`(${rows.sql}) as ${ident(row)}`,
-      element: sql`${ident(row)}.*`,
-      object: sql`row_to_json(${ident(row)}.*)`,
-    };
-  }
-  const short = read.output.map((output, i) => ("as" in output ? { ...output, as: `_${i}` } : output));
-  const rows = compileRows(compiler, { ...read, output: short }, place);
+  /** Names that no identifier can have, by what stands for them. */
+  const oddNames = new Map<string, string>();
+  const output = read.output.map((each, i) => {
+    if (each.kind === "all" || !isOddName(each.as)) return each;
+    oddNames.set(`_relapi_${i}`, each.as);
+    return { ...each, as: `_relapi_${i}` };
+  });
+  const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output }, place);
+  const from = sql`(${rows.sql}) as ${ident(row)}`;
+  // a spread may give a column with an empty name
+  if (oddNames.size === 0 && !rows.keys.includes(""))
+    return { from, element: sql`${ident(row)}.*`, object: sql`row_to_json(${ident(row)}.*)` };
   const object = buildObject(
-    read.output.flatMap((output, i) =>
-      output.kind === "all" || (output.kind === "embed" && output.isHidden === true)
-        ? []
-        : [{ as: output.as, sql: ident(row, `_${i}`) }],
-    ),
+    rows.keys.map((key) => ({ as: oddNames.get(key) ?? key, sql: ident(row, key === "" ? NAMELESS : key) })),
   );
-  return { from: sql`(${rows.sql}) as ${ident(row)}`, element: object, object };
+  return { from, element: object, object };
 };
 
 /** `[…]` of all rows, as a scalar subquery. */

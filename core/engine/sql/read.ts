@@ -88,6 +88,8 @@ export const compileRows = (
   const joins: Sql[] = [];
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
+  // an object with an empty key is put together by names
+  const needsNames = read.output.some((output) => output.kind !== "all" && output.as === "");
   /** Position of each output, from 1. */
   const positions = new Map<Output, number>();
   for (const output of outputs) {
@@ -162,14 +164,16 @@ export const compileRows = (
 
   function addOutput(output: Output, isMember = false): void {
     switch (output.kind) {
-      case "all":
-        if (level.scope.relation !== undefined && (grouped || hasRepresentation(compiler, typesOf(level.scope)))) {
+      case "all": {
+        const isExpanded = needsNames || hasRepresentation(compiler, typesOf(level.scope));
+        if (level.scope.relation !== undefined && (grouped || isExpanded)) {
           for (const column of expandAll(level.scope.relation)) addOutput(column);
-        } else if (level.scope.relation === undefined && hasRepresentation(compiler, typesOf(level.scope))) {
+        } else if (level.scope.relation === undefined && isExpanded) {
           for (const name of level.scope.columns?.keys() ?? [])
             addOutput({ kind: "value", as: name, value: { kind: "column", name } });
         } else items.push({ as: "*", sql: sql`${ident(scope.row)}.*`, isAggregate: false });
         return;
+      }
       case "value": {
         const value = shown(compiler, output.value, scope);
         // json, which a representation is, has no equality
