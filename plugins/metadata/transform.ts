@@ -130,7 +130,14 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       if (output.kind === "all" && checksNames)
         return relation.columns.flatMap((column): readonly Output[] =>
           select.columns.has(column.name)
-            ? [{ kind: "value", as: column.name, value: permitted({ kind: "column", name: column.name }, relation) }]
+            ? [
+                {
+                  kind: "value",
+                  as: column.name,
+                  value: permitted({ kind: "column", name: column.name }, relation),
+                  isOfAll: true,
+                },
+              ]
             : [],
         );
       if (output.kind === "aggregate" && checksNames && !select.mayAggregate)

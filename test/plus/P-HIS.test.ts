@@ -131,6 +131,8 @@ describe("REST", () => {
       details: null,
       hint: "as-of takes a date or a time in ISO 8601: 2024-05-01, 2024-05-01T12:00Z",
     });
+    for (const prefer of ["as-of", "return=representation, as-of", "as-of ,handling=lenient"])
+      expect((await api.get("/author?select=name", { headers: { prefer } })).json()).toMatchObject({ code: "22007" });
     expect(await asOf("yesterday, handling=strict", "/author")).toMatchObject({ code: "22007" });
     expect(await asOf("2020-02-30", "/author")).toMatchObject({ code: expect.stringMatching(/^22/) });
     expect(await asOf('"2020-06-01T00:00:00Z"', "/author?select=name&id=eq.1")).toEqual([{ name: "Anne" }]);
@@ -176,6 +178,19 @@ describe("GraphQL", () => {
     });
     const hidden = await graphql.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }', {}, asAdmin("names"));
     expect(hidden.errors[0].message).toBe("field 'id' not found in type: 'shelf_author'");
+  });
+
+  test("P-HIS-4 all columns are those that the history has, whatever the rights on the table are", async () => {
+    for (const [api_, role] of [
+      [api, undefined],
+      [permitted, "whole"],
+    ] as const) {
+      const headers = { prefer: "as-of=2020-06-01", ...(role && asAdmin(role)) };
+      for (const path of ["/author?id=eq.1", "/author?select=*&id=eq.1", "/author?select=id,...book(*)&id=eq.1"]) {
+        const answer = await api_.get(path, { headers });
+        expect([path, role, answer.status, answer.text.includes("secret")]).toEqual([path, role, 200, false]);
+      }
+    }
   });
 
   test("R-NAM-8 a column that only the history has is unknown to roles of the metadata (security 5)", async () => {

@@ -182,7 +182,8 @@ export interface OrderBy {
 export type Output =
   /** every column, in order (R-SEL-2); representations apply */
   | { readonly kind: "all" }
-  | { readonly kind: "value"; readonly as: string; readonly value: Expression }
+  /** `isOfAll`: it stands for one of all columns, which the request asked for */
+  | { readonly kind: "value"; readonly as: string; readonly value: Expression; readonly isOfAll?: true }
   /** the same text in every row (`__typename`) */
   | { readonly kind: "constant"; readonly as: string; readonly value: string }
   /** over the rows of the level; in a `rows` read the other outputs become group terms (R-AGG-2) */

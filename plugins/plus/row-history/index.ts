@@ -100,7 +100,9 @@ const asItWas = (read: Read, model: Model, at: ValueRef): Read => {
       if (relation === undefined || history === undefined) return one;
       const kept = relation.columns.filter(({ name }) => columnOf(history, name) !== undefined);
       const all = kept.map(({ name }): Output => ({ kind: "value", as: name, value: { kind: "column", name } }));
-      const output = one.output.flatMap((each) => (each.kind === "all" ? all : [each]));
+      const isLacking = (each: Output): boolean =>
+        each.kind === "value" && each.isOfAll === true && columnOf(history, each.as) === undefined;
+      const output = one.output.flatMap((each) => (each.kind === "all" ? all : isLacking(each) ? [] : [each]));
       return { ...one, from: { relation: nameOf(history) }, output };
     },
     predicate: (one, scope) =>

@@ -26,7 +26,8 @@ const isTaken = ({ values }: PreferenceSpec, value: string): boolean =>
 /** What `max-affected` takes; another value is ignored. @rule R-PRF-5 */
 const COUNT = /^-?[0-9]{1,15}$/;
 
-/** `header`: all `Prefer` headers joined by commas. @rule R-PRF-1 R-PRF-2 R-PRF-7 */
+/** `header`: all `Prefer` headers joined by commas. A name without a value is one with an empty value to plugins; the
+ *  contract's own preferences have no such form. @rule R-PRF-1 R-PRF-2 R-PRF-7 */
 export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferences">, header: string): Preferences => {
   const given = new Map<string, string>();
   const invalid: string[] = [];
@@ -35,8 +36,9 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
     const at = item.indexOf("=");
     const name = at === -1 ? item : item.slice(0, at);
     const value = at === -1 ? "" : item.slice(at + 1);
-    const spec = at === -1 ? undefined : specs.get(name);
-    if (spec === undefined || !isTaken(spec, value)) invalid.push(item);
+    const spec = specs.get(name);
+    const isNameAlone = at === -1 && spec !== undefined && PREFERENCES.includes(spec);
+    if (spec === undefined || isNameAlone || !isTaken(spec, value)) invalid.push(item);
     else if (!given.has(name) && (name !== "max-affected" || COUNT.test(value))) given.set(name, value);
   }
   const count = given.get("max-affected");
