@@ -51,10 +51,16 @@ const isLoss = (error: unknown): boolean =>
     ? error.code === "connection-lost" && error.facts["isFinal"] !== true
     : !isPgError(error) || isFatal(error);
 
+/** What pg says of a connection that the server has ended: while it waits for an answer, and when it is asked later. */
+const ENDED: ReadonlySet<string> = new Set([
+  "Connection terminated unexpectedly",
+  "Client has encountered a connection error and is not queryable",
+]);
+
 const isEndedEarly = (error: unknown): boolean => {
   if (!isRelApiError(error) || error.code !== "connection-failed") return false;
   const { cause } = error;
   if (isPgError(cause)) return isInterrupted(cause);
   const { code, message, syscall } = cause as { code?: string; message?: string; syscall?: string };
-  return message === "Connection terminated unexpectedly" || (code === "ECONNRESET" && syscall !== "connect");
+  return ENDED.has(message ?? "") || (code === "ECONNRESET" && syscall !== "connect");
 };
