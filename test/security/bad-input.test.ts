@@ -587,6 +587,13 @@ describe("NUL", () => {
       "/rpc/json_key?data={}&key=a%00",
     ])
       await refused(`GET ${path}`, byte);
+    const json = encodeURIComponent('{"a":"\\u0000"}');
+    for (const filter of [`eq.${json}`, `not.eq.${json}`, `cs.${json}`, `cd.${json}`, `isdistinct.${json}`])
+      await refused(`GET /vessels?specs=${filter}`, escape);
+    await refused(
+      `GET /vessels?select=id,ports(id)&or=(specs.eq."${json.replaceAll("%22", "%5C%22").replaceAll("%5Cu", "%5C%5Cu")}",id.eq.1)`,
+      escape,
+    );
     const ports = (body: unknown, type = "application/json", path = "/ports") =>
       refused(`POST ${path}`, escape, { headers: { "content-type": type }, body });
     await ports({ name: NUL });

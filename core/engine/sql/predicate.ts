@@ -1,15 +1,16 @@
 import type { FilterContext } from "../../hooks.ts";
+import type { OperatorSpec } from "../../plugin.ts";
 import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
 import { routineArguments } from "./call.ts";
 import { compileBeyond } from "./beyond.ts";
 import { existsOf } from "./exists.ts";
-import { compileExpression, hasPath } from "./expression.ts";
+import { compileExpression, hasPath, type Compiled } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { hstoreOf, hstoreOfText } from "./hstore.ts";
 import { relatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 import { hasKey } from "./keys.ts";
-import { compileValue, isAmongRows } from "./value.ts";
+import { compileJson, compileValue, isAmongRows } from "./value.ts";
 
 /** A condition on the current row, in parentheses where precedence requires them. */
 export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {
@@ -133,7 +134,7 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
     column: left.sql,
     type: left.type,
     declared: left.declared,
-    operand: operand === undefined ? empty : right(compiler, comparison, scope, left.represented),
+    operand: operand === undefined ? empty : right(compiler, comparison, scope, left, spec),
     field: compileField,
     keyword: comparison.keyword,
     option: comparison.option === undefined ? undefined : compileValue(compiler, comparison.option),
@@ -146,9 +147,24 @@ const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Sc
   return sql`(${fragment})`;
 };
 
-const right = (compiler: Compiler, comparison: Comparison, scope: Scope, declaredType: number | undefined): Sql => {
+const right = (
+  compiler: Compiler,
+  comparison: Comparison,
+  scope: Scope,
+  { represented: declaredType, type }: Pick<Compiled, "represented" | "type">,
+  spec: OperatorSpec | undefined,
+): Sql => {
   const operand = comparison.operand as NonNullable<Comparison["operand"]>; // the caller has checked it
-  let fragment = compileOperand(compiler, operand, scope);
+  // PostgreSQL infers the type of the operand, and reads it as JSON
+  const isJson =
+    type?.schema === "pg_catalog" &&
+    type.name === "jsonb" &&
+    spec?.takesRepresentation === true &&
+    spec.operand !== "list";
+  let fragment =
+    isJson && "param" in operand && operand.type === undefined
+      ? compileJson(compiler, operand, undefined)
+      : compileOperand(compiler, operand, scope);
   if (declaredType !== undefined && "param" in operand && operand.type === undefined) {
     const parsed = represented(compiler, comparison, declaredType, operand);
     if (parsed !== undefined) fragment = parsed;

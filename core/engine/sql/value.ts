@@ -93,10 +93,10 @@ export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
 };
 
 /** JSON text whose strings the statement reads: rows, arguments, a document. */
-export const compileJson = (compiler: Compiler, ref: ValueRef, type: "json" | "jsonb"): Sql =>
+export const compileJson = (compiler: Compiler, ref: ValueRef, type: "json" | "jsonb" | undefined): Sql =>
   "param" in ref
     ? applied(compiler, slot({ param: ref.param, isJson: true }, type), ref.apply)
-    : compileValue(compiler, { ...ref, type });
+    : compileValue(compiler, type === undefined ? ref : { ...ref, type });
 
 /** Relations written by the steps of the sequence a compiler works on, in order. */
 export const stepRelations = new WeakMap<Compiler, QualifiedName[]>();
