@@ -9,6 +9,7 @@ export type * from "./kernel/options.ts";
 export * from "./kernel/errors.ts";
 export { faultFacts } from "./kernel/faults.ts";
 export { countRefusal, limitExceeded, refusalCounter, urlTooLong, type Limit, type Limits } from "./kernel/limits.ts";
+export { bearerChallenge } from "./http/challenge.ts";
 export * as jsonBytes from "./kernel/json-bytes.ts";
 export { isNestedDeeper } from "./kernel/json-bytes.ts";
 export type { Counters } from "./kernel/counters.ts";

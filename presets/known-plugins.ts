@@ -37,7 +37,8 @@ export const knownOptions: readonly string[] = words(`
   maxFilters maxInsertValues maxIntrospectionDepth maxJsonDepth maxListItems maxLivePatchBytes
   maxLivePatchTotalBytes maxLiveQueryBytes maxLogicDepth maxOrderTerms maxParameters maxPathKeys
   maxRelatedConditions maxRelationDepth maxRootFields maxSelectFields maxSocketMessageBytes maxSocketOperations maxSockets
-  maxVariablesBytes mcpAllowedOrigins mcpMaxBytes mcpMaxRows mcpTimeout mcpWrites metadata
+  maxVariablesBytes mcpAllowedOrigins mcpAuthorizationServers mcpMaxBytes mcpMaxRows mcpResourceUrl mcpTimeout
+  mcpWrites metadata
   metadataPermissionsForRest noNullUnboundVariableDefault nullableRelationships openapiMode
   openapiSecurityActive openapiServerProxyUri persistedQueryBytes rateLimitBurst rateLimitBy rateLimitRedisUrl
   rateLimits readYourWrites restPath restPrefixes rowLimits runSql safeWrites serverTraceHeader slowQueryMs

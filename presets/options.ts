@@ -296,6 +296,10 @@ export interface PresetOptions extends RelApiOptions {
   readonly mcpTimeout?: NonNullable<RelApiOptions["mcpTimeout"]> | undefined;
   /** Pages of these origins may use the Model Context Protocol, `http://localhost:6274`; a request of any other page is refused, also where its name leads to this server. Default: `[]`. */
   readonly mcpAllowedOrigins?: NonNullable<RelApiOptions["mcpAllowedOrigins"]> | undefined;
+  /** Issuers of the tokens that the Model Context Protocol takes: clients learn them from OAuth's metadata of the resource, `https://login.example.com`. Default: `[]`. */
+  readonly mcpAuthorizationServers?: NonNullable<RelApiOptions["mcpAuthorizationServers"]> | undefined;
+  /** Where clients reach the Model Context Protocol, `https://api.example.com/mcp`: the resource that OAuth's metadata describes. Unset: there is no such metadata. */
+  readonly mcpResourceUrl?: NonNullable<RelApiOptions["mcpResourceUrl"]> | undefined;
   /** Requests of one REST batch (P-BAT-6). Default: `50`. */
   readonly maxBatchRequests?: NonNullable<RelApiOptions["maxBatchRequests"]> | undefined;
   /** A REST batch that has had its connection for so long is undone and answered 504 (P-BAT-8). The statements of each request have their own limit (`statement_timeout`). Default: `30` (seconds). */

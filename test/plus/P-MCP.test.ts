@@ -477,6 +477,35 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     expect(acting.json().result.tools).toHaveLength(READING.length);
   });
 
+  test("P-MCP-10 clients find the authorization servers by a 401 and by the address of the standard (L11)", async () => {
+    const resource = "https://api.example.com/mcp";
+    const described = await start({ mcpAuthorizationServers: ["https://login.example.com"], mcpResourceUrl: resource });
+    const paths = ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"];
+    for (const path of paths) {
+      const read = await described.get(path, { headers: { origin: "https://inspector.example.com" } });
+      expect([read.status, read.headers["access-control-allow-origin"], read.json()]).toEqual([
+        200,
+        "*",
+        { resource, authorization_servers: ["https://login.example.com"], bearer_methods_supported: ["header"] },
+      ]);
+      const head = await described.request("HEAD", path);
+      expect([head.status, head.text, (await described.post(path, { body: {} })).status]).toEqual([200, "", 405]);
+      expect((await described.request("OPTIONS", path)).headers["allow"]).toBe("GET, HEAD, OPTIONS");
+      expect((await api.get(path)).status).toBe(404);
+    }
+    const refused = await send(LIST, { authorization: "Bearer wrong" }, described);
+    expect(refused.headers["www-authenticate"]).toMatch(
+      /^Bearer resource_metadata="https:\/\/api\.example\.com\/\.well-known\/oauth-protected-resource\/mcp", error="invalid_token", error_description="/,
+    );
+    for (const options of [
+      { mcpAuthorizationServers: ["https://login.example.com"] },
+      { mcpResourceUrl: resource },
+      { mcpAuthorizationServers: ["https://login.example.com"], mcpResourceUrl: "https://api.example.com/other" },
+      { mcpAuthorizationServers: ["login"], mcpResourceUrl: resource },
+    ])
+      await expect(start(options)).rejects.toThrow(/mcpResourceUrl|mcpAuthorizationServers/);
+  });
+
   test.each([
     ["a page of another origin", "http://evil.example"],
     ["a page whose name leads here", "http://rebound.example:3000"],

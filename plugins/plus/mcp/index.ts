@@ -11,6 +11,7 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import type { RestGuideService } from "../../rest/api.ts";
+import { challengeOf, checkAuthorization, describeResource, metadataPaths } from "./authorization.ts";
 import { withExtensionMembers } from "./extensions.ts";
 import { seenBy } from "./schema.ts";
 import { answerMessage } from "./server.ts";
@@ -61,12 +62,9 @@ const requestOf = (exchange: Exchange): Request => {
   return new Request(`http://localhost${PATH}`, { method: "POST", headers });
 };
 
-/** As on the REST surface, which says why a token was refused. @rule R-AUT-9 */
-const challenge = (code: string, message: string): readonly [string, string] => {
-  const isRefused = code === "token-refused" || code === "token-claims-refused";
-  const reason = message.replace(/[^\x20-\x7e]/g, "?").replace(/["\\]/g, "\\$&");
-  return ["WWW-Authenticate", isRefused ? `Bearer error="invalid_token", error_description="${reason}"` : "Bearer"];
-};
+/** Why a token was refused, as a header can carry it. @rule R-AUT-9 */
+const refusalOf = (code: string, message: string): string | undefined =>
+  code === "token-refused" || code === "token-claims-refused" ? message.replace(/[^\x20-\x7e]/g, "?") : undefined;
 
 const createSurface = (context: PluginContext): Surface => {
   const policy = createOriginPolicies(() => context.options.mcpAllowedOrigins);
@@ -76,9 +74,13 @@ const createSurface = (context: PluginContext): Surface => {
 
   return {
     name: "mcp",
-    paths: () => (context.service<RestGuideService>("rest-guide") === undefined ? [] : [PATH]),
+    paths: () => {
+      if (context.service<RestGuideService>("rest-guide") === undefined) return [];
+      return context.options.mcpResourceUrl === undefined ? [PATH] : [PATH, ...metadataPaths(PATH)];
+    },
     beforeAuthorize: (exchange) => {
-      const { method } = exchange;
+      const { method, path } = exchange;
+      if (path !== PATH) return describeResource(context.options, exchange);
       if (!isAllowed(exchange.header("origin"))) return rpcError(403, REFUSED, "pages of this origin are not allowed");
       if (method === "POST") return undefined;
       // nothing is kept between requests, so there is neither a stream to listen to nor a session to end
@@ -103,7 +105,12 @@ const createSurface = (context: PluginContext): Surface => {
     },
     encodeError: ({ code, status, message, headers }: RelApiError) => {
       const isSaid = status !== 401 || headers.some(([name]) => name.toLowerCase() === "www-authenticate");
-      return rpcError(status, REFUSED, message, isSaid ? headers : [...headers, challenge(code, message)]);
+      return rpcError(
+        status,
+        REFUSED,
+        message,
+        isSaid ? headers : [...headers, challengeOf(context.options, PATH, refusalOf(code, message))],
+      );
     },
   };
 };
@@ -124,7 +131,7 @@ const operationOf = (message: unknown): { readonly kind: string; readonly name?:
   };
 };
 
-/** @rule P-MCP-1 … P-MCP-9 */
+/** @rule P-MCP-1 … P-MCP-10 */
 export const mcp = definePlugin({
   name: "mcp",
   // its path is below the root of that surface, which answers what the tools ask for
@@ -132,6 +139,7 @@ export const mcp = definePlugin({
   settings: mcpSettings,
   apply: (hooks, context) => {
     hooks.introspect.tapPromise("mcp", withExtensionMembers);
+    checkAuthorization(context.options, PATH);
     context.addSurface(createSurface(context));
   },
 });

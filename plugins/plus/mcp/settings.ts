@@ -1,7 +1,7 @@
 /** Settings of the Model Context Protocol. */
 import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
 
-const { flag, listOf, wholeNumber } = settingKinds;
+const { flag, httpUrl, listOf, wholeNumber } = settingKinds;
 
 export const mcpSettings = [
   defineOption({
@@ -42,6 +42,23 @@ export const mcpSettings = [
     description:
       "pages of these origins may use the Model Context Protocol, `http://localhost:6274`; a request of any other page is refused, also where its name leads to this server",
     whenUnset: "no page, only programs",
+  }),
+  defineOption({
+    name: "mcpAuthorizationServers",
+    environment: ["MCP_AUTHORIZATION_SERVERS"],
+    kind: listOf("URLs"),
+    default: [],
+    description:
+      "issuers of the tokens that the Model Context Protocol takes: clients learn them from OAuth's metadata of the resource, `https://login.example.com`",
+    whenUnset: "there is no such metadata",
+  }),
+  defineOption({
+    name: "mcpResourceUrl",
+    environment: ["MCP_RESOURCE_URL"],
+    kind: httpUrl,
+    description:
+      "where clients reach the Model Context Protocol, `https://api.example.com/mcp`: the resource that OAuth's metadata describes",
+    whenUnset: "there is no such metadata",
   }),
 ] as const;
 

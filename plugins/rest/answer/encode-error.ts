@@ -1,5 +1,6 @@
 /** Errors in the format of this surface: `{"code":"PGRST205","details":null,"hint":null,"message":"…"}`. */
 import {
+  bearerChallenge,
   RelApiError,
   visibilityOf,
   type Answer,
@@ -148,10 +149,5 @@ const statusOf = (error: RelApiError, code: string, { session }: ErrorPlace): nu
 };
 
 /** @rule R-AUT-9 */
-const challenge = (status: number, code: string, message: string): Headers => {
-  if (status !== 401) return [];
-  const reason = REFUSED.has(code)
-    ? ` error="invalid_token", error_description="${headerText(message.replace(/["\\]/g, "\\$&"))}"`
-    : "";
-  return [["WWW-Authenticate", `Bearer${reason}`]];
-};
+const challenge = (status: number, code: string, message: string): Headers =>
+  status === 401 ? [bearerChallenge(REFUSED.has(code) ? headerText(message) : undefined)] : [];

@@ -1,0 +1,50 @@
+/** Where clients of the protocol find who gives them a token: OAuth's metadata of a protected resource (RFC 9728).
+ *  @rule P-MCP-10 */
+import { bearerChallenge, presetError, type Answer, type Exchange, type ResolvedOptions } from "../../../core/index.ts";
+
+type Options = Pick<ResolvedOptions, "mcpAuthorizationServers" | "mcpResourceUrl">;
+
+const WELL_KNOWN = "/.well-known/oauth-protected-resource";
+
+/** The address that the standard makes of the resource's path, and the one without it. */
+export const metadataPaths = (path: string): readonly string[] => [WELL_KNOWN + path, WELL_KNOWN];
+
+/** @throws RelApiError `preset` */
+export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: Options, path: string): void => {
+  if ((mcpAuthorizationServers.length === 0) !== (mcpResourceUrl === undefined))
+    throw presetError("mcpAuthorizationServers and mcpResourceUrl need each other: set both, or none");
+  if (mcpResourceUrl !== undefined && !new URL(mcpResourceUrl).pathname.endsWith(path))
+    throw presetError(`mcpResourceUrl is "${mcpResourceUrl}": it has to end in ${path}`);
+  for (const server of mcpAuthorizationServers)
+    if (!URL.canParse(server)) throw presetError(`mcpAuthorizationServers names "${server}", which is no URL`);
+};
+
+/** The header of a 401: why the token was refused, and where the metadata is. `path`: of the resource below the mount. */
+export const challengeOf = ({ mcpResourceUrl }: Options, path: string, reason?: string): readonly [string, string] => {
+  if (mcpResourceUrl === undefined) return bearerChallenge(reason);
+  const url = new URL(mcpResourceUrl);
+  url.pathname = url.pathname.slice(0, -path.length) + WELL_KNOWN + path;
+  return bearerChallenge(reason, url.href);
+};
+
+/** The document, which anybody may read. Undefined: there is none. */
+export const describeResource = (
+  { mcpAuthorizationServers, mcpResourceUrl }: Options,
+  { method }: Pick<Exchange, "method">,
+): Answer | undefined => {
+  if (mcpResourceUrl === undefined) return undefined;
+  const shared = ["Access-Control-Allow-Origin", "*"] as const;
+  const allow = ["Allow", "GET, HEAD, OPTIONS"] as const;
+  if (method === "OPTIONS") return { status: 204, headers: [allow, shared] };
+  if (method !== "GET" && method !== "HEAD") return { status: 405, headers: [allow, shared] };
+  const body = JSON.stringify({
+    resource: mcpResourceUrl,
+    authorization_servers: mcpAuthorizationServers,
+    bearer_methods_supported: ["header"],
+  });
+  return {
+    status: 200,
+    headers: [["Content-Type", "application/json"], ["Cache-Control", "public, max-age=3600"], shared],
+    body: method === "HEAD" ? undefined : body,
+  };
+};
