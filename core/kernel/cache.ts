@@ -188,7 +188,7 @@ export const createCaches = (
 
   const dropAll = (from: Branch | Entry): void => {
     if (from.question === undefined) entries?.delete(from);
-    else for (const next of [...from.next.values()]) dropAll(next);
+    else for (const next of from.next.values()) dropAll(next);
   };
 
   /** Neither the cached value nor the new one can be trusted. */
