@@ -1,7 +1,7 @@
 /** Relations of the model from the rows of the relations query. */
 import type { Column, ForeignKey, PgType, Relation, UniqueKey } from "../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
-import { DELETE, INSERT, UPDATE, type ColumnRow, type RelationRow } from "./relations.ts";
+import { DELETE, INSERT, UPDATE, type ColumnRow, type ConflictTargetRow, type RelationRow } from "./relations.ts";
 import { exact, once, type Share } from "./share.ts";
 import { characterLength, type DomainTraits } from "./types.ts";
 
@@ -14,6 +14,8 @@ export interface RelationParts {
   readonly rows: { get(oid: number): NamedRow | undefined };
   /** Key of a view, by attribute numbers. */
   readonly viewKeyOf: (row: RelationRow) => readonly number[];
+  /** Conflict targets of the table that a view shows, by attribute numbers of the view. */
+  readonly viewTargetsOf: (view: RelationRow) => readonly ConflictTargetRow[];
   /** Column of a table that a view's column is. */
   readonly originOf: (view: RelationRow, position: number) => ColumnRow | undefined;
 }
@@ -35,6 +37,7 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
   const nameAll = (positions: readonly number[]): readonly string[] =>
     share.list(positions.map((position) => share.text(names.get(position) ?? "")));
   const primary = row.kind === "view" || row.kind === "materialized" ? parts.viewKeyOf(row) : primaryKeyOf(row);
+  const targets = row.kind === "view" ? parts.viewTargetsOf(row) : (row.conflictTargets ?? []);
   return {
     schema: share.text(row.schema),
     name: row.name,
@@ -52,8 +55,8 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
         kind === "f" ? [] : [{ name, columns: nameAll(positions), isPrimary: kind === "p" }],
       ),
     ),
-    ...(row.conflictTargets !== null && {
-      conflictTargets: row.conflictTargets.map(([positions, expressions, predicate]) => ({
+    ...(targets.length > 0 && {
+      conflictTargets: targets.map(([positions, expressions, predicate]) => ({
         columns: nameAll(positions),
         expressions,
         ...(predicate !== null && { predicate }),

@@ -16,7 +16,7 @@ import {
 import { columnNames, primaryKeyOf, relationBuilder, rowTypeBuilder } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
 import type { CatalogRead, Rows } from "./changes.ts";
-import { loadRelations, type RelationRow, type Wanted } from "./relations.ts";
+import { loadRelations, type ConflictTargetRow, type RelationRow, type Wanted } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
 import { createShare, type Share } from "./share.ts";
@@ -98,12 +98,28 @@ export const readCatalog = async (
       const row = byOid.get(table);
       return row === undefined ? [] : primaryKeyOf(row);
     });
+  /** Those whose columns have the same names in the view: the texts of an index name the columns of the table. */
+  const viewTargetsOf = (view: RelationRow): readonly ConflictTargetRow[] => {
+    const shown = [...(origins.get(view.oid) ?? [])];
+    const [table, ...others] = new Set(shown.map(([, { relation }]) => relation));
+    const row = table === undefined || others.length > 0 ? undefined : byOid.get(table);
+    if (row === undefined) return [];
+    const [namesOfView, namesOfTable] = [columnNames(view), columnNames(row)];
+    const positionOf = (column: number): number | undefined =>
+      shown.find(
+        ([own, { position }]) => position === column && namesOfView.get(own) === namesOfTable.get(column),
+      )?.[0];
+    return (row.conflictTargets ?? []).flatMap(([columns, ...rest]): readonly ConflictTargetRow[] => {
+      const own = columns.map(positionOf);
+      return own.every((each) => each !== undefined) ? [[own, ...rest]] : [];
+    });
+  };
   const originOf = (view: RelationRow, position: number) => {
     const origin = origins.get(view.oid)?.get(position);
     return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
   };
   const rows = namedRows(byOid, kept);
-  const build = relationBuilder({ readAcl, share, traitsOf, types, rows, viewKeyOf, originOf });
+  const build = relationBuilder({ readAcl, share, traitsOf, types, rows, viewKeyOf, viewTargetsOf, originOf });
   const built = new Map<number, Relation>();
   const relations = await inPieces(
     (function* (): Pieces<Map<string, Relation>> {

@@ -300,6 +300,9 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
     create unique index on parts.uq (whole);
     create unique index on parts.uq (whole) where active;
     insert into parts.uq (id, code, active, "E mail", a, b, twice, whole) values (1, 'x', true, 'A@b', 'p', 'q', 't', 'w'), (2, 'x', false, 'c', 'r', 's', 'u', 'v');
+    create view parts.uq_view as select n, code, active from parts.uq;
+    create view parts.uq_view_of_view as select code, n, active from parts.uq_view where n < 100;
+    create view parts.uq_renamed as select code as kind, n, active from parts.uq;
     grant all on all tables in schema parts to sea_anon;
   `);
   await own.reload();
@@ -330,6 +333,22 @@ describe("R-UPS-6 unique indexes of a part of the rows, or of expressions (F12)"
         answer: [],
       },
     ]),
+    ...["uq_view", "uq_view_of_view"].map((view) => ({
+      title: `R-UPS-6 through the view ${view}: merged`,
+      request: `POST /${view}?on_conflict=code&select=n`,
+      headers: { prefer: "return=representation,resolution=merge-duplicates" },
+      body: { code: "x", active: true, n: 7 },
+      status: 200,
+      answer: [{ n: 7 }],
+    })),
+    {
+      title: "R-UPS-2 R-UPS-6 through a view that names the column otherwise",
+      request: "POST /uq_renamed?on_conflict=kind",
+      headers: { prefer: "resolution=merge-duplicates" },
+      body: { kind: "x", active: true, n: 7 },
+      status: 400,
+      check: (answer: { json(): { code: string } }) => expect(answer.json().code).toBe("42P10"),
+    },
     {
       title: "R-UPS-6 a row that is not in the part is inserted",
       request: "POST /uq?on_conflict=code&select=n",
