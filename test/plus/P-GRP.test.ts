@@ -4,7 +4,7 @@ import { compose, without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { array, documentOf, permissions, table } from "../support/metadata-document.ts";
 
 const metadata = documentOf([
   table("album", {
@@ -19,6 +19,27 @@ const graphql = await startApi(
   forGraphql({ preset: plus, metadata, dbAggregatesEnabled: true, metadataPermissionsForRest: true }),
 );
 const stringified = await startApi(forGraphql({ preset: plus, stringifyNumericTypes: true }));
+const related = await startApi(forGraphql({ preset: plus }));
+const limited = await startApi(
+  forGraphql({
+    preset: plus,
+    metadata: documentOf([
+      table("artist", {
+        array_relationships: [array("albums", "album", "artist_id")],
+        select_permissions: permissions({
+          fans: { columns: ["id"], filter: {} },
+          readers: { columns: ["id"], filter: {} },
+        }),
+      }),
+      table("album", {
+        select_permissions: permissions({
+          fans: { columns: ["artist_id", "sold"], filter: { sold: { _gt: 3 } }, allow_aggregations: true },
+          readers: { columns: "*", filter: {} },
+        }),
+      }),
+    ]),
+  }),
+);
 const closed = await startApi({ preset: plus });
 const plain = await startApi(
   forGraphql({ preset: (options) => compose(plus(options), without("graphql-group-by"), without("rest-having")) }),
@@ -137,6 +158,79 @@ describe("GraphQL", () => {
     const unknown = { message: "field 'album_group_by' not found in type: 'query_root'" };
     expect((await groups("{ album_group_by(by: [title]) { title } }", {}, asAdmin("readers")))[0]).toMatchObject(
       unknown,
+    );
+  });
+
+  test("P-GRP-5 groups of related rows, each of their own parent (L6)", async () => {
+    const text = `($sold: Int) { artist(order_by: {id: asc}) {
+      id
+      all: albums_group_by(by: [sold], order_by: {sold: asc_nulls_first}) { sold aggregate { count } }
+      few: albums_group_by(by: [sold], where: {sold: {_gt: $sold}}, having: {count: {_eq: 1}}, order_by: {max: {sold: desc}}, limit: 1) {
+        aggregate { max { sold } } __typename
+      }
+    } }`;
+    const { data } = await related.gql(`query${text}`, { sold: 3 });
+    const rows = await related.database.query<any>(`select artist.id,
+        coalesce((select json_agg(json_build_object('sold', g.sold, 'aggregate', json_build_object('count', g.n)) order by g.sold nulls first)
+          from (select sold, count(*) n from album where album.artist_id = artist.id group by sold) g), '[]') as "all",
+        coalesce((select json_agg(json_build_object('aggregate', json_build_object('max', json_build_object('sold', g.sold)), '__typename', 'album_group'))
+          from (select sold from album where album.artist_id = artist.id and sold > 3 group by sold having count(*) = 1 order by max(sold) desc limit 1) g), '[]') as few
+      from artist order by id`);
+    expect(data.artist).toEqual(rows);
+    expect(rows.some(({ all }) => all.length > 1)).toBe(true);
+    const wrong = await related.gql("{ artist { albums_group_by(by: []) { sold } } }");
+    expect(wrong.errors[0].extensions).toEqual({
+      path: "$.selectionSet.artist.selectionSet.albums_group_by.args.by",
+      code: "validation-failed",
+    });
+    expect((await related.gql("{ album { artist_group_by(by: [name]) { name } } }")).errors[0].message).toBe(
+      "field 'artist_group_by' not found in type: 'album'",
+    );
+  });
+
+  test("P-GRP-6 times are grouped by the period that they belong to (L6)", async () => {
+    const periodic = await startApi(forGraphql({ preset: plus, dbSchemas: ["periods"] }));
+    await periodic.sql(`
+      create schema periods;
+      create table periods.sale (id int primary key generated always as identity, day date, at timestamp, tz timestamptz, price int);
+      insert into periods.sale (day, at, tz, price)
+        select d::date, d, d, extract(day from d) from generate_series(timestamp '2024-01-15 10:30', '2025-02-01', '37 hours') d
+        union all select null, null, null, 5;
+    `);
+    await periodic.reload();
+    for (const period of ["hour", "day", "week", "month", "quarter", "year"])
+      for (const column of ["day", "at", "tz"]) {
+        const { data } = await periodic.gql(
+          `query { periods_sale_group_by(by: [${column}], period: ${period}, order_by: {${column}: asc}, where: {price: {_gt: 3}}) {
+            ${column} aggregate { count max { ${column} } } } }`,
+        );
+        const expected = await periodic.database.query<any>(
+          `select json_build_object('${column}', "${column}", 'aggregate', json_build_object('count', n, 'max', json_build_object('${column}', m))) g
+           from (select date_trunc('${period}', ${column})${column === "day" ? "::date" : ""} as "${column}", count(*) n, max(${column}) m
+             from periods.sale where price > 3 group by 1 order by 1) s`,
+        );
+        expect([period, column, data.periods_sale_group_by]).toEqual([period, column, expected.map(({ g }) => g)]);
+      }
+    const wrong = await periodic.gql("{ periods_sale_group_by(by: [day], period: decade) { day } }");
+    expect(wrong.errors[0].extensions.code).toBe("validation-failed");
+    const other = await periodic.gql(
+      "{ periods_sale_group_by(by: [price], period: month, order_by: {price: asc}, limit: 1) { price } }",
+    );
+    expect(other.data.periods_sale_group_by).toEqual([{ price: 1 }]);
+    const unselected = await periodic.gql("{ periods_sale_group_by(by: [day], period: year) { aggregate { count } } }");
+    expect(unselected.data.periods_sale_group_by).toHaveLength(3);
+  });
+
+  test("P-GRP-5 permissions and row limits of the related table hold (L6)", async () => {
+    const text = "{ artist(order_by: {id: asc}) { id albums_group_by(by: [artist_id]) { aggregate { count } } } }";
+    expect((await limited.gql(text, {}, asAdmin("fans"))).data.artist).toEqual([
+      { id: 1, albums_group_by: [{ aggregate: { count: 1 } }] },
+      { id: 2, albums_group_by: [] },
+      { id: 3, albums_group_by: [{ aggregate: { count: 2 } }] },
+      { id: 4, albums_group_by: [] },
+    ]);
+    expect((await limited.gql(text, {}, asAdmin("readers"))).errors[0].message).toBe(
+      "field 'albums_group_by' not found in type: 'artist'",
     );
   });
 

@@ -135,6 +135,16 @@ const withSelection = <Result>(
   return made;
 };
 
+/** Plans what is selected of the rows of a type: by default of the one that the field leads to. */
+const rowsOf =
+  (selected: Selected, own: GraphQLObjectType | undefined, planRows: RowPlanner) =>
+  (type = own): readonly Output[] => {
+    const scope = type && gqlTypeFacts(type)?.scope;
+    if (type === undefined || (scope !== "row" && scope !== "record"))
+      throw new TypeError("rows() is for fields that lead to rows of a table");
+    return planRows(type, selected);
+  };
+
 /** In rows. */
 export const planOutput = (
   planner: Planner,
@@ -143,11 +153,8 @@ export const planOutput = (
   relation: Relation | undefined,
   planRows: RowPlanner,
 ): Output => {
-  subselection(selected);
-  const rows = (): never => {
-    throw new TypeError("rows() is for root fields");
-  };
-  return withSelection(planner, selected, relation, planRows, rows, part.output);
+  const own = subselection(selected);
+  return withSelection(planner, selected, relation, planRows, rowsOf(selected, own, planRows), part.output);
 };
 
 /** In roots. */
@@ -159,13 +166,7 @@ export const planPlan = (
 ): ReturnType<PartServedBy<"plan">["plan"]> => {
   const own = isInterfaceType(getNamedType(selected.field.type)) ? undefined : subselection(selected);
   const facts = own && gqlTypeFacts(own);
-  const rows = (type = own): readonly Output[] => {
-    const scope = type && gqlTypeFacts(type)?.scope;
-    if (type === undefined || (scope !== "row" && scope !== "record"))
-      throw new TypeError("rows() is for fields that lead to rows of a table");
-    return planRows(type, selected);
-  };
-  return withSelection(planner, selected, facts?.relation, planRows, rows, part.plan);
+  return withSelection(planner, selected, facts?.relation, planRows, rowsOf(selected, own, planRows), part.plan);
 };
 
 /** The field is a list in the schema. */

@@ -1,12 +1,22 @@
 /** `{ album_group_by(by: [artist_id], having: { count: { _gt: 1 } }, order_by: { sum: { sold: desc } }) { artist_id aggregate { count } } }` */
 import { getNamedType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from "graphql";
-import { definePlugin, RelApiError, type Expression, type Output, type Read } from "../../../core/index.ts";
+import {
+  definePlugin,
+  literal,
+  RelApiError,
+  sql,
+  type Expression,
+  type Output,
+  type Read,
+} from "../../../core/index.ts";
 import type {
   GqlBuild,
   GqlField,
   GqlFieldContext,
   GqlFields,
   GqlPart,
+  GqlSelection,
+  GqlSelectionContext,
   GqlTable,
   GqlValueType,
 } from "../../graphql/api.ts";
@@ -156,74 +166,157 @@ const checkKeys = (by: readonly string[], read: Read, path: string): void => {
   refuseOther(ordered.find(isOther), "args.order_by");
 };
 
-const rootFields = ({ build, scope }: GqlFieldContext): GqlFields => {
-  const added: Record<string, GqlField> = {};
-  for (const table of build.source.tables) {
-    const { relation } = table;
-    const { select } = build.rights(table);
-    const offered = scope === "subscription_root" ? select?.subscriptionRootFields : select?.queryRootFields;
-    if (select?.mayAggregate !== true || offered?.has("select_aggregate") === false) continue;
-    const lists = build.listArguments(table);
-    const columns = lists[build.fieldName("distinct_on")];
-    const type = build.object({
-      name: build.typeName(table.word, GROUP),
-      scope: "record",
-      relation,
-      fn: GROUP,
-      description: `rows of the table "${relation.name}" that have the same values in some columns`,
-    });
-    const having = termsOf(build, table, HAVING);
-    const order = termsOf(build, table, ORDER);
-    if (columns === undefined || type === undefined || having === undefined || order === undefined) continue;
-    const { where, limit, offset } = lists;
-    added[build.rootName(table.word, "group_by")] = {
-      config: {
-        type: required(new GraphQLList(required(type as never)) as never),
-        args: {
-          ...(where && { where }),
-          ...(limit && { limit }),
-          ...(offset && { offset }),
-          by: { type: required(new GraphQLList(required(getNamedType(columns.type) as GraphQLInputType))) },
-          having: { type: having, ...partOf({ kind: "argument", name: "having" }) },
-          [build.fieldName("order_by")]: {
-            type: new GraphQLList(required(order)),
-            ...partOf({ kind: "argument", name: "order_by" }),
-          },
-        },
-        description: `groups of rows of the table "${relation.name}", with what aggregates make of each`,
-      },
-      toPlan: {
-        kind: "custom",
-        plan: (selection, { rows, list }) => {
-          const wanted = new Set(selection.arguments["by"] as readonly string[]); // as its type has it
-          const by = keysOf(build, table).flatMap(({ name, column }) => (wanted.has(name) ? [column] : []));
-          const read: Read = {
-            kind: "read",
-            from: { relation: { schema: relation.schema, name: relation.name } },
-            shape: "rows",
-            output: rows(),
-            ...list(),
-            groupBy: by.map((name) => ({ kind: "column", name })),
-          };
-          checkKeys(by, read, selection.path);
-          return read;
-        },
-      },
-    };
-  }
-  return added;
+// --- periods ---------------------------------------------------------------------------------------------------------
+
+const PERIODS = ["hour", "day", "week", "month", "quarter", "year"];
+const TIMES: ReadonlySet<string> = new Set(["date", "timestamp", "timestamptz"]);
+
+const periodFunction = (period: string): string => `group-by-${period}`;
+
+const periods = (build: GqlBuild): GraphQLInputType | undefined =>
+  build.enumeration({
+    name: build.sharedTypeName("group_period"),
+    description: "what times are grouped by: the period that they belong to",
+    values: () =>
+      PERIODS.map((value) => ({
+        name: build.enumValue(value),
+        value,
+        part: { kind: "own", name: value },
+        description: `the beginning of the ${value}`,
+      })),
+  });
+
+/** The read, with times of `by` in place of the periods that they belong to. @rule P-GRP-6 */
+const byPeriod = (read: Read, keys: readonly Key[], period: string): Read => {
+  const timeTypes = new Map(
+    keys.flatMap(({ column, value: { type } }) => (TIMES.has(type.name) ? [[column, type.name] as const] : [])),
+  );
+  const begun = (value: Expression): Expression => {
+    if (value.kind === "cast" || value.kind === "apply") return { ...value, of: begun(value.of) };
+    const type = value.kind === "column" && value.path === undefined ? timeTypes.get(value.name) : undefined;
+    if (type === undefined) return value;
+    const begin: Expression = { kind: "apply", function: periodFunction(period), of: value };
+    return type === "date" ? { kind: "cast", of: begin, type } : begin;
+  };
+  return {
+    ...read,
+    output: read.output.map((output) => (output.kind === "value" ? { ...output, value: begun(output.value) } : output)),
+    groupBy: (read.groupBy ?? []).map(begun),
+    ...(read.orderBy && { orderBy: read.orderBy.map((term) => ({ ...term, by: begun(term.by) })) }),
+  };
 };
 
-/** Groups in GraphQL. @rule P-GRP-1 P-GRP-2 */
+// --- fields ----------------------------------------------------------------------------------------------------------
+
+/** A list of groups: its type, its arguments, and the read that it stands for. */
+interface GroupList {
+  readonly config: GqlField["config"];
+  readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read;
+}
+
+/** Undefined: the role may not aggregate the table. */
+const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
+  const { relation } = table;
+  if (build.rights(table).select?.mayAggregate !== true) return undefined;
+  const lists = build.listArguments(table);
+  const columns = lists[build.fieldName("distinct_on")];
+  const type = build.object({
+    name: build.typeName(table.word, GROUP),
+    scope: "record",
+    relation,
+    fn: GROUP,
+    description: `rows of the table "${relation.name}" that have the same values in some columns`,
+  });
+  const having = termsOf(build, table, HAVING);
+  const order = termsOf(build, table, ORDER);
+  if (columns === undefined || type === undefined || having === undefined || order === undefined) return undefined;
+  const { where, limit, offset } = lists;
+  const period = keysOf(build, table).some(({ value }) => TIMES.has(value.type.name)) ? periods(build) : undefined;
+  return {
+    config: {
+      type: required(new GraphQLList(required(type as never)) as never),
+      args: {
+        ...(where && { where }),
+        ...(limit && { limit }),
+        ...(offset && { offset }),
+        by: { type: required(new GraphQLList(required(getNamedType(columns.type) as GraphQLInputType))) },
+        ...(period && { [build.fieldName("period")]: { type: period } }),
+        having: { type: having, ...partOf({ kind: "argument", name: "having" }) },
+        [build.fieldName("order_by")]: {
+          type: new GraphQLList(required(order)),
+          ...partOf({ kind: "argument", name: "order_by" }),
+        },
+      },
+      description: `groups of rows of the table "${relation.name}", with what aggregates make of each`,
+    },
+    plan: (selection, { rows, list }) => {
+      const wanted = new Set(selection.arguments["by"] as readonly string[]); // as its type has it
+      const keys = keysOf(build, table).filter(({ name }) => wanted.has(name));
+      const by = keys.map(({ column }) => column);
+      const given = period && (selection.arguments[build.fieldName("period")] as string | null | undefined);
+      const read: Read = {
+        kind: "read",
+        from: { relation: { schema: relation.schema, name: relation.name } },
+        shape: "rows",
+        output: rows(),
+        ...list(),
+        groupBy: by.map((name) => ({ kind: "column", name })),
+      };
+      checkKeys(by, read, selection.path);
+      const chosen = PERIODS.find((each) => build.enumValue(each) === given);
+      return chosen === undefined ? read : byPeriod(read, keys, chosen);
+    },
+  };
+};
+
+const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
+  Object.fromEntries(
+    build.source.tables.flatMap((table): readonly (readonly [string, GqlField])[] => {
+      const { select } = build.rights(table);
+      const offered = scope === "subscription_root" ? select?.subscriptionRootFields : select?.queryRootFields;
+      const list = offered?.has("select_aggregate") === false ? undefined : groupList(build, table);
+      if (list === undefined) return [];
+      const { config, plan } = list;
+      return [[build.rootName(table.word, "group_by"), { config, toPlan: { kind: "custom", plan } }]];
+    }),
+  );
+
+/** Beside each array relationship, as its aggregate is. @rule P-GRP-5 */
+const relatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields =>
+  Object.fromEntries(
+    table.relationships.flatMap(({ name, relationship, target }): readonly (readonly [string, GqlField])[] => {
+      const related = relationship.isToOne ? undefined : build.table(target);
+      const list = related && groupList(build, related);
+      if (list === undefined) return [];
+      const output = (selection: GqlSelection, context: GqlSelectionContext): Output => ({
+        kind: "embed",
+        as: selection.as,
+        id: selection.as,
+        mode: "nest",
+        via: { relationship: relationship.id },
+        join: "left",
+        read: list.plan(selection, context),
+      });
+      return [[build.fieldName(name, "group_by"), { config: list.config, toPlan: { kind: "custom", output } }]];
+    }),
+  );
+
+/** Groups in GraphQL. @rule P-GRP-1 P-GRP-2 P-GRP-5 P-GRP-6 */
 export const graphqlGroupBy = definePlugin({
   name: "graphql-group-by",
-  requires: ["graphql-aggregates"],
+  requires: ["graphql-aggregates", "graphql-relationships", "nest-embeds"],
+  functions: PERIODS.map((period) => ({
+    name: periodFunction(period),
+    builtIn: ["date_trunc"],
+    compile: (time) => sql`pg_catalog.date_trunc(${literal(period)}, ${time})`,
+  })),
   apply: (hooks) =>
     hooks.buildGqlField.tap("graphql-group-by", (fields: GqlFields, context: GqlFieldContext) => {
       const { scope, fn, build, relation } = context;
       if (scope === "query_root" || scope === "subscription_root") return { ...fields, ...rootFields(context) };
       const table = relation && build.table(relation);
       if (table === undefined) return fields;
+      if (scope === "row") return { ...relatedFields(context, table), ...fields };
       if (scope === "record" && fn === GROUP) return { ...fields, ...groupFields(context, table) };
       return scope === "terms" && fn?.startsWith(`${GROUP}-`) === true
         ? { ...fields, ...termFields(context, table) }
