@@ -174,7 +174,7 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxJsonDepth?: NonNullable<RelApiOptions["maxJsonDepth"]> | undefined;
   /** Subscribers answered by one statement. Default: `100`. */
   readonly liveQueryBatchSize?: NonNullable<RelApiOptions["liveQueryBatchSize"]> | undefined;
-  /** Bytes that live queries keep, all together: about 3000 each, 16 for each character of their values, and 100 for each row of a list whose key is kept (G-SUB-16); a further one is refused with an error. Default: `536870912`. */
+  /** Bytes that live queries keep, all together: about 3000 each, and 16 for each character of their values; a further one is refused with an error. Default: `536870912`. */
   readonly maxLiveQueryBytes?: NonNullable<RelApiOptions["maxLiveQueryBytes"]> | undefined;
   /** `commit`, `commit-allow-override`, `rollback`, `rollback-allow-override`. Default: `"commit"`. */
   readonly dbTxEnd?: NonNullable<RelApiOptions["dbTxEnd"]> | undefined;

@@ -1,15 +1,7 @@
 /** The base tables of relations: the tables behind views, the partitions of a table, the tables that row policies read.
  *  Loaded once per model. */
-import {
-  baseTypeOf,
-  columnOf,
-  relationOf,
-  type Model,
-  type PluginContext,
-  type QualifiedName,
-} from "../../core/index.ts";
+import { relationOf, type Model, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
-import { kindOfColumn, type Kind } from "./comparable.ts";
 
 export interface BaseTables {
   /** `isOpenEnded`: they are not all. */
@@ -34,19 +26,6 @@ export interface TableFacts {
   readonly loose: ReadonlySet<string>;
   /** Where it tells all: a column that is there in each old row, and is not where it tells the key alone after all. */
   readonly witness: string | undefined;
-  /** How the log tells rows apart before and after a change; undefined: it does not, or not in texts to compare. */
-  readonly rowKey: RowKey | undefined;
-}
-
-/** The columns of the identity, if it does not tell whole rows. */
-export interface RowKey {
-  readonly name: QualifiedName;
-  readonly columns: readonly string[];
-  readonly kinds: readonly Kind[];
-  /** 0, 1, … */
-  readonly positions: readonly number[];
-  /** The type below all domains, for SQL. */
-  typeOfColumn(column: string): string;
 }
 
 interface CatalogRow {
@@ -117,25 +96,6 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f')
   and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
   and c.relpersistence <> 't'`;
 
-const rowKeyOf = (model: Model, { schema, relation: table, identity }: CatalogRow): RowKey | undefined => {
-  const name = { schema, name: table };
-  const relation = relationOf(model, name);
-  if (relation?.kind !== "table" || relation.hasRowSecurity || identity === null || identity.length === 0)
-    return undefined;
-  const kinds: Kind[] = [];
-  for (const one of identity) {
-    const column = columnOf(relation, one);
-    const kind = column && kindOfColumn(model, column);
-    if (kind === undefined) return undefined;
-    kinds.push(kind);
-  }
-  const typeOfColumn = (one: string): string => {
-    const column = columnOf(relation, one);
-    return (column && baseTypeOf(model, column.type)?.sqlName) ?? "text";
-  };
-  return { name, columns: identity, kinds, positions: identity.map((_, i) => i), typeOfColumn };
-};
-
 const witnessOf = (model: Model, { schema, relation: table }: CatalogRow): string | undefined => {
   const relation = relationOf(model, { schema, name: table });
   return relation?.columns.find(
@@ -173,7 +133,6 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
         identity,
         loose: new Set(row.loose),
         witness: row.identity === null ? witnessOf(model, row) : undefined,
-        rowKey: rowKeyOf(model, row),
       });
     }
     return {

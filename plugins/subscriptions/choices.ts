@@ -8,27 +8,12 @@ export type Term =
   | { readonly text: string }
   | { readonly isNull: true };
 
-/** What the values of each of these columns are like. */
-export type Condition = ReadonlyMap<string, ColumnTest>;
+/** By column: what its value is among. */
+export type Condition = ReadonlyMap<string, ColumnTerms>;
 
-export type ColumnTest = ColumnTerms | ColumnBounds;
-
-/** They are among those of the terms. */
 export interface ColumnTerms {
   readonly kind: Kind;
   readonly terms: readonly Term[];
-}
-
-/** They keep within all of these. */
-export interface ColumnBounds {
-  readonly kind: Kind;
-  readonly bounds: readonly Bound[];
-}
-
-export interface Bound {
-  readonly isLower: boolean;
-  readonly isIncluded: boolean;
-  readonly term: Term;
 }
 
 /** Any of these. With an empty condition among them every row will do, so there is no other then. */
@@ -49,7 +34,7 @@ export const either = (parts: readonly Choice[]): Choice => {
   const others: Condition[] = [];
   for (const condition of all) {
     const [only, ...more] = condition;
-    if (only === undefined || more.length > 0 || "bounds" in only[1]) {
+    if (only === undefined || more.length > 0) {
       others.push(condition);
       continue;
     }
@@ -64,18 +49,7 @@ export const both = (a: Choice, b: Choice): Choice => {
   if (isAny(a)) return b;
   if (isAny(b)) return a;
   if (a.length * b.length > MAX_CHOICES) return a.length <= b.length ? a : b;
-  return a.flatMap((one) => b.map((other) => joined(one, other)));
-};
-
-const joined = (one: Condition, other: Condition): Condition => {
-  const found = new Map(other);
-  for (const [name, test] of one) {
-    const known = found.get(name);
-    if (known === undefined || !("bounds" in known)) found.set(name, "bounds" in test && known ? known : test);
-    else if ("bounds" in test) found.set(name, { kind: test.kind, bounds: [...known.bounds, ...test.bounds] });
-    else found.set(name, test);
-  }
-  return found;
+  return a.flatMap((one) => b.map((other): Condition => new Map([...other, ...one])));
 };
 
 export const allOf = (parts: readonly Choice[]): Choice => parts.reduce(both, ANY);

@@ -2,7 +2,7 @@
  *  which is one row of the statement. */
 import type { Signal } from "../../core/index.ts";
 import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "./api.ts";
-import type { Marks } from "./change-index.ts";
+import type { Mark } from "./change-index.ts";
 import type { Limiter, Pace } from "./limiter.ts";
 import { isLost, isOfAll, isOverTime } from "./failures.ts";
 import { Few } from "./few.ts";
@@ -31,7 +31,7 @@ export interface Entry extends Runnable, Paced {
   /** Hash of the result that its served subscribers have. */
   hash: string | undefined;
   /** Where the index of changes has it. */
-  marks: Marks<Entry>;
+  marks: readonly Mark<Entry>[];
   /** A subscriber waits for its first result. */
   isWanted: boolean;
   /** It failed when run alone: excluded from batches until it succeeds. */
@@ -55,8 +55,6 @@ export interface Cohort {
 
 /** Hears of entries, and so knows which of them a change concerns. */
 export interface EntryWatcher {
-  /** To be done before they run; undefined: nothing. Never fails. */
-  prepare(cohort: Cohort, entries: readonly Entry[]): Promise<void> | undefined;
   place(entry: Entry): void;
   remove(entry: Entry): void;
   /** What it reads may raise because of any row, so any change concerns it until it succeeds. */
@@ -87,7 +85,7 @@ const GATHER_MS = 3;
 const LONGEST_GAP_MS = 100;
 /** After a run that exceeded its time limit, the pause lasts this many times the duration of the run. */
 const REST_TIMES = 5;
-const NO_MARKS: Marks<Entry> = [];
+const NO_MARKS: readonly Mark<Entry>[] = [];
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3000;
 /** Failed runs after which subscribers without a result get the error. */
@@ -193,8 +191,6 @@ export const createCohort = ({
   };
 
   const runBatch = async (batch: readonly Entry[], since?: number): Promise<void> => {
-    const preparing = isClosed ? undefined : groups.prepare(cohort, batch);
-    if (preparing !== undefined) await preparing;
     const alive = batch.filter((entry) => entry.subscriptions.size > 0);
     if (alive.length === 0 || isClosed) return;
     const hashes = alive.map((entry) => {

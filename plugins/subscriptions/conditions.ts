@@ -18,9 +18,18 @@ import {
   type Relation,
   type ValueRef,
 } from "../../core/index.ts";
-import { allOf, ANY, both, either, isAny, type Choice, type ColumnTest, type Condition, type Term } from "./choices.ts";
+import {
+  allOf,
+  ANY,
+  both,
+  either,
+  isAny,
+  type Choice,
+  type ColumnTerms,
+  type Condition,
+  type Term,
+} from "./choices.ts";
 import { kindOfColumn, kindOfName, type Kind } from "./comparable.ts";
-import { isOrdered } from "./ranges.ts";
 
 /** By `schema.name`: one of the conditions holds; undefined: any row. */
 export type Conditions = ReadonlyMap<string, readonly Condition[] | undefined>;
@@ -28,10 +37,10 @@ export type Conditions = ReadonlyMap<string, readonly Condition[] | undefined>;
 /** A plan that cannot be read so. */
 class Unreadable extends Error {}
 
-/** Undefined: nothing is known of any row. `hasRanges`: the operators of ranges compare as those of the database do. */
-export const conditionsOf = (plan: Plan, model: Model, hasRanges: boolean): Conditions | undefined => {
+/** Undefined: nothing is known of any row. */
+export const conditionsOf = (plan: Plan, model: Model): Conditions | undefined => {
   try {
-    return readConditions(plan, model, hasRanges);
+    return readConditions(plan, model);
   } catch (error) {
     if (error instanceof Unreadable) return undefined;
     throw error;
@@ -42,15 +51,7 @@ type Pairs = readonly (readonly [from: string, to: string])[];
 
 const turned = (pairs: Pairs): Pairs => pairs.map(([from, to]) => [to, from]);
 
-/** `_gt`, `_gte`, `_lt`, `_lte`: whether it is a lower bound, and whether the bound itself is included. */
-const BOUNDS: Readonly<Record<string, readonly [isLower: boolean, isIncluded: boolean]>> = {
-  gt: [true, false],
-  gte: [true, true],
-  lt: [false, false],
-  lte: [false, true],
-};
-
-const readConditions = (plan: Plan, model: Model, hasRanges: boolean): Conditions => {
+const readConditions = (plan: Plan, model: Model): Conditions => {
   const found = new Map<string, readonly Condition[] | undefined>();
 
   const named = (name: QualifiedName): Relation => {
@@ -67,7 +68,7 @@ const readConditions = (plan: Plan, model: Model, hasRanges: boolean): Condition
   /** What holds for the rows of `from` holds for the joined rows of `to`. */
   const along = (choice: Choice, pairs: Pairs, from: Relation, to: Relation): Choice => {
     const passed = choice.map((condition) => {
-      const next = new Map<string, ColumnTest>();
+      const next = new Map<string, ColumnTerms>();
       for (const [source, target] of pairs) {
         const known = condition.get(source);
         if (known !== undefined && kindOf(from, source) === kindOf(to, target)) next.set(target, known);
@@ -120,13 +121,6 @@ const readConditions = (plan: Plan, model: Model, hasRanges: boolean): Condition
     if (left.kind !== "column" || left.of !== undefined || (left.path?.length ?? 0) > 0) return ANY;
     const kind = kindOf(relation, left.name);
     if (kind === undefined) return ANY;
-    const ends = BOUNDS[operator];
-    if (ends !== undefined) {
-      if (!hasRanges || !isOrdered(kind) || operand === undefined || quantifier !== undefined) return ANY;
-      const [term] = termsOf(operand, kind, false) ?? [];
-      const [isLower, isIncluded] = ends;
-      return term === undefined ? ANY : [new Map([[left.name, { kind, bounds: [{ isLower, isIncluded, term }] }]])];
-    }
     let terms: readonly Term[] | undefined;
     if (operator === "is") {
       const term = KEYWORDS[keyword ?? "null"];

@@ -50,14 +50,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   const runner = createRunner(context);
   const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
   const figuresOf = createFigures();
-  const groups = createWatchGroups(watchChanges, context, {
-    take: (bytes) => {
-      if (keptBytes + bytes > context.options.maxLiveQueryBytes) return false;
-      keptBytes += bytes;
-      return true;
-    },
-    give: (bytes) => void (keptBytes -= bytes),
-  });
+  const groups = createWatchGroups(watchChanges, context);
   const meter = createPaceMeter();
   const cohorts = new Map<string, Cohort>();
   const all = new Set<Subscription>();
@@ -144,9 +137,9 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   };
 
   /** They compare as the operators of PostgreSQL do. */
-  const areOwn = (operators: readonly string[]): boolean => {
+  const areOperatorsOwn = (): boolean => {
     const { rivals } = context.model();
-    return operators.every(
+    return COMPARED_BY.every(
       (name) =>
         hooks.compileFilter
           .get(name)
@@ -160,7 +153,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
     let found = conditions.get(only.program);
     if (found === undefined) {
       const { plan } = only.program;
-      found = (areOwn(COMPARED_BY) ? conditionsOf(plan, context.model(), areOwn(RANGED_BY)) : undefined) ?? null;
+      found = (areOperatorsOwn() ? conditionsOf(plan, context.model()) : undefined) ?? null;
       conditions.set(only.program, found);
     }
     return found ?? undefined;
@@ -313,7 +306,6 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
 
 /** The operators of conditions. */
 const COMPARED_BY = ["eq", "in", "is"] as const;
-const RANGED_BY = ["gt", "gte", "lt", "lte"] as const;
 
 /** As measured, with a small document. */
 const BYTES_PER_SUBSCRIPTION = 3000;

@@ -18,7 +18,7 @@ export const liveSettings = [
     kind: wholeNumber(1),
     default: 512 * 1024 * 1024,
     description:
-      "bytes that live queries keep, all together: about 3000 each, 16 for each character of their values, and 100 for each row of a list whose key is kept (G-SUB-16); a further one is refused with an error",
+      "bytes that live queries keep, all together: about 3000 each, and 16 for each character of their values; a further one is refused with an error",
   }),
 ] as const;
 

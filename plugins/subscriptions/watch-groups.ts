@@ -5,7 +5,6 @@ import type { Changed, Interest, Unwatch, WatchChanges } from "./api.ts";
 import { createBases, type Bases } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "./change-index.ts";
 import type { Cohort, Entry, EntryWatcher } from "./cohort.ts";
-import type { Room } from "./members.ts";
 
 export interface WatchGroups extends EntryWatcher {
   /** The cohort is watched from now on, as soon as its tables are known. */
@@ -33,12 +32,7 @@ interface Group {
 
 const RETRY_MS = 1000;
 
-/** `room`: for the rows of lists. */
-export const createWatchGroups = (
-  watchChanges: WatchChanges["value"],
-  context: PluginContext,
-  room: Room,
-): WatchGroups => {
+export const createWatchGroups = (watchChanges: WatchChanges["value"], context: PluginContext): WatchGroups => {
   const basesOf = createBases(context);
   const groups = new Map<string, Group>();
   const joined = new Map<Cohort, Group>();
@@ -50,7 +44,7 @@ export const createWatchGroups = (
     const cohorts = new Set<Cohort>();
     const failing = new Set<Entry>();
     const anyRow = new Map([...bases.tables].map((table) => [table, new Set<Cohort>()]));
-    const index = createChangeIndex<Entry>(bases.named, () => listener(), room);
+    const index = createChangeIndex<Entry>(bases.named, () => listener());
 
     const touch = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<Entry>): void => {
       let skipped = group.count;
@@ -81,10 +75,7 @@ export const createWatchGroups = (
         onColumns: (given) => void (listener = given),
       },
       changed: (relation, rows) => {
-        if (relation === undefined || rows === undefined) {
-          index.forget(relation);
-          return touch(cohorts, NONE);
-        }
+        if (relation === undefined || rows === undefined) return touch(cohorts, NONE);
         const touched = new Set(failing);
         index.find(relation, rows, touched);
         touch(anyRow.get(relation) ?? cohorts, touched);
@@ -160,22 +151,9 @@ export const createWatchGroups = (
       for (const entry of cohort.entries.values()) removeFrom(group, entry);
       if (group.cohorts.size > 0) return;
       groups.delete(group.bases.key);
-      group.index.forget();
       unwatch(group);
     },
     isWaiting: (cohort) => waiting.has(cohort),
-    prepare: (cohort, entries) =>
-      joined.get(cohort)?.index.prepare(entries, async (program, value) => {
-        const { access, session } = cohort.facts;
-        const [row] = await context.execute({
-          ...access,
-          session,
-          access: "read only",
-          programs: [{ program, values: [value] }],
-          end: "commit",
-        });
-        return row?.["body"] ?? null;
-      }),
     place: (entry) => {
       const group = joined.get(entry.cohort);
       if (group !== undefined) placeIn(group, entry);
@@ -189,7 +167,6 @@ export const createWatchGroups = (
     rewatch: () => {
       for (const group of groups.values()) {
         unwatch(group);
-        group.index.forget();
         watch(group);
         // nothing was watched in between
         if (group.unwatch !== undefined) for (const cohort of group.cohorts) cohort.changed();

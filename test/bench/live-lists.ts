@@ -11,7 +11,6 @@ import { percentile } from "./live-clients.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const SIZES = (process.env["BENCH_LISTS"] ?? "100,1000,10000,100000").split(",").map(Number);
-const IDENTITIES = (process.env["BENCH_IDENTITIES"] ?? "full,default").split(",");
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 200);
 /** Not counted: code is compiled. */
 const WARM_ROUNDS = 30;
@@ -145,9 +144,8 @@ try {
   await database.query("set synchronous_commit = on");
   await database.query(`create table item (id int primary key, owner_id int not null, n int not null);
     insert into item select i, (i - 1) % ${most} + 1, 0 from generate_series(1, ${most * ROWS_EACH}) as i;
-    create index on item (owner_id); grant select on item to bench_anon; analyze item`);
+    alter table item replica identity full; create index on item (owner_id); grant select on item to bench_anon; analyze item`);
   row([
-    "replica identity",
     "lists",
     "committed p50 ms",
     "p99 ms",
@@ -159,11 +157,8 @@ try {
     "first answers s",
     "kB each",
   ]);
-  row(Array.from({ length: 11 }, () => "---"));
-  for (const identity of IDENTITIES) {
-    await database.query(`alter table item replica identity ${identity}`);
-    for (const size of SIZES) row([identity, ...(await measure(databaseUrl, database, size))]);
-  }
+  row(Array.from({ length: 10 }, () => "---"));
+  for (const size of SIZES) row(await measure(databaseUrl, database, size));
   process.stdout.write(`load of the machine: ${loadavg()[0]?.toFixed(1) ?? "unknown"}\n`);
   await database.end();
 } finally {
