@@ -5,6 +5,7 @@ import { diagnose } from "../../presets/cli/doctor/doctor-command.ts";
 import type { Finding } from "../../presets/cli/doctor/finding.ts";
 import { readEnvironment } from "../../presets/environment.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
+import { until } from "../support/until.ts";
 import { relapi } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("doctor", async () => {
@@ -271,6 +272,39 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     ]);
     await database.query("drop schema ward cascade");
   });
+
+  test.skipIf(!capabilities.logicalReplication)(
+    "C-DOK-12 a table with many changes of which the log does not tell the foreign keys",
+    async () => {
+      await database.query(`
+        create schema ward;
+        create table ward.a (id int primary key);
+        create table ward.calm (id int primary key, a_id int references ward.a);
+        create table ward.busy (like ward.calm including all, foreign key (a_id) references ward.a);
+        create table ward.by_key (a_id int primary key references ward.a, n int);
+        create index on ward.calm (a_id); create index on ward.busy (a_id);
+        insert into ward.a select generate_series(1, 10000);
+        insert into ward.busy select i, i from generate_series(1, 10000) i;
+        insert into ward.by_key select i, i from generate_series(1, 10000) i;
+        update ward.busy set a_id = id; delete from ward.by_key`);
+      await until(async () => {
+        const rows = await database.query(
+          "select relname from pg_stat_all_tables where schemaname = 'ward' and n_tup_upd + n_tup_del >= 10000",
+        );
+        return rows.length === 2;
+      }, "the statistics of the changes");
+      const [finding, ...others] = await findings();
+      expect(finding).toMatchObject({
+        level: "note",
+        what: "the log does not have the foreign keys of changed rows of ward.busy",
+        mend: "alter table ward.busy replica identity full",
+      });
+      expect(others).toEqual([]);
+      await database.query(finding?.mend ?? "");
+      expect(await findings()).toEqual([]);
+      await database.query("drop schema ward cascade");
+    },
+  );
 
   test("C-DOK-10 people read what, why and SQL, the worst first; --strict makes the exit code 1", async () => {
     await database.query(`

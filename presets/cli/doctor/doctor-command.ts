@@ -5,6 +5,7 @@ import { withApi } from "../open-api.ts";
 import type { Finding } from "./finding.ts";
 import { doubleIndexes, missingIndexes } from "./indexes.ts";
 import { callsForEachRow, idlePolicies, openHistories } from "./policies.ts";
+import { keysOnlyInLog } from "./replica-identity.ts";
 import { anonymousWrites, openFunctions, ownersViews, shutSequences } from "./rights.ts";
 
 const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Finding[]>)[] = [
@@ -17,6 +18,7 @@ const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Findi
   callsForEachRow,
   missingIndexes,
   doubleIndexes,
+  keysOnlyInLog,
 ];
 
 /** Worst first. */

@@ -1,0 +1,40 @@
+/** Tables whose changes run more live lists than needed. */
+import { integer, sql, type PluginContext } from "../../../core/index.ts";
+import type { ChangeFeedService } from "../../../plugins/subscriptions/api.ts";
+import { askCatalog, schemasOf, type Finding } from "./finding.ts";
+
+/** Rows updated or deleted since the statistics began. A table with fewer causes few runs. */
+const MANY_CHANGES = 10_000;
+
+/** Most lists are selected by a foreign key. Of a row before its change the log has that column only if it has the whole
+ *  row. @rule C-DOK-12 */
+export const keysOnlyInLog = async (context: PluginContext): Promise<readonly Finding[]> => {
+  if (context.service<ChangeFeedService>("change-feed") === undefined) return [];
+  const rows = await askCatalog<{ readonly relation: string }>(
+    context,
+    sql`
+      select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation
+      from pg_catalog.pg_class relation
+      join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+      join pg_catalog.pg_stat_all_tables known on known.relid = relation.oid
+      where schema.nspname in ${schemasOf(context)} and relation.relkind = 'r' and relation.relreplident <> 'f'
+        and relation.relpersistence = 'p' and pg_catalog.current_setting('wal_level') = 'logical'
+        and known.n_tup_upd + known.n_tup_del >= ${integer(MANY_CHANGES)}
+        and exists (
+          select from pg_catalog.pg_constraint key where key.conrelid = relation.oid and key.contype = 'f'
+            and not exists (
+              select from pg_catalog.pg_index identity
+              where identity.indrelid = relation.oid
+                and case relation.relreplident when 'd' then identity.indisprimary else identity.indisreplident end
+                and (identity.indkey::int2[])[0:identity.indnkeyatts - 1] @> key.conkey
+            )
+        )
+      order by 1`,
+  );
+  return rows.map(({ relation }) => ({
+    level: "note",
+    what: `the log does not have the foreign keys of changed rows of ${relation}`,
+    why: "each update and each delete runs all live lists of the table, which is slow if there are many",
+    mend: `alter table ${relation} replica identity full`,
+  }));
+};
