@@ -5,7 +5,6 @@ import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscrib
 import type { Mark } from "./change-index.ts";
 import type { Limiter, Pace } from "./limiter.ts";
 import { isLost, isOfAll, isOverTime } from "./failures.ts";
-import { Few } from "./few.ts";
 import { createSlowLane, type Paced, type PaceMeter } from "./pace.ts";
 import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
 
@@ -27,7 +26,7 @@ export interface Subscription {
 export interface Entry extends Runnable, Paced {
   readonly cohort: Cohort;
   readonly key: string;
-  readonly subscriptions: Few<Subscription>;
+  readonly subscriptions: Set<Subscription>;
   /** Hash of the result that its served subscribers have. */
   hash: string | undefined;
   /** Where the index of changes has it. */
@@ -351,7 +350,7 @@ export const createCohort = ({
           key,
           query,
           row,
-          subscriptions: new Few(),
+          subscriptions: new Set(),
           hash: undefined,
           marks: NO_MARKS,
           isWanted: true,

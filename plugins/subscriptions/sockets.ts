@@ -17,8 +17,6 @@ export interface SocketProtocol {
   readonly name: string;
   /** Spoken on the path when the client offers no subprotocol. @rule G-WS-19 */
   isDefaultOn(path: string): boolean;
-  /** Keeps messages that ask for nothing from being read (`heartbeatDropper`). */
-  readonly dropIdle?: (socket: Duplex) => void;
   open(connection: Connection): Conversation;
 }
 
@@ -122,7 +120,6 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
       const connection = new SocketConnection({ ...parts(), request, settings, webSocket, socket }, protocol.open);
       open.set(webSocket, connection);
       webSocket.on("message", onMessage).on("error", onError).on("close", onClose);
-      protocol.dropIdle?.(socket);
     });
     return true;
   };

@@ -8,7 +8,6 @@ import { refuseOddHeaders, socketCredentials } from "./credentials.ts";
 import { payloadOf } from "./asked.ts";
 import { EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
-import { heartbeatDropper } from "./drop-heartbeats.ts";
 import type { Beating } from "./heartbeat.ts";
 import { encodeFrame, type Outgoing } from "./outbox.ts";
 import type { Connection, Conversation } from "./socket-connection.ts";
@@ -20,10 +19,6 @@ import { corsAllowedOrigins, dbTxEnd } from "../settings.ts";
 const INIT_MS = 3000;
 
 const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
-/** What most clients reply with. */
-const USUAL_PONGS = ['{"type":"pong"}', '{"type":"pong","payload":{"message":"keepalive"}}'].map((text) =>
-  Buffer.from(text),
-);
 
 export const websocketTransport = definePlugin({
   name: "websocket-transport",
@@ -58,7 +53,6 @@ const transport = (): SocketProtocol => {
   return {
     name: "graphql-transport-ws",
     isDefaultOn: (path) => path === "/v1/graphql/ws",
-    dropIdle: heartbeatDropper(USUAL_PONGS),
     open: (connection) => new Conversing(connection, encodeNext),
   };
 };

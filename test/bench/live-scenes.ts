@@ -315,7 +315,7 @@ const stream: Scene = {
   },
 };
 
-const GOALS = { allMs: 400, oneMs: 10, kB: 12, idle: 5 };
+const GOALS = { allMs: 400, oneMs: 10, kB: 20, idle: 5 };
 
 export const SCENES: readonly Scene[] = [
   sockets("rows", "18,000 sockets, each on a row of its own", {
