@@ -1,28 +1,43 @@
-/** JSON Patch (RFC 6902) between two JSON texts, itself a text: values go in as they stand in the new one. */
-import { isSame, itemsOf, kindOf, membersOf, spanOf, textOf, type Span } from "./spans.ts";
-import { matchRows } from "./match-rows.ts";
+/** JSON Patch (RFC 6902) between two JSON texts, itself a text. Numbers keep their digits. */
+import { isDeepStrictEqual } from "node:util";
+import { isRawNumber, parseJson, writeJson, type Json } from "../../core/index.ts";
 
 /** Deeper parts are replaced as a whole. */
-const MAX_DEPTH = 64;
+const MAX_DEPTH = 16;
 /** Rows of one list that change their place; if there are more, the list is replaced. */
 const MAX_MOVES = 100;
-/** Characters that may be looked at, as a multiple of both texts. */
-const MAX_LOOKED = 8;
 
 /** Characters of an operation without its path and value. */
 const REPLACE_LENGTH = '{"op":"replace","path":"","value":},'.length;
 
-/** What a patch in the making may still cost. */
+type JsonObject = Readonly<Record<string, Json>>;
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !isList(value) && !isRawNumber(value);
+const isScalar = (value: Json): boolean => !isList(value) && !isObject(value);
+
 interface Draft {
   readonly operations: string[];
   /** Characters until the patch is as long as the new text. */
   room: number;
-  /** Characters until it has taken too long. */
-  patience: number;
 }
 
-/** The patch is not worth it. */
+/** The patch would not be shorter than the new text. */
 class TooLarge extends Error {}
+
+/** Undefined: the new text is shorter than the patch. @rule X-PAT-4 */
+export const diff = (before: string, after: string): string | undefined => {
+  const draft: Draft = { operations: [], room: after.length - "[]".length };
+  try {
+    compare(draft, parseJson(before), parseJson(after), "", 0);
+  } catch (error) {
+    // texts that are nested too deeply for the call stack raise a RangeError
+    if (error instanceof TooLarge || error instanceof RangeError) return undefined;
+    throw error;
+  }
+  return `[${draft.operations.join(",")}]`;
+};
 
 const push = (draft: Draft, operation: string): void => {
   draft.room -= operation.length + 1;
@@ -30,80 +45,58 @@ const push = (draft: Draft, operation: string): void => {
   draft.operations.push(operation);
 };
 
-const withValue = (draft: Draft, op: "add" | "replace", path: string, value: Span): void => {
-  // before the text is put together
-  if (value.end - value.start > draft.room) throw new TooLarge();
-  push(draft, `{"op":"${op}","path":${JSON.stringify(path)},"value":${textOf(value)}}`);
-};
+const put = (draft: Draft, op: "add" | "replace", path: string, value: Json): void =>
+  push(draft, `{"op":"${op}","path":${JSON.stringify(path)},"value":${writeJson(value)}}`);
 
 const remove = (draft: Draft, path: string): void => push(draft, `{"op":"remove","path":${JSON.stringify(path)}}`);
 
 const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/** Undefined: the new text is shorter than the patch, or it would take too long to find out. @rule X-PAT-4 */
-export const diff = (before: string, after: string): string | undefined => {
-  const draft: Draft = {
-    operations: [],
-    room: after.length - "[]".length,
-    patience: (before.length + after.length) * MAX_LOOKED,
-  };
-  try {
-    compare(draft, spanOf(before), spanOf(after), "", 0);
-  } catch (error) {
-    if (error instanceof TooLarge) return undefined;
-    throw error;
-  }
-  return `[${draft.operations.join(",")}]`;
-};
-
-const compare = (draft: Draft, before: Span, after: Span, path: string, depth: number): void => {
-  if (isSame(before, after)) return;
-  const kind = kindOf(after);
-  if (kind === "scalar" || kindOf(before) !== kind || depth >= MAX_DEPTH)
-    return withValue(draft, "replace", path, after);
-  draft.patience -= before.end - before.start + after.end - after.start;
-  if (draft.patience < 0) throw new TooLarge();
+const compare = (draft: Draft, before: Json, after: Json, path: string, depth: number): void => {
   const { room } = draft;
   const { length } = draft.operations;
-  if (kind === "object") compareObjects(draft, before, after, path, depth + 1);
-  else compareLists(draft, before, after, path, depth + 1);
-  if (room - draft.room <= after.end - after.start + path.length + REPLACE_LENGTH) return;
+  if (depth < MAX_DEPTH && isObject(before) && isObject(after)) compareObjects(draft, before, after, path, depth + 1);
+  else if (depth < MAX_DEPTH && isList(before) && isList(after)) compareLists(draft, before, after, path, depth + 1);
+  else return isDeepStrictEqual(before, after) ? undefined : put(draft, "replace", path, after);
+  if (
+    draft.operations.length - length <= 1 ||
+    room - draft.room <= writeJson(after).length + path.length + REPLACE_LENGTH
+  )
+    return;
   // the whole is shorter than what has changed of it
   draft.operations.length = length;
   draft.room = room;
-  withValue(draft, "replace", path, after);
+  put(draft, "replace", path, after);
 };
 
-const compareObjects = (draft: Draft, before: Span, after: Span, path: string, depth: number): void => {
-  const [old, fresh] = [membersOf(before), membersOf(after)];
-  for (const name of old.keys()) if (!fresh.has(name)) remove(draft, `${path}/${escaped(name)}`);
-  for (const [name, value] of fresh) {
-    const known = old.get(name);
+const compareObjects = (draft: Draft, old: JsonObject, fresh: JsonObject, path: string, depth: number): void => {
+  for (const name of Object.keys(old)) if (!Object.hasOwn(fresh, name)) remove(draft, `${path}/${escaped(name)}`);
+  for (const [name, value] of Object.entries(fresh)) {
     const at = `${path}/${escaped(name)}`;
-    if (known === undefined) withValue(draft, "add", at, value);
-    else compare(draft, known, value, at, depth);
+    if (Object.hasOwn(old, name)) compare(draft, old[name] as Json, value, at, depth);
+    else put(draft, "add", at, value);
   }
 };
 
-const compareLists = (draft: Draft, before: Span, after: Span, path: string, depth: number): void => {
-  const [old, fresh] = [itemsOf(before), itemsOf(after)];
+const compareLists = (
+  draft: Draft,
+  old: readonly Json[],
+  fresh: readonly Json[],
+  path: string,
+  depth: number,
+): void => {
   const shorter = Math.min(old.length, fresh.length);
   let from = 0;
-  while (from < shorter && isSame(old[from] as Span, fresh[from] as Span)) from++;
+  while (from < shorter && isDeepStrictEqual(old[from], fresh[from])) from++;
   let same = 0;
-  while (same < shorter - from && isSame(old[old.length - 1 - same] as Span, fresh[fresh.length - 1 - same] as Span))
-    same++;
-  compareRows(draft, old.slice(from, old.length - same), fresh.slice(from, fresh.length - same), {
-    list: after,
-    path,
-    from,
-    depth,
-  });
+  while (same < shorter - from && isDeepStrictEqual(old.at(-1 - same), fresh.at(-1 - same))) same++;
+  const place = { list: fresh, path, from, depth };
+  compareRows(draft, old.slice(from, old.length - same), fresh.slice(from, fresh.length - same), place);
 };
 
 interface Place {
   /** The new list. */
-  readonly list: Span;
+  readonly list: readonly Json[];
   readonly path: string;
   /** Rows of the list before these. */
   readonly from: number;
@@ -111,7 +104,7 @@ interface Place {
 }
 
 /** First rows leave, then from the front rows come and change places, and in the end those that stay are compared. */
-const compareRows = (draft: Draft, old: readonly Span[], fresh: readonly Span[], place: Place): void => {
+const compareRows = (draft: Draft, old: readonly Json[], fresh: readonly Json[], place: Place): void => {
   const { path, from, depth } = place;
   const at = (index: number): string => `${path}/${from + index}`;
   const isOneEach = old.length === 1 && fresh.length === 1;
@@ -119,7 +112,7 @@ const compareRows = (draft: Draft, old: readonly Span[], fresh: readonly Span[],
   const indexOf = new Map(oldKeys.map((key, i) => [key, i]));
   const wanted = new Set(freshKeys);
   const moving = movingOf(freshKeys.flatMap((key) => indexOf.get(key) ?? [])).map((i) => oldKeys[i] as string);
-  if (moving.length > MAX_MOVES) return withValue(draft, "replace", path, place.list);
+  if (moving.length > MAX_MOVES) return put(draft, "replace", path, place.list as Json);
 
   for (let i = old.length - 1; i >= 0; i--) if (!wanted.has(oldKeys[i] as string)) remove(draft, at(i));
   const now = oldKeys.filter((key) => wanted.has(key));
@@ -129,7 +122,7 @@ const compareRows = (draft: Draft, old: readonly Span[], fresh: readonly Span[],
   for (const [i, key] of freshKeys.entries()) {
     while (unplaced.size > 0 && unplaced.has(now[next] ?? "") && now[next] !== key) next++;
     if (!indexOf.has(key)) {
-      withValue(draft, "add", at(next), fresh[i] as Span);
+      put(draft, "add", at(next), fresh[i] as Json);
       if (moving.length > 0) now.splice(next, 0, key);
     } else if (unplaced.delete(key) && now[next] !== key) {
       const stands = now.indexOf(key);
@@ -142,7 +135,7 @@ const compareRows = (draft: Draft, old: readonly Span[], fresh: readonly Span[],
   }
   for (const [i, key] of freshKeys.entries()) {
     const index = indexOf.get(key);
-    if (index !== undefined) compare(draft, old[index] as Span, fresh[i] as Span, at(i), depth);
+    if (index !== undefined) compare(draft, old[index] as Json, fresh[i] as Json, at(i), depth);
   }
 };
 
@@ -164,4 +157,65 @@ const movingOf = (order: readonly number[]): readonly number[] => {
   const staying = new Set<number>();
   for (let i = ends.at(-1); i !== undefined; i = previous[i]) staying.add(order[i] as number);
   return order.filter((value) => !staying.has(value));
+};
+
+// --- which rows of two lists are the same row -----------------------------------------------------------------------
+
+/** One per row, different in all rows of a list. */
+type Keys = readonly string[];
+
+/** Members that may be the key, or half of it: the first ones. */
+const MAX_SINGLE = 8;
+const MAX_PAIRED = 4;
+
+/** By the member, or the two members, in which all rows of each list differ and most rows of both agree; the first of
+ *  several. A primary key is one, if the answer carries it. @rule X-PAT-5 */
+const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [Keys, Keys] => {
+  let found: readonly [Keys, Keys] | undefined;
+  let most = 0;
+  if (before.every(isObject) && after.every(isObject)) {
+    const best = Math.min(before.length, after.length);
+    for (const names of namesToTry(after)) {
+      if (most === best || (names.length > 1 && found !== undefined)) break;
+      const [old, fresh] = [keysOf(before, names), keysOf(after, names)];
+      if (old === undefined || fresh === undefined) continue;
+      const known = new Set(old);
+      const overlap = fresh.filter((key) => known.has(key)).length;
+      if (overlap <= most) continue;
+      most = overlap;
+      found = [old, fresh];
+    }
+  }
+  return found ?? [keysByText(before), keysByText(after)];
+};
+
+const namesToTry = ([first]: readonly JsonObject[]): readonly (readonly string[])[] => {
+  const names = Object.entries(first ?? {}).flatMap(([name, value]) => (isScalar(value) ? [name] : []));
+  const some = names.slice(0, MAX_PAIRED);
+  return [
+    ...names.slice(0, MAX_SINGLE).map((name) => [name]),
+    ...some.flatMap((name, i) => some.slice(i + 1).map((other) => [name, other])),
+  ];
+};
+
+/** Undefined: not all rows have them, or two rows have the same. */
+const keysOf = (rows: readonly JsonObject[], names: readonly string[]): Keys | undefined => {
+  const keys: string[] = [];
+  for (const row of rows) {
+    const values = names.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined));
+    if (values[0] === null || !values.every((value) => value !== undefined && isScalar(value))) return undefined;
+    keys.push(values.map((value) => writeJson(value as Json)).join(","));
+  }
+  return new Set(keys).size === keys.length ? keys : undefined;
+};
+
+/** Rows that have no key are what they consist of; equal ones are counted. */
+const keysByText = (list: readonly Json[]): Keys => {
+  const counts = new Map<string, number>();
+  return list.map((item) => {
+    const text = writeJson(item);
+    const count = counts.get(text) ?? 0;
+    counts.set(text, count + 1);
+    return `${text} ${count}`;
+  });
 };
