@@ -2,9 +2,8 @@
 export { legacyWebsocket } from "./legacy-websocket.ts";
 export { liveDirective } from "./live-directive.ts";
 export { liveQueries } from "./live-queries.ts";
-export { multipart } from "./multipart.ts";
 export { liveTriggers, notifyChanges } from "./notify-changes.ts";
 export { pollChanges } from "./poll-changes.ts";
 export { replicationChanges } from "./replication-changes.ts";
-export { sse } from "./sse.ts";
+export { multipart, sse } from "./http-transports.ts";
 export { websocketTransport } from "./websocket.ts";

@@ -1,15 +1,42 @@
-/** `curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`: live queries over plain HTTP, on both surfaces,
- *  for clients without WebSocket. */
+/** Live queries over plain HTTP, for clients without WebSocket: as Server-Sent Events on both surfaces
+ *  (`curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`), and as the parts of one response of GraphQL, as
+ *  Apollo Client and urql take them (`Accept: multipart/mixed`). @rule G-MP-1 … G-MP-4 */
 import { definePlugin, type Exchange, type PluginContext } from "../../core/index.ts";
 import { watchCredentials, type CredentialWatch } from "./credential-watch.ts";
-import { eventId, eventStream, lastEventId } from "./event-stream.ts";
-import { liveOf, streamsOf, type GraphqlTransport } from "./graphql-stream.ts";
-import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { refuseMissing } from "./live-query.ts";
-import { answerStream } from "./result-stream.ts";
+import {
+  liveOf,
+  streamsOf,
+  type AnswerStream,
+  type GraphqlMessage,
+  type GraphqlTransport,
+  type StreamFormat,
+} from "./streams.ts";
 import type { LivePatcher, LivePatchesService, LiveQuery, LiveResult } from "./api.ts";
 import type { RestHandler, RestLiveService, RestTarget } from "../rest/api.ts";
 import { dbTxEnd } from "../settings.ts";
+
+// --- events ---------------------------------------------------------------------------------------------------------
+
+interface StreamEvent {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: string;
+}
+
+const eventStream: StreamFormat<StreamEvent> = {
+  headers: [["Content-Type", "text/event-stream; charset=utf-8"]],
+  encode: ({ id, event, data }) =>
+    `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`,
+  beat: ":\n\n",
+};
+
+/** Our hashes contain at most one space. */
+const eventId = (hash: string): string => hash.replace(" ", "-");
+
+/** What the client had last, before its connection broke. */
+const lastIdOf = (exchange: Exchange): string | undefined =>
+  /^[\w.-]{1,64}$/.exec(exchange.header("last-event-id") ?? "")?.[0];
 
 /** The client prefers events to everything else. */
 const EVENTS_FIRST = /^text\/event-stream\s*(?:[;,]|$)/i;
@@ -20,42 +47,30 @@ export const sse = definePlugin({
   requires: ["live-queries"],
   before: ["graphql", "rest"],
   apply: (hooks, context) => {
-    const heartbeat = createHeartbeat();
-    context.onClose(heartbeat.close);
-    streamsOf(context).add(createGraphqlEvents(context, heartbeat));
+    const streams = streamsOf(context);
+    streams.add(graphqlEvents);
     const watch = watchCredentials(context);
     hooks.buildRestRoute.tap("sse", (route) => {
       const get = route.methods.get("GET");
       if (route.target.kind !== "relation" || get === undefined) return route;
-      return { ...route, methods: new Map([...route.methods, ["GET", orEvents(context, heartbeat, watch, get)]]) };
+      return { ...route, methods: new Map([...route.methods, ["GET", orEvents(context, streams.answer, watch, get)]]) };
     });
   },
 });
 
-const lastIdOf = (exchange: Exchange): string | undefined => lastEventId(exchange.header("last-event-id"));
-
-// --- GraphQL --------------------------------------------------------------------------------------------------------
-
 /** Events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
-const createGraphqlEvents = (context: PluginContext, heartbeat: Heartbeat): GraphqlTransport => ({
+const graphqlEvents: GraphqlTransport = {
   accepts: EVENTS_FIRST,
   lastHash: lastIdOf,
-  answer: (_exchange, start) =>
-    answerStream({ heartbeat, watchUnread: context.watchUnread }, eventStream, (events) =>
-      start({
-        result: (payload, hash) =>
-          events.offer(() => ({
-            ...(hash === undefined ? {} : { id: eventId(hash) }),
-            event: "next",
-            data: payload(),
-          })),
-        get isSlow() {
-          return events.isSlow;
-        },
-        end: () => events.end({ event: "complete", data: "" }),
-      }),
-    ),
-});
+  format: () => graphqlFormat,
+};
+
+const graphqlFormat: StreamFormat<GraphqlMessage> = {
+  ...eventStream,
+  encode: ({ payload, hash }) =>
+    eventStream.encode({ ...(hash === undefined ? {} : { id: eventId(hash) }), event: "next", data: payload }),
+  end: eventStream.encode({ event: "complete", data: "" }),
+};
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 
@@ -80,7 +95,7 @@ const dataOf = (result: LiveResult, patcher: LivePatcher | undefined): string =>
 
 /** Wraps the handler of GET, for clients that ask for events. */
 const orEvents =
-  (context: PluginContext, heartbeat: Heartbeat, watch: CredentialWatch, get: RestHandler): RestHandler =>
+  (context: PluginContext, answer: AnswerStream, watch: CredentialWatch, get: RestHandler): RestHandler =>
   (asked, target: RestTarget) => {
     if (!EVENTS_FIRST.test(asked.header("accept") ?? "")) return get(asked, target);
     const rest = context.service<RestLiveService>("rest-live");
@@ -95,7 +110,7 @@ const orEvents =
     };
     refuseMissing(source.plan()); // errors in the request get the usual response
     const patcher = patches?.open();
-    return answerStream({ heartbeat, watchUnread: context.watchUnread }, eventStream, (events) => {
+    return answer(eventStream, (events) => {
       const end = (error?: unknown): void =>
         events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) });
       let stop: () => void;
@@ -126,3 +141,44 @@ const orEvents =
       };
     });
   };
+
+// --- parts ----------------------------------------------------------------------------------------------------------
+
+/** Not for answers in pieces, which are not served. */
+const PARTS_FIRST = /^multipart\/mixed(?![^,]*(?:defer|incremental)spec=)\s*(?:[;,]|$)/i;
+const ENCLOSED = /^[^,]*subscriptionspec=/i;
+
+/** Cannot be part of JSON: its strings have no line breaks, and no token begins so. */
+const BOUNDARY = "\r\n--graphql";
+const PART = "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n";
+
+/** Apollo's protocol: each response is the `payload` of a part, and an empty part shows that the server is alive. */
+const enclosed: StreamFormat<GraphqlMessage> = {
+  headers: [["Content-Type", 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"']],
+  start: BOUNDARY,
+  encode: ({ payload }) => `${PART}{"payload":${payload}}${BOUNDARY}`,
+  beat: `${PART}{}${BOUNDARY}`,
+  end: "--\r\n",
+};
+
+/** That of incremental delivery: parts are responses, and say whether there are more. The header of the next part is
+ *  sent at once, so that blanks before its JSON show that the server is alive. */
+const bare: StreamFormat<GraphqlMessage> = {
+  headers: [["Content-Type", 'multipart/mixed;boundary="graphql"']],
+  start: `${BOUNDARY}${PART}`,
+  encode: ({ payload }) => `${payload.slice(0, -1)},"hasNext":true}${BOUNDARY}${PART}`,
+  beat: " ",
+  end: `{"hasNext":false}${BOUNDARY}--\r\n`,
+};
+
+export const multipart = definePlugin({
+  name: "multipart",
+  settings: [dbTxEnd],
+  requires: ["live-queries"],
+  before: ["graphql", "rest"],
+  apply: (_hooks, context) =>
+    streamsOf(context).add({
+      accepts: PARTS_FIRST,
+      format: (exchange) => (ENCLOSED.test(exchange.header("accept") ?? "") ? enclosed : bare),
+    }),
+});

@@ -1,9 +1,11 @@
-/** One operation of GraphQL in a response that stays open: what event streams and multipart have in common. */
+/** Results of one live query in a response that stays open, in whatever format, and the surface of GraphQL that answers
+ *  so. A slow client gets the newest result when it has read the previous one. */
 import {
   isRelApiError,
   RelApiError,
   type Answer,
   type Exchange,
+  type Headers,
   type PluginContext,
   type Surface,
   type Token,
@@ -12,22 +14,120 @@ import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import type { GqlEngine, GqlRequest, GraphqlService, ValidatedDocument } from "../graphql/api.ts";
 import { liveAsked, patcherFor, payloadOf } from "./asked.ts";
 import { watchCredentials } from "./credential-watch.ts";
+import { createHeartbeat } from "./heartbeat.ts";
+
+export interface StreamFormat<Message> {
+  readonly headers: Headers;
+  /** Before everything else. */
+  readonly start?: string;
+  encode(message: Message): string;
+  /** Shows that the server is alive. */
+  readonly beat: string;
+  /** After everything else. */
+  readonly end?: string;
+}
+
+export interface ResultStream<Message> {
+  /** Held back while the client is slow; a newer one replaces it. `make` builds the message when it is sent. */
+  offer(make: () => Message): void;
+  readonly isSlow: boolean;
+  /** Sends the message that was held back, then `last`, then the end. */
+  end(last?: Message): void;
+}
+
+const HEADERS: Headers = [
+  ["Cache-Control", "no-cache, no-transform"],
+  // buffering proxies would delay messages
+  ["X-Accel-Buffering", "no"],
+];
+
+/** Bytes that may wait in the response before the client counts as slow. */
+const MAX_BUFFERED_BYTES = 64 * 1024;
+
+/** `start` gets the stream once the headers are sent; its return value is called once at the end, whichever side
+ *  ends. */
+export type AnswerStream = ReturnType<typeof createAnswer>;
+
+const createAnswer = (context: PluginContext) => {
+  const heartbeat = createHeartbeat();
+  context.onClose(heartbeat.close);
+  return <Message>(format: StreamFormat<Message>, start: (stream: ResultStream<Message>) => () => void): Answer => ({
+    status: 200,
+    headers: [...format.headers, ...HEADERS],
+    stream: (response) => {
+      let waiting: (() => Message) | undefined;
+      let isSlow = false;
+      let isEnded = false;
+      let stop: (() => void) | undefined;
+      const write = (text: string): void => {
+        // beyond the response's buffer, the drain event follows
+        const isRoomLeft = response.write(text);
+        if (isRoomLeft || response.writableLength === 0) return;
+        context.watchUnread(response);
+        if (isSlow || response.writableLength <= MAX_BUFFERED_BYTES) return;
+        isSlow = true;
+        response.once("drain", () => {
+          isSlow = false;
+          const make = waiting;
+          waiting = undefined;
+          if (make !== undefined && !isEnded) write(format.encode(make()));
+        });
+      };
+      if (format.start !== undefined) write(format.start);
+      const beating = {
+        beat: () => {
+          if (!isSlow) write(format.beat);
+        },
+      };
+      heartbeat.join(beating);
+      const ended = (): void => {
+        if (isEnded) return;
+        isEnded = true;
+        heartbeat.leave(beating);
+        stop?.();
+      };
+      response.on("close", ended);
+      // a short message must not wait for the next one
+      response.socket?.setNoDelay(true);
+      stop = start({
+        offer: (make) => {
+          if (isEnded) return;
+          if (isSlow) waiting = make;
+          else write(format.encode(make()));
+        },
+        get isSlow() {
+          return isSlow;
+        },
+        end: (last) => {
+          if (isEnded) return;
+          const newest = waiting;
+          waiting = undefined;
+          if (newest !== undefined) write(format.encode(newest()));
+          if (last !== undefined) write(format.encode(last));
+          if (format.end !== undefined) write(format.end);
+          ended();
+          response.end();
+        },
+      });
+      if (isEnded) stop();
+    },
+  });
+};
+
+// --- GraphQL --------------------------------------------------------------------------------------------------------
 
 const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 
-/** Where results go. */
-export interface GraphqlStream {
-  /** `payload` builds the response when it is sent. `hash`: of a result of a live query. */
-  result(payload: () => string, hash?: string): void;
-  readonly isSlow: boolean;
-  end(): void;
+/** One response of GraphQL. `hash`: of a result of a live query. */
+export interface GraphqlMessage {
+  readonly payload: string;
+  readonly hash?: string;
 }
 
 export interface GraphqlTransport {
   /** What the `Accept` header of its clients is like. */
   readonly accepts: RegExp;
-  /** Calls `start` when the stream is open; what it returns is called when the stream has ended. */
-  answer(exchange: Exchange, start: (stream: GraphqlStream) => () => void): Answer;
+  format(exchange: Exchange): StreamFormat<GraphqlMessage>;
   /** Hash of the result that the client has from before. */
   lastHash?(exchange: Exchange): string | undefined;
 }
@@ -38,20 +138,23 @@ export const liveOf = (context: PluginContext): LiveQueries => {
   return live;
 };
 
-interface GraphqlStreams {
+interface Streams {
+  readonly answer: AnswerStream;
   add(transport: GraphqlTransport): void;
 }
 
-type GraphqlStreamsService = Token<"graphql-streams", GraphqlStreams>;
+type StreamsService = Token<"live-streams", Streams>;
 
-/** The one surface that the plugins of a preset share, made by the first of them: every request passes by it. */
-export const streamsOf = (context: PluginContext): GraphqlStreams => {
-  const known = context.service<GraphqlStreamsService>("graphql-streams");
+/** Shared by the plugins of a preset, and created by the first of them: one heartbeat, and one surface, which every
+ *  request passes. */
+export const streamsOf = (context: PluginContext): Streams => {
+  const known = context.service<StreamsService>("live-streams");
   if (known !== undefined) return known;
   const transports: GraphqlTransport[] = [];
-  context.addSurface(createSurface(context, transports));
-  const streams = { add: (transport: GraphqlTransport) => void transports.push(transport) };
-  context.offer<GraphqlStreamsService>("graphql-streams", streams);
+  const answer = createAnswer(context);
+  context.addSurface(createSurface(context, transports, answer));
+  const streams = { answer, add: (transport: GraphqlTransport) => void transports.push(transport) };
+  context.offer<StreamsService>("live-streams", streams);
   return streams;
 };
 
@@ -69,7 +172,11 @@ const read = async (engine: GqlEngine, exchange: Exchange, text: string): Promis
 
 const NOTHING = (): void => undefined;
 
-const createSurface = (context: PluginContext, transports: readonly GraphqlTransport[]): Surface => {
+const createSurface = (
+  context: PluginContext,
+  transports: readonly GraphqlTransport[],
+  answer: AnswerStream,
+): Surface => {
   const engineOf = (): GqlEngine | undefined => context.service<GraphqlService>("graphql");
   const watch = watchCredentials(context);
 
@@ -77,7 +184,7 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
     engine: GqlEngine,
     exchange: Exchange,
     asked: Asked,
-    stream: GraphqlStream,
+    stream: ResultStream<GraphqlMessage>,
     lastHash: string | undefined,
   ): (() => void) => {
     const { session, path } = exchange;
@@ -86,7 +193,7 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
       ["request.path", path],
     ] as const;
     const finish = (body: string): void => {
-      stream.result(() => body);
+      stream.offer(() => ({ payload: body }));
       stream.end();
     };
     const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
@@ -108,7 +215,7 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
       const stop = live.subscribe(
         live.graphqlSource(engine, request, session, settings),
         {
-          answer: (result) => stream.result(() => payloadOf(result, patcher), result.hash),
+          answer: (result) => stream.offer(() => ({ payload: payloadOf(result, patcher), hash: result.hash })),
           isSlow: () => stream.isSlow,
           end: (error) => (error === undefined ? stream.end() : refuse(error)),
         },
@@ -146,7 +253,7 @@ const createSurface = (context: PluginContext, transports: readonly GraphqlTrans
       if (transport === undefined) throw new Error("matched without a transport");
       const text = (await exchange.body()).toString("utf8");
       const asked = await read(engine, exchange, text);
-      return transport.answer(exchange, (stream) =>
+      return answer(transport.format(exchange), (stream) =>
         run(engine, exchange, asked, stream, transport.lastHash?.(exchange)),
       );
     },
