@@ -3,7 +3,7 @@
 import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
 import { refuseOddHeaders, socketCredentials } from "./credentials.ts";
 import type { LivePatcher, LiveResult } from "./api.ts";
-import { payloadOf } from "./asked.ts";
+import { payloadOf } from "./live-directive.ts";
 import { EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import { encodeFrame, type Outgoing } from "./outbox.ts";

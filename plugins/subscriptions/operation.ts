@@ -1,7 +1,7 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
 import { isRelApiError, RelApiError, type Operation, type Session } from "../../core/index.ts";
 import type { LivePatcher, LiveResult, SocketOperationSignal, Subscriber } from "./api.ts";
-import { liveAsked, patcherFor, type LiveAsked } from "./asked.ts";
+import { liveAsked, patcherFor, type LiveAsked } from "./live-directive.ts";
 import type { Connection } from "./socket-connection.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "../../core/index.ts";
 import type { LiveQueries, LiveQueriesService } from "./api.ts";
 import type { GqlEngine, GqlRequest, GraphqlService, ValidatedDocument } from "../graphql/api.ts";
-import { liveAsked, patcherFor, payloadOf } from "./asked.ts";
+import { liveAsked, patcherFor, payloadOf } from "./live-directive.ts";
 import { watchCredentials } from "./credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 

@@ -5,7 +5,7 @@ import { definePlugin, isRelApiError, type Credentials, type Json, type Session 
 import type { LivePatcher, LiveResult } from "./api.ts";
 import type { CredentialHolder } from "./credential-watch.ts";
 import { refuseOddHeaders, socketCredentials } from "./credentials.ts";
-import { payloadOf } from "./asked.ts";
+import { payloadOf } from "./live-directive.ts";
 import { EXPIRED, forbidden } from "./expiry.ts";
 import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
 import type { Beating } from "./heartbeat.ts";
