@@ -7,7 +7,6 @@ import {
   nameKey,
   type IntrospectContext,
   type Model,
-  type PgType,
   type Pieces,
   type QualifiedName,
   type Relation,
@@ -15,11 +14,10 @@ import {
 } from "../../core/index.ts";
 import { columnNames, primaryKeyOf, relationBuilder, rowTypeBuilder } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
-import type { CatalogRead, Rows } from "./changes.ts";
 import { loadRelations, type ConflictTargetRow, type RelationRow, type Wanted } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
-import { createShare, type Share } from "./share.ts";
+import { createShare } from "./share.ts";
 import { loadTypes, loadUsualTypes } from "./types.ts";
 import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
 
@@ -49,44 +47,23 @@ const wantedOf = (model: Model, { hiddenSchemas }: IntrospectContext): Wanted =>
   return { relations, routines, schemas: hiddenSchemas };
 };
 
-const readAll = async (context: IntrospectContext, wanted: Wanted): Promise<Rows> => ({
-  rows: await loadRelations(context, wanted),
-  kept: new Map(),
-});
-
 /** Five queries, whatever the number of relations, and one more where types are not the usual ones. @rule R-SC-1 */
-export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> =>
-  (await readCatalog(model, context)).model;
-
-/** `before`: what the load before left; "none": it is not needed now, but by the next. */
-export const readCatalog = async (
-  model: Model,
-  context: IntrospectContext,
-  before?: CatalogRead | "none",
-): Promise<{ readonly model: Model; readonly read: CatalogRead | undefined }> => {
+export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
   const wanted = wantedOf(model, context);
   // asked in this order, none behind an answer that it does not need: first what there is most to do with here, while
   // the database works on
-  const rowsOfRelations =
-    before === undefined
-      ? readAll(context, wanted)
-      : import("./changes.ts").then(({ readRows }) => readRows(context, wanted, before));
+  const rowsOfRelations = loadRelations(context, wanted);
   const usualTypes = loadUsualTypes(context);
   const rowsOfRoutines = loadRoutines(context, wanted);
   const serverFacts = loadServer(context, wanted);
   const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
   rolesByName.catch(() => undefined); // it is awaited below
-  const [{ rows: relationRows, order, kept, versions, surroundings }, usual, routineRows] = await Promise.all([
-    rowsOfRelations,
-    usualTypes,
-    rowsOfRoutines,
-  ]);
+  const [relationRows, usual, routineRows] = await Promise.all([rowsOfRelations, usualTypes, rowsOfRoutines]);
   const share = createShare();
-  const typesBefore = before === undefined || before === "none" ? undefined : before.types;
-  const rowTypes = (): Iterable<RelationRow | PgType> => rowTypesAmong(relationRows, kept, typesBefore);
-  const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, kept, routineRows), {
-    oids: rowTypeOids(rowTypes()),
-    make: () => inPieces(buildRowTypes(rowTypes(), share)),
+  const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
+  const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, routineRows), {
+    oids: shownRows.map(({ rowType }) => rowType),
+    make: () => inPieces(eachOf(shownRows, rowTypeBuilder(share))),
   });
 
   const readAcl = createAclReader();
@@ -118,24 +95,12 @@ export const readCatalog = async (
     const origin = origins.get(view.oid)?.get(position);
     return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
   };
-  const rows = namedRows(byOid, kept);
-  const build = relationBuilder({ readAcl, share, traitsOf, types, rows, viewKeyOf, viewTargetsOf, originOf });
-  const built = new Map<number, Relation>();
-  const relations = await inPieces(
-    (function* (): Pieces<Map<string, Relation>> {
-      const byName = new Map<string, Relation>();
-      for (const oid of order ?? byOid.keys()) {
-        yield;
-        const row = byOid.get(oid);
-        if (row?.isPartition === true) continue;
-        const relation = row === undefined ? kept.get(oid) : build(row);
-        if (relation === undefined) throw new Error(`relation ${oid} was neither read nor known`);
-        byName.set(nameKey(relation), relation);
-        if (versions !== undefined) built.set(oid, relation);
-      }
-      return byName;
-    })(),
-  );
+  const build = relationBuilder({ readAcl, share, traitsOf, types, rows: byOid, viewKeyOf, viewTargetsOf, originOf });
+  const relations = new Map<string, Relation>();
+  await eachInPieces(shownRows, (row) => {
+    const relation = build(row);
+    relations.set(nameKey(relation), relation);
+  });
   const routines = await inPieces(eachOf(routineRows, (row) => buildRoutine(row, { readAcl, types })));
 
   const [server, roles] = await Promise.all([serverFacts, rolesByName]);
@@ -144,7 +109,7 @@ export const readCatalog = async (
     if (!known.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
   }
   const part: CatalogPart = { columnOrigins: nameOrigins(origins, byOid) };
-  const loaded: Model = {
+  return {
     ...model,
     schemas: context.schemas,
     schemaComments: new Map(
@@ -164,61 +129,7 @@ export const readCatalog = async (
     serverVersion: server.serverVersion,
     parts: { ...model.parts, [NAME]: part },
   };
-  return {
-    model: loaded,
-    read:
-      versions === undefined || surroundings === undefined
-        ? undefined
-        : { surroundings, versions, relations: built, types },
-  };
 };
-
-/** Row types that are not to be loaded, in the order of the rows; those that stay are as they were, since what they were
- *  made of is. */
-const rowTypesAmong = function* (
-  rows: readonly RelationRow[],
-  kept: ReadonlyMap<number, Relation>,
-  before: Model["types"] | undefined,
-): Generator<RelationRow | PgType> {
-  for (const row of rows) if (!row.isPartition) yield row;
-  for (const { rowType } of kept.values()) {
-    const known = before?.get(rowType);
-    if (known !== undefined) yield known;
-  }
-};
-
-const isRow = (rowType: RelationRow | PgType): rowType is RelationRow => "isPartition" in rowType;
-
-const rowTypeOids = function* (rowTypes: Iterable<RelationRow | PgType>): Generator<number> {
-  for (const each of rowTypes) yield isRow(each) ? each.rowType : each.oid;
-};
-
-const buildRowTypes = function* (rowTypes: Iterable<RelationRow | PgType>, share: Share): Pieces<readonly PgType[]> {
-  const made: PgType[] = [];
-  const build = rowTypeBuilder(share);
-  for (const each of rowTypes) {
-    made.push(isRow(each) ? build(each) : each);
-    yield;
-  }
-  return made;
-};
-
-/** Whose names foreign keys need: of what was read, and of what stays. */
-const namedRows = (
-  rows: ReadonlyMap<number, RelationRow>,
-  kept: ReadonlyMap<number, Relation>,
-): Parameters<typeof relationBuilder>[0]["rows"] => ({
-  get: (oid) => {
-    const relation = rows.has(oid) ? undefined : kept.get(oid);
-    return relation === undefined
-      ? rows.get(oid)
-      : {
-          schema: relation.schema,
-          name: relation.name,
-          columns: relation.columns.map(({ position, name }) => [position, name] as const),
-        };
-  },
-});
 
 const eachOf = function* <From, To>(list: readonly From[], make: (from: From) => To): Pieces<readonly To[]> {
   const made: To[] = [];
@@ -229,18 +140,13 @@ const eachOf = function* <From, To>(list: readonly From[], make: (from: From) =>
   return made;
 };
 
-const typesIn = function* (
-  relations: readonly RelationRow[],
-  kept: ReadonlyMap<number, Relation>,
-  routines: readonly RoutineRow[],
-): Generator<number> {
+const typesIn = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {
   const seen = new Set<RelationRow["columns"]>();
   for (const { columns } of relations) {
     if (seen.has(columns)) continue;
     seen.add(columns);
     for (const [, , type] of columns ?? []) yield type;
   }
-  for (const { columns } of kept.values()) for (const { type } of columns) yield type;
   for (const { types, resultType } of routines) {
     yield* types;
     yield resultType;
@@ -291,15 +197,5 @@ const groupRoutines = (routines: readonly Routine[]): ReadonlyMap<string, readon
 
 export const catalogIntrospection = definePlugin({
   name: NAME,
-  apply: (hooks) => {
-    let isFirst = true;
-    let before: CatalogRead | undefined;
-    hooks.introspect.tapPromise(NAME, async (model, context) => {
-      // who starts does not wait for what only reloads need
-      const { model: loaded, read } = await readCatalog(model, context, isFirst ? undefined : (before ?? "none"));
-      isFirst = false;
-      before = read;
-      return loaded;
-    });
-  },
+  apply: (hooks) => hooks.introspect.tapPromise(NAME, loadCatalog),
 });

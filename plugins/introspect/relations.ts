@@ -251,7 +251,7 @@ inconclusive (oid) as (
 /** `with …`: `own`, the relations of the exposed and the wanted schemas, and `chosen`, with those of hidden ones that a view reads, a
  *  foreign key of an exposed one leads to or comes from, or a routine names by row type. Partitions come only as what a
  *  view reads. @rule R-PATH-4 R-REL-2 R-REL-4 */
-export const withChosen = (context: IntrospectContext, wanted: Wanted): Sql => {
+const withChosen = (context: IntrospectContext, wanted: Wanted): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE},
 ${RULED},
@@ -320,21 +320,21 @@ chosen (oid) as (
 };
 
 /** Which of the chosen. */
-export const isLoaded = sql`relation.relkind in ('r', 'v', 'm', 'f', 'p')
+const isLoaded = sql`relation.relkind in ('r', 'v', 'm', 'f', 'p')
   and (relation.oid in (select own.oid from own) or schema.nspname <> 'information_schema' and schema.nspname !~ '^pg_')`;
 
 /** What `Relation.plain` comes from. */
-export const PLAIN = sql`case
+const PLAIN = sql`case
     when relation.relkind not in ('r', 'p') or relation.relrowsecurity or relation.oid in (select remote.oid from remote) then null
     when relation.oid in (select coded.oid from coded) then 'read'
     else 'write'
   end`;
 
 /** What `Relation.mayHideNulls` comes from. */
-export const HIDES_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
+const HIDES_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
 
 /** What `Relation.rules` comes from. */
-export const RULES = sql`(
+const RULES = sql`(
     select pg_catalog.json_object_agg(events.event, events.effect order by events.event)
     from (
       select case ruled.event when '2' then 'update' when '3' then 'insert' else 'delete' end as event,
@@ -346,16 +346,12 @@ export const RULES = sql`(
   )`;
 
 /** What `Relation.takesNoConflict` comes from. */
-export const TAKES_NO_CONFLICT = sql`relation.oid in (select inconclusive.oid from inconclusive)`;
+const TAKES_NO_CONFLICT = sql`relation.oid in (select inconclusive.oid from inconclusive)`;
 
 type RowAsSent = Omit<RelationRow, "columns"> & { readonly columns: string | null };
 
-/** Loads the chosen relations. `reread`: a query for oids; only those. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
-export const loadRelations = async (
-  context: IntrospectContext,
-  wanted: Wanted,
-  reread?: Sql,
-): Promise<readonly RelationRow[]> => {
+/** Loads the chosen relations. @rule R-SC-1 R-SC-2 R-OPT-3 R-OPT-4 */
+export const loadRelations = async (context: IntrospectContext, wanted: Wanted): Promise<readonly RelationRow[]> => {
   const sent = await context.query<RowAsSent>(sql`
 ${withChosen(context, wanted)},
 lineage (oid, parent, distance) as (
@@ -505,7 +501,7 @@ from (
   from chosen
   join pg_catalog.pg_class relation on relation.oid = chosen.oid
   join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
-  where ${isLoaded} ${reread === undefined ? sql`` : sql`and relation.oid in (${reread})`}
+  where ${isLoaded}
   order by schema.nspname, relation.relname
   offset 0
 ) relation

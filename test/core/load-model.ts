@@ -41,7 +41,7 @@ const PLUGINS: readonly Plugin[] = [catalogIntrospection, relationships, compute
 export const load = (settings?: LoadSettings): Promise<Loaded> => createLoad()(settings);
 
 /** A process: what it loads later may build on what it loaded before. One read-only transaction, empty search path. */
-export const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
+const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
   const { hooks } = guardHooks(createHooks());
   for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never); // these taps use nothing of the plugin context
   return (settings = {}) => loadWith(hooks, settings);
