@@ -2,12 +2,20 @@
 import type { Column, ForeignKey, PgType, Relation, UniqueKey } from "../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
 import { DELETE, INSERT, UPDATE, type ColumnRow, type ConflictTargetRow, type RelationRow } from "./relations.ts";
-import { exact, once, type Share } from "./share.ts";
 import { characterLength, type DomainTraits } from "./types.ts";
+
+/** What is made of an object, made once: relations with the same columns have one list of rows. */
+const once = <From extends object, To>(make: (from: From) => To): ((from: From) => To) => {
+  const made = new WeakMap<From, { readonly made: To }>();
+  return (from) => {
+    let found = made.get(from);
+    if (found === undefined) made.set(from, (found = { made: make(from) }));
+    return found.made;
+  };
+};
 
 export interface RelationParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
-  readonly share: Share;
   readonly traitsOf: (type: number) => DomainTraits;
   readonly types: ReadonlyMap<number, PgType>;
   /** All by oid, for the targets of keys. */
@@ -29,31 +37,28 @@ export const relationBuilder = (parts: RelationParts): ((row: RelationRow) => Re
 
 /** The relation of the model, without relationships. */
 const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: ColumnsOf): Relation => {
-  const { share } = parts;
   const keys = row.keys ?? [];
   const rows = row.columns ?? NO_COLUMNS;
   const columns = row.kind === "view" || row.comments !== null ? buildColumns(rows, parts, row) : columnsOf(rows);
   const names = columnNames(row);
   const nameAll = (positions: readonly number[]): readonly string[] =>
-    share.list(positions.map((position) => share.text(names.get(position) ?? "")));
+    positions.map((position) => names.get(position) ?? "");
   const primary = row.kind === "view" || row.kind === "materialized" ? parts.viewKeyOf(row) : primaryKeyOf(row);
   const targets = row.kind === "view" ? parts.viewTargetsOf(row) : (row.conflictTargets ?? []);
   return {
-    schema: share.text(row.schema),
+    schema: row.schema,
     name: row.name,
     oid: row.oid,
     kind: row.kind,
     rowType: row.rowType,
     ...(row.ancestorTypes !== null && { ancestorTypes: row.ancestorTypes }),
-    owner: share.text(row.owner),
+    owner: row.owner,
     acl: parts.readAcl(row.acl, "relation"),
     comment: row.comments?.[0],
     columns,
     primaryKey: nameAll(primary),
-    uniqueKeys: exact(
-      keys.flatMap(([kind, name, positions]): readonly UniqueKey[] =>
-        kind === "f" ? [] : [{ name, columns: nameAll(positions), isPrimary: kind === "p" }],
-      ),
+    uniqueKeys: keys.flatMap(([kind, name, positions]): readonly UniqueKey[] =>
+      kind === "f" ? [] : [{ name, columns: nameAll(positions), isPrimary: kind === "p" }],
     ),
     ...(targets.length > 0 && {
       conflictTargets: targets.map(([positions, expressions, predicate]) => ({
@@ -62,28 +67,24 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
         ...(predicate !== null && { predicate }),
       })),
     }),
-    foreignKeys: exact(
-      keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
-        const other = kind === "f" ? parts.rows.get(target) : undefined;
-        if (other === undefined) return [];
-        const otherNames = columnNames(other);
-        return [
-          {
-            name,
-            columns: nameAll(positions),
-            target: share.name({ schema: share.text(other.schema), name: other.name }),
-            targetColumns: share.list(
-              (targetPositions ?? []).map((position) => share.text(otherNames.get(position) ?? "")),
-            ),
-          },
-        ];
-      }),
-    ),
-    writable: share.writable({
+    foreignKeys: keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
+      const other = kind === "f" ? parts.rows.get(target) : undefined;
+      if (other === undefined) return [];
+      const otherNames = columnNames(other);
+      return [
+        {
+          name,
+          columns: nameAll(positions),
+          target: { schema: other.schema, name: other.name },
+          targetColumns: (targetPositions ?? []).map((position) => otherNames.get(position) ?? ""),
+        },
+      ];
+    }),
+    writable: {
       insert: (row.writable & INSERT) !== 0,
       update: (row.writable & UPDATE) !== 0,
       delete: (row.writable & DELETE) !== 0,
-    }),
+    },
     hasRowSecurity: row.hasRowSecurity,
     ...(row.plain !== null && { plain: row.plain }),
     ...(row.mayHideNulls && { mayHideNulls: true }),
@@ -95,7 +96,7 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
 
 /** `own`: the relation, if it is a view or has comments. */
 const buildColumns = (rows: readonly ColumnRow[], parts: RelationParts, own?: RelationRow): readonly Column[] =>
-  parts.share.list(rows.map((row) => parts.share.column(buildColumn(row, parts, own))));
+  rows.map((row) => buildColumn(row, parts, own));
 
 /** @rule R-SC-2 */
 const ownDefault = (
@@ -118,12 +119,12 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
   const [, , , , , , , baseIdentity, isBaseGenerated = false] = origin ?? [];
   const ownOrOfDomain = ownDefault(column, parts);
   return {
-    name: parts.share.text(name),
+    name,
     position,
     type,
-    sqlType: parts.share.text(sqlType),
+    sqlType,
     notNull: notNull || (traits?.notNull ?? false),
-    default: ownOrOfDomain === undefined ? undefined : parts.share.text(ownOrOfDomain),
+    default: ownOrOfDomain,
     ...(baseDefault === undefined ? {} : { baseDefault }),
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,
@@ -157,20 +158,18 @@ export const primaryKeyOf = (row: RelationRow): readonly number[] =>
   row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
 
 /** The row types, whose attributes are the columns. */
-export const rowTypeBuilder = (share: Share): ((row: RelationRow) => PgType) => {
-  const attributesOf = once((rows: readonly ColumnRow[]) =>
-    share.list(rows.map(([, name, type]) => share.attribute({ name: share.text(name), type }))),
-  );
-  return (row) => buildRowType(row, share, attributesOf(row.columns ?? NO_COLUMNS));
+export const rowTypeBuilder = (): ((row: RelationRow) => PgType) => {
+  const attributesOf = once((rows: readonly ColumnRow[]) => rows.map(([, name, type]) => ({ name, type })));
+  return (row) => buildRowType(row, attributesOf(row.columns ?? NO_COLUMNS));
 };
 
-const buildRowType = (row: RelationRow, share: Share, attributes: PgType["attributes"]): PgType => ({
+const buildRowType = (row: RelationRow, attributes: PgType["attributes"]): PgType => ({
   oid: row.rowType,
-  schema: share.text(row.schema),
+  schema: row.schema,
   name: row.name,
   sqlName: row.rowSqlName,
   kind: "composite",
   category: "C",
   attributes,
-  relation: share.name({ schema: share.text(row.schema), name: row.name }),
+  relation: { schema: row.schema, name: row.name },
 });

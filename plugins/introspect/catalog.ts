@@ -17,7 +17,6 @@ import { createAclReader, loadRoles } from "./privileges.ts";
 import { loadRelations, type ConflictTargetRow, type RelationRow, type Wanted } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
-import { createShare } from "./share.ts";
 import { loadTypes, loadUsualTypes } from "./types.ts";
 import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
 
@@ -59,11 +58,10 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
   const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
   rolesByName.catch(() => undefined); // it is awaited below
   const [relationRows, usual, routineRows] = await Promise.all([rowsOfRelations, usualTypes, rowsOfRoutines]);
-  const share = createShare();
   const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
   const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, routineRows), {
     oids: shownRows.map(({ rowType }) => rowType),
-    make: () => inPieces(eachOf(shownRows, rowTypeBuilder(share))),
+    make: () => inPieces(eachOf(shownRows, rowTypeBuilder())),
   });
 
   const readAcl = createAclReader();
@@ -95,7 +93,7 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     const origin = origins.get(view.oid)?.get(position);
     return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
   };
-  const build = relationBuilder({ readAcl, share, traitsOf, types, rows: byOid, viewKeyOf, viewTargetsOf, originOf });
+  const build = relationBuilder({ readAcl, traitsOf, types, rows: byOid, viewKeyOf, viewTargetsOf, originOf });
   const relations = new Map<string, Relation>();
   await eachInPieces(shownRows, (row) => {
     const relation = build(row);

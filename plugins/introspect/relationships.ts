@@ -12,7 +12,6 @@ import {
   type Relationship,
 } from "../../core/index.ts";
 import { columnOriginsOf, type ColumnOrigins } from "./catalog.ts";
-import { createShare, exact, type Share } from "./share.ts";
 
 /** A foreign key between two relations, each the table of the constraint or a view that shows the key. */
 interface Link {
@@ -45,8 +44,7 @@ const derivedRelationships = function* (
   schemas: readonly string[],
 ): Pieces<ReadonlyMap<string, readonly Relationship[]>> {
   const exposed = new Set(schemas);
-  const share = createShare();
-  const links = yield* deriveLinks(relations, origins, exposed, share);
+  const links = yield* deriveLinks(relations, origins, exposed);
   const bySource = new Map<string, Relationship[]>();
   const add = (relationship: Relationship): void => {
     const key = nameKey(relationship.source);
@@ -55,7 +53,7 @@ const derivedRelationships = function* (
     else list.push(relationship);
   };
   for (const link of links) {
-    for (const relationship of bothWays(link, share)) add(relationship);
+    for (const relationship of bothWays(link)) add(relationship);
     yield;
   }
   for (const relationship of throughJunctions(links, exposed)) {
@@ -73,7 +71,6 @@ const deriveLinks = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   exposed: ReadonlySet<string>,
-  share: Share,
 ): Pieces<readonly Link[]> {
   const showingViews = indexViews(relations, origins, exposed);
   const links: Link[] = [];
@@ -86,9 +83,7 @@ const deriveLinks = function* (
       const far: Showing = { relation: target, columns: key.targetColumns };
       const isUnique = source.uniqueKeys.some((unique) => isSameSet(unique.columns, key.columns));
       const link = (a: Showing, b: Showing, isThroughView: boolean): void => {
-        const columns = share.list(
-          a.columns.map((column, i): ColumnPair => share.list([column, b.columns[i] ?? ""] as const)),
-        );
+        const columns = a.columns.map((column, i): ColumnPair => [column, b.columns[i] ?? ""]);
         links.push({
           key,
           constraint: key.name,
@@ -147,10 +142,10 @@ const combine = (choices: readonly (readonly string[])[]): readonly (readonly st
     [[]],
   );
 
-const bothWays = (link: Link, share: Share): readonly [Relationship, Relationship] => {
+const bothWays = (link: Link): readonly [Relationship, Relationship] => {
   const { constraint, source, target, columns, isUnique, isThroughView } = link;
   const suffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
-  const back = share.list(columns.map(([own, far]): ColumnPair => share.list([far, own] as const)));
+  const back = columns.map(([own, far]): ColumnPair => [far, own]);
   return [
     {
       id: `${constraint}>${label(target, source)}${suffix(columns)}`,
@@ -277,7 +272,7 @@ const related = function* (
     const found = bySource.get(key);
     made.set(
       key,
-      found === undefined ? relation : { ...relation, relationships: exact([...relation.relationships, ...found]) },
+      found === undefined ? relation : { ...relation, relationships: [...relation.relationships, ...found] },
     );
     yield;
   }
