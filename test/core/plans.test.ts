@@ -1,8 +1,7 @@
-/** What PostgreSQL makes of the statements: docs/reference/statements.md. The tables are those of
- *  `npm run bench:statements`, with fewer rows. */
+/** What PostgreSQL makes of the statements: docs/reference/statements.md. */
 import { describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
-import { statementsSchema } from "../bench/statements-data.ts";
+import { statementsSchema } from "../support/statements-data.ts";
 import { lastStatement } from "../plus/last-statement.ts";
 import { capabilities, forGraphql, startApi, type RequestParts } from "../support/api.ts";
 

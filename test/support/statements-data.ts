@@ -1,5 +1,5 @@
-/** The database of `npm run bench:statements`: a shop with a million customers, purchases and items. Everything follows
- *  from the row's number, so that two machines have the same rows. */
+/** The database of the tests of plans: a shop with customers, purchases and items. Everything follows from the row's
+ *  number, so that two machines have the same rows. */
 
 /** Another text makes another database. */
 export const statementsSchema = (million: number): string => `
