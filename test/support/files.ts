@@ -32,7 +32,6 @@ const NO_DATABASE = new Set([
   "core/walk",
   "core/without",
   "core/words",
-  "observability/grafana-model",
   "pages/links",
   "production/faults",
 ]);
