@@ -124,5 +124,5 @@ export {
 } from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createKept, type Kept } from "./http/kept.ts";
-export { createLineWriter, fieldsLogger, levelOf, lowestLogged, REQUEST } from "./kernel/logger.ts";
+export { fieldsLogger, lowestLogged } from "./kernel/logger.ts";
 export type { Signal } from "./kernel/signals.ts";

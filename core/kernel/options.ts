@@ -17,9 +17,6 @@ export interface Logger {
   access(line: string, status: number): void;
   /** The same as fields (X-LOG-1). Absent: requests are logged as lines. */
   readonly request?: ((fields: Readonly<Record<string, unknown>>, status: number) => void) | undefined;
-  /** Instead of `request`, for a logger that writes several lines together: the fields are made when it asks for them,
-   *  soon. */
-  readonly requestLater?: ((fields: () => Readonly<Record<string, unknown>>, status: number) => void) | undefined;
 }
 
 type WithFields = (fields: object, message: string) => void;

@@ -4,18 +4,10 @@ import { addressOf } from "./request-fields.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-let stampSecond = 0;
-let stamp = "";
-
-/** `21/Nov/2026:14:31:02 +0000`, made once a second. */
+/** `21/Nov/2026:14:31:02 +0000` */
 const timeStamp = (): string => {
-  const second = Math.floor(Date.now() / 1000);
-  if (second !== stampSecond) {
-    const iso = new Date(second * 1000).toISOString();
-    stamp = `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
-    stampSecond = second;
-  }
-  return stamp;
+  const iso = new Date().toISOString();
+  return `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
 };
 
 const quoted = (text: string | undefined): string => (text === undefined ? '""' : JSON.stringify(text));

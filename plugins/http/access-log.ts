@@ -16,12 +16,11 @@ export const accessLog = definePlugin({
     const lowest = ownLogger === undefined ? lowestLogged(logLevel) : 0;
     const { request: toFields } = logger;
     if (toFields !== undefined && lowest < Infinity) {
-      const { requestLater = (made, status) => toFields(made(), status) } = logger;
       const fields = createRequestFields(context);
       context.addStep({
         name: "access-log",
         after: (exchange, done) => {
-          if (!exchange.isUnlogged && done.status >= lowest) requestLater(fields.of(exchange, done), done.status);
+          if (!exchange.isUnlogged && done.status >= lowest) toFields(fields.of(exchange, done), done.status);
         },
       });
       context.onSignal<SocketOperationSignal>("socket-operation", (operation) => {
