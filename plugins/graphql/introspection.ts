@@ -1,16 +1,14 @@
 /** `{ __schema { types { name } } }`: the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
 import { definePlugin, type Pieces, type Token } from "../../core/index.ts";
-import type { GqlRootName } from "./aside.ts";
 import { directivesOf } from "./introspected/directives.ts";
 import { createCollector, type Collector, type Selected } from "./introspected/selected.ts";
 import { createSlabs, type Slabs } from "./introspected/slabs.ts";
 import { sortedInPieces } from "./introspected/sorted.ts";
-import { typesTableByTable } from "./introspected/table-by-table.ts";
 import { createWriters } from "./introspected/writers.ts";
 import { eachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
-import { gqlTypeFacts, type Parts, type RoleSchema } from "./parts.ts";
+import { gqlTypeFacts, type GqlRootName, type Parts, type RoleSchema } from "./parts.ts";
 
 export type IntrospectionToken = Token<"graphql-introspection", IntrospectionService>;
 
@@ -59,14 +57,9 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     return parts;
   };
 
+  /** Each is written when it is found, while its fields are there, and they stand in the order of their names. */
   const allTypes = function* (nodes: readonly FieldNode[]): Parts {
     const of = type(nodes);
-    const tableByTable = schema.asides && (yield* typesTableByTable(schema.asides, of));
-    yield* tableByTable === undefined ? typeByType(of) : tableByTable();
-  };
-
-  /** Each is written when it is found, while its fields are there, and they stand in the order of their names. */
-  const typeByType = function* (of: ReturnType<typeof type>): Parts {
     const whole = yield* schema.whole();
     if (whole.hasInterfaces) known = yield* typesOf(whole);
     const slabs = createSlabs();

@@ -49,7 +49,6 @@ import type {
   OpenExchange,
   Program,
 } from "../../core/index.ts";
-import type { GqlAsides } from "./aside.ts";
 import type { Directives } from "./directives.ts";
 import type { GqlArgumentName, GqlRootKind, GqlScope } from "./part-kinds.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
@@ -411,6 +410,8 @@ export interface GqlRowsField {
   readonly change: (read: Read, context: GqlSelectionContext) => Read;
 }
 
+export type GqlRootName = "query" | "mutation" | "subscription";
+
 /** What fields are built from. Types are cached by name; undefined: the role has no such type, or its name is taken
  *  (G-NAM-3). */
 export interface GqlBuild {
@@ -497,11 +498,9 @@ export interface RoleSchema {
   readonly directives: Directives;
   /** JSON text of one meta field; `variables` coerced. The document has been checked. */
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
-  /** The same types with all fields of the roots: costs the whole schema. Made aside, so not the very objects that
+  /** The same types with all fields of the roots: costs the whole schema. Made apart, so not the very objects that
    *  `query` leads to. */
   whole(): Pieces<RoleSchema>;
-  /** Where the text of all types can be put together table by table. */
-  readonly asides: GqlAsides<GqlBuild> | undefined;
   /** `<rel>` and column names back to GraphQL, for messages. */
   columnName(relation: Relation, column: string): string;
 }

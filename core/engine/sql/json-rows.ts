@@ -37,7 +37,7 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
   });
   const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output }, place);
   const from = sql`(${rows.sql}) as ${ident(row)}`;
-  // a spread may give a column with an empty name
+  // an embed of columns may give one with an empty name
   if (oddNames.size === 0 && !rows.keys.includes(""))
     return { from, element: sql`${ident(row)}.*`, object: sql`row_to_json(${ident(row)}.*)` };
   const object = buildObject(

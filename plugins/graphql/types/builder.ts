@@ -19,15 +19,13 @@ import {
   type RelApiHooks,
   type ResolvedOptions,
 } from "../../../core/index.ts";
-import type { GqlAside, GqlAsides, GqlRootName, GqlStandIns } from "../aside.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
-import { inNameOrder } from "./fields.ts";
 import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
 import { isLegalName, namespaceRoot } from "./names.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./shapes.ts";
-import { ownTypesFor, type OwnTypes } from "./own-types.ts";
+import { ownTypesFor } from "./own-types.ts";
 import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./tap.ts";
@@ -41,6 +39,7 @@ import {
   type GqlEnumSpec,
   type GqlFieldContext,
   type GqlFields,
+  type GqlRootName,
   type GqlTypeSpec,
   type GqlVariant,
   type RoleSchema,
@@ -63,8 +62,6 @@ export interface SchemaParts {
   readonly introspect: (schema: RoleSchema) => RoleSchema["introspect"];
   /** What another surface makes of the types. */
   readonly variant: GqlVariant | undefined;
-  /** In place of tables, where text is made of them that holds for others too. */
-  readonly standIns?: GqlStandIns;
 }
 
 const NO_QUERIES =
@@ -103,7 +100,6 @@ export interface PreparableSchema extends RoleSchema {
   usedTables(): ReadonlySet<string>;
   /** Makes the fields of their rows: a table to which many others refer has many. */
   openTables(keys: Iterable<string>): Pieces<void>;
-  readonly aside: GqlAside<GqlBuild>;
 }
 
 const ROOTS = {
@@ -165,7 +161,6 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     oneOf,
     made: new Map(),
     interfacesOf: variant?.interfaces && ((spec) => variant.interfaces?.(contextOf(spec)) ?? []),
-    inOrder: parts.standIns?.inOrder ?? inNameOrder,
   };
 
   /** Cached by name. An invalid name, or one that belongs to another type or table, yields no type. */
@@ -206,7 +201,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
           name: spec.name,
           description: spec.description,
           extensions: { [GQL_EXTENSION]: { scope: "enum", ...(spec.relation && { relation: spec.relation }) } },
-          values: () => enumValues(spec, fieldSource.inOrder),
+          values: () => enumValues(spec),
         }),
     );
 
@@ -248,10 +243,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const isAboveRowSecurity =
     (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
 
-  const { standIns } = parts;
   /** Fewer tables while a root is prepared. */
-  let visible: GqlBuild["source"] =
-    standIns === undefined ? source : { ...source, tables: standIns.tables, functions: standIns.functions };
+  let visible: GqlBuild["source"] = source;
   const build: GqlBuild = {
     get schema() {
       return schema;
@@ -260,7 +253,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       return visible;
     },
     view,
-    table: standIns?.tableOf ?? ((relation) => source.tableOf.get(nameKey(relation))),
+    table: (relation) => source.tableOf.get(nameKey(relation)),
     rights: (table) => {
       let rights = rightsOf.get(table);
       if (rights === undefined) {
@@ -360,7 +353,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   let query: GraphQLObjectType | undefined;
   let mutation: GraphQLObjectType | undefined | null = null;
   let subscription: GraphQLObjectType | undefined | null = null;
-  /** Roots of a large schema take many megabytes: those with all fields are made aside for introspection, and forgotten
+  /** Roots of a large schema take many megabytes: those with all fields are made apart for introspection, and forgotten
    *  after it. */
   let whole: WeakRef<RoleSchema> | undefined;
 
@@ -389,19 +382,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     whole: function* () {
       const known = whole?.deref();
       if (known !== undefined) return known;
-      const aside = buildRoleSchema(parts);
-      yield* aside.prepare(rootNames(parts));
-      whole = new WeakRef(aside);
-      return aside;
-    },
-    get asides() {
-      const { namingConvention, namespace } = source.customization;
-      if (!isSplit || namingConvention === "graphql-default" || namespace !== undefined) return undefined;
-      return asidesOf(parts, ownTypes);
-    },
-    aside: {
-      build,
-      root: (name) => objectType(ROOTS[name], fieldSource, builder.fieldsOf(contextOf(ROOTS[name]))),
+      const all = buildRoleSchema(parts);
+      yield* all.prepare(rootNames(parts));
+      whole = new WeakRef(all);
+      return all;
     },
     isWhole: !isSplit,
     usedRoots: () => [
@@ -437,31 +421,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   return schema;
 };
 
-/** Names that a table has reserved are seen in order alone: whoever asks for one first has it. @rule G-NAM-3 */
-const asidesOf = (parts: SchemaParts, ownTypes: OwnTypes): GqlAsides<GqlBuild> => ({
-  roots: rootNames(parts),
-  get isAmbiguous() {
-    return ownTypes.hasReserved();
-  },
-  owners: function* () {
-    const { tables, names } = parts.source;
-    for (const table of tables) yield [names.typeName(table.word), table];
-  },
-  make: (standIns) => {
-    const { view } = parts;
-    if (standIns === undefined) return buildRoleSchema(parts).aside;
-    const rights: GqlRoleAccess["rights"] = (table) => view.rights(standIns.realOf(table));
-    return buildRoleSchema({ ...parts, standIns, view: { ...view, rights } }).aside;
-  },
-});
-
-const enumValues = (spec: GqlEnumSpec, inOrder: FieldSource["inOrder"]) => {
+const enumValues = (spec: GqlEnumSpec) => {
   const entries = new Map(
     spec
       .values()
       .map(({ name, value, description, part }) => [name, { value, description, extensions: withPart(part) }]),
   );
-  return Object.fromEntries(inOrder([...entries.keys()]).map((name) => [name, entries.get(name) ?? {}]));
+  return Object.fromEntries([...entries.keys()].sort().map((name) => [name, entries.get(name) ?? {}]));
 };
 
 /** Types whose values have a special form, with the function that produces it. @rule G-TYP-22 G-TYP-23 */

@@ -108,23 +108,18 @@ class InputField extends Field implements GraphQLInputField {
   }
 }
 
-export type NameOrder = (names: string[]) => readonly string[];
-
-/** @rule G-INT-2 */
-export const inNameOrder: NameOrder = (names) => names.sort();
-
+/** In the order of names. @rule G-INT-2 */
 const mapOf = <Member>(
   fields: GqlFields,
-  inOrder: NameOrder,
   make: (name: string, field: GqlField) => Member,
 ): Readonly<Record<string, Member>> => {
   const map = Object.create(null) as Record<string, Member>;
-  for (const name of inOrder(Object.keys(fields))) map[name] = make(name, fields[name]!); // one of its keys
+  for (const name of Object.keys(fields).sort()) map[name] = make(name, fields[name]!); // one of its keys
   return map;
 };
 
-export const makeOutputFields = (fields: GqlFields, inOrder: NameOrder): GraphQLFieldMap<unknown, unknown> =>
-  mapOf<GraphQLField<unknown, unknown>>(fields, inOrder, (name, field) => new OutputField(name, field));
+export const makeOutputFields = (fields: GqlFields): GraphQLFieldMap<unknown, unknown> =>
+  mapOf<GraphQLField<unknown, unknown>>(fields, (name, field) => new OutputField(name, field));
 
-export const makeInputFields = (fields: GqlFields, inOrder: NameOrder): GraphQLInputFieldMap =>
-  mapOf<GraphQLInputField>(fields, inOrder, (name, field) => new InputField(name, field));
+export const makeInputFields = (fields: GqlFields): GraphQLInputFieldMap =>
+  mapOf<GraphQLInputField>(fields, (name, field) => new InputField(name, field));

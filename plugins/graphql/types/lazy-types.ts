@@ -10,7 +10,7 @@ import {
   type GraphQLInterfaceType,
   type GraphQLNamedType,
 } from "graphql";
-import { makeInputFields, makeOutputFields, type NameOrder } from "./fields.ts";
+import { makeInputFields, makeOutputFields } from "./fields.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../parts.ts";
 
@@ -22,7 +22,6 @@ export interface FieldSource {
   readonly interfacesOf?: ((spec: GqlTypeSpec) => readonly GraphQLInterfaceType[]) | undefined;
   /** What another type built from the same fields. */
   readonly made: Map<GqlFields, unknown>;
-  readonly inOrder: NameOrder;
 }
 
 /** Scopes whose types often share all fields with another type: `avg` and `stddev` have the same. */
@@ -38,7 +37,7 @@ type FieldOf<FieldMap> = FieldMap[keyof FieldMap];
 /** A class whose objects are types of graphql-js by their prototype. */
 const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
   prototype: object,
-  make: (fields: GqlFields, inOrder: NameOrder) => FieldMap,
+  make: (fields: GqlFields) => FieldMap,
 ) => {
   class LazyType {
     readonly name: string;
@@ -66,9 +65,9 @@ const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
         const fields = this.#given ?? source.fieldsOf(spec);
         if (SHARING.has(spec.scope)) {
           this.#fields = source.made.get(fields) as FieldMap | undefined; // made by this class
-          if (this.#fields === undefined) source.made.set(fields, (this.#fields = make(fields, source.inOrder)));
+          if (this.#fields === undefined) source.made.set(fields, (this.#fields = make(fields)));
         } else {
-          this.#fields = make(fields, source.inOrder);
+          this.#fields = make(fields);
         }
         this.#given = undefined;
         this.#some = undefined;
@@ -87,7 +86,7 @@ const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
       const isOpen = this.#given === undefined && this.#fields === undefined;
       const one = isOpen ? this.#source.oneOf(this[GQL_EXTENSION] as GqlTypeSpec, name) : undefined; // as it was given
       if (one === undefined) return this.getFields()[name] as FieldOf<FieldMap> | undefined; // what maps have
-      const field = make(one, this.#source.inOrder)[name] as FieldOf<FieldMap> | undefined;
+      const field = make(one)[name] as FieldOf<FieldMap> | undefined;
       if (field !== undefined) (this.#some ??= new Map()).set(name, field);
       return field;
     }

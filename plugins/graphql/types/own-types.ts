@@ -15,8 +15,6 @@ interface Owner {
 
 export interface OwnTypes {
   get(name: string): Owner | undefined;
-  /** Some name is another's than that of a row type. */
-  hasReserved(): boolean;
 }
 
 /** What may stand between a table's name and the suffix of a generated type: `album_max_order_by` could belong to
@@ -40,7 +38,7 @@ const listed = function* ({ tables, names }: Catalog, inner: RegExp): Pieces<Own
     if (!words.has(inner.exec(table.word.text)?.[1] ?? "")) continue;
     for (const scope of OWN_SCOPES) own.set(names.typeName(table.word, scope), { table, scope });
   }
-  return { get: (name) => own.get(name), hasReserved: () => own.size > tables.length };
+  return { get: (name) => own.get(name) };
 };
 
 /** The same from the words of the tables, by taking names apart. */
@@ -69,7 +67,6 @@ const byWords = (
       if (row === undefined || reserved === undefined) return (row ?? reserved)?.[1];
       return row[0] > reserved[0] ? row[1] : reserved[1];
     },
-    hasReserved: () => tables.some(({ word }) => isInner(word.text)),
   };
 };
 
