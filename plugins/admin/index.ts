@@ -1,7 +1,13 @@
 /** `GET :3001/ready`: liveness, readiness, metrics, live queries, the model and the settings on a separate listener. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { definePlugin, sql, type Plugin, type PluginContext } from "../../core/index.ts";
-import { encodeConfig } from "./config.ts";
+import {
+  definePlugin,
+  sql,
+  type Plugin,
+  type PluginContext,
+  type ResolvedOptions,
+  type Setting,
+} from "../../core/index.ts";
 import { livePage } from "./live-page.ts";
 import type { MetricsService } from "../metrics/api.ts";
 import { encodeModel } from "./schema-cache.ts";
@@ -24,6 +30,30 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
+
+// --- settings --------------------------------------------------------------------------------------------------------
+
+/** Options that are not settings, or too large for a line. */
+const NO_SETTING = new Set(["database", "logger", "settings", "metadata"]);
+
+/** `dbPool` is `db-pool`. */
+const settingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+const settingText = (setting: unknown): string =>
+  Array.isArray(setting) ? JSON.stringify(setting.join(",")) : JSON.stringify(setting);
+
+/** One line per setting: `db-pool = 10`. */
+const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): string => {
+  // an option that no plugin declares may hold anything
+  const isShown = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
+  return Object.entries({ ...options, ...options.settings })
+    .filter(([name, setting]) => setting !== undefined && !NO_SETTING.has(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, setting]) => `${settingName(name)} = ${isShown.has(name) ? settingText(setting) : '"***"'}\n`)
+    .join("");
+};
+
+// --- endpoints -------------------------------------------------------------------------------------------------------
 
 type Endpoint = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
 

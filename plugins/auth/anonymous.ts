@@ -1,9 +1,25 @@
 /** No credential: `GET /vessels` runs as the anonymous role, where one is configured. */
-import { definePlugin, Stage, type Session } from "../../core/index.ts";
-import type { TakenCredentialsService } from "./api.ts";
-import { credentialMissing, takenCredentials } from "./missing.ts";
+import {
+  definePlugin,
+  Stage,
+  type Credentials,
+  type PluginContext,
+  type RelApiError,
+  type Session,
+} from "../../core/index.ts";
+import type { TakenCredentials, TakenCredentialsService } from "./api.ts";
+import { isAdminSecretSet } from "./session-header.ts";
 import { callerSettings } from "./settings.ts";
 import { anonRole } from "../settings.ts";
+
+const takenCredentials = ({ options, registry }: PluginContext): TakenCredentials => ({
+  takesTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",
+  takesAdminSecret: isAdminSecretSet(options),
+});
+
+/** Undefined: the words of core. @rule G-AUTH-7 G-AUTH-8 G-AUTH-9 R-AUT-10 */
+const credentialMissing = (context: PluginContext, credentials: Pick<Credentials, "rules">): RelApiError | undefined =>
+  credentials.rules?.missing?.(takenCredentials(context));
 
 /** @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8 G-AUTH-9 */
 export const anonymous = definePlugin({

@@ -1,11 +1,21 @@
 /** The `x-session-*` claims of a token, wherever the configuration has them, and what they make of roles and variables.
  *  */
 import { isNestedDeeper, type Json } from "../../core/index.ts";
-import { readClaimPath } from "./claim-path.ts";
 import { exactJson, isText, parseExact, textOf } from "./exact-json.ts";
 import { isJsonObject, type JsonObject } from "./keys.ts";
 import { sessionName } from "./session-header.ts";
 import type { ClaimsPlace, MappedClaim, TokenConfiguration } from "./token-settings.ts";
+
+/** The value at the keys, outermost first; undefined: there is none. @rule G-AUTH-11 */
+export const readClaimPath = (from: Json, keys: readonly string[]): Json | undefined => {
+  let at: Json | undefined = from;
+  for (const key of keys) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
+    if (Array.isArray(at) && !/^\d+$/.test(key)) return undefined;
+    at = (at as Readonly<Record<string, Json>>)[key]; // arrays are objects with indexes for keys
+  }
+  return at;
+};
 
 /** By lower-case name with the prefix `x-session-`. */
 export type SessionClaims = ReadonlyMap<string, Json>;

@@ -3,12 +3,36 @@ import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, typ
 import { definePlugin, type Pieces, type Token } from "../../core/index.ts";
 import { directivesOf } from "./introspected/directives.ts";
 import { createCollector, type Collector, type Selected } from "./introspected/selected.ts";
-import { createSlabs, type Slabs } from "./introspected/slabs.ts";
 import { sortedInPieces } from "./introspected/sorted.ts";
 import { createWriters } from "./introspected/writers.ts";
 import { eachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
 import { gqlTypeFacts, type GqlRootName, type Parts, type RoleSchema } from "./parts.ts";
+
+const SLAB_BYTES = 512 * 1024;
+const MAX_BYTES_PER_CHARACTER = 3;
+
+interface Slabs {
+  write(text: string): Buffer;
+}
+
+/** Many short texts as bytes, outside of the heap: to join so many strings takes ten times as long. */
+const createSlabs = (): Slabs => {
+  let slab = Buffer.alloc(0);
+  let at = 0;
+  return {
+    write: (text) => {
+      const most = text.length * MAX_BYTES_PER_CHARACTER;
+      if (at + most > slab.length) {
+        slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, most));
+        at = 0;
+      }
+      const from = at;
+      at += slab.write(text, at);
+      return slab.subarray(from, at);
+    },
+  };
+};
 
 export type IntrospectionToken = Token<"graphql-introspection", IntrospectionService>;
 

@@ -12,7 +12,7 @@ import { createHooks } from "../../core/hooks.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
 import { resolveOptions, settingsOf } from "../../core/kernel/resolve-options.ts";
 import type { JwtSecret } from "../../plugins/auth/settings.ts";
-import { readClaimPath } from "../../plugins/auth/claim-path.ts";
+import { readClaimPath } from "../../plugins/auth/claims.ts";
 import { exactJson, parseExact, textOf } from "../../plugins/auth/exact-json.ts";
 import { parseRoleClaimKey } from "../../plugins/auth/json-path.ts";
 import { jwtTokens } from "../../plugins/auth/jwt-tokens.ts";

@@ -1,14 +1,15 @@
 /** Root fields of mutations: a step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
-import { planDelete } from "./delete.ts";
+import type { Predicate, Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
 import { openStep, type Planner } from "./planner.ts";
-import { planReadField } from "./query.ts";
-import { eachSelection, subselection, type Selected } from "./selection.ts";
+import { planKey, planReadField } from "./query.ts";
+import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 import { planUpdate, planUpdateMany } from "./update.ts";
 import { isCall, planCall, type Made } from "./made.ts";
 import { planCustomField } from "./custom-root.ts";
-import type { StepTemplate } from "./writes.ts";
+import { nameOf, narrowed, planWhere } from "./where.ts";
+import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 import type { GqlOutput } from "../operations.ts";
 
 /** Adds the steps of a root (or namespace); returns where their results go. */
@@ -67,4 +68,18 @@ const planField = (planner: Planner, selected: Selected, made: Made): GqlOutput 
       return { bundle: steps.push({ planned: { plan, envelope: {} }, sources: own.sources, path: "$" }) - 1 };
     }
   }
+};
+
+/** `delete_T`, `delete_T_by_pk`. @rule G-DEL-1 G-DEL-2 G-DEL-3 */
+const planDelete = (planner: Planner, selected: Selected, relation: Relation): StepTemplate => {
+  const isOne = selected.part?.kind === "delete-by-pk";
+  let where: Predicate | undefined;
+  if (isOne) where = planKey(planner, selected);
+  else {
+    eachArgument(planner, selected, ({ part, input, place, path }) => {
+      if (part?.kind === "argument" && part.name === "where") where = narrowed(planWhere(planner, input, place, path));
+    });
+  }
+  const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
+  return writeStep(planner, { kind: "delete", from: nameOf(relation), ...(where && { where }) }, answer, "$");
 };
