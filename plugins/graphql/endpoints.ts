@@ -19,7 +19,7 @@ import { credentialRules } from "./credential-rules.ts";
 import { invalidJson, parseFailed } from "./errors.ts";
 import { compressed } from "./compressed.ts";
 import { json, NOT_FOUND, subscriptionOverHttp, type AnyExchange, runOptionsOf } from "./http.ts";
-import { createLongAnswers, type LongAnswers } from "./long-answers.ts";
+import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
 import { isObject, type JsonObject } from "./request.ts";
 
@@ -186,12 +186,10 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       const operation = document.bind(variables);
       exchange.planned = operation.plans;
       exchange.mark("plan");
-      const run = (long?: LongAnswers): Promise<string> => {
-        const options = { ...runOptionsOf(exchange, context), longBody: long?.options.longBody };
+      const whole = await longAnswers.run((long) => {
+        const options = { ...runOptionsOf(exchange, context), longBody: long?.longBody };
         return engine.run(operation, session, isReading ? { ...options, access: "read only" } : options);
-      };
-      const data = await run(longAnswers);
-      const whole = data === "{}" ? await longAnswers.taken(exchange, run) : data;
+      });
       exchange.mark("transaction");
       return typeof whole === "string"
         ? await compressed(exchange, json(exchange, 200, whole))

@@ -146,12 +146,12 @@ export const createEngine = (
       } = {},
     ) => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, { onGone, exchange });
-      if (operation.isIntrospecting && packedBody !== undefined && exchange !== undefined) {
+      if (operation.isIntrospecting && packedBody !== undefined) {
         const packed = await write.body(operation.outputs);
         if (packed !== undefined) {
-          packedBody(packed, exchange);
+          packedBody(packed);
           operation.keep();
-          return "{}";
+          return "";
         }
       }
       const written = operation.isIntrospecting ? { outputs: await write.texts(operation.outputs) } : operation;
@@ -199,7 +199,7 @@ export const createEngine = (
             throw isRelApiError(error) && error.code === QUERY_CANCELED ? inEffect.timeExceeded(seconds) : error;
           }));
       operation.keep();
-      if (isTaken) return "{}";
+      if (isTaken) return "";
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =
         operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, { onGone, exchange });

@@ -17,7 +17,7 @@ import { invalidJson } from "./errors.ts";
 import { compressed } from "./compressed.ts";
 import { AFTER_DATA, BEFORE_DATA, json, statusFor, subscriptionOverHttp, runOptionsOf } from "./http.ts";
 import { formOfErrors, isMalformed, negotiated, refuseOddExtensions } from "./over-http.ts";
-import { createLongAnswers, type LongAnswers } from "./long-answers.ts";
+import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
 
@@ -90,13 +90,9 @@ const createSurface = (context: PluginContext): Surface => {
       const operation = document.bind(request.variables);
       exchange.planned = operation.plans;
       exchange.mark("plan");
-      const run = (long?: LongAnswers): Promise<string> =>
-        engine.run(operation, exchange.session, {
-          ...runOptionsOf(exchange, context, long?.options),
-          access: "read only",
-        });
-      const data = await run(longAnswers);
-      const whole = data === "{}" ? await longAnswers.taken(exchange, run) : data;
+      const whole = await longAnswers.run((long) =>
+        engine.run(operation, exchange.session, { ...runOptionsOf(exchange, context, long), access: "read only" }),
+      );
       exchange.mark("transaction");
       return typeof whole === "string"
         ? await compressed(exchange, json(exchange, 200, `${BEFORE_DATA}${whole}${AFTER_DATA}`, PRIVATE, form))

@@ -19,7 +19,7 @@ import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { DIALECT, formOfErrors, isMalformed, negotiated, refuseOtherBody, statusIn, type Form } from "./over-http.ts";
-import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
+import { createLongAnswers, type LongAnswer, type LongRunOptions } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
 import type { MetadataProblem } from "../metadata/api.ts";
@@ -88,10 +88,9 @@ const endOf = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit
 export const runOptionsOf = (
   exchange: Exchange,
   { options, requestSettings }: PluginContext,
-  long?: Pick<GqlRunOptions, "longBody" | "packedBody">,
+  long?: LongRunOptions,
 ): GqlRunOptions => ({
-  longBody: long?.longBody, // to copy all of `long` takes longer than all the rest
-  packedBody: long?.packedBody,
+  ...long,
   requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onGone(listener),
@@ -140,15 +139,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
       exchange.mark("plan");
+      const run = (long?: LongRunOptions): Promise<string> =>
+        engine.run(operation, exchange.session, runOptionsOf(exchange, context, long));
       // those of a batch are put together as text
-      const options = runOptionsOf(exchange, context, sender === exchange ? longAnswers.options : undefined);
-      const data = await engine.run(operation, exchange.session, options);
-      const whole =
-        data === "{}"
-          ? await longAnswers.taken(exchange, () =>
-              engine.run(operation, exchange.session, runOptionsOf(exchange, context)),
-            )
-          : data;
+      const whole = await (sender === exchange ? longAnswers.run(run) : run());
       exchange.mark("transaction");
       if (typeof whole === "string") return [`${BEFORE_DATA}${whole}${AFTER_DATA}`, OK];
       posted.long = whole;

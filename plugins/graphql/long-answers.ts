@@ -17,62 +17,61 @@ interface Around {
 /** A row whose body is still to come, or a whole body. */
 export type LongAnswer = { readonly row: ResultRow; readonly around: Around } | Buffer | PackedBody;
 
+/** Takes the body of a run in place of its text. */
+export type LongRunOptions = Pick<GqlRunOptions, "longBody" | "packedBody">;
+
 export interface LongAnswers {
-  /** For runs whose exchange is answered with nothing else. */
-  readonly options: Pick<GqlRunOptions, "longBody" | "packedBody">;
-  /** What was taken in place of a `data` that has come as `{}`. `again`: runs the operation once more, for one that was
-   *  lost on its way. */
-  taken(exchange: Exchange, again: () => Promise<string>): Promise<LongAnswer | string>;
+  /** Runs an operation whose exchange is answered with nothing else: the text of `data`, or the answer with all of it.
+   *  It runs once more, with a text, where a long body was lost on its way. */
+  run(operation: (long: LongRunOptions | undefined) => Promise<string>): Promise<LongAnswer | string>;
   /** `answer`: status and headers. */
   answer(exchange: Exchange, answer: Answer, long: LongAnswer): Promise<Answer> | Answer;
 }
 
 /** `before`, `after`: what is written around `data`. @rule R-STR-7 */
 export const createLongAnswers = (context: PluginContext, before: string, after: string): LongAnswers => {
-  const answers = new WeakMap<object, Promise<LongAnswer | undefined>>();
   let streamed: StreamedAnswers | undefined;
   context.onModel(() => {
     streamed = context.service<StreamedAnswersService>("streamed-answers");
-    longBody.aboveBytes = Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES);
   });
 
-  const hold = (exchange: object, bytes: number, around: Around): ValueTaker => {
+  /** `answered`: called with the whole body, or with undefined if it was lost. */
+  const hold = (bytes: number, around: Around, answered: (whole: Buffer | undefined) => void): ValueTaker => {
     const whole = Buffer.allocUnsafeSlow(around.before.length + bytes + around.after.length);
     let at = around.before.copy(whole);
     around.after.copy(whole, at + bytes);
-    const { promise, settle } = settled<Buffer | undefined>();
-    answers.set(exchange, promise);
     return {
       write: (chunk) => {
         at += chunk.copy(whole, at);
         return true;
       },
-      end: () => settle(whole),
-      fail: () => settle(undefined), // after its end nothing changes
+      end: () => answered(whole),
+      fail: () => answered(undefined), // after its end nothing changes
     };
-  };
-  const longBody: GqlLongBody & { aboveBytes: number } = {
-    aboveBytes: LONG_BYTES,
-    take: (row, body, beforeBody, afterBody) => {
-      const { bytes, execution } = body;
-      const { exchange } = execution;
-      if (exchange === undefined) return undefined;
-      const around = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
-      const taker = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.take(row, body) : undefined;
-      if (taker === undefined) return bytes > LONG_BYTES ? hold(exchange, bytes, around) : undefined;
-      answers.set(exchange, Promise.resolve({ row, around }));
-      return taker;
-    },
   };
 
   return {
-    options: {
-      longBody,
-      packedBody: (body, exchange) => answers.set(exchange, Promise.resolve(body)),
-    },
-    taken: async (exchange, again) => {
-      const answer = answers.get(exchange);
-      return answer === undefined ? "{}" : ((await answer) ?? again());
+    run: async (operation) => {
+      let taken: Promise<LongAnswer | undefined> | undefined;
+      const longBody: GqlLongBody = {
+        aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
+        take: (row, body, beforeBody, afterBody) => {
+          const { bytes } = body;
+          const around = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
+          const taker = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.take(row, body) : undefined;
+          if (taker !== undefined) taken = Promise.resolve({ row, around });
+          if (taker !== undefined || bytes <= LONG_BYTES) return taker;
+          let answered: (whole: Buffer | undefined) => void = () => undefined;
+          taken = new Promise((resolve) => (answered = resolve));
+          return hold(bytes, around, answered);
+        },
+      };
+      const packedBody = (body: PackedBody): void => {
+        taken = Promise.resolve(body);
+      };
+      const text = await operation({ longBody, packedBody });
+      const answer = taken as Promise<LongAnswer | undefined> | undefined; // set by the callbacks above
+      return answer === undefined ? text : ((await answer) ?? operation(undefined));
     },
     answer: async (exchange, answer, long) => {
       const mayZip = acceptsGzip(exchange);
@@ -86,10 +85,4 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
       return mayZip ? { ...gzipped(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };
     },
   };
-};
-
-const settled = <Value>(): { readonly promise: Promise<Value>; readonly settle: (value: Value) => void } => {
-  let settle: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((resolve) => (settle = resolve));
-  return { promise, settle };
 };

@@ -149,7 +149,7 @@ export interface GqlEngine {
   /** The document, from the cache if possible; a promise while that which the first one needs of all tables is made in
    *  pieces. `sender`: absent where nobody asks anew. @throws RelApiError @rule R-SC-12 */
   prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
-  /** Runs it; the text of the `data` object. @throws RelApiError */
+  /** Runs it; the text of the `data` object, empty where the options took it. @throws RelApiError */
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
   /** The text of the `data` object from the bodies of the steps, and the texts of the calls. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
@@ -177,10 +177,10 @@ export interface GqlLongBody extends Pick<LongBody, "aboveBytes"> {
 
 /** Options of one run of an operation. */
 export interface GqlRunOptions extends Pick<Execution, "exchange" | "requestSettings"> {
-  /** Takes a body that is all of `data`, or its one member, which is `{}` then. */
+  /** Takes a body that is all of `data`, or its one member. */
   readonly longBody?: GqlLongBody | undefined;
   /** The same of a whole answer that is there already. */
-  readonly packedBody?: (body: PackedBody, exchange: object) => void;
+  readonly packedBody?: (body: PackedBody) => void;
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
   /** Of writes; commit unless given. @rule G-TX-6 */
