@@ -55,13 +55,22 @@ export const openEmbedded = async (loadScript?: string) => {
   };
 };
 
-/** All pages of a file share it: their transactions are rolled back. */
 let demo: ReturnType<typeof openEmbedded> | undefined;
+
+/** The demo database of a test file. Its pages share it, because their transactions are rolled back. */
+const openDemo = (): ReturnType<typeof openEmbedded> => {
+  if (demo === undefined) {
+    demo = openEmbedded();
+    // the next file of this process needs one of its own: this one is closed
+    atFileEnd(async () => void (demo = undefined));
+  }
+  return demo;
+};
 
 /** The database that the page is about: the demo, or one in which the SQL of the page is run. */
 const openPageDatabase = async (page: string, blocks: readonly Block[], isDemo: boolean) => {
   if (isDemo) {
-    const { query, options } = await (demo ??= openEmbedded());
+    const { query, options } = await openDemo();
     return { query, options: { anonRole: "anon", ...options } };
   }
   const script = blocks.flatMap(({ language, text }) => (language === "sql" ? [text] : [])).join("\n");
