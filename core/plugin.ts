@@ -284,8 +284,8 @@ export interface Execution {
 /** A read that may have its transaction together with others. */
 export interface CoalescedRead {
   readonly execution: Execution;
-  /** Only reads of the same frame may run together. */
-  readonly frame: object;
+  /** Only reads with the same key may run together. */
+  readonly key: string;
 }
 
 /** What became of reads that ran together. */

@@ -114,7 +114,7 @@ interface Root {
   top: Branch | Entry | undefined;
 }
 
-/** What a branch or a value costs beside its strings. */
+/** What a branch or a value costs beside its strings. A branch is counted with the value that it was made for. */
 const BYTES_PER_STEP = 500;
 
 /** Values that depend on more answers are not cached: finding them would cost as much as computing them. */
@@ -213,11 +213,12 @@ export const createCaches = (
       if (branch === undefined) {
         branch = { question, next: new Map(), parent, answer };
         set(branch);
+        size += BYTES_PER_STEP + bytesOfKey(answer);
       }
       parent = branch as Branch; // a value has no question, so it cannot be reached here
       answer = key;
-      size += BYTES_PER_STEP + bytesOfKey(key);
     }
+    size += bytesOfKey(answer);
     const known = next();
     if (known?.question !== undefined) return disagree(known);
     if (known !== undefined) return; // another request was faster

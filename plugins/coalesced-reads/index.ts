@@ -17,7 +17,7 @@ type Rows = readonly ResultRow[];
 
 /** What the reads of one run should cost together, in milliseconds. */
 const RUN_MS = 1;
-/** So many runs of a frame are on their way, beside those that the network holds, before others have to be full. */
+/** So many runs of a key are on their way, beside those that the network holds, before others have to be full. */
 const MIN_RUNS = 2;
 /** One that takes longer is broken up. */
 const PATIENCE_MS = 25;
@@ -99,7 +99,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The reads of one frame. */
+/** The reads of one key. */
 interface Line {
   readonly waiting: Waiting[];
   /** Starts as many runs as those who wait fill, or are enough to begin with. */
@@ -113,6 +113,7 @@ const createLine = (
   yardstick: Yardstick,
   alone: PluginContext["execute"],
   { options, counters }: PluginContext,
+  close: () => void,
 ): Line => {
   const { maxCoalescedReads: maxCount } = options;
   const waiting: Waiting[] = [];
@@ -168,6 +169,7 @@ const createLine = (
       }
     }
     if (count > 1) counters.add("coalesced-reads", count);
+    if (running === 0 && waiting.length === 0) close();
   };
 
   const start = (): void => {
@@ -198,7 +200,7 @@ export const coalescedReads = definePlugin({
       maxCharacters: Math.min(MAX_CHARACTERS, maxResultBytes / MAX_BYTES / maxCoalescedReads),
     };
     const paces = new WeakMap<Program, Pace>();
-    const lines = new WeakMap<object, Line>();
+    const lines = new Map<string, Line>();
     let due: Line[] = [];
     const startAll = (): void => {
       const all = due;
@@ -234,8 +236,10 @@ export const coalescedReads = definePlugin({
           if (!pace.isShort) return measured(execution, pace);
           const read = coalescer.ready(execution);
           if (read === undefined) return next(execution);
-          let line = lines.get(read.frame);
-          if (line === undefined) lines.set(read.frame, (line = createLine(coalescer, yardstick, next, context)));
+          const { key } = read;
+          let line = lines.get(key);
+          if (line === undefined)
+            lines.set(key, (line = createLine(coalescer, yardstick, next, context, () => lines.delete(key))));
           return new Promise((resolve, reject) => {
             line.waiting.push({ read, pace, resolve, reject });
             if (line.isDue) return;

@@ -1,28 +1,19 @@
-/** Reads of several requests in one round trip and one transaction. Why they may: each is proven to run no code of users
- *  (R-TX-10), so that it cannot tell in whose company it runs; nothing is set for it but what the frame says and the
- *  database role, of which the frame is made too; and each says with its answer whether the proof, which was made when
- *  the schema was loaded, still holds: PostgreSQL looks as it reads. What does not succeed is left to run by itself: it
- *  has no effect, so that it may run twice. */
-import { membersOf, type Ask, type Cache, type Caches } from "../../kernel/cache.ts";
+/** Reads of several requests in one round trip and one transaction. They may run together for these reasons. Each is
+ *  proven to run no user code (R-TX-10), so it cannot tell what runs beside it. The settings in front of them, the
+ *  database role among them, are the same to the byte. The proof was made when the schema was loaded, and each read says
+ *  with its answer whether it still holds. A read that does not succeed runs again by itself, since it has no effect. */
 import { isRelApiError } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/signals.ts";
 import type { CoalescedRead, CoalescedRun, Coalescer, Execution } from "../../plugin.ts";
-import type { Current } from "../current.ts";
-import { relationOf, type Model, type Relation } from "../model/model.ts";
-import { ident, literal, toStatement } from "../sql/fragment.ts";
-import type { Program } from "../sql/program.ts";
 import type { Connection } from "./connection.ts";
 import { isFatal, isTimedOut, isUnreachable } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
 import { settle, type createBatchPlanner } from "./prepared.ts";
 import { Ran } from "./results.ts";
-import { ownedName } from "./statements.ts";
 import { mergeRows, type Sending, type Transaction, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
 interface Parts {
-  readonly caches: Caches;
-  readonly current: Current;
   readonly primary: Pool;
   readonly hasReplicas: boolean;
   readonly transactions: Transactions;
@@ -41,86 +32,28 @@ interface ReadyRead extends CoalescedRead {
 }
 
 const NOTHING: CoalescedRun = { rows: [], failedAt: 0, isBroken: false, tookMs: 0 };
-const SENDING: Sending = { prepares: true, sharing: undefined };
-
-/** A table as the proof wants it (R-TX-10), of `schema.name` where it is certain which part is which. */
-const tableNamed = (model: Model, text: string): Relation | undefined => {
-  const found: Relation[] = [];
-  for (let dot = text.indexOf("."); dot !== -1; dot = text.indexOf(".", dot + 1)) {
-    const relation = relationOf(model, { schema: text.slice(0, dot), name: text.slice(dot + 1) });
-    if (relation !== undefined) found.push(relation);
-  }
-  const [only, ...others] = found;
-  // what is proven with the model before need not be with this one
-  return others.length === 0 && only?.plain !== undefined ? only : undefined;
-};
-
-/** The statement with one more column: whether row policies have begun to count for one of its tables, or its name is
- *  another relation's by now. Undefined: not all are known as tables. */
-const doubting = (text: string, { relations }: Program, model: Model): string | undefined => {
-  const tables = [...relations].map((each) => tableNamed(model, each));
-  if (!tables.every((table) => table !== undefined)) return undefined;
-  const doubts = tables.map(({ schema, name, oid }) => {
-    const named = `${toStatement(literal(toStatement(ident(schema, name)).text)).text}::pg_catalog.regclass`;
-    return `pg_catalog.row_security_active(${named}) or ${named}::pg_catalog.oid operator(pg_catalog.<>) ${oid}::pg_catalog.oid`;
-  });
-  return `select _read.*, ${doubts.length === 0 ? "false" : doubts.join(" or ")} from (${text}) as _read`;
-};
-
-interface TextSource {
-  readonly program: Program;
-  /** In force, whatever the program was made of. */
-  readonly model: Model;
-  readonly role: string | undefined;
-}
-
-type Text = Pick<WireStatement, "text" | "name">;
-
-const ofText = membersOf<TextSource>();
-const PROGRAM = ofText("program");
-const MODEL = ofText("model");
-const ROLE = ofText("role");
-
-/** Null: it has no company. */
-const makeText = (ask: Ask<TextSource>): Text | null => {
-  const program = ask(PROGRAM);
-  const [only, ...others] = program.statements;
-  if (only === undefined || others.length > 0 || only.isMultiRow === true) return null;
-  const text = doubting(only.text, program, ask(MODEL));
-  return text === undefined ? null : { text, name: ownedName(text, ask(ROLE)) };
-};
-
-const BYTES_PER_TEXT = 100;
+const SENDING: Sending = { prepares: true, sharing: undefined, isCoalesced: true };
 
 /** @rule R-TX-17 */
 export const createCoalescer = (parts: Parts): Coalescer => {
-  const { caches, current, primary, hasReplicas, transactions, planBatch, prepares, ran, logStatement } = parts;
-  const texts: Cache<TextSource, Text | null> = caches.create({
-    name: "coalesced statements",
-    make: makeText,
-    bytesOf: (made) => BYTES_PER_TEXT + (made?.text.length ?? 0) * 2,
-  });
-
+  const { primary, hasReplicas, transactions, planBatch, prepares, ran, logStatement } = parts;
   const ready = (execution: Execution): ReadyRead | undefined => {
-    const program = execution.programs[0]?.program;
-    const { model } = current;
-    if (program === undefined || model === undefined || !prepares || primary.sharing !== undefined) return undefined;
+    const [only, ...others] = execution.programs;
+    if (only?.program.isProven !== true || others.length > 0 || execution.access !== "read only") return undefined;
+    if (!prepares || primary.sharing !== undefined) return undefined;
     if (hasReplicas && execution.mayUseReplica === true) return undefined;
-    const own = texts.take({ program, model, role: execution.session.databaseRole });
-    if (own === null) return undefined;
     let transaction: Transaction;
     try {
-      transaction = transactions.build(execution, SENDING, false, true);
+      transaction = transactions.build(execution, SENDING);
     } catch {
       return undefined;
     }
-    const { statements, frame } = transaction;
+    const { statements, coalescingKey: key } = transaction;
     const [settings, statement] = statements;
-    if (frame === undefined || settings === undefined || statement === undefined) return undefined;
-    const { text, name } = own;
-    const doubt = program.statements[0]?.columns.length ?? 0;
+    if (key === undefined || settings === undefined || statement === undefined) return undefined;
+    const doubt = only.program.statements[0]?.columns.length ?? 0;
     const heard = ran.isHeard ? new Ran(execution) : undefined;
-    return { execution, frame, settings, statement: { text, name, values: statement.values }, doubt, heard };
+    return { execution, key, settings, statement, doubt, heard };
   };
 
   return {

@@ -326,8 +326,6 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     coalescer: async () => {
       const { createCoalescer } = await import("./coalescer.ts");
       return createCoalescer({
-        caches: parts.caches,
-        current,
         primary,
         hasReplicas: replicas !== undefined,
         transactions,

@@ -12,7 +12,8 @@ import { settle, UNKNOWN_ROLE, type createBatchPlanner } from "./prepared.ts";
 import { pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { sharingOf } from "./sharing.ts";
 import { beginText, plain, ROLLBACK } from "./statements.ts";
-import { COMMITTED, mergeRows, ROLLED_BACK, type Transactions } from "./transaction.ts";
+import { COMMITTED, ROLLED_BACK } from "./transaction-template.ts";
+import { mergeRows, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
 interface Parts {
@@ -90,7 +91,7 @@ export const createTogether =
       if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection is there
       const isRead = execution.access === "read only";
       const isUndone = execution.end === "rollback";
-      const { statements, offset } = transactions.build(execution, { prepares: false, sharing }, true);
+      const { statements, offset } = transactions.build(execution, { prepares: false, sharing, isNested: true });
       const before = [
         ...AS_LOGIN,
         ...(connection.backend.hasNoJit ? [WITHOUT_JIT] : []),
