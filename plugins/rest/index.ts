@@ -64,7 +64,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
   const readParameters = hooks.use<ReadParameters>("readParameters");
   const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
-  const { routeOf, methodsOf } = createRoutes(hooks, context.caches, { relation, routine: new Map(), root: new Map() });
+  const routeOf = createRoutes(hooks, { relation, routine: new Map(), root: new Map() });
   let streamed: readonly [StreamedAnswers | undefined] | undefined;
   const rest: Rest = {
     context,
@@ -79,7 +79,6 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     hints: () => (context.options.compatMode ? undefined : context.service<HintsService>("rest-hints")),
     streamed: () => (streamed ??= [streamedAnswers(context)])[0],
     routeOf,
-    methodsOf,
     wayOf: createWays(context, routeOf),
     parse: (source) => parse(source),
   };

@@ -123,7 +123,7 @@ const describedSchemas = (name: string, build: Build): CacheSpec<Described, Desc
       place: ask(PLACE),
       hasSecurity,
       version: VERSION,
-      methodsOf: (target) => rest.methodsOf(model, schema, target),
+      methodsOf: (target) => rest.routeOf(model, schema, target).methods,
     };
     return { pieces: () => textOf(build(input, rest)) };
   },

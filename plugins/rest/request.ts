@@ -204,10 +204,8 @@ export interface Rest {
   hints(): Hints | undefined;
   /** What takes long bodies, if a plugin does. */
   streamed(): StreamedAnswers | undefined;
-  /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. Cached per model. */
+  /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
-  /** Of the route, for descriptions: looked at once and not kept. */
-  methodsOf(model: Model, schema: string, target: RestTarget): RestRoute["methods"];
   /** Where a request leads, by method, path and profile. Kept. @throws RelApiError `path-invalid`, `root-disabled`,
    *  `schema-not-exposed` */
   wayOf(exchange: Exchange): Way;

@@ -1,15 +1,5 @@
 /** Which methods answer for a target: the surface's own, and what `buildRestRoute` taps make of them. */
-import type {
-  Answer,
-  Ask,
-  Caches,
-  Model,
-  PluginContext,
-  Question,
-  RelApiHooks,
-  Relation,
-  Token,
-} from "../../core/index.ts";
+import type { Answer, PluginContext, RelApiHooks, Relation, Token } from "../../core/index.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
@@ -51,47 +41,8 @@ export const withMethods = (
 /** The surface's own methods by kind of target, in the order of `Allow`. */
 export type Methods = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
 
-interface Wanted {
-  readonly model: Model;
-  readonly schema: string;
-  readonly target: RestTarget;
-}
-
-const MODEL: Question<Wanted, Model> = { name: "model", of: ({ model }) => model };
-const SCHEMA: Question<Wanted, string> = { name: "schema", of: ({ schema }) => schema };
-/** Relations and overloads are the model's own, so their identity says which, and of what kind. */
-const SUBJECT: Question<Wanted, RestTarget> = {
-  name: "target",
-  of: ({ target }) => target,
-  key: (target) =>
-    target.kind === "relation" ? target.relation : target.kind === "routine" ? target.routines : target.kind,
-};
-
-const BYTES_PER_ROUTE = 1000;
-
-/** Built when first asked for. */
-export const createRoutes = (
-  hooks: RelApiHooks,
-  caches: Caches,
-  methods: Methods,
-): Pick<Rest, "routeOf" | "methodsOf"> => {
-  const routes = caches.create({
-    name: "rest routes",
-    make: (ask: Ask<Wanted>): RestRoute =>
-      hooks.buildRestRoute.call(
-        { target: ask(SUBJECT), methods: methods[ask(SUBJECT).kind] },
-        { model: ask(MODEL), schema: ask(SCHEMA) },
-      ),
-    bytesOf: () => BYTES_PER_ROUTE,
-  });
-  return {
-    routeOf: (model, schema, target) => {
-      const found = routes.get({ model, schema, target });
-      // an unknown name would be cached for every client that tries one
-      if (target.kind !== "routine" || target.routines.length > 0) found.keep();
-      return found.made;
-    },
-    // who describes all targets would push everything else out of the cache
-    methodsOf: (model, schema, target) => routes.get({ model, schema, target }).made.methods,
-  };
-};
+/** The route is built for each request method and path that leads to it, and for each description. */
+export const createRoutes =
+  ({ buildRestRoute }: RelApiHooks, methods: Methods): Rest["routeOf"] =>
+  (model, schema, target) =>
+    buildRestRoute.call({ target, methods: methods[target.kind] }, { model, schema });
