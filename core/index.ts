@@ -57,6 +57,7 @@ export {
 export { visitPlan, mapPlan, type PlanScope, type PlanWay } from "./engine/plan/walk.ts";
 export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
 export { planKey, shortKey } from "./kernel/key.ts";
+export { memoize } from "./kernel/memoize.ts";
 export {
   createCaches,
   membersIn,

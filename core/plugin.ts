@@ -13,7 +13,7 @@ import type { Listener } from "./engine/database/listener.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
-import type { Embed, Envelope, Insert, Json, Plan } from "./engine/plan/plan.ts";
+import type { Embed, Insert, Json, Plan, Planned } from "./engine/plan/plan.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "./kernel/options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
 import type { Signal } from "./kernel/signals.ts";
@@ -349,12 +349,6 @@ export type TransactionSignal = Token<"transaction", RanTransaction>;
 /** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`, those that
  *  plugins declare). */
 export type ResultRow = Readonly<Record<string, string | null>>;
-
-/** A plan and the envelope of its result. */
-export interface Planned {
-  readonly plan: Plan;
-  readonly envelope: Envelope;
-}
 
 /** Where options come from beside the preset. */
 export interface OptionSource {

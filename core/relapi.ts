@@ -40,6 +40,7 @@ import type { Credentials, Session } from "./kernel/session.ts";
 import { createServices } from "./kernel/services.ts";
 import { createTroubles, type Troubles } from "./kernel/troubles.ts";
 import { createSignals, type Signals } from "./kernel/signals.ts";
+import { memoize } from "./kernel/memoize.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
@@ -246,18 +247,12 @@ export const relApi = (preset: Preset): RelApi => {
 const LAST_WORDS_MS = 500;
 const SECOND_MS = 1000;
 
-const loginSessions = new WeakMap<Session, Session>();
+const withoutDatabaseRole = memoize(({ databaseRole: _, ...session }: Session): Session => session);
 
 /** A role whose rights come from metadata acts as the login role; the session keeps its name. @rule G-PRM-3 */
 const actingSession = (session: Session, surface: string, model: Model | undefined): Session => {
   if (session.databaseRole === undefined || model?.loginRoles?.get(surface)?.has(session.role) !== true) return session;
-  let acting = loginSessions.get(session);
-  if (acting === undefined) {
-    const { databaseRole: _, ...asLogin } = session;
-    acting = asLogin;
-    loginSessions.set(session, acting);
-  }
-  return acting;
+  return withoutDatabaseRole(session);
 };
 
 /** @rule R-ADM-2 */

@@ -62,12 +62,13 @@ export const createPreparer = (
         },
       };
       const permitted = taps.length === 0 ? plan : hooks.transformPlan.call(plan, context);
-      return compilePlan(permitted, envelope, {
+      const program = compilePlan(permitted, envelope, {
         model,
         registry,
         hooks,
         sight: () => visibilityOf(model, session, ask(SURFACE)),
       });
+      return { ...program, planned: { plan, envelope } };
     },
     bytesOf,
   });

@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { requestCancelled } from "../kernel/errors.ts";
 import { VARIABLE_PREFIX, type Session } from "../kernel/session.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { memoize } from "../kernel/memoize.ts";
 
 /** What plugins add to an api, such as ways to call it from the application: their `api.ts` declares what. */
 export interface ApiMethods {} // oxlint-disable-line typescript/no-empty-object-type -- declared by plugins
@@ -65,33 +66,19 @@ const variableName = (name: string): string => {
   return lower.startsWith(VARIABLE_PREFIX) ? lower : VARIABLE_PREFIX + lower;
 };
 
-const sessions = new WeakMap<Caller, Session>();
-
 /** One session per caller object, so that what is derived from it is derived once. */
-export const sessionOf = (caller: Caller): Session => {
-  let session = sessions.get(caller);
-  if (session === undefined) {
-    const {
-      role,
-      isAdmin = false,
-      databaseRole = isAdmin ? undefined : role,
-      claims,
-      variables = {},
-      ...more
-    } = caller;
-    const named = Object.entries(variables).map(([name, text]) => [variableName(name), text]);
-    session = Object.freeze({
-      ...more,
-      role,
-      ...(databaseRole === undefined ? {} : { databaseRole }),
-      isAdmin,
-      claims: Object.freeze({ ...claims, role }),
-      variables: Object.freeze({ ...Object.fromEntries(named), "x-session-role": role }),
-    });
-    sessions.set(caller, session);
-  }
-  return session;
-};
+export const sessionOf = memoize((caller: Caller): Session => {
+  const { role, isAdmin = false, databaseRole = isAdmin ? undefined : role, claims, variables = {}, ...more } = caller;
+  const named = Object.entries(variables).map(([name, text]) => [variableName(name), text]);
+  return Object.freeze({
+    ...more,
+    role,
+    ...(databaseRole === undefined ? {} : { databaseRole }),
+    isAdmin,
+    claims: Object.freeze({ ...claims, role }),
+    variables: Object.freeze({ ...Object.fromEntries(named), "x-session-role": role }),
+  });
+});
 
 const bytesOf = (body: unknown): Buffer | undefined => {
   if (body === undefined) return undefined;

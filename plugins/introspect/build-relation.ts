@@ -1,18 +1,8 @@
 /** Relations of the model from the rows of the relations query. */
-import type { Column, ForeignKey, PgType, Relation, UniqueKey } from "../../core/index.ts";
+import { type Column, type ForeignKey, memoize, type PgType, type Relation, type UniqueKey } from "../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
 import { DELETE, INSERT, UPDATE, type ColumnRow, type ConflictTargetRow, type RelationRow } from "./relations.ts";
 import { characterLength, type DomainTraits } from "./types.ts";
-
-/** What is made of an object, made once: relations with the same columns have one list of rows. */
-const once = <From extends object, To>(make: (from: From) => To): ((from: From) => To) => {
-  const made = new WeakMap<From, { readonly made: To }>();
-  return (from) => {
-    let found = made.get(from);
-    if (found === undefined) made.set(from, (found = { made: make(from) }));
-    return found.made;
-  };
-};
 
 export interface RelationParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
@@ -31,7 +21,7 @@ export interface RelationParts {
 type ColumnsOf = (rows: readonly ColumnRow[]) => readonly Column[];
 
 export const relationBuilder = (parts: RelationParts): ((row: RelationRow) => Relation) => {
-  const columnsOf = once((rows: readonly ColumnRow[]) => buildColumns(rows, parts));
+  const columnsOf = memoize((rows: readonly ColumnRow[]) => buildColumns(rows, parts));
   return (row) => buildRelation(row, parts, columnsOf);
 };
 
@@ -143,7 +133,7 @@ export interface NamedRow {
   readonly columns: readonly (readonly [position: number, name: string, ...rest: readonly unknown[]])[] | null;
 }
 
-const namesOf = once(
+const namesOf = memoize(
   (columns: NonNullable<NamedRow["columns"]>): ReadonlyMap<number, string> =>
     new Map(columns.map(([position, name]) => [position, name])),
 );
@@ -159,7 +149,7 @@ export const primaryKeyOf = (row: RelationRow): readonly number[] =>
 
 /** The row types, whose attributes are the columns. */
 export const rowTypeBuilder = (): ((row: RelationRow) => PgType) => {
-  const attributesOf = once((rows: readonly ColumnRow[]) => rows.map(([, name, type]) => ({ name, type })));
+  const attributesOf = memoize((rows: readonly ColumnRow[]) => rows.map(([, name, type]) => ({ name, type })));
   return (row) => buildRowType(row, attributesOf(row.columns ?? NO_COLUMNS));
 };
 

@@ -4,6 +4,7 @@ import {
   atOnce,
   definePlugin,
   inPieces,
+  memoize,
   nameKey,
   type ColumnPair,
   type Pieces,
@@ -214,14 +215,8 @@ const throughJunction = (junction: Relation, near: Link, far: Link): Relationshi
   };
 };
 
-const names = new WeakMap<Relation, QualifiedName>();
-
 /** One object for all relationships of the relation. */
-const nameOf = (relation: Relation): QualifiedName => {
-  let name = names.get(relation);
-  if (name === undefined) names.set(relation, (name = { schema: relation.schema, name: relation.name }));
-  return name;
-};
+const nameOf = memoize(({ schema, name }: Relation): QualifiedName => ({ schema, name }));
 
 /** The name, with its schema where that is not the schema of `from`. */
 const label = (name: QualifiedName, from: QualifiedName): string =>

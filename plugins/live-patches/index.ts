@@ -1,6 +1,6 @@
 /** `subscription @live(patch: true) { album { title } }`, `GET /album?live=patch`: after the first result, what has
  *  changed of it as JSON Patch (RFC 6902). `relapi/live-client` puts it together again. @rule X-PAT-1 … X-PAT-8 */
-import { definePlugin } from "../../core/index.ts";
+import { definePlugin, memoize } from "../../core/index.ts";
 import type { LivePatcher, LivePatchesService, LiveResult } from "../subscriptions/api.ts";
 import { diff } from "./diff.ts";
 import { createKeeper, type Kept, type Keeper } from "./kept.ts";
@@ -24,10 +24,9 @@ type PatchOf = (before: string, result: LiveResult, text: string) => string | un
 /** Subscribers of one live query get the same results, as the same objects: what changed between two of them is found
  *  once, by their whole texts, and forgotten with the newer one. */
 const createPatches = (): PatchOf => {
-  const made = new WeakMap<LiveResult, Map<string, string | undefined>>();
+  const patchesOf = memoize((_result: LiveResult) => new Map<string, string | undefined>());
   return (before, result, text) => {
-    let byText = made.get(result);
-    if (byText === undefined) made.set(result, (byText = new Map()));
+    const byText = patchesOf(result);
     if (!byText.has(before)) byText.set(before, diff(before, text));
     return byText.get(before);
   };

@@ -6,6 +6,7 @@ import {
   type Answer,
   type Exchange,
   type Headers,
+  memoize,
   type PluginContext,
   type Relation,
 } from "../../core/index.ts";
@@ -96,14 +97,8 @@ const withTags =
   async (exchange, target) =>
     tagged(exchange, await read(exchange.method === "HEAD" ? asGet(exchange) : exchange, target));
 
-const readingWays = new WeakMap<Way, Way>();
-
 /** The same place, read: one object for all that write there. */
-const readingWay = (way: Way): Way => {
-  let reading = readingWays.get(way);
-  if (reading === undefined) readingWays.set(way, (reading = { ...way, method: "GET" }));
-  return reading;
-};
+const readingWay = memoize((way: Way): Way => ({ ...way, method: "GET" }));
 
 /** The same URL, read. A write has preferences that a read does not know. */
 const readingOf = ({ exchange, rest }: RestRequest): RestRequest =>

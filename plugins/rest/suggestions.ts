@@ -1,6 +1,7 @@
 /** `"hint": "Perhaps you meant the table 'sea.vessels'"`: similar names, indexed on first use and cached with the model. */
 import {
   definePlugin,
+  memoize,
   nameKey,
   relationOf,
   routinesOf,
@@ -24,12 +25,11 @@ interface SchemaNames {
   readonly sourceNames: ReadonlySet<string>;
 }
 
-/** Names of a schema, made when first asked for and kept with the model: nothing else is looked at. */
+/** Computes the names of a schema once for each model. */
 const perSchema = <Names>(make: (model: Model, schema: string) => Names): ((model: Model, schema: string) => Names) => {
-  const models = new WeakMap<Model, Map<string, Names>>();
+  const schemasOf = memoize((_model: Model) => new Map<string, Names>());
   return (model, schema) => {
-    let schemas = models.get(model);
-    if (schemas === undefined) models.set(model, (schemas = new Map()));
+    const schemas = schemasOf(model);
     let names = schemas.get(schema);
     if (names === undefined) schemas.set(schema, (names = make(model, schema)));
     return names;
@@ -53,7 +53,9 @@ const schemaNames = perSchema((model, schema): SchemaNames => {
 const relation: Suggestions["relation"] = (model, schema, name) =>
   schemaNames(model, schema).relations?.suggest(name, THRESHOLD.relation);
 
-const targetsOf = new WeakMap<Relation, FuzzySet>();
+const targetsOf = memoize(({ relationships }: Relation) =>
+  createFuzzySet(relationships.map((each) => each.target.name)),
+);
 
 /** For a relationship that was not found. @rule R-EMB-19 */
 const relationship: Suggestions["relationship"] = (model, schema, source, target) => {
@@ -61,11 +63,7 @@ const relationship: Suggestions["relationship"] = (model, schema, source, target
   if (!sourceNames.has(source)) return insteadOf(source, sources.suggest(source, THRESHOLD.relationship));
   const found = model.relations.get(nameKey({ schema, name: source }));
   if (found === undefined) return undefined;
-  let targets = targetsOf.get(found);
-  if (targets === undefined) {
-    targets = createFuzzySet(found.relationships.map((each) => each.target.name));
-    targetsOf.set(found, targets);
-  }
+  const targets = targetsOf(found);
   return targets.has(target) ? undefined : insteadOf(target, targets.suggest(target, THRESHOLD.relationship));
 };
 

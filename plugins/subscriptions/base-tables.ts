@@ -1,6 +1,6 @@
 /** The base tables of relations: the tables behind views, the partitions of a table, the tables that row policies read.
  *  Loaded once per model. */
-import { relationOf, type Model, type PluginContext } from "../../core/index.ts";
+import { memoize, relationOf, type Model, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 
 export interface BaseTables {
@@ -142,17 +142,10 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
       key: JSON.stringify([isOpenEnded, [...tables].sort(), [...named.keys()].sort()]),
     };
   };
-  /** The set belongs to a program, which many live queries have in common. */
-  const knownAll = new WeakMap<ReadonlySet<string>, Bases>();
-  const knownSome = new WeakMap<ReadonlySet<string>, Bases>();
-  return {
-    of: (relations, isOpenEnded = false) => {
-      const known = isOpenEnded ? knownSome : knownAll;
-      let found = known.get(relations);
-      if (found === undefined) known.set(relations, (found = load(relations, isOpenEnded)));
-      return found;
-    },
-  };
+  // the set belongs to a program, which many live queries have in common
+  const all = memoize((relations: ReadonlySet<string>) => load(relations, false));
+  const some = memoize((relations: ReadonlySet<string>) => load(relations, true));
+  return { of: (relations, isOpenEnded = false) => (isOpenEnded ? some : all)(relations) };
 };
 
 /** Those of the model in force. */

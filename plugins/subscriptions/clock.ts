@@ -1,6 +1,6 @@
 /** `where: {at: {_lte: "now()"}}`: live queries whose result changes while time passes, though no row does. @rule
  *  G-SUB-19 */
-import { boundOf, chunksOf, fillSlots, type Program, type Session, type Slot } from "../../core/index.ts";
+import { boundOf, chunksOf, fillSlots, memoize, type Program, type Session, type Slot } from "../../core/index.ts";
 import type { LiveQuery } from "./api.ts";
 
 /** Words of dates and times whose meaning depends on the time of the run. They may stand next to other parts
@@ -55,19 +55,12 @@ const clockOf = ({ statements }: Program): Clock => {
 export type FollowsClock = (query: LiveQuery) => boolean;
 
 export const createFollowsClock = (): FollowsClock => {
-  const clocks = new WeakMap<Program, Clock>();
-  const sessions = new WeakMap<Session, boolean>();
+  const programClock = memoize(clockOf);
   /** Row policies may read a variable or a claim as a time. */
-  const mayTellTime = (session: Session): boolean => {
-    let found = sessions.get(session);
-    if (found === undefined)
-      sessions.set(session, (found = hasTimeWord(JSON.stringify([session.variables, session.claims]))));
-    return found;
-  };
+  const mayTellTime = memoize(({ variables, claims }: Session) => hasTimeWord(JSON.stringify([variables, claims])));
   return ({ programs, session }) =>
     programs.some(({ program, values }) => {
-      let clock = clocks.get(program);
-      if (clock === undefined) clocks.set(program, (clock = clockOf(program)));
+      const clock = programClock(program);
       return (
         clock.isRead ||
         (program.isProven !== true && mayTellTime(session)) ||

@@ -1,31 +1,18 @@
 /** Which live queries one statement answers: those with the same key, which consists of exactly what it runs with.
  *  @rule G-SUB-6 G-SUB-10 */
-import type { Program, Session } from "../../core/index.ts";
+import { memoize, type Program, type Session } from "../../core/index.ts";
 import type { LiveQuery } from "./api.ts";
 import type { CohortFacts } from "./runner.ts";
 
 /** `isRow`: it is a row of a statement over all of them. */
 export type KeyOf = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
 
-/** Texts are kept with what they are of: thousands subscribe with the same program, session and settings. */
+/** Thousands subscribe with the same program, session and settings. */
 export const createCohortKeys = (): KeyOf => {
-  const numbers = new WeakMap<Program, number>();
-  const own = new WeakMap<Session, string>();
-  const shared = new WeakMap<Session, string>();
-  const ofSettings = new WeakMap<object, string>();
   let lastNumber = 0;
-
-  const numberOf = (program: Program): number => {
-    let number = numbers.get(program);
-    if (number === undefined) numbers.set(program, (number = ++lastNumber));
-    return number;
-  };
-
-  const textOf = <Of extends object>(texts: WeakMap<Of, string>, of: Of, write: (of: Of) => object): string => {
-    let text = texts.get(of);
-    if (text === undefined) texts.set(of, (text = JSON.stringify(write(of))));
-    return text;
-  };
+  const numberOf = memoize((_program: Program) => ++lastNumber);
+  const textOf = memoize((part: object) => JSON.stringify(part));
+  const textOfOthers = memoize((session: Session) => JSON.stringify(othersOf(session)));
 
   return (
     { session, schema, keepsLoginPath = false, settings = NO_SETTINGS, isolation, programs },
@@ -33,7 +20,7 @@ export const createCohortKeys = (): KeyOf => {
     isShared,
     followsClock,
   ) => {
-    const caller = isShared ? textOf(shared, session, othersOf) : textOf(own, session, itself);
+    const caller = isShared ? textOfOthers(session) : textOf(session);
     const of = JSON.stringify([
       programs.map(({ program }) => numberOf(program)),
       isRow,
@@ -42,13 +29,11 @@ export const createCohortKeys = (): KeyOf => {
       keepsLoginPath,
       isolation,
     ]);
-    return `${of}${caller}${textOf(ofSettings, settings, itself)}`;
+    return `${of}${caller}${textOf(settings)}`;
   };
 };
 
 const NO_SETTINGS: NonNullable<LiveQuery["settings"]> = [];
-
-const itself = <Of>(of: Of): Of => of;
 
 /** Without all that may differ between callers who share a statement: its proof says that it reads nothing of these. */
 const othersOf = (session: Session): object => ({

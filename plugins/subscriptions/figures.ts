@@ -1,7 +1,7 @@
 /** What live queries show of themselves to operators, by plan and role: statements and numbers, and nothing of their
  *  callers but the role. @rule X-LQ-1 */
 import { createHash } from "node:crypto";
-import type { Program } from "../../core/index.ts";
+import { memoize, type Program } from "../../core/index.ts";
 import type { PlanFigures } from "./api.ts";
 import type { Cohort } from "./cohort.ts";
 
@@ -13,16 +13,9 @@ type Figures = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name] };
 const textsOf = ({ statements }: Program): readonly string[] => statements.map(({ text }) => text);
 
 export const createFigures = (): ((cohorts: Iterable<Cohort>) => readonly PlanFigures[]) => {
-  /** Cached by program: it never changes. */
-  const keys = new WeakMap<Program, string>();
-  const keyOf = (program: Program): string => {
-    let key = keys.get(program);
-    if (key === undefined) {
-      key = createHash("sha256").update(textsOf(program).join(";")).digest("hex").slice(0, KEY_LENGTH);
-      keys.set(program, key);
-    }
-    return key;
-  };
+  const keyOf = memoize((program: Program) =>
+    createHash("sha256").update(textsOf(program).join(";")).digest("hex").slice(0, KEY_LENGTH),
+  );
 
   return (cohorts) => {
     const byPlan = new Map<string, Figures>();

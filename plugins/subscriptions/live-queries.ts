@@ -7,10 +7,10 @@ import {
   faultFacts,
   fillSlots,
   type BuiltIn,
+  memoize,
   type PluginContext,
   type RelApiHooks,
   type Program,
-  type Slot,
 } from "../../core/index.ts";
 import { createFollowsClock } from "./clock.ts";
 import { createFigures } from "./figures.ts";
@@ -56,9 +56,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   const all = new Set<Subscription>();
   /** Plans that are waited for. */
   const awaited = new WeakMap<Subscription, Promise<LiveQuery>>();
-  const slots = new WeakMap<Program, readonly Slot[]>();
-  /** Cached by program: its text contains everything that it depends on. */
-  const conditions = new WeakMap<Program, Conditions | null>();
+  const slotsOf = memoize(subscriberSlots);
   const keyOf = createCohortKeys();
   const followsClock = createFollowsClock();
   /** Proven by the model in force, but the database has changed since. @rule G-SUB-11 */
@@ -103,9 +101,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
       refuseMissing(query);
       return undefined;
     }
-    let wanted = slots.get(only.program);
-    if (wanted === undefined) slots.set(only.program, (wanted = subscriberSlots(only.program)));
-    const filled = fillSlots(wanted, only.values, session);
+    const filled = fillSlots(slotsOf(only.program), only.values, session);
     if (!isMultiplexable(only.program) || filled.some((value) => value instanceof Uint8Array)) return undefined;
     return filled.map((value, i) => (value === null ? "" : `,"p${i}":${JSON.stringify(value)}`)).join("");
   };
@@ -147,17 +143,13 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
     );
   };
 
-  const conditionsOfQuery = ({ programs }: LiveQuery): Conditions | undefined => {
-    const [only] = programs;
-    if (only?.program.plan === undefined || programs.length > 1) return undefined;
-    let found = conditions.get(only.program);
-    if (found === undefined) {
-      const { plan } = only.program;
-      found = (areOperatorsOwn() ? conditionsOf(plan, context.model()) : undefined) ?? null;
-      conditions.set(only.program, found);
-    }
-    return found ?? undefined;
-  };
+  /** A program is of one model. */
+  const programConditions = memoize(({ plan }: Program): Conditions | undefined =>
+    plan !== undefined && areOperatorsOwn() ? conditionsOf(plan, context.model()) : undefined,
+  );
+
+  const conditionsOfQuery = ({ programs: [only, ...others] }: LiveQuery): Conditions | undefined =>
+    only === undefined || others.length > 0 ? undefined : programConditions(only.program);
 
   /** By different callers: a pre-request function may do anything with what it knows of them; only one statement over
    *  all of them takes their session variables from slots. @rule G-SUB-10 */

@@ -4,6 +4,7 @@ import {
   membersOf,
   type Ask,
   type Execution,
+  memoize,
   type Model,
   type PluginContext,
   type Program,
@@ -138,15 +139,13 @@ export const createRunner = (context: PluginContext): Runner => {
     bytesOf: () => BYTES_PER_STATEMENT,
   });
 
-  const firsts = new WeakMap<Program, Program>();
+  const singleOf = memoize(single);
 
   /** For the first result of each, and for the next one after an error; undefined: they are as good as any. */
   const firstOf = ({ query }: Runnable): Program | undefined => {
     const program = query.programs[0]?.program;
     if (program === undefined || !looksAtValues(program)) return undefined;
-    let found = firsts.get(program);
-    if (found === undefined) firsts.set(program, (found = single(program)));
-    return found;
+    return singleOf(program);
   };
 
   const multiplexedOf = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {

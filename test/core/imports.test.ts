@@ -184,13 +184,13 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("core/engine/model and core/engine/plan import each other only", () => {
+  test("core/engine/model and core/engine/plan import each other and the kernel's memoize only", () => {
     const rooms = ["core/engine/model", "core/engine/plan"];
-    expect(offences(inside(...rooms), leadsTo(...rooms))).toEqual([]);
+    expect(offences(inside(...rooms), leadsTo(...rooms, "core/kernel/memoize.ts"))).toEqual([]);
   });
 
-  test("core/engine/sql imports model, plan, errors, near names, and types of hooks and plugins", () => {
-    const kernel = ["core/kernel/errors.ts", "core/kernel/near-names.ts"];
+  test("core/engine/sql imports model, plan, errors, near names, memoize, and types of hooks and plugins", () => {
+    const kernel = ["core/kernel/errors.ts", "core/kernel/near-names.ts", "core/kernel/memoize.ts"];
     const rooms = leadsTo("core/engine/sql", "core/engine/model", "core/engine/plan", ...kernel);
     expect(
       offences(inside("core/engine/sql"), (item) => rooms(item) || (leadsTo(...AGREED)(item) && item.isType)),

@@ -6,6 +6,7 @@ import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { nulCharacter, roleNotFound } from "../../kernel/errors.ts";
 import { hasNulEscape, refuseNul } from "../values/nul.ts";
+import { memoize } from "../../kernel/memoize.ts";
 
 export type DatabaseSetting = readonly [name: string, value: string];
 
@@ -66,24 +67,16 @@ const textsOf = (settings: ReadonlyMap<string, string>): SessionSettings["own"] 
   values: [...settings.values()],
 });
 
-interface SessionText {
-  readonly prefixes: readonly string[];
-  readonly text: string;
-}
-
-const sessionTexts = new WeakMap<Session, SessionText>();
-
-/** What functions get as their session argument: every variable, under these prefixes too. @rule G-SES-5 */
-export const sessionJson = (session: Session, prefixes: readonly string[]): string => {
-  let known = sessionTexts.get(session);
-  if (known?.prefixes !== prefixes) {
+const sessionTexts = memoize(({ variables }: Session) =>
+  memoize((prefixes: readonly string[]): string => {
     const all: Record<string, Json> = {};
-    for (const [name, value] of Object.entries(session.variables)) {
+    for (const [name, value] of Object.entries(variables)) {
       all[name] = value;
       for (const prefix of prefixes) all[prefix + name.slice(VARIABLE_PREFIX.length)] = value;
     }
-    known = { prefixes, text: JSON.stringify(all) };
-    sessionTexts.set(session, known);
-  }
-  return known.text;
-};
+    return JSON.stringify(all);
+  }),
+);
+
+/** What functions get as their session argument: every variable, under these prefixes too. @rule G-SES-5 */
+export const sessionJson = (session: Session, prefixes: readonly string[]): string => sessionTexts(session)(prefixes);

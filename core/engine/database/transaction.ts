@@ -7,10 +7,11 @@ import type { Current } from "../current.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
 import { refuseNul } from "../values/nul.ts";
-import { buildSessionSettings, sessionJson, type DatabaseSetting, type SessionSettings } from "./settings.ts";
+import { buildSessionSettings, sessionJson, type DatabaseSetting } from "./settings.ts";
 import type { Sharing } from "./sharing.ts";
 import { createTemplates, type TransactionTemplate } from "./transaction-template.ts";
 import type { WireRow, WireStatement } from "./wire.ts";
+import { memoize } from "../../kernel/memoize.ts";
 
 /** A transaction, ready to be sent. */
 export interface Transaction extends Omit<TransactionTemplate, "statements" | "mayCoalesce"> {
@@ -90,13 +91,7 @@ export interface Transactions {
 
 export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
   const templates = createTemplates(caches);
-  const ofSessions = new WeakMap<Session, SessionSettings>();
-
-  const settingsOf = (session: Session): SessionSettings => {
-    let settings = ofSessions.get(session);
-    if (settings === undefined) ofSessions.set(session, (settings = buildSessionSettings(session, sessions)));
-    return settings;
-  };
+  const settingsOf = memoize((session: Session) => buildSessionSettings(session, sessions));
 
   return {
     build: (execution, sending) => {

@@ -1,5 +1,6 @@
 /** Functions of a row that are used like its columns. */
 import { routinesOf, type Model, type QualifiedName, type Relation, type Routine } from "./model.ts";
+import { memoize } from "../../kernel/memoize.ts";
 
 /** By row type, then by name. */
 type Fields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
@@ -7,11 +8,7 @@ type Fields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
 /** The row type of a relation with those of its ancestors, or a composite type that a function returns. */
 export type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
 
-const fieldsOfModels = new WeakMap<Model, Fields>();
-
-const fieldsOf = (model: Model): Fields => {
-  const known = fieldsOfModels.get(model);
-  if (known !== undefined) return known;
+const fieldsOf = memoize((model: Model): Fields => {
   const fields = new Map<number, Map<string, Routine[]>>();
   for (const routine of [...model.routines.values()].flat()) {
     const [parameter, ...others] = routine.parameters;
@@ -20,9 +17,8 @@ const fieldsOf = (model: Model): Fields => {
     fields.set(parameter.type, ofType);
     ofType.set(routine.name, [...(ofType.get(routine.name) ?? []), routine]);
   }
-  fieldsOfModels.set(model, fields);
   return fields;
-};
+});
 
 const typesOf = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
 

@@ -12,6 +12,7 @@ import type {
   Routine,
 } from "./objects.ts";
 import type { Visibility } from "./visibility.ts";
+import { memoize } from "../../kernel/memoize.ts";
 
 export type * from "./objects.ts";
 
@@ -80,29 +81,21 @@ export const relationOf = (model: Model, name: QualifiedName): Relation | undefi
 export const routinesOf = (model: Model, name: QualifiedName): readonly Routine[] =>
   model.routines.get(nameKey(name)) ?? [];
 
-const columnMaps = new WeakMap<Relation, ReadonlyMap<string, Column>>();
+const columnsByName = memoize(
+  ({ columns }: Relation): ReadonlyMap<string, Column> => new Map(columns.map((column) => [column.name, column])),
+);
 
-/** Column by name; the map is made once per relation. */
-export const columnOf = (relation: Relation, name: string): Column | undefined => {
-  let map = columnMaps.get(relation);
-  if (map === undefined) {
-    map = new Map(relation.columns.map((column) => [column.name, column]));
-    columnMaps.set(relation, map);
-  }
-  return map.get(name);
-};
+/** The column of that name. */
+export const columnOf = (relation: Relation, name: string): Column | undefined => columnsByName(relation).get(name);
 
-const relationshipMaps = new WeakMap<Relation, ReadonlyMap<string, Relationship>>();
+const relationshipsById = memoize(
+  ({ relationships }: Relation): ReadonlyMap<string, Relationship> =>
+    new Map(relationships.map((relationship) => [relationship.id, relationship])),
+);
 
-/** The relationship with that id among those of the relation; undefined: unknown. */
-export const relationshipOf = (relation: Relation, id: string): Relationship | undefined => {
-  let map = relationshipMaps.get(relation);
-  if (map === undefined) {
-    map = new Map(relation.relationships.map((relationship) => [relationship.id, relationship]));
-    relationshipMaps.set(relation, map);
-  }
-  return map.get(id);
-};
+/** The relationship with that id among those of the relation. */
+export const relationshipOf = (relation: Relation, id: string): Relationship | undefined =>
+  relationshipsById(relation).get(id);
 
 /** The type below all domains. */
 export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {

@@ -462,3 +462,9 @@ export interface Envelope {
 
 /** What a request asks for. */
 export type Plan = Read | Insert | Update | Delete | Call | Bundle | Sequence;
+
+/** A plan and the envelope of its result. */
+export interface Planned {
+  readonly plan: Plan;
+  readonly envelope: Envelope;
+}

@@ -2,7 +2,15 @@
 import { columnUnknown, orderByEmbedImpossible, orderingUnknown } from "../../kernel/errors.ts";
 import { routineOfRow } from "../model/computed.ts";
 import { systemColumnType } from "../model/system-columns.ts";
-import { baseTypeOf, columnOf, relationOf, type Column, type PgType, type Routine } from "../model/model.ts";
+import {
+  baseTypeOf,
+  columnOf,
+  relationOf,
+  type Column,
+  type Model,
+  type PgType,
+  type Routine,
+} from "../model/model.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import { matchesType } from "../model/type-groups.ts";
 import type { Expression, PathKey, Predicate, Read, ValueRef } from "../plan/plan.ts";
@@ -13,6 +21,7 @@ import { routineArguments } from "./call.ts";
 import { relatedRows, type RelatedRows } from "./related.ts";
 import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
+import { memoize } from "../../kernel/memoize.ts";
 
 export interface Compiled {
   readonly sql: Sql;
@@ -24,20 +33,16 @@ export interface Compiled {
   readonly represented?: number;
 }
 
-const typeNamed = (compiler: Compiler, name: string): PgType | undefined => {
-  let map = typeMaps.get(compiler.model);
-  if (map === undefined) {
-    map = new Map();
-    for (const type of compiler.model.types.values()) {
-      map.set(type.sqlName, type);
-      if (type.schema === "pg_catalog" || !map.has(type.name)) map.set(type.name, type);
-    }
-    typeMaps.set(compiler.model, map);
+const typesByName = memoize(({ types }: Model): ReadonlyMap<string, PgType> => {
+  const named = new Map<string, PgType>();
+  for (const type of types.values()) {
+    named.set(type.sqlName, type);
+    if (type.schema === "pg_catalog" || !named.has(type.name)) named.set(type.name, type);
   }
-  return map.get(name);
-};
+  return named;
+});
 
-const typeMaps = new WeakMap<object, Map<string, PgType>>();
+const typeNamed = ({ model }: Compiler, name: string): PgType | undefined => typesByName(model).get(name);
 
 const ARROWS = { "->": sql`->`, "->>": sql`->>`, "#>": sql`#>` } as const;
 

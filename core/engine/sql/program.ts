@@ -1,5 +1,5 @@
 /** What a plan is compiled to. */
-import type { Plan } from "../plan/plan.ts";
+import type { Plan, Planned } from "../plan/plan.ts";
 import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
 
 /** One SQL statement of a program. */
@@ -67,4 +67,6 @@ export interface Program {
   readonly withRows?: ProgramWithRows;
   /** What a program that only reads was compiled from, after `transformPlan`. */
   readonly plan?: Plan;
+  /** What it was prepared from, before `transformPlan`. Undefined for a program that a plugin has written. */
+  readonly planned?: Planned;
 }

@@ -24,6 +24,7 @@ import type {
 } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import type { BuiltIn } from "./built-in.ts";
+import { memoize } from "../../kernel/memoize.ts";
 
 interface Parts {
   readonly model: Model;
@@ -78,22 +79,15 @@ const isBuiltInType = (model: Model, oid: number): boolean => {
   }
 };
 
-const typeNames = new WeakMap<Model, ReadonlySet<string>>();
-
-const typeNamesOf = (model: Model): ReadonlySet<string> => {
-  let names = typeNames.get(model);
-  if (names === undefined) {
-    const found = new Set(GRAMMAR);
-    for (const type of model.types.values()) {
-      if (!isBuiltInType(model, type.oid)) continue;
-      found.add(type.sqlName);
-      if (type.schema === "pg_catalog") found.add(type.name);
-    }
-    names = found;
-    typeNames.set(model, names);
+const typeNamesOf = memoize((model: Model): ReadonlySet<string> => {
+  const names = new Set(GRAMMAR);
+  for (const type of model.types.values()) {
+    if (!isBuiltInType(model, type.oid)) continue;
+    names.add(type.sqlName);
+    if (type.schema === "pg_catalog") names.add(type.name);
   }
   return names;
-};
+});
 
 /** Lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;

@@ -1,7 +1,8 @@
-import { nameKey, type ColumnPair, type QualifiedName } from "../model/model.ts";
+import { nameKey, type ColumnPair, type Model, type QualifiedName } from "../model/model.ts";
 import type { ValueRef } from "../plan/plan.ts";
 import { catalogText, ident, join, literal, slot, sql, type Sql } from "./fragment.ts";
 import { badPlan, qualified, type Compiler } from "./scope.ts";
+import { memoize } from "../../kernel/memoize.ts";
 
 const STEP = "relapi.step_";
 
@@ -103,21 +104,13 @@ export const stepRelations = new WeakMap<Compiler, QualifiedName[]>();
 
 /** Name of a type for a cast: one the catalog wrote, or letters, digits, `_`, `$` and blanks (R-LEX-7). */
 export const typeName = (compiler: Compiler, name: string): Sql => {
-  if (catalogNames(compiler).has(name) || /^[\p{L}\p{N}_$ ]+$/u.test(name)) return catalogText(name);
+  if (catalogNames(compiler.model).has(name) || /^[\p{L}\p{N}_$ ]+$/u.test(name)) return catalogText(name);
   throw badPlan(`"${name}" is not a type name`);
 };
 
-const catalogNamesOf = new WeakMap<object, ReadonlySet<string>>();
-
-const catalogNames = (compiler: Compiler): ReadonlySet<string> => {
-  let names = catalogNamesOf.get(compiler.model);
-  if (names === undefined) {
-    const found = new Set<string>();
-    for (const type of compiler.model.types.values()) found.add(type.sqlName);
-    for (const relation of compiler.model.relations.values())
-      for (const column of relation.columns) found.add(column.sqlType);
-    names = found;
-    catalogNamesOf.set(compiler.model, names);
-  }
+const catalogNames = memoize(({ types, relations }: Model): ReadonlySet<string> => {
+  const names = new Set<string>();
+  for (const type of types.values()) names.add(type.sqlName);
+  for (const relation of relations.values()) for (const column of relation.columns) names.add(column.sqlType);
   return names;
-};
+});

@@ -19,7 +19,7 @@ import {
   type GraphQLInputType,
   type ValueNode,
 } from "graphql";
-import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
+import { type Json, type Limits, memoize, type ResolvedOptions } from "../../../core/index.ts";
 import { foundInLiteral, leafOf, type LookUp } from "../coerce/leaf.ts";
 import { decimalOf, integerOf, numberText, shownNumber } from "../coerce/numbers.ts";
 import { atIndex, atKey } from "../coerce/paths.ts";
@@ -114,24 +114,11 @@ export interface FieldInput {
   readonly path: string;
 }
 
-interface TypeFacts {
-  readonly required: readonly string[];
-}
-
-const typeFacts = new WeakMap<GraphQLInputObjectType, TypeFacts>();
-
-const factsOf = (type: GraphQLInputObjectType): TypeFacts => {
-  let facts = typeFacts.get(type);
-  if (facts === undefined) {
-    facts = {
-      required: Object.values(type.getFields())
-        .filter(isRequiredInputField)
-        .map((field) => field.name),
-    };
-    typeFacts.set(type, facts);
-  }
-  return facts;
-};
+const requiredFields = memoize((type: GraphQLInputObjectType): readonly string[] =>
+  Object.values(type.getFields())
+    .filter(isRequiredInputField)
+    .map((field) => field.name),
+);
 
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
@@ -183,7 +170,7 @@ export const readObject = (
   if (!isInputObjectType(type)) throw new TypeError(`${type.name} is not an input object type`);
   const { names: written, inputOf } = membersOf(context, given, place, path);
   const fields = type.getFields();
-  const { required } = factsOf(type);
+  const required = requiredFields(type);
   const names = written.length < 2 && required.length === 0 ? written : [...new Set([...written, ...required])].sort();
   for (const name of names)
     if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name), Object.keys(fields));

@@ -1,5 +1,5 @@
 /** `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 … G-INS-8 */
-import type { OnConflict, Relation } from "../../../core/index.ts";
+import { memoize, type OnConflict, type Relation } from "../../../core/index.ts";
 import { heldIn, unobserved } from "../document/observed.ts";
 import { planConflict } from "./conflict.ts";
 import type { ValueSource, VariableValues } from "../document/variables.ts";
@@ -82,12 +82,11 @@ const readPlainRows = (planner: Planner, given: GivenArgument, quick: QuickRows)
 };
 
 /** Values of the lists that a request holds, by whom they are bound. */
-const heldValues = new WeakMap<VariableValues, Map<QuickRows, number>>();
+const heldValues = memoize((_variables: VariableValues) => new Map<QuickRows, number>());
 
 /** A plan is used again with lists of other lengths. @rule G-LIM-4 */
 const checkHeld = (planner: Planner, variables: VariableValues, quick: QuickRows, valueCount: number): void => {
-  let counts = heldValues.get(variables);
-  if (counts === undefined) heldValues.set(variables, (counts = new Map()));
+  const counts = heldValues(variables);
   counts.set(quick, valueCount);
   const { budget } = planner;
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);

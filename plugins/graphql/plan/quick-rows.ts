@@ -2,7 +2,7 @@
  *  without nested data and without faults. Everything else is left to the slower reader, whose errors have their
  *  places. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
-import { isRelApiError, type Json, type JsonList, type TextRow } from "../../../core/index.ts";
+import { isRelApiError, type Json, type JsonList, memoize, type TextRow } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { gqlPart } from "../parts.ts";
@@ -27,26 +27,19 @@ interface RowShape {
 
 type QuickType = ReadonlyMap<string, QuickCell>;
 
-const quickTypes = new WeakMap<GraphQLInputObjectType, QuickType>();
-
-const quickType = (type: GraphQLInputObjectType): QuickType => {
-  let quick = quickTypes.get(type);
-  if (quick === undefined) {
-    const cells = new Map<string, QuickCell>();
-    for (const field of Object.values(type.getFields())) {
-      const part = gqlPart(field);
-      if (part?.kind !== "column") continue;
-      cells.set(field.name, {
-        column: part.column.name,
-        value: part.value,
-        isText: isJson(part.value) && part.value.element === undefined,
-      });
-    }
-    quick = cells;
-    quickTypes.set(type, quick);
+const quickType = memoize((type: GraphQLInputObjectType): QuickType => {
+  const cells = new Map<string, QuickCell>();
+  for (const field of Object.values(type.getFields())) {
+    const part = gqlPart(field);
+    if (part?.kind !== "column") continue;
+    cells.set(field.name, {
+      column: part.column.name,
+      value: part.value,
+      isText: isJson(part.value) && part.value.element === undefined,
+    });
   }
-  return quick;
-};
+  return cells;
+});
 
 /** Undefined: not an object with columns alone. @throws RelApiError of the coercion */
 const textsOf = (row: Json, cells: QuickType): TextRow | undefined => {

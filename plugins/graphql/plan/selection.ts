@@ -14,6 +14,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
+import { memoize } from "../../../core/index.ts";
 import { fieldOf } from "../types/lazy-types.ts";
 import { atKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
@@ -188,24 +189,15 @@ interface ArgumentFacts {
   readonly required: readonly string[];
 }
 
-const argumentFacts = new WeakMap<object, ArgumentFacts>();
-
-const factsOf = (field: GraphQLField<unknown, unknown>): ArgumentFacts => {
-  let facts = argumentFacts.get(field.args);
-  if (facts === undefined) {
-    facts = {
-      byName: new Map(field.args.map((argument) => [argument.name, argument])),
-      required: field.args.filter(isRequiredArgument).map((argument) => argument.name),
-    };
-    argumentFacts.set(field.args, facts);
-  }
-  return facts;
-};
+const factsOf = memoize((all: readonly GraphQLArgument[]): ArgumentFacts => ({
+  byName: new Map(all.map((argument) => [argument.name, argument])),
+  required: all.filter(isRequiredArgument).map((argument) => argument.name),
+}));
 
 /** Visits the arguments that are given, in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const eachArgument = (planner: Planner, selected: Selected, visit: (argument: GivenArgument) => void): void => {
   const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
-  const { byName, required } = factsOf(selected.field);
+  const { byName, required } = factsOf(selected.field.args);
   if (nodes.length === 0 && required.length === 0) return;
   const given = new Map(nodes.map((node) => [node.name.value, node]));
   const names = [...new Set([...given.keys(), ...required])].sort();

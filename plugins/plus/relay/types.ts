@@ -10,7 +10,7 @@ import {
   GraphQLString,
   type GraphQLFieldConfigArgumentMap,
 } from "graphql";
-import type { Relation } from "../../../core/index.ts";
+import { memoize, type Relation } from "../../../core/index.ts";
 import type { GqlBuild, GqlField, GqlTable } from "../../graphql/api.ts";
 
 export const required = <Type extends GraphQLObjectType | typeof GraphQLString>(type: Type) => new GraphQLNonNull(type);
@@ -49,56 +49,48 @@ export const keyedTable = (build: GqlBuild, relation: Relation | undefined): Gql
 };
 
 /** Names of types that tables have: theirs go first. */
-const taken = new WeakMap<GqlBuild, ReadonlySet<string>>();
+const typeNames = memoize(
+  (build: GqlBuild): ReadonlySet<string> =>
+    new Set([...build.source.tableOf.values()].map(({ word }) => build.typeName(word))),
+);
 
-const isTaken = (build: GqlBuild, name: string): boolean => {
-  let names = taken.get(build);
-  if (names === undefined) {
-    const { tableOf } = build.source;
-    taken.set(build, (names = new Set([...tableOf.values()].map(({ word }) => build.typeName(word)))));
-  }
-  return names.has(name);
-};
+/** One type per role and table. */
+export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+  connectionTypes(build)(table);
 
-/** Once per role and table. */
-const connections = new WeakMap<GqlBuild, Map<GqlTable, GraphQLObjectType | undefined>>();
+const connectionTypes = memoize((build: GqlBuild) => memoize((table: GqlTable) => buildConnection(build, table)));
 
-export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined => {
-  let known = connections.get(build);
-  if (known === undefined) connections.set(build, (known = new Map<GqlTable, GraphQLObjectType | undefined>()));
-  if (known.has(table)) return known.get(table);
+const buildConnection = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined => {
   const row = build.rowType(table);
-  const isFree = row && ![PAGE_INFO, `${row.name}Connection`, `${row.name}Edge`].some((name) => isTaken(build, name));
-  const type =
-    isFree &&
-    new GraphQLObjectType({
-      name: `${row.name}Connection`,
-      description: `A Relay connection object on "${table.relation.name}"`,
-      fields: () => ({
-        edges: {
-          type: new GraphQLNonNull(
-            new GraphQLList(
-              required(
-                new GraphQLObjectType({
-                  name: `${row.name}Edge`,
-                  fields: () => ({ cursor: { type: required(GraphQLString) }, node: { type: required(row) } }),
-                }),
-              ),
+  const isFree =
+    row && ![PAGE_INFO, `${row.name}Connection`, `${row.name}Edge`].some((name) => typeNames(build).has(name));
+  if (isFree !== true) return undefined;
+  return new GraphQLObjectType({
+    name: `${row.name}Connection`,
+    description: `A Relay connection object on "${table.relation.name}"`,
+    fields: () => ({
+      edges: {
+        type: new GraphQLNonNull(
+          new GraphQLList(
+            required(
+              new GraphQLObjectType({
+                name: `${row.name}Edge`,
+                fields: () => ({ cursor: { type: required(GraphQLString) }, node: { type: required(row) } }),
+              }),
             ),
           ),
-        },
-        nodes: {
-          type: new GraphQLNonNull(new GraphQLList(required(row))),
-          description: "the rows of the edges, without their cursors",
-        },
-        pageInfo: { type: required(PageInfo) },
-        ...(build.rights(table).select?.mayAggregate === true && {
-          totalCount: { type: new GraphQLNonNull(GraphQLInt), description: "the number of rows on all pages" },
-        }),
+        ),
+      },
+      nodes: {
+        type: new GraphQLNonNull(new GraphQLList(required(row))),
+        description: "the rows of the edges, without their cursors",
+      },
+      pageInfo: { type: required(PageInfo) },
+      ...(build.rights(table).select?.mayAggregate === true && {
+        totalCount: { type: new GraphQLNonNull(GraphQLInt), description: "the number of rows on all pages" },
       }),
-    });
-  known.set(table, type || undefined);
-  return type || undefined;
+    }),
+  });
 };
 
 /** Those of a list but for its window. */

@@ -114,21 +114,19 @@ const deletedAt = ({ into, only = [] }: Insert, column: string): Read => ({
   },
 });
 
+/** The insert that the program is, if it is that of a PUT. */
+const putOf = ({ planned }: Program): Insert | undefined =>
+  planned?.plan.kind === "insert" && planned.plan.only !== undefined ? planned.plan : undefined;
+
 /** A PUT of a deleted row writes nothing, as one whose key differs does: tells the two apart. @rule P-DEL-7 */
 const tellDeletedPuts = (context: PluginContext, column: string): void => {
-  const puts = new WeakMap<Program, Insert>();
   context.wrap({
-    prepare: (next) => (planned, session, surface) => {
-      const program = next(planned, session, surface);
-      if (planned.plan.kind === "insert" && planned.plan.only !== undefined) puts.set(program, planned.plan);
-      return program;
-    },
     execute: (next) => async (execution) => {
       try {
         return await next(execution);
       } catch (error) {
-        const ran = execution.programs.find(({ program }) => puts.has(program));
-        const put = ran && puts.get(ran.program);
+        const ran = execution.programs.find(({ program }) => putOf(program) !== undefined);
+        const put = ran && putOf(ran.program);
         if (put === undefined || !isRelApiError(error) || error.code !== "put-key-mismatch") throw error;
         const relation = relationOf(context.model(), put.into);
         if (relation === undefined || columnOf(relation, column) === undefined) throw error;

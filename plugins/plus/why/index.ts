@@ -7,9 +7,7 @@ import {
   type Execution,
   type Exchange,
   type OpenExchange,
-  type Planned,
   type PluginContext,
-  type Program,
 } from "../../../core/index.ts";
 import { relationsOf, type Looking } from "./relations.ts";
 import type { RelationReport } from "./rows.ts";
@@ -92,7 +90,6 @@ export const whyEmpty = definePlugin({
   settings: whySettings,
   apply: (_hooks, context) => {
     if (context.options.explainEmpty === "off") return;
-    const plans = new WeakMap<Program, Planned>();
     const answers = new WeakMap<IncomingMessage, RelationReport[]>();
     const knowing = new WeakMap<IncomingMessage, "all" | "own">();
 
@@ -108,7 +105,6 @@ export const whyEmpty = definePlugin({
             prepare: context.prepare,
             model: context.model(),
             run,
-            planOf: (program) => plans.get(program),
             surface,
             counts: true,
             tellsAll: knows === "all",
@@ -123,11 +119,6 @@ export const whyEmpty = definePlugin({
     };
 
     context.wrap({
-      prepare: (next) => (planned, session, surface) => {
-        const program = next(planned, session, surface);
-        plans.set(program, planned);
-        return program;
-      },
       execute: (next) => async (execution) => {
         const { exchange } = execution;
         const knows = exchange && knowing.get(exchange.request);

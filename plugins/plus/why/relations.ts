@@ -1,16 +1,6 @@
 /** What a transaction that has run says of the rows that it read: one report for each place of its plans. */
 import { boundOf } from "../../../core/index.ts";
-import type {
-  Execution,
-  Model,
-  Plan,
-  Planned,
-  PluginContext,
-  Program,
-  Read,
-  ResultRow,
-  Session,
-} from "../../../core/index.ts";
+import type { Execution, Model, Plan, PluginContext, Read, ResultRow, Session } from "../../../core/index.ts";
 import { rowSecurityOf, type Run } from "./policies.ts";
 import { reportRelations, type Counting, type RelationReport } from "./rows.ts";
 
@@ -19,7 +9,6 @@ export interface Looking extends Pick<Counting, "tellsAll" | "counts"> {
   readonly prepare: PluginContext["prepare"];
   readonly model: Model;
   readonly run: Run;
-  readonly planOf: (program: Program) => Planned | undefined;
   readonly surface: string;
 }
 
@@ -68,7 +57,7 @@ export const relationsOf = async (
   const { model, run, counts, tellsAll } = looking;
   const reports: RelationReport[] = [];
   for (const [i, ran] of execution.programs.entries()) {
-    const planned = looking.planOf(ran.program);
+    const { planned } = ran.program;
     if (planned === undefined) continue;
     for (const { plan, column } of partsOf(planned.plan))
       reports.push(

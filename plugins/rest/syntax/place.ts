@@ -1,5 +1,12 @@
 /** `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: where a request leads. */
-import { trimEndOf, utf8Text, type Model, type RelApiOptions, type ResolvedOptions } from "../../../core/index.ts";
+import {
+  memoize,
+  trimEndOf,
+  utf8Text,
+  type Model,
+  type RelApiOptions,
+  type ResolvedOptions,
+} from "../../../core/index.ts";
 import { pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
 import type { Place } from "../request.ts";
 import { decodePercent } from "./parameters.ts";
@@ -9,17 +16,10 @@ type Location = Pick<Place, "kind" | "name" | "path"> & { readonly schema?: stri
 
 type PathOptions = Pick<RelApiOptions, "restPrefixes" | "restPath">;
 
-const prefixes = new WeakMap<PathOptions, readonly string[]>();
-
 /** What REST paths start with: `["/api/", "/"]` is `["/api", ""]`. @rule R-PATH-1 */
-export const restPrefixesOf = (options: PathOptions): readonly string[] => {
-  let found = prefixes.get(options);
-  if (found === undefined) {
-    found = (options.restPrefixes ?? [options.restPath ?? "/api"]).map((path) => trimEndOf(path, "/"));
-    prefixes.set(options, found);
-  }
-  return found;
-};
+export const restPrefixesOf = memoize(({ restPrefixes, restPath = "/api" }: PathOptions): readonly string[] =>
+  (restPrefixes ?? [restPath]).map((path) => trimEndOf(path, "/")),
+);
 
 /** The path below the REST root, or undefined where the surface does not reach. @rule R-PATH-1 R-PATH-2 */
 const belowRoot = (options: ResolvedOptions, path: string): string | undefined => {

@@ -50,9 +50,9 @@ export const explain = async (
       const caller = await readCaller(words, settings.options, open.model, terminal);
       const error = await ask(open.api, request, caller);
       recording.stop();
-      const { run, planOf } = recording;
+      const { run } = recording;
       const { context, model } = open;
-      const looking = { prepare: context.prepare, model, run, planOf, surface: request.kind, counts, tellsAll: true };
+      const looking = { prepare: context.prepare, model, run, surface: request.kind, counts, tellsAll: true };
       const statements: ExplainedStatement[] = [];
       const relations: RelationReport[] = [];
       for (const recorded of recording.executions) {

@@ -1,5 +1,5 @@
 /** What a request plans and runs: taken down on its way to the database, and never kept there. */
-import type { Execution, Planned, PluginContext, Program, ResultRow } from "../../../core/index.ts";
+import type { Execution, PluginContext, ResultRow } from "../../../core/index.ts";
 
 export interface Recorded {
   readonly execution: Execution;
@@ -10,7 +10,6 @@ export interface Recorded {
 export interface Recording {
   /** Transactions of requests, in order. */
   readonly executions: readonly Recorded[];
-  planOf(program: Program): Planned | undefined;
   /** Runs without being taken down; rolled back as well. */
   readonly run: PluginContext["execute"];
   /** What has been taken down so far stays; the rest is not. */
@@ -20,15 +19,9 @@ export interface Recording {
 /** While plugins are applied. Whatever runs is rolled back. @rule C-EXP-2 */
 export const startRecording = (context: PluginContext): Recording => {
   const executions: Recorded[] = [];
-  const plans = new WeakMap<Program, Planned>();
   let isOn = true;
   let run: PluginContext["execute"] = () => Promise.resolve([]);
   context.wrap({
-    prepare: (next) => (planned, session, surface) => {
-      const program = next(planned, session, surface);
-      plans.set(program, planned);
-      return program;
-    },
     execute: (next) => {
       run = (execution) => next({ ...execution, end: "rollback", mayUseReplica: false });
       return async (execution) => {
@@ -41,7 +34,6 @@ export const startRecording = (context: PluginContext): Recording => {
   });
   return {
     executions,
-    planOf: (program) => plans.get(program),
     run: (execution) => run(execution),
     stop: () => {
       isOn = false;
