@@ -9,31 +9,6 @@ import { eachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
 import { gqlTypeFacts, type GqlRootName, type Parts, type RoleSchema } from "./parts.ts";
 
-const SLAB_BYTES = 512 * 1024;
-const MAX_BYTES_PER_CHARACTER = 3;
-
-interface Slabs {
-  write(text: string): Buffer;
-}
-
-/** Many short texts as bytes, outside of the heap: to join so many strings takes ten times as long. */
-const createSlabs = (): Slabs => {
-  let slab = Buffer.alloc(0);
-  let at = 0;
-  return {
-    write: (text) => {
-      const most = text.length * MAX_BYTES_PER_CHARACTER;
-      if (at + most > slab.length) {
-        slab = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, most));
-        at = 0;
-      }
-      const from = at;
-      at += slab.write(text, at);
-      return slab.subarray(from, at);
-    },
-  };
-};
-
 export type IntrospectionToken = Token<"graphql-introspection", IntrospectionService>;
 
 export interface IntrospectionService {
@@ -64,16 +39,16 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   let known: Types = new Map();
   const { type, directive } = createWriters(collector, () => known);
 
-  const writeLarge = function* (one: GraphQLNamedType, of: ReturnType<typeof type>, slabs: Slabs) {
+  const writeLarge = function* (one: GraphQLNamedType, of: ReturnType<typeof type>) {
     const parts: Buffer[] = [];
     for (const part of of.parts(one)) {
       if (typeof part === "string") {
-        parts.push(slabs.write(part));
+        parts.push(bytesOf(part));
         continue;
       }
       let before = "";
       for (const item of part) {
-        parts.push(slabs.write(before + item));
+        parts.push(bytesOf(before + item));
         before = ",";
         yield;
       }
@@ -86,19 +61,15 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     const of = type(nodes);
     const whole = yield* schema.whole();
     if (whole.hasInterfaces) known = yield* typesOf(whole);
-    const slabs = createSlabs();
-    const texts = new Map<string, Buffer | readonly Buffer[]>();
+    const texts = new Map<string, readonly Buffer[]>();
     for (const one of eachType(whole)) {
-      if (one !== undefined)
-        texts.set(one.name, isRoot(one) ? yield* writeLarge(one, of, slabs) : slabs.write(of.write(one)));
+      if (one !== undefined) texts.set(one.name, isRoot(one) ? yield* writeLarge(one, of) : [bytesOf(of.write(one))]);
       yield;
     }
     let before = bytesOf("[");
     for (const name of yield* sortedInPieces([...texts.keys()])) {
-      const bytes = texts.get(name)!; // one of its keys
       yield before;
-      if (Buffer.isBuffer(bytes)) yield bytes;
-      else yield* bytes;
+      yield* texts.get(name)!; // one of its keys
       before = COMMA;
     }
     yield bytesOf("]");
@@ -114,7 +85,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
         .some((selected) => selected.name === "fields");
       const { [of]: one } = hasFields ? yield* schema.whole() : schema;
       if (one === undefined) yield bytesOf("null");
-      else yield* yield* writeLarge(one, type(nodes), createSlabs());
+      else yield* yield* writeLarge(one, type(nodes));
     };
     switch (name) {
       case "__typename":
