@@ -54,7 +54,7 @@ export {
   rawNumber,
   writeJson,
 } from "./engine/values/exact-numbers.ts";
-export { visitPlan, mapPlan, type PlanScope, type PlanWay } from "./engine/plan/walk.ts";
+export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanWay } from "./engine/plan/walk.ts";
 export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
 export { planKey, shortKey } from "./kernel/key.ts";
 export { memoize } from "./kernel/memoize.ts";

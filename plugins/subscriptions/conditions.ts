@@ -5,13 +5,15 @@ import {
   columnOf,
   relationOf,
   relationshipOf,
-  type Bundle,
+  visitPlan,
   type Comparison,
   type Expression,
   type Model,
   type Operand,
   type Output,
   type Plan,
+  type PlanScope,
+  type PlanSource,
   type Predicate,
   type QualifiedName,
   type Read,
@@ -165,153 +167,96 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
 
   // --- every place where rows are read ------------------------------------------------------------------------------
 
+  const knownOf = (choice: Choice, relation: Relation): Choice => {
+    record(relation, choice);
+    return choice;
+  };
+
   /** Rows of the relationship, which `own` holds for. */
-  const related = (relation: Relation, id: string, outer: Choice, own: (target: Relation) => Choice): Place => {
-    const way = relationshipOf(relation, id);
-    if (way === undefined || way.routine !== undefined) throw new Unreadable();
+  const related = ({ relation, choice: outer }: Place, id: string, own: (target: Relation) => Choice): Choice => {
+    const way = relation && relationshipOf(relation, id);
+    if (relation === undefined || way === undefined || way.routine !== undefined) throw new Unreadable();
     const target = named(way.target);
     const inner = own(target);
-    if (way.junction === undefined) {
-      const choice = both(inner, along(outer, way.columns, relation, target));
-      record(target, choice);
-      return { relation: target, choice };
-    }
+    if (way.junction === undefined) return knownOf(both(inner, along(outer, way.columns, relation, target)), target);
     const through = named(way.junction.relation);
     const link = both(
       along(outer, way.junction.source, relation, through),
       along(inner, way.junction.target, target, through),
     );
     record(through, link);
-    const choice = both(inner, along(link, turned(way.junction.target), through, target));
-    record(target, choice);
-    return { relation: target, choice };
+    return knownOf(both(inner, along(link, turned(way.junction.target), through, target)), target);
   };
 
-  const expression = (given: Expression, { relation, choice }: Place): void => {
-    switch (given.kind) {
-      case "column":
-      case "embedded":
-        return;
-      case "apply":
-        for (const one of given.operands ?? []) operand(one, { relation, choice });
-        return expression(given.of, { relation, choice });
-      case "cast":
-      case "ordering":
-        return expression(given.of, { relation, choice });
-      case "masked":
-        expression(given.of, { relation, choice });
-        return condition(given.when, { relation, choice });
-      case "related": {
-        const place = related(relation, given.relationship, choice, (target) => holding(given.where, target));
-        condition(given.where, place);
-        return expression(given.value, place);
-      }
-      case "related-aggregate": {
-        const place = related(relation, given.relationship, choice, (target) => holding(given.where, target));
-        condition(given.where, place);
-        return given.of.forEach((one) => expression(one, place));
-      }
-      default:
-        throw new Unreadable();
+  const choiceOf = (source: PlanSource, around: Place | undefined): Choice => {
+    if (source.kind === "read" && "relation" in source.from) {
+      const relation = named(source.from.relation);
+      return knownOf(ofRead(source, relation), relation);
     }
-  };
-
-  const operand = (given: Operand | undefined, place: Place): void => {
-    if (given === undefined) return;
-    if ("expression" in given) expression(given.expression, place);
-    else if ("items" in given) for (const item of given.items) operand(item, place);
-    else if ("fields" in given) for (const field of Object.values(given.fields)) operand(field, place);
-  };
-
-  const condition = (given: Predicate | undefined, place: Place): void => {
-    switch (given?.kind) {
-      case undefined:
-      case "embedded":
-        return;
-      case "and":
-      case "or":
-        return given.of.forEach((part) => condition(part, place));
-      case "not":
-        return condition(given.of, place);
-      case "compare":
-        expression(given.left, place);
-        return operand(given.operand, place);
-      case "beyond":
-        return given.order.forEach(({ by }) => expression(by, place));
-      case "related":
-        return condition(
-          given.where,
-          related(place.relation, given.relationship, place.choice, (target) => holding(given.where, target)),
-        );
-      case "exists": {
-        const relation = named(given.from);
-        const choice = holding(given.where, relation);
-        record(relation, choice);
-        return condition(given.where, { relation, choice });
-      }
-      default:
-        throw new Unreadable();
+    if (source.kind === "exists") {
+      const relation = named(source.from);
+      return knownOf(holding(source.where, relation), relation);
     }
+    if (around === undefined) throw new Unreadable();
+    if (source.kind === "embed" && "relationship" in source.via)
+      return related(around, source.via.relationship, (target) => ofRead(source.read, target));
+    if (source.kind === "related" || source.kind === "related-aggregate")
+      return related(around, source.relationship, (target) => holding(source.where, target));
+    throw new Unreadable();
   };
 
-  const output = (given: Output, place: Place): void => {
-    switch (given.kind) {
-      case "all":
-      case "constant":
-      case "total":
-        return;
-      case "value":
-        return expression(given.value, place);
-      case "aggregate":
-        return (given.of ?? []).forEach((one) => expression(one, place));
-      case "object":
-      case "nodes":
-        return given.of.forEach((one) => output(one, place));
-      case "embed": {
-        if (!("relationship" in given.via)) throw new Unreadable();
-        const { relationship } = given.via;
-        return rows(
-          given.read,
-          related(place.relation, relationship, place.choice, (target) => ofRead(given.read, target)),
-        );
-      }
-      default:
-        throw new Unreadable();
-    }
-  };
+  const readable =
+    (kinds: ReadonlySet<string>) =>
+    ({ kind }: { readonly kind: string }): void => {
+      if (!kinds.has(kind)) throw new Unreadable();
+    };
 
-  const rows = (given: Read, place: Place): void => {
-    for (const one of given.output) output(one, place);
-    condition(given.where, place);
-    for (const { by } of given.orderBy ?? []) expression(by, place);
-    for (const one of given.distinctOn ?? []) expression(one, place);
-    for (const one of given.groupBy ?? []) expression(one, place);
-    condition(given.having, place);
-  };
-
-  const read = (given: Read): void => {
-    if (!("relation" in given.from)) throw new Unreadable();
-    const relation = named(given.from.relation);
-    const choice = ofRead(given, relation);
-    record(relation, choice);
-    rows(given, { relation, choice });
-  };
-
-  const bundle = ({ fields }: Bundle): void => {
-    for (const field of fields)
-      if ("read" in field) read(field.read);
-      else if ("bundle" in field) bundle(field.bundle);
-      else if (!("value" in field)) throw new Unreadable();
-  };
-
-  if (plan.kind === "read") read(plan);
-  else if (plan.kind === "bundle") bundle(plan);
-  else throw new Unreadable();
+  if (plan.kind !== "read" && plan.kind !== "bundle") throw new Unreadable();
+  visitPlan<Place>(plan, model, {
+    into: (rows, source, around) => ({ ...rows, choice: choiceOf(source, around) }),
+    expression: readable(EXPRESSIONS),
+    predicate: readable(PREDICATES),
+    output: readable(OUTPUTS),
+    statement: () => {
+      throw new Unreadable();
+    },
+  });
   return found;
 };
 
-/** Whose row is at hand, and what holds for it. */
-interface Place {
-  readonly relation: Relation;
+// A plan with parts of other kinds than these three lists name is unreadable.
+const EXPRESSIONS: ReadonlySet<string> = new Set<Expression["kind"]>([
+  "column",
+  "embedded",
+  "apply",
+  "cast",
+  "ordering",
+  "masked",
+  "related",
+  "related-aggregate",
+]);
+const PREDICATES: ReadonlySet<string> = new Set<Predicate["kind"]>([
+  "and",
+  "or",
+  "not",
+  "compare",
+  "beyond",
+  "related",
+  "exists",
+  "embedded",
+]);
+const OUTPUTS: ReadonlySet<string> = new Set<Output["kind"]>([
+  "all",
+  "value",
+  "constant",
+  "aggregate",
+  "object",
+  "nodes",
+  "embed",
+  "total",
+]);
+
+/** The relation of a row, and what holds for the row. */
+interface Place extends PlanScope {
   readonly choice: Choice;
 }

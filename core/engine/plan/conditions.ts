@@ -1,7 +1,7 @@
 /** Conditions for plans: on a column, and on the rows of relations wherever a plan uses them. */
-import { relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
+import { relationOf, type Model, type Relation } from "../model/model.ts";
 import type { Comparison, Expression, Plan, Predicate } from "./plan.ts";
-import { mapPlan, type PlanScope, type PlanWay } from "./walk.ts";
+import { isLookup, lookupOf, mapPlan, type PlanScope, type PlanWay } from "./walk.ts";
 
 /** A column, an operator by name, and its operand or keyword: `compareColumn("id", "eq", { operand })`. */
 export const compareColumn = (
@@ -26,13 +26,10 @@ export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRul
   };
   /** Predicates and values that look into rows of another relation. */
   const into = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {
-    const { target, routine } = lookInto(node, relation);
-    const from = relation === undefined || node.kind === "exists" ? undefined : { from: relation };
-    return within(
-      node,
-      target && relationOf(model, target),
-      from === undefined || routine === undefined ? from : { ...from, routine },
-    );
+    if (!isLookup(node)) return node;
+    const { target, routine } = lookupOf(node, relation);
+    const way = relation && node.kind !== "exists" ? { from: relation, ...(routine && { routine }) } : undefined;
+    return within(node, target && relationOf(model, target), way);
   };
   return mapPlan(plan, model, {
     read: (read, { relation, way }) => ("written" in read.from ? read : within(read, relation, way)),
@@ -45,24 +42,4 @@ export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRul
     update: (update, { relation }) => within(update, relation),
     delete: (remove, { relation }) => within(remove, relation),
   });
-};
-
-interface Looked {
-  readonly target?: QualifiedName;
-  readonly routine?: QualifiedName;
-}
-
-const lookInto = (node: Predicate | Expression, relation: Relation | undefined): Looked => {
-  switch (node.kind) {
-    case "related":
-    case "related-aggregate":
-      return (relation && relationshipOf(relation, node.relationship)) ?? {};
-    case "computed-rows":
-    case "computed-aggregate":
-      return node;
-    case "exists":
-      return { target: node.from };
-    default:
-      return {};
-  }
 };

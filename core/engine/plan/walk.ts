@@ -52,34 +52,60 @@ export interface PlanWay {
   readonly routine?: QualifiedName;
 }
 
+/** The predicates and expressions that look into rows of another relation. */
+export type Lookup =
+  | Extract<Predicate, { readonly kind: "related" | "computed-rows" | "exists" }>
+  | Extract<Expression, { readonly kind: "related" | "related-aggregate" | "computed-aggregate" }>;
+
+/** The node that a scope belongs to. */
+export type PlanSource = Read | Insert | Update | Delete | Embed | Lookup;
+
+/** A field of a bundle that a declared statement answers. */
+type StatementField = Extract<BundleField, { readonly statement: string }>;
+
 /** Each is called after the parts of its node have been mapped; its result replaces the node. */
-export interface PlanMapper {
+export interface PlanMapper<Scope extends PlanScope = PlanScope> {
+  /** Adds to the scope of the rows that a node leads to, before they are walked. `around`: the scope of the node
+   *  itself; undefined for reads and writes that nothing surrounds. Needed where `Scope` is more than a `PlanScope`. */
+  readonly into?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
   /** `scope.relation`: whose rows are read. */
-  readonly read?: (read: Read, scope: PlanScope) => Read;
-  readonly insert?: (insert: Insert, scope: PlanScope) => Insert;
-  readonly update?: (update: Update, scope: PlanScope) => Update;
-  readonly delete?: (remove: Delete, scope: PlanScope) => Delete;
+  readonly read?: (read: Read, scope: Scope) => Read;
+  readonly insert?: (insert: Insert, scope: Scope) => Insert;
+  readonly update?: (update: Update, scope: Scope) => Update;
+  readonly delete?: (remove: Delete, scope: Scope) => Delete;
   readonly call?: (call: RoutineCall) => RoutineCall;
   /** `scope.relation`: the parent's. */
-  readonly embed?: (embed: Embed, scope: PlanScope) => Embed;
-  readonly predicate?: (predicate: Predicate, scope: PlanScope) => Predicate;
-  readonly expression?: (expression: Expression, scope: PlanScope) => Expression;
-  readonly output?: (output: Output, scope: PlanScope) => Output;
+  readonly embed?: (embed: Embed, scope: Scope) => Embed;
+  readonly predicate?: (predicate: Predicate, scope: Scope) => Predicate;
+  readonly expression?: (expression: Expression, scope: Scope) => Expression;
+  readonly output?: (output: Output, scope: Scope) => Output;
+  readonly statement?: (field: StatementField) => StatementField;
   readonly value?: (ref: ValueRef) => ValueRef;
 }
 
 /** The same, looking only. */
-export type PlanVisitor = {
-  readonly [Node in keyof PlanMapper]?: (...parts: Parameters<NonNullable<PlanMapper[Node]>>) => void;
+export type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "into"> & {
+  readonly [Node in Exclude<keyof PlanMapper, "into">]?: (
+    ...parts: Parameters<NonNullable<PlanMapper<Scope>[Node]>>
+  ) => void;
 };
 
 /** The plan with nodes replaced; parts that nothing changed stay the same objects. */
-export const mapPlan = <P extends Plan>(plan: P, model: Model, mapper: PlanMapper): P =>
-  mapAny(plan, { model, mapper }) as P; // a mapper keeps the kind of what it maps
+export const mapPlan = <P extends Plan, Scope extends PlanScope = PlanScope>(
+  plan: P,
+  model: Model,
+  mapper: PlanMapper<Scope>,
+): P =>
+  // a mapper keeps the kind of a node, and its own `into` returns the scopes that it takes
+  mapAny(plan, { model, mapper: mapper as unknown as PlanMapper }) as P;
 
 /** Calls the visitor for each node, parts before wholes. */
-export const visitPlan = (plan: Plan, model: Model, visitor: PlanVisitor): void => {
-  const mapper: Record<string, unknown> = {};
+export const visitPlan = <Scope extends PlanScope = PlanScope>(
+  plan: Plan,
+  model: Model,
+  { into, ...visitor }: PlanVisitor<Scope>,
+): void => {
+  const mapper: Record<string, unknown> = { into };
   for (const [name, look] of Object.entries(visitor) as [
     string,
     ((node: unknown, scope: unknown) => void) | undefined,
@@ -133,24 +159,30 @@ const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
     fields: mapList(bundle.fields, (field): BundleField => {
       if ("read" in field) return changed(field, { read: mapRead(field.read, walk, { isOne: field.one === true }) });
       if ("bundle" in field) return changed(field, { bundle: mapBundle(field.bundle, walk) });
-      if ("statement" in field)
-        return changed(field, { arguments: mapRecord(field.arguments, (ref) => mapValue(ref, walk)) });
-      return field;
+      if (!("statement" in field)) return field;
+      const next = changed(field, { arguments: mapRecord(field.arguments, (ref) => mapValue(ref, walk)) });
+      return walk.mapper.statement?.(next) ?? next;
     }),
   });
 
-const mapRead = (read: Read, walk: Walk, place: Pick<PlanScope, "isOne" | "way"> = {}): Read => {
+/** `embed`: the one that the read belongs to, and the scope around it. */
+const mapRead = (
+  read: Read,
+  walk: Walk,
+  place: Pick<PlanScope, "isOne" | "way"> = {},
+  embed?: { readonly node: Embed; readonly around: PlanScope },
+): Read => {
   const relation = relationRead(read, walk.model);
-  const scope: PlanScope = { relation, root: relation };
+  const scope = scopeOf({ relation, root: relation }, embed?.node ?? read, embed?.around, walk);
   const from = "call" in read.from ? changed(read.from, { call: mapRoutineCall(read.from.call, walk) }) : read.from;
   const next = changed(read, {
     from,
     output: mapList(read.output, (output) => mapOutput(output, scope, walk)),
-    where: maybe(read.where, (where) => mapPredicate(where, scope, walk)),
+    where: mapWhere(read.where, scope, walk),
     orderBy: maybe(read.orderBy, (terms) => mapOrder(terms, scope, walk)),
     distinctOn: maybe(read.distinctOn, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
     groupBy: maybe(read.groupBy, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
-    having: maybe(read.having, (having) => mapPredicate(having, scope, walk)),
+    having: mapWhere(read.having, scope, walk),
     limit: maybe(read.limit, (ref) => mapValue(ref, walk)),
     offset: maybe(read.offset, (ref) => mapValue(ref, walk)),
     notes: maybe(read.notes, (notes) => mapRecord(notes, (ref) => mapValue(ref, walk))),
@@ -174,8 +206,8 @@ const relationRead = (read: Read, model: Model): Relation | undefined => {
 const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update | Delete => {
   const name = write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
   const relation = walk.model.relations.get(nameKey(name));
-  const scope: PlanScope = { relation, root: relation };
-  const check = maybe(write.check, (predicate) => mapPredicate(predicate, scope, walk));
+  const scope = scopeOf({ relation, root: relation }, write, undefined, walk);
+  const check = mapWhere(write.check, scope, walk);
   const returning = maybe(write.returning, (read) => mapRead(read, walk));
   const { mapper } = walk;
   if (write.kind === "insert") {
@@ -189,7 +221,7 @@ const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update 
     });
     return mapper.insert?.(next, scope) ?? next;
   }
-  const where = maybe(write.where, (predicate) => mapPredicate(predicate, scope, walk));
+  const where = mapWhere(write.where, scope, walk);
   if (write.kind === "delete") {
     const next = changed(write, { check, returning, where });
     return mapper.delete?.(next, scope) ?? next;
@@ -220,8 +252,8 @@ const mapCells = (cells: readonly Cell[], walk: Walk): readonly Cell[] =>
 const mapConflict = (conflict: OnConflict, scope: PlanScope, walk: Walk): OnConflict =>
   changed(conflict, {
     set: maybe(conflict.set, (cells) => mapCells(cells, walk)),
-    where: maybe(conflict.where, (predicate) => mapPredicate(predicate, scope, walk)),
-    check: maybe(conflict.check, (predicate) => mapPredicate(predicate, scope, walk)),
+    where: mapWhere(conflict.where, scope, walk),
+    check: mapWhere(conflict.check, scope, walk),
   });
 
 const mapRoutineCall = (call: RoutineCall, walk: Walk): RoutineCall => {
@@ -266,13 +298,21 @@ const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
   const along = "routine" in via ? via : scope.relation && relationshipOf(scope.relation, via.relationship);
   const next = changed(embed, {
     via: "routine" in via ? changed(via, { arguments: maybe(via.arguments, (list) => mapArguments(list, walk)) }) : via,
-    read: mapRead(embed.read, walk, {
-      isOne: along?.isToOne === true,
-      ...(scope.relation && { way: { from: scope.relation, ...(along?.routine && { routine: along.routine }) } }),
-    }),
+    read: mapRead(
+      embed.read,
+      walk,
+      {
+        isOne: along?.isToOne === true,
+        ...(scope.relation && { way: { from: scope.relation, ...(along?.routine && { routine: along.routine }) } }),
+      },
+      { node: embed, around: scope },
+    ),
   });
   return walk.mapper.embed?.(next, scope) ?? next;
 };
+
+const mapWhere = (where: Predicate | undefined, scope: PlanScope, walk: Walk): Predicate | undefined =>
+  maybe(where, (predicate) => mapPredicate(predicate, scope, walk));
 
 const mapPredicate = (predicate: Predicate, scope: PlanScope, walk: Walk): Predicate => {
   const next = mapPredicateParts(predicate, scope, walk);
@@ -296,18 +336,16 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
       });
     case "related":
       return changed(predicate, {
-        where: maybe(predicate.where, (where) =>
-          mapPredicate(where, relatedScope(scope, predicate.relationship, walk), walk),
-        ),
+        where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
       });
     case "computed-rows":
       return changed(predicate, {
         arguments: maybe(predicate.arguments, (list) => mapArguments(list, walk)),
-        where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.target, walk), walk)),
+        where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
       });
     case "exists":
       return changed(predicate, {
-        where: maybe(predicate.where, (where) => mapPredicate(where, into(scope, predicate.from, walk), walk)),
+        where: mapWhere(predicate.where, scopeOfLookup(predicate, scope, walk), walk),
       });
     case "beyond":
       return changed(predicate, {
@@ -375,24 +413,24 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
         when: mapPredicate(expression.when, scope, walk),
       });
     case "related": {
-      const target = relatedScope(scope, expression.relationship, walk);
+      const target = scopeOfLookup(expression, scope, walk);
       return changed(expression, {
-        where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
+        where: mapWhere(expression.where, target, walk),
         value: mapExpression(expression.value, target, walk),
       });
     }
     case "related-aggregate": {
-      const target = relatedScope(scope, expression.relationship, walk);
+      const target = scopeOfLookup(expression, scope, walk);
       return changed(expression, {
-        where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
+        where: mapWhere(expression.where, target, walk),
         of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
       });
     }
     case "computed-aggregate": {
-      const target = into(scope, expression.target, walk);
+      const target = scopeOfLookup(expression, scope, walk);
       return changed(expression, {
         arguments: maybe(expression.arguments, (list) => mapArguments(list, walk)),
-        where: maybe(expression.where, (where) => mapPredicate(where, target, walk)),
+        where: mapWhere(expression.where, target, walk),
         of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
       });
     }
@@ -404,15 +442,33 @@ const mapPath = (path: readonly PathKey[] | undefined, walk: Walk): readonly Pat
 
 const mapValue = (ref: ValueRef, walk: Walk): ValueRef => walk.mapper.value?.(ref) ?? ref;
 
-const relatedScope = (scope: PlanScope, relationship: string, { model }: Walk): PlanScope => {
-  const target = scope.relation && relationshipOf(scope.relation, relationship)?.target;
-  return { relation: target && relationOf(model, target), root: scope.root };
+const LOOKUPS: readonly string[] = [
+  "related",
+  "computed-rows",
+  "exists",
+  "related-aggregate",
+  "computed-aggregate",
+] satisfies Lookup["kind"][];
+
+export const isLookup = <Node extends Predicate | Expression>(node: Node): node is Node & Lookup =>
+  LOOKUPS.includes(node.kind);
+
+/** The relation that a lookup leads to, and the function that it leads through, if any. */
+export const lookupOf = (
+  node: Lookup,
+  relation: Relation | undefined,
+): { readonly target?: QualifiedName; readonly routine?: QualifiedName } => {
+  if (node.kind === "exists") return { target: node.from };
+  return "relationship" in node ? ((relation && relationshipOf(relation, node.relationship)) ?? {}) : node;
 };
 
-const into = (scope: PlanScope, name: QualifiedName, { model }: Walk): PlanScope => ({
-  relation: relationOf(model, name),
-  root: scope.root,
-});
+const scopeOfLookup = (node: Lookup, scope: PlanScope, walk: Walk): PlanScope => {
+  const { target } = lookupOf(node, scope.relation);
+  return scopeOf({ relation: target && relationOf(walk.model, target), root: scope.root }, node, scope, walk);
+};
+
+const scopeOf = (rows: PlanScope, node: PlanSource, around: PlanScope | undefined, { mapper }: Walk): PlanScope =>
+  mapper.into?.(rows, node, around) ?? rows;
 
 const maybe = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
   part === undefined ? undefined : map(part);

@@ -5,6 +5,7 @@ import type { Registry } from "../../plugin.ts";
 import { relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
 import { neededColumns } from "./needs.ts";
+import type { Compiler } from "./scope.ts";
 
 export interface Page {
   /** The rows of the page, with the columns that the second level needs. */
@@ -56,7 +57,7 @@ const withoutConditions = (outputs: readonly Output[]): readonly Output[] =>
 /** Undefined: one level is as good, or says something else. `isNested`: its rows are those of one parent.
  *  @rule X-PLN-2 X-PLN-3 */
 export const pageOf = (
-  registry: Registry,
+  { registry, model }: Pick<Compiler, "registry" | "model">,
   relation: Relation | undefined,
   read: Read,
   isNested: boolean,
@@ -78,7 +79,7 @@ export const pageOf = (
     // a join may turn the rows around
     ...(joined.length === 0 ? {} : { orderBy }),
   };
-  const needed = neededColumns(relation, beside);
+  const needed = neededColumns(relation, beside, model);
   if (needed === undefined && !output.some(({ kind }) => kind === "all")) return undefined;
   const columns: readonly Output[] = needed?.map((name) => ({
     kind: "value",

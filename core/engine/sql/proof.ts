@@ -2,26 +2,19 @@
  *  proven. */
 import type { CoreHooks } from "../../hooks.ts";
 import { COMPARISONS } from "./beyond.ts";
-import { columnOf, relationOf, relationshipOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
+import { columnOf, relationOf, relationshipOf, type Model, type Relation } from "../model/model.ts";
 import type {
-  Bundle,
-  Cell,
-  Comparison,
-  Delete,
-  Embed,
+  Assignment,
   Envelope,
   Expression,
-  Insert,
-  Operand,
   Output,
   PathKey,
   Plan,
   Predicate,
-  Read,
-  Update,
   ValueRef,
   WriteRows,
 } from "../plan/plan.ts";
+import { visitPlan, type PlanScope } from "../plan/walk.ts";
 import type { Registry } from "../../plugin.ts";
 import type { BuiltIn } from "./built-in.ts";
 import { memoize } from "../../kernel/memoize.ts";
@@ -110,81 +103,54 @@ export const isProvenPlan = (
   const type = (name: string | undefined): boolean =>
     name === undefined || typeNamesOf(model).has(name.replace(MODIFIER, ""));
   const applied = (name: string | undefined): boolean => name === undefined || isKnown(registry.functions.get(name));
-  const column = (relation: Relation, name: string): boolean => {
-    const found = columnOf(relation, name);
+  const column = (relation: Relation | undefined, name: string): boolean => {
+    const found = relation && columnOf(relation, name);
     return found !== undefined && isBuiltInType(model, found.type);
   };
-  const allColumns = (relation: Relation): boolean => relation.columns.every(({ name }) => column(relation, name));
+  const allColumns = (relation: Relation | undefined): boolean =>
+    relation !== undefined && relation.columns.every(({ name }) => column(relation, name));
 
-  const value = (ref: ValueRef | undefined): boolean => {
-    if (ref === undefined || "step" in ref) return true; // a step's row is one that a proven write has left
-    if (!type(ref.type)) return false;
-    return "apply" in ref ? applied(ref.apply) : true;
+  const value = (ref: ValueRef): boolean => {
+    if ("step" in ref) return true; // a step's row is one that a proven write has left
+    return type(ref.type) && (!("apply" in ref) || applied(ref.apply));
   };
-  const path = (steps: readonly PathKey[] = []): boolean =>
-    steps.every(({ arrow, key }) => !model.rivals.has(arrow) && value(key));
+  const path = (steps: readonly PathKey[] = []): boolean => steps.every(({ arrow }) => !model.rivals.has(arrow));
 
-  const readable = (name: QualifiedName): Relation | undefined => {
-    const relation = relationOf(model, name);
-    return relation?.plain === undefined ? undefined : relation;
-  };
-  const along = (relation: Relation, id: string): Relation | undefined => {
-    const relationship = relationshipOf(relation, id);
-    const target = relationship && readable(relationship.target);
-    if (relationship === undefined || target === undefined || relationship.routine !== undefined) return undefined;
+  const along = (relation: Relation | undefined, id: string): boolean => {
+    const relationship = relation && relationshipOf(relation, id);
+    if (relationship === undefined || relationship.routine !== undefined) return false;
     const { columns, junction } = relationship;
-    if (!columns.every(([source, other]) => column(relation, source) && column(target, other))) return undefined;
-    if (junction === undefined) return target;
-    const through = readable(junction.relation);
-    if (through === undefined) return undefined;
-    const isKnownWay =
-      junction.source.every(([source, key]) => column(relation, source) && column(through, key)) &&
-      junction.target.every(([other, key]) => column(target, other) && column(through, key));
-    return isKnownWay ? target : undefined;
+    const target = relationOf(model, relationship.target);
+    const keys = (from: Relation | undefined, to: Relation | undefined, pairs: typeof columns): boolean =>
+      pairs.every(([source, other]) => column(from, source) && column(to, other));
+    if (target?.plain === undefined || !keys(relation, target, columns)) return false;
+    if (junction === undefined) return true;
+    const through = relationOf(model, junction.relation);
+    return (
+      through?.plain !== undefined && keys(relation, through, junction.source) && keys(target, through, junction.target)
+    );
   };
 
-  const expression = (given: Expression, row: Row): boolean => {
+  const expression = (given: Expression, { relation, root }: PlanScope): boolean => {
     switch (given.kind) {
       case "column":
-        return column(given.of === "root" ? row.root : row.relation, given.name) && path(given.path);
+        return column(given.of === "root" ? root : relation, given.name) && path(given.path);
       case "cast":
-        return type(given.type) && expression(given.of, row);
+        return type(given.type);
       case "apply":
-        return (
-          applied(given.function) &&
-          expression(given.of, row) &&
-          (given.operands ?? []).every((one) => operand(one, row))
-        );
+        return applied(given.function);
       case "ordering": {
         const specs = registry.orderings.filter(({ name }) => name === given.ordering);
-        return (
-          specs.length > 0 &&
-          specs.every((spec) => isKnown(spec) && spec.operands.every((one) => type(one.type))) &&
-          given.operands.every(value) &&
-          expression(given.of, row)
-        );
+        return specs.length > 0 && specs.every((spec) => isKnown(spec) && spec.operands.every((one) => type(one.type)));
       }
       case "aggregate":
-        return isAggregate(given.fn) && given.of.every((one) => expression(one, row));
+        return isAggregate(given.fn);
       case "masked":
-        return expression(given.of, row) && predicate(given.when, row);
-      case "related": {
-        const target = along(row.relation, given.relationship);
-        return (
-          target !== undefined &&
-          predicate(given.where, under(target, row)) &&
-          expression(given.value, under(target, row))
-        );
-      }
-      case "related-aggregate": {
-        const target = along(row.relation, given.relationship);
-        return (
-          target !== undefined &&
-          isAggregate(given.fn) &&
-          predicate(given.where, under(target, row)) &&
-          given.of.every((one) => expression(one, under(target, row)))
-        );
-      }
+        return true;
+      case "related":
+        return along(relation, given.relationship);
+      case "related-aggregate":
+        return along(relation, given.relationship) && isAggregate(given.fn);
       case "output":
         return true; // checked as an output
       case "embedded":
@@ -194,184 +160,81 @@ export const isProvenPlan = (
     }
   };
 
-  const operand = (given: Operand | undefined, row: Row): boolean => {
-    if (given === undefined) return true;
-    if ("expression" in given) return expression(given.expression, row);
-    if ("items" in given) return given.items.every((item) => operand(item, row));
-    if ("fields" in given) return Object.values(given.fields).every((field) => operand(field, row));
-    return value(given);
-  };
-
-  const comparison = (given: Comparison, row: Row): boolean =>
-    areKnown(hooks.compileFilter.get(given.operator)) &&
-    expression(given.left, row) &&
-    operand(given.operand, row) &&
-    value(given.option);
-
-  const predicate = (given: Predicate | undefined, row: Row): boolean => {
-    if (given === undefined) return true;
+  const predicate = (given: Predicate, { relation }: PlanScope): boolean => {
     switch (given.kind) {
       case "and":
-      case "or": {
-        const within = given.isRoot === true ? { ...row, root: row.relation } : row;
-        return given.of.every((part) => predicate(part, within));
-      }
+      case "or":
       case "not":
-        return predicate(given.of, row);
-      case "compare":
-        return comparison(given, row);
-      case "related": {
-        const target = along(row.relation, given.relationship);
-        return target !== undefined && predicate(given.where, under(target, row));
-      }
-      case "exists": {
-        const target = readable(given.from);
-        return target !== undefined && predicate(given.where, under(target, row));
-      }
-      case "beyond":
-        return (
-          COMPARISONS.every((name) => !model.rivals.has(name)) &&
-          given.order.every(({ by }) => expression(by, row)) &&
-          given.values.every((ref) => ref === null || value(ref))
-        );
-      case "keys":
-        return (
-          !model.rivals.has("=") &&
-          row.relation !== undefined &&
-          given.columns.every((name) => row.relation !== undefined && column(row.relation, name)) &&
-          given.values.every((key) => key.every(value))
-        );
       case "embedded":
       case "written":
         return true;
+      case "compare":
+        return areKnown(hooks.compileFilter.get(given.operator));
+      case "related":
+        return along(relation, given.relationship);
+      case "exists":
+        return relationOf(model, given.from)?.plain !== undefined;
+      case "beyond":
+        return COMPARISONS.every((name) => !model.rivals.has(name));
+      case "keys":
+        return !model.rivals.has("=") && given.columns.every((name) => column(relation, name));
       default:
         return false;
     }
   };
 
-  const output = (given: Output, row: Row): boolean => {
+  const output = (given: Output, { relation }: PlanScope): boolean => {
     switch (given.kind) {
       case "all":
-        return allColumns(row.relation);
+        return allColumns(relation);
+      case "aggregate":
+        return isAggregate(given.fn) && type(given.cast);
+      case "embed":
+        return (
+          "relationship" in given.via &&
+          along(relation, given.via.relationship) &&
+          areKnown(hooks.compileEmbed.get(given.mode))
+        );
       case "value":
-        return expression(given.value, row);
       case "constant":
       case "affected":
       case "total":
-        return true;
-      case "aggregate":
-        return isAggregate(given.fn) && type(given.cast) && (given.of ?? []).every((one) => expression(one, row));
       case "object":
       case "nodes":
-        return given.of.every((one) => output(one, row));
-      case "embed":
-        return embed(given, row.relation);
+        return true;
       default:
         return false;
     }
   };
 
-  const embed = ({ mode, via, read: inner }: Embed, parent: Relation): boolean => {
-    const target = "relationship" in via ? along(parent, via.relationship) : undefined;
-    return target !== undefined && areKnown(hooks.compileEmbed.get(mode)) && rows(inner, target);
-  };
+  // writes touch whole rows: constraints, keys, what is returned
+  const written = ({ relation }: PlanScope, rows: WriteRows | undefined): boolean =>
+    relation?.plain === "write" &&
+    allColumns(relation) &&
+    (rows === undefined || "cells" in rows || rows.columns.every((one) => applied(one.apply)));
 
-  const rows = (given: Read, relation: Relation): boolean => {
-    const row: Row = { relation, root: relation };
-    return (
-      given.output.every((one) => output(one, row)) &&
-      predicate(given.where, row) &&
-      (given.orderBy ?? []).every(({ by }) => expression(by, row)) &&
-      (given.distinctOn ?? []).every((one) => expression(one, row)) &&
-      (given.groupBy ?? []).every((one) => expression(one, row)) &&
-      predicate(given.having, row) &&
-      value(given.limit) &&
-      value(given.offset)
-    );
-  };
-
-  const read = (given: Read): boolean => {
-    const relation =
-      "relation" in given.from
-        ? readable(given.from.relation)
-        : "written" in given.from
-          ? readable(given.from.written)
-          : undefined;
-    return relation !== undefined && rows(given, relation);
-  };
-
-  const cells = (given: readonly Cell[] = []): boolean => given.every((cell) => value(cell.value));
-  const payload = (given: WriteRows | undefined): boolean => {
-    if (given === undefined) return true;
-    return "cells" in given
-      ? cells(given.cells)
-      : value(given.payload) && given.columns.every((one) => applied(one.apply));
-  };
-
-  const write = (given: Insert | Update | Delete): boolean => {
-    const relation = relationOf(
-      model,
-      given.kind === "insert" ? given.into : given.kind === "update" ? given.relation : given.from,
-    );
-    // writes touch whole rows: constraints, keys, what is returned
-    if (relation?.plain !== "write" || !allColumns(relation)) return false;
-    const row: Row = { relation, root: relation };
-    if (!predicate(given.check, row) || (given.returning !== undefined && !read(given.returning))) return false;
-    switch (given.kind) {
-      case "insert": {
-        const { onConflict } = given;
-        return (
-          payload(given.rows) &&
-          cells(given.set) &&
-          (given.only ?? []).every((one) => value(one.value)) &&
-          (onConflict === undefined ||
-            (cells(onConflict.set) && predicate(onConflict.where, row) && predicate(onConflict.check, row)))
-        );
-      }
-      case "update": {
-        const operators = (given.assignments ?? []).map((one) =>
-          registry.updateOperators.find(({ name }) => name === one.operator),
-        );
-        return (
-          predicate(given.where, row) &&
-          payload(given.payload) &&
-          operators.every(isKnown) &&
-          (given.assignments ?? []).every((one) => value(one.operand))
-        );
-      }
-      case "delete":
-        return predicate(given.where, row);
-      default:
-        return false;
-    }
-  };
-
-  const bundle = ({ fields }: Bundle): boolean =>
-    fields.every((field) => {
-      if ("value" in field) return true;
-      if ("bundle" in field) return bundle(field.bundle);
-      if ("read" in field) return read(field.read);
-      return isKnown(registry.statements.get(field.statement)) && Object.values(field.arguments).every(value);
-    });
+  const updateOperator = ({ operator }: Assignment): boolean =>
+    isKnown(registry.updateOperators.find(({ name }) => name === operator));
 
   const whole = (given: Plan): boolean => {
-    switch (given.kind) {
-      case "read":
-        return read(given);
-      case "bundle":
-        return bundle(given);
-      case "insert":
-      case "update":
-      case "delete":
-        return write(given);
-      case "sequence":
-        return (
-          given.steps.every((step) => (step.write.kind === "read" ? read(step.write) : write(step.write))) &&
-          read(given.result)
-        );
-      default:
-        return false;
-    }
+    let isProven = true;
+    const check = (isProvenNode: boolean): void => {
+      isProven &&= isProvenNode;
+    };
+    visitPlan(given, model, {
+      value: (ref) => check(value(ref)),
+      expression: (one, scope) => check(expression(one, scope)),
+      predicate: (one, scope) => check(predicate(one, scope)),
+      output: (one, scope) => check(output(one, scope)),
+      read: (_read, { relation }) => check(relation?.plain !== undefined),
+      insert: ({ rows }, scope) => check(written(scope, rows)),
+      update: ({ payload, assignments = [] }, scope) =>
+        check(written(scope, payload) && assignments.every(updateOperator)),
+      delete: (_remove, scope) => check(written(scope, undefined)),
+      call: () => check(false),
+      statement: ({ statement }) => check(isKnown(registry.statements.get(statement))),
+    });
+    return isProven;
   };
 
   const { media, wrapper } = envelope;
@@ -381,11 +244,3 @@ export const isProvenPlan = (
   const isKnownMedia = media === undefined || own.has(media) || areKnown(hooks.compileMedia.get(media));
   return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.rivals.has(name)) && whole(plan);
 };
-
-/** Whose row is at hand, and that of the outermost predicate. */
-interface Row {
-  readonly relation: Relation;
-  readonly root: Relation;
-}
-
-const under = (relation: Relation, { root }: Row): Row => ({ relation, root });

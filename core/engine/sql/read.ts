@@ -261,7 +261,7 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
   // as the first level would show them, they are not what relationships compare
   if (relation === undefined || hasRepresentation(compiler, typesOf({ relation }))) return undefined;
   const isNested = place.related !== undefined || place.from !== undefined;
-  const page = pageOf(compiler.registry, relation, read, isNested);
+  const page = pageOf(compiler, relation, read, isNested);
   if (page === undefined) return undefined;
   const isWhole = page.rows.output.some(({ kind }) => kind === "all");
   if (isWhole && namesSystemColumns(page.beside, relation)) return undefined;

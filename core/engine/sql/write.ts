@@ -1,5 +1,5 @@
 /** Data-modifying statements: each is a CTE whose rows the statement reads. */
-import { columnOf, type PgType, type Relation } from "../model/model.ts";
+import { columnOf, type Model, type PgType, type Relation } from "../model/model.ts";
 import type {
   Cell,
   Delete,
@@ -169,11 +169,12 @@ const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
 
 /** Names of the columns; undefined: the whole row. */
 const returnedColumns = (
+  model: Model,
   relation: Relation,
   plan: Insert | Update | Delete,
   use: WriteUse,
 ): readonly string[] | undefined => {
-  const needed = plan.returning === undefined ? [] : neededColumns(relation, plan.returning);
+  const needed = plan.returning === undefined ? [] : neededColumns(relation, plan.returning, model);
   if (
     needed === undefined ||
     use.isStep === true ||
@@ -215,7 +216,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
   compiler.alias(relation.name); // taken by the target itself
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
-  const returned = returnedColumns(relation, plan, use);
+  const returned = returnedColumns(compiler.model, relation, plan, use);
   const returning = returningOf(relation, returned);
   const { onConflict, only, rows: given } = plan;
   if (relation.takesNoConflict === true && onConflict !== undefined && only !== undefined && "payload" in given)
@@ -480,7 +481,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   const relation = lookUp(compiler, plan.relation);
   if (relation === undefined) throw badPlan(`no relation ${plan.relation.name}`);
   compiler.alias(relation.name);
-  const returned = returnedColumns(relation, plan, use);
+  const returned = returnedColumns(compiler.model, relation, plan, use);
   const returning = returningOf(relation, returned);
   const name = ident(compiler.alias("_written"));
   const assignments: Sql[] = [];
@@ -550,7 +551,7 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   const relation = lookUp(compiler, plan.from);
   if (relation === undefined) throw badPlan(`no relation ${plan.from.name}`);
   compiler.alias(relation.name);
-  const returned = returnedColumns(relation, plan, use);
+  const returned = returnedColumns(compiler.model, relation, plan, use);
   const returning = returningOf(relation, returned);
   const name = ident(compiler.alias("_written"));
   const alone = sql`delete from ${qualified(relation)}${whereOf(compiler, relation, plan.where)}`;
