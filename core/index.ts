@@ -100,7 +100,7 @@ export type { ScriptOptions, ScriptResult } from "./engine/database/script-resul
 export type { ReplicationConnection } from "./engine/database/replication.ts";
 export { fillSlots } from "./engine/database/transaction.ts";
 export { VERSION } from "./kernel/version.ts";
-export { refuseDoubles, refuseOddNames, refuseOverlaps } from "./engine/overlaps.ts";
+export { refuseDoubles, refuseOddNames, refuseOverlaps } from "./engine/specs.ts";
 export { matchesType } from "./engine/model/type-groups.ts";
 export {
   defineLimit,

@@ -1,0 +1,252 @@
+/** Checks of what plugins declare: names that plans can store, types that a catalog can have, and no two parts for the
+ *  same thing. Core checks the names that plans store, and a surface checks names of its own. */
+import { presetError } from "../kernel/errors.ts";
+import { nearestNames } from "../kernel/near-names.ts";
+import type { Logger } from "../kernel/options.ts";
+import { KEBAB_CASE } from "../kernel/preset.ts";
+import type { Plugin, Registry } from "../plugin.ts";
+import type { Model } from "./model/model.ts";
+import type { Typed } from "./model/type-groups.ts";
+
+/** The lists of a plugin whose parts the registry collects, and what messages call a part of each. */
+export const SPEC_KINDS = {
+  operators: "operator",
+  embeds: "embedding mode",
+  updateOperators: "update operator",
+  functions: "function",
+  sessions: "session part",
+  preferences: "preference",
+  statements: "statement",
+  aggregates: "aggregate function",
+  orderings: "ordering",
+  wrappers: "wrapper",
+  resultColumns: "result column",
+  rowSources: "row source",
+} as const satisfies Partial<Record<keyof Plugin, string>>;
+
+/** The parts of all plugins by their kind. */
+export type Specs = { readonly [Kind in keyof typeof SPEC_KINDS]: NonNullable<Plugin[Kind]> };
+
+type Owners = Pick<Registry, "pluginOf">;
+
+interface Named {
+  readonly name: string;
+}
+interface Moded {
+  readonly mode: string;
+}
+
+export const nameOfSpec = (spec: Named | Moded): string => ("name" in spec ? spec.name : spec.mode);
+
+/** @throws RelApiError `preset` @rule X-START-3 X-START-4 X-START-5 */
+export const checkSpecs = (specs: Specs, owners: Owners): void => {
+  const { pluginOf } = owners;
+  for (const kind of ["operators", "updateOperators"] as const)
+    for (const spec of specs[kind]) {
+      const what = `plugin "${pluginOf(spec)}": ${SPEC_KINDS[kind]} "${spec.name}"`;
+      if (!KEBAB_CASE.test(spec.name))
+        throw presetError(
+          `${what} is not kebab-case: use lower-case letters, digits and single dashes, and the surfaces' names for others`,
+        );
+      refuseTypes(what, spec);
+    }
+  for (const kind of Object.keys(SPEC_KINDS) as (keyof Specs)[]) {
+    const what = SPEC_KINDS[kind];
+    if (kind === "operators" || kind === "updateOperators" || kind === "orderings")
+      refuseOverlaps<Named & Typed>(owners, specs[kind], nameOfSpec, what);
+    else refuseDoubles<Named | Moded>(owners, specs[kind], nameOfSpec, what);
+  }
+  refuseDoubles(owners, specs.sessions, ({ prefix }) => prefix, "prefix of session variables");
+  for (const spec of specs.resultColumns)
+    if (!/^[a-z][a-z_]*$/.test(spec.name) || OWN_COLUMNS.includes(spec.name))
+      throw presetError(
+        `result column "${spec.name}" of "${pluginOf(spec)}" must consist of lower-case letters and "_", and be none of ${OWN_COLUMNS.join(", ")}`,
+      );
+  for (const spec of specs.preferences)
+    if (!TOKEN.test(spec.name))
+      throw presetError(
+        `preference "${spec.name}" of plugin "${pluginOf(spec)}" cannot be sent: name it with letters, digits and dashes`,
+      );
+  refuseOddNames(owners, specs.orderings, ({ name, operands }) => [name, ...operands.map(nameOfSpec)], "ordering");
+  refuseOddNames(owners, specs.aggregates, ({ name }) => [name], "aggregate function");
+};
+
+/** Columns that statements have by themselves. */
+const OWN_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "location", "page_total", "total"];
+
+/** A name as HTTP lets a header have it. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Parts of one name must be for different types. `nameOf`: `undefined` where the part is not offered. `what`: the kind
+ *  of part, for the message. @throws RelApiError `preset` @rule X-START-3 */
+export const refuseOverlaps = <Spec extends Typed>(
+  { pluginOf }: Owners,
+  parts: Iterable<Spec>,
+  nameOf: (spec: Spec) => string | undefined,
+  what: string,
+): void => {
+  forRivals(parts, nameOf, (name, rival, spec) => {
+    const type = sharedType(rival, spec);
+    if (type !== undefined)
+      throw presetError(
+        `${what} "${name}" on ${type} is declared by plugins "${pluginOf(rival)}" and "${pluginOf(spec)}": their types must not overlap`,
+      );
+  });
+};
+
+/** No two parts of one name. @throws RelApiError `preset` @rule X-START-3 */
+export const refuseDoubles = <Spec extends object>(
+  { pluginOf }: Owners,
+  parts: Iterable<Spec>,
+  nameOf: (spec: Spec) => string | undefined,
+  what: string,
+): void => {
+  forRivals(parts, nameOf, (name, rival, spec) => {
+    throw presetError(
+      `${what} "${name}" is declared by plugins "${pluginOf(rival)}" and "${pluginOf(spec)}": rename one or remove one of the plugins`,
+    );
+  });
+};
+
+/** Calls `judge` for each two parts of one name. */
+const forRivals = <Spec>(
+  parts: Iterable<Spec>,
+  nameOf: (spec: Spec) => string | undefined,
+  judge: (name: string, rival: Spec, spec: Spec) => void,
+): void => {
+  const byName = new Map<string, Spec[]>();
+  for (const spec of parts) {
+    const name = nameOf(spec);
+    if (name === undefined) continue;
+    const rivals = byName.get(name) ?? [];
+    for (const rival of rivals) judge(name, rival, spec);
+    byName.set(name, [...rivals, spec]);
+  }
+};
+
+/** Aggregate functions and orderings: their names are read in the middle of longer texts. @throws RelApiError `preset` */
+export const refuseOddNames = <Spec extends object>(
+  { pluginOf }: Owners,
+  parts: Iterable<Spec>,
+  namesOf: (spec: Spec) => readonly (string | undefined)[],
+  what: string,
+): void => {
+  for (const spec of parts)
+    for (const name of namesOf(spec))
+      if (name !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+        throw presetError(`${what} "${name}" of "${pluginOf(spec)}" must consist of letters, digits and "_"`);
+};
+
+/** A type or group both are for, as a message names it. */
+const sharedType = (a: Typed, b: Typed): string | undefined => {
+  for (const mine of a.types) {
+    for (const theirs of b.types) {
+      const narrow = narrower(mine, theirs);
+      if (narrow !== undefined && !isExcepted(a, narrow) && !isExcepted(b, narrow)) return narrow;
+    }
+  }
+  return undefined;
+};
+
+/** The overlap of two type names, by name only: `_int4` is an array, `int4range` a range. */
+const narrower = (a: string, b: string): string | undefined => {
+  if (a === b || isOfGroup(b, a)) return b;
+  return isOfGroup(a, b) ? a : undefined;
+};
+
+const isOfGroup = (name: string, group: string): boolean =>
+  group === "any" ||
+  (group === "array" && name.startsWith("_")) ||
+  (group === "range" && /^[a-z0-9]+(multi)?range$/.test(name));
+
+const isExcepted = (spec: Typed, name: string): boolean =>
+  spec.exceptTypes?.some((except) => except === name || isOfGroup(name, except)) === true;
+
+/** What `types` may name beside types. */
+const GROUPS: ReadonlySet<string> = new Set(["any", "array", "enum", "range", "composite"]);
+
+/** An identifier of PostgreSQL has no more. */
+const MAX_NAME_BYTES = 63;
+
+/** Names of SQL's grammar, and those of the catalog for the same types. */
+const CATALOG_NAMES: ReadonlyMap<string, string> = new Map([
+  ["smallint", "int2"],
+  ["integer", "int4"],
+  ["int", "int4"],
+  ["bigint", "int8"],
+  ["real", "float4"],
+  ["float", "float8"],
+  ["double precision", "float8"],
+  ["decimal", "numeric"],
+  ["boolean", "bool"],
+  ["character", "bpchar"],
+  ["character varying", "varchar"],
+  ["bit varying", "varbit"],
+  ["time without time zone", "time"],
+  ["time with time zone", "timetz"],
+  ["timestamp without time zone", "timestamp"],
+  ["timestamp with time zone", "timestamptz"],
+]);
+
+interface DeclaredTypes extends Typed {
+  readonly operandType?: string;
+}
+
+/** All places of a declaration where a type stands. */
+const typesOf = ({ types, exceptTypes = [], operandType }: DeclaredTypes): readonly string[] => [
+  ...types,
+  ...exceptTypes,
+  ...(operandType === undefined ? [] : [operandType]),
+];
+
+const refuseTypes = (what: string, spec: DeclaredTypes): void => {
+  for (const type of typesOf(spec)) {
+    const catalogName = catalogNameOf(type);
+    if (catalogName === type) continue;
+    const remedy = catalogName === undefined ? 'write the name in pg_type, such as "int4"' : `write "${catalogName}"`;
+    throw presetError(`${what} is for the type "${type}", which is not a type name of the catalog: ${remedy}`);
+  }
+};
+
+/** The name itself where it may be one of the catalog; else what was meant, where that can be told: `_int4` for
+ *  `integer[]`, `numeric` for `decimal(10,2)`. */
+const catalogNameOf = (type: string): string | undefined => {
+  const [, element, modifier, brackets] = /^([^[(]*)(\([\d, ]*\))?((?:\[\d*\])*)$/.exec(type) ?? [];
+  if (brackets !== undefined && brackets !== "") {
+    const inner = catalogNameOf(`${element}${modifier ?? ""}`);
+    return inner === undefined ? undefined : `_${inner}`;
+  }
+  const plain = (element ?? "").replace(/^pg_catalog\./, "").toLowerCase();
+  const known = CATALOG_NAMES.get(plain);
+  if (known !== undefined) return known;
+  if (modifier !== undefined || plain !== element?.toLowerCase()) return isTypeName(plain) ? plain : undefined;
+  return isTypeName(type) ? type : undefined;
+};
+
+const isTypeName = (name: string): boolean =>
+  name !== "" && !/[\s.()[\]"]/.test(name) && Buffer.byteLength(name) <= MAX_NAME_BYTES;
+
+/** Tells of types that the model does not have: once each, since a model is loaded again and again.
+ *  @rule X-START-6 */
+export const createTypeCheck = (plugins: readonly Plugin[], logger: Logger): ((model: Model) => void) => {
+  const told = new Set<string>();
+  return (model) => {
+    const names = new Set(Array.from(model.types.values(), (type) => type.name));
+    for (const { name: plugin, operators = [], updateOperators = [], extensionTypes = [] } of plugins) {
+      for (const spec of [...operators, ...updateOperators]) {
+        for (const type of typesOf(spec)) {
+          const key = `${plugin} ${spec.name} ${type}`;
+          if (names.has(type) || GROUPS.has(type) || extensionTypes.includes(type) || told.has(key)) continue;
+          told.add(key);
+          const near = nearestNames(type, names);
+          logger.warn("an operator is for a type that the database does not have", {
+            plugin,
+            operator: spec.name,
+            type,
+            ...(near.length === 0 ? {} : { near }),
+          });
+        }
+      }
+    }
+  };
+};
