@@ -414,8 +414,8 @@ export interface PluginContext {
   /** Statements of somebody who may do everything, as the login role, in one transaction unless they end it. `script`:
    *  `catalogText(text)`, without slots. @throws RelApiError of the database @rule X-RUN-1 */
   script(script: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
-  /** Puts something around what every plan and every transaction goes through (`prepare`, `execute`), for the others and
-   *  for core: while plugins are applied only. The last to wrap is the outermost. @rule X-WRAP-1 */
+  /** Adds a function around what every plan (`prepare`) and every transaction (`execute`) passes, whoever calls it: while
+   *  plugins are applied only. They are composed once, and the last to wrap is the outermost. @rule X-WRAP-1 */
   wrap(around: {
     readonly prepare?: (next: PluginContext["prepare"]) => PluginContext["prepare"];
     readonly execute?: (next: PluginContext["execute"]) => PluginContext["execute"];

@@ -1,7 +1,7 @@
 /** From a preset to a middleware: applies the plugins, seals the hooks, loads the model, serves requests. */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { createCaches, type Caches } from "./kernel/cache.ts";
+import { createCaches } from "./kernel/cache.ts";
 import { createCurrentOptions } from "./engine/current-options.ts";
 import type { Current } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
@@ -16,10 +16,10 @@ import { createHeldBodies, createPace } from "./http/pace.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createRequestSettings } from "./http/request-headers.ts";
-import { createServers, type AnyServer, type Servers } from "./http/servers.ts";
-import { createUnread, type Unread } from "./http/unread.ts";
+import { createServers, type AnyServer } from "./http/servers.ts";
+import { createUnread } from "./http/unread.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
-import { createModelLoader, type ModelLoader } from "./engine/load.ts";
+import { createModelLoader } from "./engine/load.ts";
 import { createForwarding, createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
@@ -38,9 +38,9 @@ import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import { createTypeCheck } from "./engine/specs.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { createServices } from "./kernel/services.ts";
-import { createTroubles, type Troubles } from "./kernel/troubles.ts";
-import { createSignals, type Signals } from "./kernel/signals.ts";
 import { memoize } from "./kernel/memoize.ts";
+import { createTroubles } from "./kernel/troubles.ts";
+import { createSignals } from "./kernel/signals.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
@@ -138,30 +138,72 @@ export const relApi = (preset: Preset): RelApi => {
       ? found.then((session) => actingSession(session, credentials.surface, current.model))
       : actingSession(found, credentials.surface, current.model);
   };
-  const context = createContext({
-    current,
+  /** What every plan and every transaction passes, the innermost first; composed once all plugins are applied. */
+  const wrappers: Wrapper[] = [];
+  let wrapped: Wrapped = {
+    prepare: createPreparer(hooks, registry, current, () => loader.demand(), caches),
+    execute: (execution) => (execution.within ?? database.execute)(execution),
+  };
+  let isSealed = false;
+  const context: SharedContext & { options: ResolvedOptions } = {
+    options: current.options,
     settings,
-    sources,
-    hooks,
-    registry,
+    addOptionSource: (source) => {
+      sources.push(source);
+    },
     logger,
-    forwardTo,
+    registry,
     counters,
     troubles,
-    signals,
+    signal: (name) => signals.of(name),
+    onSignal: (name, listener) => signals.listen(name, listener),
+    logTo: forwardTo,
     caches,
-    database,
-    loader,
-    servers,
-    isApi: (listener) => listener === api || (typeof listener === "function" && over.has(listener)),
-    surfaces,
-    around,
-    closers,
+    model: () => current.model ?? loader.demand(),
+    beforeModel: loader.beforeModel,
+    setGate: (gate) => {
+      current.gate = gate;
+    },
+    onModel: loader.onModel,
+    onClose: (listener) => {
+      closers.push(listener);
+    },
+    prepare: (planned, session, surface) => wrapped.prepare(planned, session, surface),
+    execute: (execution) => wrapped.execute(execution),
+    transaction: database.together,
+    coalescer: database.coalescer,
+    query: database.query,
+    script: database.script,
+    wrap: (plugin, wrapper) => {
+      if (isSealed)
+        throw presetError(
+          `plugin "${plugin}" calls wrap after relApi(preset) had applied the plugins: call it in the plugin's apply`,
+        );
+      wrappers.push(wrapper);
+    },
     authorize: async (credentials) => authorize(credentials),
-    unread,
-    methods,
     call: (call) => pipeline.call(call),
-  });
+    addMethod: (name, method) => {
+      if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
+      Object.assign(methods, { [name]: method });
+    },
+    requestSettings: createRequestSettings(registry.secretHeaders),
+    listen: database.listen,
+    watchUnread: unread.watch,
+    openReplication: database.openReplication,
+    addSurface: (plugin, surface) => {
+      surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // what it reads later stays its own
+    },
+    addStep: (plugin, step) => {
+      around.push({ plugin, step });
+    },
+    onServer: servers.onServer,
+    addServer: servers.add,
+    hasServer: servers.has,
+    isApi: (listener) => listener === api || (typeof listener === "function" && over.has(listener)),
+    reload: () => loader.reload(),
+    requestReload: loader.requestReload,
+  };
   // before the listeners of plugins
   loader.onModel(() => {
     context.options = current.options;
@@ -177,6 +219,8 @@ export const relApi = (preset: Preset): RelApi => {
     tapFallbacks(plugins, hooks, (plugin) => (guard.plugin = plugin));
     guard.seal();
     services.seal();
+    isSealed = true;
+    wrapped = wrappers.reduce(wrap, wrapped);
     for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
   } catch (error) {
     if (!isRelApiError(error)) logger.error("a plugin failed", faultFacts(error));
@@ -274,92 +318,10 @@ const checkOptions = (options: ResolvedOptions, settings: readonly Setting[]): v
   if (reserved !== undefined) throw presetError(`dbSchemas names ${reserved}, which cannot be exposed: leave it out`);
 };
 
-interface ContextParts {
-  readonly current: Current;
-  readonly settings: readonly Setting[];
-  readonly sources: OptionSource[];
-  readonly hooks: CoreHooks;
-  readonly registry: Registry;
-  readonly logger: PluginContext["logger"];
-  readonly forwardTo: PluginContext["logTo"];
-  readonly counters: Counters;
-  readonly troubles: Troubles;
-  readonly signals: Signals;
-  readonly caches: Caches;
-  readonly database: Database;
-  readonly loader: ModelLoader;
-  readonly servers: Servers;
-  readonly isApi: PluginContext["isApi"];
-  readonly surfaces: AddedSurface[];
-  readonly around: AddedStep[];
-  readonly closers: (() => void | Promise<void>)[];
-  readonly authorize: PluginContext["authorize"];
-  readonly unread: Unread;
-  readonly methods: Partial<ApiMethods>;
-  readonly call: PluginContext["call"];
-}
+type Wrapper = Parameters<PluginContext["wrap"]>[0];
+type Wrapped = Pick<PluginContext, "prepare" | "execute">;
 
-const createContext = (parts: ContextParts): SharedContext & { options: ResolvedOptions } => {
-  const { current, hooks, registry, caches, database, loader, servers, methods } = parts;
-  const context: SharedContext = {
-    options: current.options,
-    settings: parts.settings,
-    addOptionSource: (source) => {
-      parts.sources.push(source);
-    },
-    logger: parts.logger,
-    registry,
-    counters: parts.counters,
-    troubles: parts.troubles,
-    signal: (name) => parts.signals.of(name),
-    onSignal: (name, listener) => parts.signals.listen(name, listener),
-    logTo: parts.forwardTo,
-    caches,
-    model: () => current.model ?? loader.demand(),
-    beforeModel: loader.beforeModel,
-    setGate: (gate) => {
-      current.gate = gate;
-    },
-    onModel: loader.onModel,
-    onClose: (listener) => {
-      parts.closers.push(listener);
-    },
-    prepare: createPreparer(hooks, registry, current, () => loader.demand(), caches),
-    execute: (execution) => (execution.within ?? database.execute)(execution),
-    transaction: database.together,
-    coalescer: database.coalescer,
-    query: database.query,
-    script: database.script,
-    // whoever asks this object finds what is outermost: nothing to pass through where nobody wraps
-    wrap: ({ prepare, execute }) => {
-      const { prepare: plain, execute: run } = context;
-      Object.assign(context, {
-        ...(prepare === undefined ? {} : { prepare: prepare(plain) }),
-        ...(execute === undefined ? {} : { execute: execute(run) }),
-      });
-    },
-    authorize: parts.authorize,
-    call: parts.call,
-    addMethod: (name, method) => {
-      if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
-      Object.assign(methods, { [name]: method });
-    },
-    requestSettings: createRequestSettings(registry.secretHeaders),
-    listen: database.listen,
-    watchUnread: parts.unread.watch,
-    openReplication: database.openReplication,
-    addSurface: (plugin, surface) => {
-      parts.surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // what it reads later stays its own
-    },
-    addStep: (plugin, step) => {
-      parts.around.push({ plugin, step });
-    },
-    onServer: servers.onServer,
-    addServer: servers.add,
-    hasServer: servers.has,
-    isApi: parts.isApi,
-    reload: () => loader.reload(),
-    requestReload: loader.requestReload,
-  };
-  return context;
-};
+const wrap = (inner: Wrapped, { prepare, execute }: Wrapper): Wrapped => ({
+  prepare: prepare?.(inner.prepare) ?? inner.prepare,
+  execute: execute?.(inner.execute) ?? inner.execute,
+});

@@ -17,11 +17,13 @@ type Own =
   | "openReplication"
   | "addSurface"
   | "addStep"
-  | "onServer";
+  | "onServer"
+  | "wrap";
 
-export type SharedContext = Omit<PluginContext, "offer" | "service" | "addSurface" | "addStep"> & {
+export type SharedContext = Omit<PluginContext, "offer" | "service" | "addSurface" | "addStep" | "wrap"> & {
   readonly addSurface: (plugin: string, surface: Surface) => void;
   readonly addStep: (plugin: string, step: RequestStep) => void;
+  readonly wrap: (plugin: string, wrapper: Parameters<PluginContext["wrap"]>[0]) => void;
 };
 
 export const contextOf = (plugin: string, shared: SharedContext, services: Services): PluginContext => {
@@ -55,6 +57,7 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
     },
     addSurface: (surface) => shared.addSurface(plugin, surface),
     addStep: (step) => shared.addStep(plugin, step),
+    wrap: (wrapper) => shared.wrap(plugin, wrapper),
     onServer: (listener) => shared.onServer(reported(plugin, "onServer", logger, listener, undefined)),
   };
   return Object.assign(Object.create(shared) as PluginContext, own); // all of it comes from the two

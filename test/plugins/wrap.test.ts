@@ -1,6 +1,6 @@
 /** Something around all plans and transactions. */
 import { expect, test } from "vitest";
-import { definePlugin, type Plugin } from "../../core/index.ts";
+import { definePlugin, type Plugin, type PluginContext } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 
 const said: string[] = [];
@@ -58,4 +58,23 @@ test("X-WRAP-1 what it gives on is what runs", async () => {
   const answer = await api.post("/ports", { body: { name: "Nowhere" } });
   expect(answer.status).toBe(201);
   expect(await api.sql("select from sea.ports where name = 'Nowhere'")).toEqual([]);
+});
+
+test("X-WRAP-1 every caller has all wrappers, and after the start none is added", async () => {
+  let early: PluginContext["execute"] | undefined;
+  let late: (() => void) | undefined;
+  const first = definePlugin({
+    name: "first",
+    apply: (_, { execute, wrap }) => {
+      early = execute;
+      late = () => wrap({});
+    },
+  });
+  const api = await startApi({ parts: [first, around("outer")] });
+  expect(late).toThrow('plugin "first" calls wrap after relApi(preset) had applied the plugins');
+  said.length = 0;
+  const session = { role: "sea_anon", databaseRole: "sea_anon", isAdmin: false, variables: {}, claims: {} };
+  await early?.({ session, access: "read only", schema: "sea", programs: [], end: "commit" });
+  expect(said).toEqual(["outer begins", "outer ends with 0"]);
+  expect((await api.get("/ports?select=id&limit=1")).status).toBe(200);
 });
