@@ -1,5 +1,5 @@
 /** Variables that look like settings and are none: misspelt, or of the two engines and not served here. */
-import { levenshtein } from "../core/index.ts";
+import { nearestNames } from "../core/index.ts";
 import type { Environment } from "./environment.ts";
 import { OF_TOOLS, unserved } from "./unserved.ts";
 
@@ -8,29 +8,6 @@ const ENGINE = /^(?:PGRST|HASURA_GRAPHQL)_/;
 /** Shorter names are near to too much that has nothing to do with us. */
 const MIN_LENGTH = 7;
 const MAX_CHANGES = 2;
-
-/** True of every candidate that so few changes lead to: one of its three parts is untouched then. Comparing every name
- *  with every other one takes long. */
-const mayBeNear = (name: string, candidate: string): boolean => {
-  const third = Math.floor(candidate.length / (MAX_CHANGES + 1));
-  return (
-    name.includes(candidate.slice(0, third)) ||
-    name.includes(candidate.slice(third, 2 * third)) ||
-    name.includes(candidate.slice(2 * third))
-  );
-};
-
-const nearest = (name: string, known: Iterable<string>): string | undefined => {
-  let found: string | undefined;
-  let least = MAX_CHANGES + 1;
-  for (const candidate of known) {
-    if (candidate.length < MIN_LENGTH || Math.abs(candidate.length - name.length) > MAX_CHANGES) continue;
-    if (!mayBeNear(name, candidate)) continue;
-    const changes = levenshtein([...name], [...candidate]);
-    if (changes < least) [least, found] = [changes, candidate];
-  }
-  return found;
-};
 
 export interface Stray {
   readonly name: string;
@@ -41,8 +18,9 @@ export interface Stray {
 }
 
 /** `known`: names of all variables that are read. @rule C-SET-1 C-SET-2 */
-export const strayVariables = (environment: Environment, known: ReadonlySet<string>): readonly Stray[] =>
-  Object.keys(environment)
+export const strayVariables = (environment: Environment, known: ReadonlySet<string>): readonly Stray[] => {
+  const candidates = [...known].filter((name) => name.length >= MIN_LENGTH);
+  return Object.keys(environment)
     .filter(
       (name) => name.length >= MIN_LENGTH && !known.has(name) && !OF_TOOLS.has(name) && !/APP_SETTINGS_/.test(name),
     )
@@ -50,8 +28,9 @@ export const strayVariables = (environment: Environment, known: ReadonlySet<stri
     .flatMap((name): readonly Stray[] => {
       const advice = unserved.get(name);
       if (advice !== undefined) return [{ name, text: `${name} is not served: ${advice}` }];
-      const meant = nearest(name, known);
+      const [meant] = nearestNames(name, candidates, MAX_CHANGES);
       if (meant !== undefined && (environment[meant] === undefined || ENGINE.test(name)))
         return [{ name, meant, text: `${name} is not a setting; did you mean ${meant}?` }];
       return ENGINE.test(name) ? [{ name, text: `${name} is not served: see docs/reference/settings.md` }] : [];
     });
+};

@@ -20,12 +20,16 @@ const MAX_NAME_LENGTH = 63;
 
 const MAX_CHANGES = 3;
 
-/** The nearest of the candidates as PostgreSQL suggests columns: at most three changes away, and no more than half of
- *  the name; one name or two equally near ones, since more would be no help. */
-export const nearestNames = (name: string, candidates: Iterable<string>): readonly string[] => {
+/** The nearest of the candidates as PostgreSQL suggests columns: at most `maxChanges` away, and no more than half of the
+ *  name; one name or two equally near ones, since more would be no help. */
+export const nearestNames = (
+  name: string,
+  candidates: Iterable<string>,
+  maxChanges: number = MAX_CHANGES,
+): readonly string[] => {
   const asked = [...name];
   if (asked.length > MAX_NAME_LENGTH) return [];
-  let least = Math.min(MAX_CHANGES, Math.floor(asked.length / 2));
+  let least = Math.min(maxChanges, Math.floor(asked.length / 2));
   let nearest: string[] = [];
   for (const candidate of candidates) {
     const letters = [...candidate];
