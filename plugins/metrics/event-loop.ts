@@ -1,7 +1,6 @@
 /** Whether the process gets to its work: how late timers are, and how much of the time it is busy. */
 import { performance } from "node:perf_hooks";
-import { Counter, Gauge, type Registry } from "prom-client";
-import { registerHistogram } from "./histogram.ts";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 const SAMPLE_MS = 20;
 const SECONDS = 1000;
@@ -11,11 +10,12 @@ const WINDOW_MS = 60_000;
 
 /** Returns how to stop. @rule X-MET-5 */
 export const registerEventLoop = (registry: Registry): (() => void) => {
-  const delays = registerHistogram(registry, {
+  const delays = new Histogram({
     name: "relapi_event_loop_delay_seconds",
     help: "How late a timer was, looked at every 20 ms: a blocked process is late once, by as long as it was blocked",
     buckets: BUCKETS,
-  })();
+    registers: [registry],
+  });
   let largest = 0;
   let before = 0;
   let windowEndMs = performance.now() + WINDOW_MS;

@@ -1,8 +1,7 @@
 /** Requests, transactions and live queries, by what they are and for whom. */
-import { Counter, type Registry } from "prom-client";
+import { Counter, Histogram, type Registry } from "prom-client";
 import type { Done, OpenExchange, PluginContext, TransactionSignal } from "../../core/index.ts";
 import type { LiveRunSignal, SocketOperationSignal } from "../subscriptions/api.ts";
-import { registerHistogram, type HistogramSeries } from "./histogram.ts";
 import { createBounded, createRoleLabel } from "./labels.ts";
 import { registerLivePlans } from "./live-plans.ts";
 
@@ -12,34 +11,24 @@ const LABELS = ["surface", "operation", "role", "status"] as const;
 /** A socket has no statuses: its operations count as if each were a request. */
 const [OK, FAILED] = ["200", "400"];
 
-/** One combination of labels, found by a short text. */
-interface Series {
-  readonly durations: HistogramSeries;
-  readonly labels: Readonly<Record<(typeof LABELS)[number], string>>;
-  count: number;
-}
-
 /** @rule X-MET-2 X-MET-3 X-MET-4 */
 export const registerTraffic = (registry: Registry, context: PluginContext): void => {
   const registers = [registry];
   const roleOf = createRoleLabel(() => modelOf(context));
   const codeOf = createBounded();
-  const all = new Map<string, Series>();
 
-  new Counter({
+  const requests = new Counter({
     name: "relapi_requests_total",
     help: "Requests that were answered, and operations of WebSockets",
     labelNames: LABELS,
     registers,
-    collect() {
-      this.reset();
-      for (const { labels, count } of all.values()) this.inc(labels, count);
-    },
   });
-  const durationsOf = registerHistogram(registry, {
+  const durations = new Histogram({
     name: "relapi_request_duration_seconds",
     help: "From the request to its answer; of a subscription to its first result",
+    labelNames: LABELS,
     buckets: REQUEST_BUCKETS,
+    registers,
   });
   const errors = new Counter({
     name: "relapi_request_errors_total",
@@ -47,17 +36,20 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
     labelNames: ["surface", "operation", "code"],
     registers,
   });
-  const acquisition = registerHistogram(registry, {
+  const acquisition = new Histogram({
     name: "relapi_db_acquisition_seconds",
     help: "How long transactions waited for a connection",
     buckets: [0.0001, ...REQUEST_BUCKETS],
-  })();
-  const transactionsOf = registerHistogram(registry, {
+    registers,
+  });
+  const transactions = new Histogram({
     name: "relapi_db_transaction_seconds",
     help: "How long transactions had a connection",
+    labelNames: ["outcome"],
     buckets: REQUEST_BUCKETS,
+    registers,
   });
-  const [succeeded, failed] = [transactionsOf({ outcome: "ok" }), transactionsOf({ outcome: "error" })];
+  for (const outcome of ["ok", "error"]) transactions.zero({ outcome });
 
   const count = (
     surface: string,
@@ -67,14 +59,9 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
     durationMs: number,
     errorCode: string | undefined,
   ): void => {
-    const key = `${surface} ${operation} ${status} ${role}`;
-    let series = all.get(key);
-    if (series === undefined) {
-      const labels = { surface, operation, role, status };
-      all.set(key, (series = { labels, count: 0, durations: durationsOf(labels) }));
-    }
-    series.count++;
-    series.durations.observe(durationMs / SECONDS);
+    const labels = { surface, operation, role, status };
+    requests.inc(labels);
+    durations.observe(labels, durationMs / SECONDS);
     if (errorCode !== undefined) errors.inc({ surface, operation, code: codeOf(errorCode) });
   };
 
@@ -99,7 +86,8 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
   );
   context.onSignal<TransactionSignal>("transaction", ({ askedAtMs, beganAtMs, endedAtMs, error }) => {
     acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / SECONDS);
-    if (beganAtMs !== undefined) (error === undefined ? succeeded : failed).observe((endedAtMs - beganAtMs) / SECONDS);
+    if (beganAtMs === undefined) return;
+    transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / SECONDS);
   });
   registerLive(registry, context);
   registerLivePlans(registry, context, roleOf);
@@ -127,11 +115,12 @@ const registerLive = (registry: Registry, context: PluginContext): void => {
     help: "Results that were sent to subscribers",
     registers,
   });
-  const lag = registerHistogram(registry, {
+  const lag = new Histogram({
     name: "relapi_live_lag_seconds",
     help: "From the notice of a change to the last subscriber that was sent what it made of the result",
     buckets: REQUEST_BUCKETS,
-  })();
+    registers,
+  });
   context.onSignal<LiveRunSignal>("live-run", ({ changedAtMs, endedAtMs, queries, deliveries: sent }) => {
     runs.inc();
     rows.inc(queries);
