@@ -18,7 +18,7 @@ import { directivesOf } from "./document/directives.ts";
 import type { Directives } from "./directives.ts";
 import type { GqlDirectives } from "./api.ts";
 import type { IntrospectionService, IntrospectionToken } from "./introspection.ts";
-import { buildRoleSchema, openCatalog, type PreparableSchema } from "./types/builder.ts";
+import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { onceFor } from "./types/once.ts";
@@ -99,7 +99,7 @@ export const createSchemas = (
 
   const namesOf = function* (model: Model): Pieces<ModelNames> {
     const { defaultNamingConvention, disablePostgresArrays } = context.options;
-    const source = yield* createCatalog(model, defaultNamingConvention, warnOf(model));
+    const source = yield* createCatalog(model, context.registry, defaultNamingConvention, warnOf(model));
     return { source, values: createValues(model, disablePostgresArrays) };
   };
 
@@ -133,7 +133,6 @@ export const createSchemas = (
     });
     if (!isUsed) return;
     const made = await inPieces(namesOf(model));
-    await inPieces(openCatalog(made.source, context.registry));
     const schemas: Prepared["schemas"] = new Map();
     for (const { key, roots, tables } of used) {
       const schema = schemaFor(model, made, sessionOf(key));
@@ -173,8 +172,6 @@ export const createSchemas = (
     let opened: Promise<void> | undefined;
     const open = async (): Promise<void> => {
       await (named ?? name());
-      const source = prepared.get(model)?.source;
-      if (source !== undefined) await inPieces(openCatalog(source, context.registry)).catch(() => undefined);
       if (opening.open === openOnce) opening.open = undefined;
     };
     const openOnce = (): Promise<void> => (opened ??= open());

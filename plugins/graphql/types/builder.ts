@@ -25,7 +25,6 @@ import { inputObjectType, isRootScope, objectType, type FieldSource } from "./la
 import { isLegalName, namespaceRoot } from "./names.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./shapes.ts";
-import { ownTypesFor } from "./own-types.ts";
 import { rowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./tap.ts";
@@ -115,10 +114,9 @@ const TABLES_AT_ONCE = 10;
 
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, source, values, view, hooks, registry, options } = parts;
-  const { names } = source;
+  const { names, ownTypes } = source;
   const made = new Map<string, Made>();
   const rightsOf = new Map<GqlTable, GqlTableRights>();
-  const ownTypes = ownTypesFor(registry)(source).get();
 
   const builder = createFieldBuilder(hooks);
   /** Fields of roots that were prepared, until the type takes them. */
@@ -152,8 +150,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const oneOf: FieldSource["oneOf"] = (spec, name) => {
     if (spec.scope === "row" && spec.relation !== undefined) usedTables.add(nameKey(spec.relation));
     if (!isSplit || !isRootScope(spec.scope)) return undefined;
-    const roots = source.roots.get();
-    const found = among(roots.tables(name), roots.functions(name), () => fieldsOf(spec));
+    const found = among(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () => fieldsOf(spec));
     return Object.hasOwn(found, name) ? { [name]: found[name]! } : {}; // it is there
   };
   const fieldSource: FieldSource = {
@@ -436,9 +433,3 @@ const WRITERS: ReadonlyMap<string, string> = new Map([
   ["geography", "to-geojson"],
   ["raster", "to-hexwkb"],
 ]);
-
-/** What the schemas of all roles need, in pieces. */
-export const openCatalog = function* (source: Catalog, registry: Registry): Pieces<void> {
-  yield* source.roots.pieces();
-  yield* ownTypesFor(registry)(source).pieces();
-};

@@ -8,20 +8,22 @@ import {
   type Model,
   type Pieces,
   type QualifiedName,
+  type Registry,
   type Relation,
 } from "../../../core/index.ts";
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
 import { byName, createNames, defaultWord, describedName, isLegalName, namespaceRoot, type Names } from "./names.ts";
 import { defaultRelationships } from "./default-relationships.ts";
-import { onceInPieces, type InPieces } from "./once.ts";
-import { servedTable, type TableMakers } from "./served-table.ts";
+import { once } from "./once.ts";
+import { createOwnTypes, type OwnTypes } from "./own-types.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import { createTakenNames, type TakenNames } from "./taken-names.ts";
 import type { GqlEnumTable } from "../value-types.ts";
 import type {
   GqlColumn,
   GqlCustomization,
+  GqlFunction,
   GqlMetadata,
   GqlRelationshipField,
   GqlCatalog,
@@ -32,9 +34,9 @@ import type {
 
 export interface Catalog extends GqlCatalog {
   readonly names: Names;
-  readonly roots: InPieces<RootIndex>;
-  /** Of the tables, with their numbers among them; undefined: the convention changes words. */
-  readonly words: ReadonlyMap<string, number> | undefined;
+  readonly ownTypes: OwnTypes;
+  readonly tablesByRoot: RootIndex<GqlTable>;
+  readonly functionsByRoot: RootIndex<GqlFunction>;
 }
 
 type Warn = (message: string) => void;
@@ -137,11 +139,6 @@ const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Name
   return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
 };
 
-const ROOTS = ["select", "select_by_pk", "select_aggregate"] as const;
-
-const hasOwnRoots = (entry: GqlTableEntry | undefined): boolean =>
-  entry?.rootFields !== undefined && ROOTS.some((root) => entry.rootFields?.[root]?.name !== undefined);
-
 /** Types that every schema needs: the roots, those below a namespace, and the built-in scalars. */
 const ownTypesOf = ({ namespace }: GqlCustomization, names: Names): readonly string[] => [
   ...(["query", "mutation", "subscription"] as const).flatMap((root) => [
@@ -177,7 +174,7 @@ const nameTables = function* (
       warn(`${describedName(relation)} is left out of GraphQL: its name is not a valid GraphQL name`);
       continue;
     }
-    if (!taken.take(word, type, hasOwnRoots(entry), () => rootNamesOf({ word, entry }, names))) {
+    if (!taken.take(type, rootNamesOf({ word, entry }, names))) {
       warn(`${describedName(relation)} is left out of GraphQL: its type or root field name is taken`);
       continue;
     }
@@ -189,6 +186,7 @@ const nameTables = function* (
 /** Reads the model once; every role looks at the same source. */
 export const createCatalog = function* (
   model: Model,
+  registry: Registry,
   convention: GqlCustomization["namingConvention"],
   warn: Warn,
 ): Pieces<Catalog> {
@@ -202,7 +200,7 @@ export const createCatalog = function* (
     const relation = relationOf(model, entry.relation);
     return relation === undefined ? [] : [{ key: nameKey(relation), relation, entry }];
   });
-  const taken = createTakenNames(ownTypesOf(customization, names), customization);
+  const taken = createTakenNames(ownTypesOf(customization, names));
   const named = yield* nameTables(listed === undefined ? exposedRelations(model) : inOrder(listed), names, taken, warn);
   const tableOf = new Map<string, GqlTable>();
   const isServed = (name: QualifiedName): boolean => tableOf.has(nameKey(name));
@@ -213,44 +211,63 @@ export const createCatalog = function* (
     if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
   }
 
-  const makers: TableMakers = {
-    columns: ({ relation }, entry) => columnsOf(relation, entry, names, enumTables, warn),
-    primaryKey: ({ relation, columns }, entry) => {
+  /** What it has is made when a document first touches it: of thousands of tables most are never touched. */
+  const served = ({ key: relationKey, relation, word, entry }: Named): GqlTable => {
+    const enumTable = enumTables.get(relationKey);
+    const content = once(() => {
+      const columns = columnsOf(relation, entry, names, enumTables, warn);
       const key = primaryKeyOf(relation, entry);
-      return key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [];
-    },
-    relationships: ({ relation, columns }, entry) => {
-      const used = new Set(columns.map((column) => column.name));
-      return entry === undefined
-        ? defaultRelationships(model, relation, used, isServed)
-        : entryRelationships(model, relation, entry, used).filter(({ target }) => isServed(target));
-    },
-    computedFields: ({ relation, columns, relationships }, entry) => {
-      const used = new Set([...columns, ...relationships].map(({ name }) => name));
-      return entry === undefined
-        ? defaultComputedFields(model, relation, used, isServed)
-        : entryComputedFields(model, relation, entry, used, isServed, warn);
-    },
-    enumTable: ({ relation }) => (enumTables.size === 0 ? undefined : enumTables.get(nameKey(relation))),
+      const used = new Set(columns.map(({ name }) => name));
+      const relationships =
+        entry === undefined
+          ? defaultRelationships(model, relation, used, isServed)
+          : entryRelationships(model, relation, entry, used).filter(({ target }) => isServed(target));
+      for (const { name } of relationships) used.add(name);
+      return {
+        columns,
+        primaryKey: key.every((name) => columns.some(({ column }) => column.name === name)) ? key : [],
+        relationships,
+        computedFields:
+          entry === undefined
+            ? defaultComputedFields(model, relation, used, isServed)
+            : entryComputedFields(model, relation, entry, used, isServed, warn),
+      };
+    });
+    return {
+      relation,
+      word,
+      comment: entry?.comment === undefined ? relation.comment : entry.comment || null,
+      rootFields: entry?.rootFields ?? {},
+      ...(enumTable && { enumTable }),
+      get columns() {
+        return content().columns;
+      },
+      get primaryKey() {
+        return content().primaryKey;
+      },
+      get relationships() {
+        return content().relationships;
+      },
+      get computedFields() {
+        return content().computedFields;
+      },
+    };
   };
   const tables: GqlTable[] = [];
-  for (const { key, relation, word, entry } of named) {
-    const table = servedTable(relation, word, entry, makers);
-    tableOf.set(key, table);
+  const tablesByRoot = createRootIndex<GqlTable>();
+  const ownTypes = createOwnTypes(registry, names, new Set(named.map(({ word }) => word.text)));
+  for (const one of named) {
+    const table = served(one);
+    tableOf.set(one.key, table);
+    tablesByRoot.add(table);
+    ownTypes.add(table);
     if (tables.push(table) % TABLES_AT_ONCE === 0) yield;
   }
   const functions =
     metadata?.functions === undefined && metadata?.tables === undefined
       ? defaultFunctions(model, isServed, names, taken, warn)
       : entryFunctions(model, metadata.functions ?? [], isServed, names, taken, warn);
-  const roots = onceInPieces(() => createRootIndex(tables, functions, taken.words));
-  return {
-    tables,
-    tableOf,
-    functions,
-    customization,
-    names,
-    roots,
-    words: taken.words,
-  };
+  const functionsByRoot = createRootIndex<GqlFunction>();
+  for (const fn of functions) functionsByRoot.add(fn);
+  return { tables, tableOf, functions, customization, names, ownTypes, tablesByRoot, functionsByRoot };
 };
