@@ -15,12 +15,10 @@ import {
 import { encodeError } from "./answer/encode-error.ts";
 import type { RestHandler } from "./api.ts";
 import { rootDisabled } from "./errors.ts";
-import type { DocumentInput, DocumentPlace } from "./openapi/document.ts";
-import type { Members } from "./openapi/pieces.ts";
-import { buildThree } from "./openapi/three.ts";
-import { createDescriptions, describeSchema, type Descriptions } from "./openapi.ts";
+import type { DocumentPlace } from "./openapi/version-2.ts";
+import { buildVersion3 } from "./openapi/version-3.ts";
+import { createDescriptions, describeSchema, type Build, type Descriptions } from "./openapi.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
-import type { Rest } from "./request.ts";
 import { openapiSettings } from "./settings.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 import { restPrefixesOf } from "./syntax/place.ts";
@@ -58,15 +56,13 @@ const serverOf = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: Docu
 
 const OF_EXTENSIONS = "openapi-of-extensions";
 
-const documentOf = (input: DocumentInput, { grammar, context }: Rest): Members => {
-  const { place, ...rest } = input;
-  const foreign = (input.model.parts[OF_EXTENSIONS] ?? new Set()) as ReadonlySet<number>; // only this plugin writes it
-  return buildThree({
-    ...rest,
+const build: Build = (description, place, { grammar, context }) => {
+  const foreign = (description.model.parts[OF_EXTENSIONS] ?? new Set()) as ReadonlySet<number>; // only this plugin writes it
+  return buildVersion3({
+    description: { ...description, leavesOut: ({ oid }: Relation | Routine) => foreign.has(oid) },
     server: serverOf(context.options, place),
     operators: [...grammar.operators.keys()],
     has: context.registry.has,
-    isForeign: ({ oid }: Relation | Routine) => foreign.has(oid),
   });
 };
 
@@ -91,7 +87,7 @@ export const openapi3 = definePlugin({
   settings: openapiSettings,
   apply: (hooks, context) => {
     if (!context.registry.has("openapi")) return;
-    const descriptions = createDescriptions(context, "openapi 3 documents", documentOf);
+    const descriptions = createDescriptions(context, "openapi 3 documents", build);
     context.addSurface(createSurface(context, descriptions));
     hooks.introspect.tapPromise("openapi-3", async (model: Model, { query }) => {
       const rows = await query<{ readonly oid: string }>(

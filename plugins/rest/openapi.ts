@@ -28,8 +28,9 @@ import type { OpenapiService } from "./api.ts";
 import { buildAnswer } from "./answer/headers.ts";
 import { gather, sendPieces } from "./answer/pieces.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
-import { buildDocument, type DocumentInput, type DocumentPlace } from "./openapi/document.ts";
+import type { Description } from "./openapi/description.ts";
 import { textOf, type Members } from "./openapi/pieces.ts";
+import { buildVersion2, type DocumentPlace } from "./openapi/version-2.ts";
 import { chooseMedia } from "./plan/media.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { executionOf } from "./run.ts";
@@ -95,48 +96,49 @@ const PLACE: Question<Described, DocumentPlace> = {
 };
 
 /** What writes a document, as often as it is asked. */
-interface Description {
+interface Document {
   readonly pieces: () => Generator<string>;
 }
 
-type Written = { readonly description: Description; readonly text: string | undefined };
+type Written = { readonly document: Document; readonly text: string | undefined };
 
-const DESCRIPTION = membersOf<Written>()("description");
-/** Made of the description alone, which is the key. */
+const DOCUMENT = membersOf<Written>()("document");
+/** Made of the document alone, which is the key. */
 const DOCUMENT_TEXT = membersOf<Written>()("text", () => undefined);
 
 /** One version of OpenAPI. */
-type Build = (input: DocumentInput, rest: Rest) => Members;
+export type Build = (description: Description, place: DocumentPlace, rest: Rest) => Members;
 
-const describedSchemas = (name: string, build: Build): CacheSpec<Described, Description> => ({
+const describedSchemas = (name: string, build: Build): CacheSpec<Described, Document> => ({
   name,
   make: (ask) => {
     const rest = ask(REST);
     const model = ask(MODEL);
     const schema = ask(SCHEMA);
     const { openapiMode, openapiSecurityActive: hasSecurity } = rest.context.options;
-    const sight = openapiMode === "ignore-privileges" ? undefined : visibilityOf(model, observeSession(ask), "rest");
-    const input: DocumentInput = {
+    const visibility =
+      openapiMode === "ignore-privileges" ? undefined : visibilityOf(model, observeSession(ask), "rest");
+    const place = ask(PLACE);
+    const description: Description = {
       model,
       schema,
-      sight,
-      place: ask(PLACE),
+      visibility,
       hasSecurity,
       version: VERSION,
       methodsOf: (target) => rest.routeOf(model, schema, target).methods,
     };
-    return { pieces: () => textOf(build(input, rest)) };
+    return { pieces: () => textOf(build(description, place, rest)) };
   },
-  bytesOf: () => BYTES_PER_DESCRIPTION,
+  bytesOf: () => BYTES_PER_DOCUMENT,
 });
 
-const BYTES_PER_DESCRIPTION = 1000;
+const BYTES_PER_DOCUMENT = 1000;
 /** Longer documents are made anew for each request, and sent while they are made. */
 const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
 
 /** Documents that are kept, and the statement that runs for each request. */
 export interface Descriptions {
-  readonly documents: Cache<Described, Description>;
+  readonly documents: Cache<Described, Document>;
   readonly texts: Cache<Written, string | undefined>;
   readonly nothing: Program;
 }
@@ -146,7 +148,7 @@ export const createDescriptions = ({ caches, registry }: PluginContext, name: st
   texts: caches.create({
     name: `${name} as text`,
     make: (ask: Ask<Written>) => {
-      ask(DESCRIPTION);
+      ask(DOCUMENT);
       return ask(DOCUMENT_TEXT);
     },
     bytesOf: (text) => (text?.length ?? 0) * 2,
@@ -156,15 +158,15 @@ export const createDescriptions = ({ caches, registry }: PluginContext, name: st
 
 /** The text, or its start with the rest to come. */
 const writeDocument = async (
-  description: Description,
+  document: Document,
   { texts }: Descriptions,
 ): Promise<{ readonly text: string; readonly rest?: Generator<string> }> => {
-  const { made } = texts.get({ description, text: undefined });
+  const { made } = texts.get({ document, text: undefined });
   if (made !== undefined) return { text: made };
-  const rest = description.pieces();
+  const rest = document.pieces();
   const start = await inPieces(gather(rest, MAX_KEPT_CHARACTERS));
   if (!start.isOver) return { text: start.text, rest };
-  texts.get({ description, text: start.text }).keep();
+  texts.get({ document, text: start.text }).keep();
   return start;
 };
 
@@ -185,8 +187,8 @@ export const describeSchema = async (
   exchange.mark("transaction");
   const answer = (body?: string): Answer => buildAnswer(request, { status: 200, contentType, body }, { row });
   if (request.method === "HEAD") return answer();
-  const description = descriptions.documents.take({ request, session: exchange.session });
-  const { text, rest: more } = await writeDocument(description, descriptions);
+  const document = descriptions.documents.take({ request, session: exchange.session });
+  const { text, rest: more } = await writeDocument(document, descriptions);
   if (more === undefined) return answer(text);
   // a call of the application or of a plugin takes no pieces
   if (exchange.response.socket === null) return answer(text + (await inPieces(gather(more, Infinity))).text);
@@ -203,7 +205,7 @@ export const openapi = definePlugin({
   settings: openapiSettings,
   requires: ["rest"],
   apply: (hooks, context) => {
-    const descriptions = createDescriptions(context, "openapi documents", buildDocument);
+    const descriptions = createDescriptions(context, "openapi documents", buildVersion2);
     const describe = onTarget(restOf(context), (request) =>
       describeSchema(request, descriptions, contentTypeOf(request)),
     );

@@ -71,17 +71,16 @@ export const parameterSchema = (model: Model, parameter: RoutineParameter): Type
   return type === undefined ? { type: "string" } : { format: plainName(model, type), ...typeSchema(model, type) };
 };
 
-/** A parameter as text in a query string: arrays and documents are written as strings there. */
+/** In a query string: arrays and documents are written as strings there. */
+export const queryType = ({ type }: TypeSchema): string => (type === undefined || type === "array" ? "string" : type);
+
+/** A parameter as text in a query string. */
 export const queryParameterSchema = (
   model: Model,
   parameter: RoutineParameter,
 ): TypeSchema & { readonly collectionFormat?: string } => {
   const schema = parameterSchema(model, parameter);
-  if (parameter.mode !== "variadic")
-    return {
-      format: schema.format,
-      type: schema.type === undefined || schema.type === "array" ? "string" : schema.type,
-    };
+  if (parameter.mode !== "variadic") return { format: schema.format, type: queryType(schema) };
   const array = model.types.get(parameter.type);
   const element = array?.element === undefined ? undefined : model.types.get(array.element);
   const items =

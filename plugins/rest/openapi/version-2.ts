@@ -1,0 +1,278 @@
+/** The Swagger 2.0 document of one schema as one role sees it (section 23 of the contract). */
+import {
+  columnOf,
+  relationOf,
+  type Column,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Visibility,
+} from "../../../core/index.ts";
+import {
+  describedRelations,
+  objectSchema,
+  relationPaths,
+  routinePaths,
+  splitComment,
+  type Call,
+  type Description,
+  type Part,
+  type Parts,
+} from "./description.ts";
+import { Members } from "./pieces.ts";
+import { columnSchema, literalDefault, parameterSchema, queryParameterSchema } from "./types.ts";
+
+export interface DocumentPlace {
+  readonly host: string;
+  readonly basePath: string;
+  readonly scheme: string;
+}
+
+const JSON_TYPES = [
+  "application/json",
+  "application/vnd.pgrst.object+json;nulls=stripped",
+  "application/vnd.pgrst.object+json",
+];
+const ROW_TYPES = [...JSON_TYPES, "text/csv"];
+
+const DEFAULT_INFO: Part = { title: "relapi", description: "REST API of a PostgreSQL schema" };
+
+const escapeReference = (name: string): string => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"));
+const parameterReference = (name: string): Part => ({ $ref: `#/parameters/${escapeReference(name)}` });
+const definitionReference = (name: string): Part => ({ $ref: `#/definitions/${escapeReference(name)}` });
+
+/** @rule R-OAS-1 R-OAS-2 R-OAS-3 */
+export const buildVersion2 = (description: Description, place: DocumentPlace): Members =>
+  new Members(documentMembers(description, place));
+
+const documentMembers = function* (description: Description, place: DocumentPlace): Parts {
+  const { model, visibility } = description;
+  const relations = yield* describedRelations(description);
+  const { summary: title, ...rest } = splitComment(model.schemaComments.get(description.schema));
+  yield* Object.entries({
+    swagger: "2.0",
+    info: {
+      ...(title === undefined ? DEFAULT_INFO : { title, ...rest }),
+      version: description.version,
+    },
+    host: place.host,
+    basePath: place.basePath,
+    schemes: [place.scheme],
+    consumes: ROW_TYPES,
+    produces: ROW_TYPES,
+    externalDocs: { description: "REST reference", url: "https://docs.postgrest.org/en/stable/references/api.html" },
+    ...(description.hasSecurity ? SECURITY : {}),
+  });
+  const paths = function* (): Parts {
+    yield ["/", ROOT_PATH];
+    yield* relationPaths(description, relations, relationOperations);
+    yield* routinePaths(description, (call) => routineOperations(description, call));
+  };
+  const definitions = function* (): Parts {
+    for (const relation of relations) yield [relation.name, relationDefinition(model, relation, visibility)];
+  };
+  const parameters = function* (): Parts {
+    yield* Object.entries(SHARED_PARAMETERS);
+    for (const relation of relations) yield* relationParameters(relation);
+  };
+  yield ["paths", new Members(paths())];
+  yield ["definitions", new Members(definitions())];
+  yield ["parameters", new Members(parameters())];
+};
+
+const SECURITY: Part = {
+  security: [{ JWT: [] }],
+  securityDefinitions: {
+    JWT: {
+      type: "apiKey",
+      in: "header",
+      name: "Authorization",
+      description: 'Add the token prepending "Bearer " (without quotes) to it',
+    },
+  },
+};
+
+const ROOT_PATH: Part = {
+  get: {
+    tags: ["Introspection"],
+    summary: "OpenAPI description (this document)",
+    produces: ["application/openapi+json", "application/json"],
+    responses: { 200: { description: "OK" } },
+  },
+};
+
+const query = (name: string, description: string): Part => ({
+  name,
+  description,
+  required: false,
+  in: "query",
+  type: "string",
+});
+
+const prefer = (values?: readonly string[]): Part => ({
+  name: "Prefer",
+  description: "Preference",
+  required: false,
+  in: "header",
+  type: "string",
+  enum: values,
+});
+
+const RETURNS = ["return=representation", "return=minimal", "return=none"];
+
+const PAGINATION = "Limiting and Pagination";
+
+const SHARED_PARAMETERS: Part = {
+  preferParams: prefer(),
+  preferReturn: prefer(RETURNS),
+  preferCount: prefer(["count=none"]),
+  preferPost: prefer([...RETURNS, "resolution=ignore-duplicates", "resolution=merge-duplicates"]),
+  select: query("select", "Filtering Columns"),
+  on_conflict: query("on_conflict", "On Conflict"),
+  order: query("order", "Ordering"),
+  range: { name: "Range", description: PAGINATION, required: false, in: "header", type: "string" },
+  rangeUnit: {
+    name: "Range-Unit",
+    description: PAGINATION,
+    required: false,
+    default: "items",
+    in: "header",
+    type: "string",
+  },
+  offset: query("offset", PAGINATION),
+  limit: query("limit", PAGINATION),
+};
+
+const rowFilter = (relation: Relation, column: string): string => `rowFilter.${relation.name}.${column}`;
+
+const relationParameters = (relation: Relation): readonly (readonly [string, Part])[] => [
+  [
+    `body.${relation.name}`,
+    {
+      name: relation.name,
+      description: relation.name,
+      required: false,
+      in: "body",
+      schema: definitionReference(relation.name),
+    },
+  ],
+  ...relation.columns.map((column): readonly [string, Part] => [
+    rowFilter(relation, column.name),
+    { name: column.name, description: column.comment, required: false, in: "query", type: "string" },
+  ]),
+];
+
+const relationOperations = (relation: Relation): Part => {
+  const operation = (parameters: readonly string[], responses: Part): Part => ({
+    tags: [relation.name],
+    ...splitComment(relation.comment),
+    parameters: parameters.map(parameterReference),
+    responses,
+  });
+  const filters = relation.columns.map((column) => rowFilter(relation, column.name));
+  const body = `body.${relation.name}`;
+  const get = operation([...filters, "select", "order", "range", "rangeUnit", "offset", "limit", "preferCount"], {
+    200: { description: "OK", schema: { type: "array", items: definitionReference(relation.name) } },
+    206: { description: "Partial Content" },
+  });
+  const { writable } = relation;
+  if (!writable.insert && !writable.update && !writable.delete) return { get };
+  const noContent = { 204: { description: "No Content" } };
+  return {
+    get,
+    post: operation([body, "select", "preferPost"], { 201: { description: "Created" } }),
+    patch: operation([...filters, body, "preferReturn"], noContent),
+    delete: operation([...filters, "preferReturn"], noContent),
+  };
+};
+
+const routineOperations = (
+  { model }: Description,
+  { routine, parameters, required }: Call,
+): { readonly get: Part; readonly post: Part } => {
+  const operation = (sent: readonly Part[]): Part => ({
+    tags: [`(rpc) ${routine.name}`],
+    ...splitComment(routine.comment),
+    produces: JSON_TYPES,
+    parameters: sent,
+    responses: { 200: { description: "OK" } },
+  });
+  const schema: Part = {
+    type: "object",
+    description: routine.comment,
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, parameterSchema(model, parameter)])),
+    required: required.length === 0 ? undefined : required,
+  };
+  return {
+    get: operation(
+      parameters.map((parameter) => ({
+        name: parameter.name,
+        required: !parameter.hasDefault,
+        in: "query",
+        ...queryParameterSchema(model, parameter),
+      })),
+    ),
+    post: operation([{ name: "args", required: true, in: "body", schema }, parameterReference("preferParams")]),
+  };
+};
+
+/** The column that a foreign key on just this column references, if it may be named; tables before views over them. */
+const foreignKeyTarget = (
+  model: Model,
+  relation: Relation,
+  column: string,
+  visibility: Visibility | undefined,
+): { readonly target: QualifiedName; readonly column: string } | undefined => {
+  const targets = relation.relationships.flatMap((relationship) => {
+    const [pair] = relationship.columns;
+    if (
+      !relationship.isOwnKey ||
+      relationship.columns.length !== 1 ||
+      pair?.[0] !== column ||
+      relationship.target.schema !== relation.schema
+    )
+      return [];
+    const target = relationOf(model, relationship.target);
+    const far = target && columnOf(target, pair[1]);
+    if (target === undefined || far === undefined || visibility?.knows(target, far) === false) return [];
+    const { kind } = target;
+    return [{ target: relationship.target, column: pair[1], isView: kind === "view" || kind === "materialized" }];
+  });
+  return targets.find((target) => !target.isView) ?? targets[0];
+};
+
+/** @rule R-OAS-5 */
+const describeColumn = (
+  model: Model,
+  relation: Relation,
+  column: Column,
+  visibility: Visibility | undefined,
+): string | undefined => {
+  const notes: string[] = [];
+  if (relation.primaryKey.includes(column.name)) notes.push("This is a Primary Key.<pk/>");
+  const key = foreignKeyTarget(model, relation, column.name, visibility);
+  if (key !== undefined)
+    notes.push(
+      `This is a Foreign Key to \`${key.target.name}.${key.column}\`.<fk table='${key.target.name}' column='${key.column}'/>`,
+    );
+  const note = notes.length === 0 ? undefined : ["Note:", ...notes].join("\n");
+  return column.comment !== undefined && note !== undefined ? `${column.comment}\n\n${note}` : (column.comment ?? note);
+};
+
+const property = (model: Model, relation: Relation, column: Column, visibility: Visibility | undefined): Part => {
+  const schema = columnSchema(model, column);
+  return {
+    ...schema,
+    description: describeColumn(model, relation, column, visibility),
+    default: literalDefault(column.default, schema.type),
+    maxLength: column.maxLength,
+  };
+};
+
+/** @rule R-OAS-3 R-OAS-5 */
+const relationDefinition = (model: Model, relation: Relation, visibility: Visibility | undefined): Part =>
+  objectSchema(
+    relation.columns.map((column) => [column.name, property(model, relation, column, visibility)]),
+    relation.columns.filter((column) => column.notNull).map((column) => column.name),
+    relation.comment,
+  );
