@@ -1,5 +1,4 @@
-/** The public API. Plugins and presets import only from here (compile functions and catalog queries also from
- *  `core/sql/fragment.ts`). */
+/** What the plugins and presets of the package import from core. `presets/relapi.ts` has what it exports to others. */
 export { relApi, type RelApi } from "./relapi.ts";
 export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/preset.ts";
 export * from "./plugin.ts";
@@ -94,7 +93,6 @@ export {
 } from "./engine/sql/fragment.ts";
 export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement, RowSource } from "./engine/sql/program.ts";
-export { DOCUMENT, DOCUMENT_ONE } from "./engine/sql/compile.ts";
 export type { ValueTaker } from "./engine/database/value-taker.ts";
 export type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 export type { ReplicationConnection } from "./engine/database/replication.ts";

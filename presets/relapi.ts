@@ -1,6 +1,77 @@
-/** The types of `import … from "relapi"`: those of core, with the members that the surfaces add to them (`api.rest`, the
- *  REST name of an operator). At run time that import loads core alone. */
-export * from "../core/index.ts";
+/** `import … from "relapi"`: what an application or a plugin of its own needs of core, and the types of core with the
+ *  members that the surfaces add to them (`api.rest`, the REST name of an operator). At run time that import loads core
+ *  alone. */
+export type * from "../core/index.ts";
+export {
+  // presets and their options
+  CallError,
+  compose,
+  optionsFromEnvironment,
+  relApi,
+  Stage,
+  VERSION,
+  without,
+  // plugins and their settings
+  defineLimit,
+  defineOption,
+  definePlugin,
+  defineSetting,
+  settingKinds,
+  settingRows,
+  settingsOf,
+  // errors
+  bodyTooLarge,
+  faultFacts,
+  isRelApiError,
+  limitExceeded,
+  missingSessionVariable,
+  presetError,
+  RelApiError,
+  tokenRefused,
+  urlTooLong,
+  // requests and answers
+  bearerChallenge,
+  createOriginPolicies,
+  fieldsLogger,
+  markBytes,
+  sessionOf,
+  // the model
+  baseTypeOf,
+  columnOf,
+  matchesType,
+  nameKey,
+  nearestNames,
+  relationOf,
+  routinesOf,
+  sameName,
+  visibilityOf,
+  // plans
+  compareColumn,
+  inPieces,
+  mapPlan,
+  membersOf,
+  restrictRows,
+  visitPlan,
+  // SQL
+  boundOf,
+  catalogText,
+  empty,
+  ident,
+  integer,
+  join,
+  literal,
+  sql,
+  toStatement,
+  value,
+  // JSON
+  arrayLiteral,
+  isNestedDeeper,
+  isRawNumber,
+  jsonBytes,
+  numberText,
+  parseJson,
+  writeJson,
+} from "../core/index.ts";
 export type {
   ClaimsReading,
   ClaimValues,

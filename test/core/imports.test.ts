@@ -72,6 +72,9 @@ const roomOf = (file: string): string =>
     .slice(0, file.startsWith("plugins/plus/") ? 3 : 2)
     .join("/");
 
+/** What `import … from "relapi"` has at run time. */
+const exported = imports.flatMap(({ from, names }) => (from === "presets/relapi.ts" ? names : []));
+
 const isProject = ({ specifier }: Import): boolean => specifier.startsWith(".");
 const isNode = ({ specifier }: Import): boolean => specifier.startsWith("node:");
 /** What a plugin folder says to others. */
@@ -274,7 +277,18 @@ describe("import table", () => {
         (item) => roomOf(item.to) === roomOf(item.from) || item.to === "core/index.ts" || isApi(item),
       ),
     ).toEqual([]);
+    const used = imports.filter((item) => inside("plugins/plus")(item) && item.to === "core/index.ts");
+    for (const { names } of used) expect(exported).toEqual(expect.arrayContaining([...names]));
     expect(filesOf("plugins").filter((file) => /^plugins\/plus\/[^/]+\.ts$/.test(file))).toEqual([]); // a folder each
+  });
+
+  test("C-PKG-4 the package exports what its documentation imports from it", () => {
+    const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
+      .map((name) => join("docs", name));
+    const used = [...pages, "README.md"].flatMap(importsOf).filter(({ specifier }) => specifier === "relapi");
+    expect(used.flatMap(({ names }) => names)).toContain("definePlugin");
+    for (const { names } of used) expect(exported).toEqual(expect.arrayContaining([...names]));
   });
 
   test("the rooms of plugins/rest import downwards: openapi, plan, answer and syntax", () => {
