@@ -16,6 +16,7 @@ import { bodyTooDeep } from "./errors.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { exampleQuery } from "./example.ts";
 import { createFunctions } from "./functions.ts";
+import { runOptionsOf } from "./http.ts";
 import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
@@ -129,6 +130,7 @@ export const createEngine = (
       return prepare(request, session, context.model(), sender);
     },
     assemble,
+    runOptionsOf: (exchange) => runOptionsOf(exchange, context),
     complete: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, {})),
     run: async (

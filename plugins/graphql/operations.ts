@@ -1,6 +1,7 @@
 /** Documents on their way to an answer: requests, operations, and the engine that others are offered. */
 import type { IncomingMessage } from "node:http";
 import type {
+  Exchange,
   ArrivingBody,
   LongBody,
   ResultRow,
@@ -151,6 +152,8 @@ export interface GqlEngine {
   prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
   /** Runs it; the text of the `data` object, empty where the options took it. @throws RelApiError */
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
+  /** What a request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
+  runOptionsOf(exchange: Exchange): GqlRunOptions;
   /** The text of the `data` object from the bodies of the steps, and the texts of the calls. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
   /** The same with what functions load for it. @throws RelApiError */

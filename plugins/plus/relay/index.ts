@@ -121,6 +121,6 @@ export const relay = definePlugin({
       return (derived ??= engine.derive(variantOf((text) => engine.parseJson(text))));
     };
     context.onModel(() => void engineOf());
-    context.addSurface(createSurface(context, engineOf));
+    context.addSurface(createSurface(engineOf));
   },
 });

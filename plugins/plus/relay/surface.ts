@@ -6,7 +6,6 @@ import {
   type Exchange,
   type Headers,
   type Json,
-  type PluginContext,
   type Surface,
 } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
@@ -21,7 +20,7 @@ const json = (status: number, body: string, more: Headers = []): Answer => ({
 });
 
 /** @rule P-RLY-1 */
-export const createSurface = (context: PluginContext, engineOf: () => GqlEngine): Surface => {
+export const createSurface = (engineOf: () => GqlEngine): Surface => {
   /** @throws RelApiError */
   const run = async (exchange: Exchange, given: Json): Promise<string> => {
     const engine = engineOf();
@@ -38,12 +37,7 @@ export const createSurface = (context: PluginContext, engineOf: () => GqlEngine)
     const operation = document.bind(request.variables);
     exchange.planned = operation.plans;
     exchange.mark("plan");
-    const data = await engine.run(operation, exchange.session, {
-      requestSettings: () => context.requestSettings(exchange.request, exchange.path),
-      exchange,
-      onGone: (listener) => exchange.onGone(listener),
-      end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
-    });
+    const data = await engine.run(operation, exchange.session, engine.runOptionsOf(exchange));
     exchange.mark("transaction");
     return `{"data":${data}}`;
   };
