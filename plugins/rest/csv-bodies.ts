@@ -29,6 +29,7 @@ const notEnough = (): Error => csvError('parse error (not enough input) at ""');
 type Field = string | null;
 
 interface Line {
+  /** A line with too many fields keeps one more than is allowed. */
   readonly fields: readonly Field[];
   /** Behind its end. */
   readonly next: number;
@@ -80,20 +81,27 @@ const valueInCompatMode: ValueOf = (text) => (text === "NULL" ? null : text);
 const nameOf: ValueOf = (text) => text;
 
 /** Undefined: its end is not there yet. `isLast`: nothing follows. @throws RelApiError `body` */
-const readLine = (bytes: Buffer, start: number, isLast: boolean, valueOf: ValueOf): Line | undefined => {
+const readLine = (
+  bytes: Buffer,
+  start: number,
+  isLast: boolean,
+  valueOf: ValueOf,
+  maxFields: number,
+): Line | undefined => {
   const fields: Field[] = [];
+  const hasRoom = (): boolean => fields.length <= maxFields;
   let i = start;
   for (;;) {
     if (bytes[i] === QUOTE) {
       const quoted = readQuoted(bytes, i, isLast);
       if (quoted === undefined) return undefined;
-      fields.push(valueOf(quoted.field, true));
+      if (hasRoom()) fields.push(valueOf(quoted.field, true));
       i = quoted.next;
     } else {
       const from = i;
       while (i < bytes.length && bytes[i] !== COMMA && bytes[i] !== LF && bytes[i] !== CR && bytes[i] !== QUOTE) i++;
       if (i === bytes.length && !isLast) return undefined;
-      fields.push(valueOf(bytes.toString("utf8", from, i), false));
+      if (hasRoom()) fields.push(valueOf(bytes.toString("utf8", from, i), false));
     }
     if (i >= bytes.length) return isLast ? { fields, next: i, isEnded: false } : undefined;
     if (bytes[i] === COMMA) i++;
@@ -162,8 +170,8 @@ const createLines = (limits: BodyLimits) => {
     /** @throws RelApiError `body`, `body-too-large` */
     add: ({ fields, isEnded }: Line): void => {
       if (rows === undefined) {
-        if (!isEnded) throw notEnough();
         if (fields.length > limits.maxColumns) throw tooManyColumns(limits);
+        if (!isEnded) throw notEnough();
         names = fields as readonly string[]; // read by `nameOf`
         different = countNames(names);
         rows = createRows(names, limits.maxBodyBytes);
@@ -178,6 +186,7 @@ const createLines = (limits: BodyLimits) => {
       if (!isUneven) rows.add(fields);
     },
     hasNames: (): boolean => rows !== undefined,
+    maxFields: (): number => (rows === undefined ? limits.maxColumns : names.length),
     /** @throws RelApiError `body`, `body-too-large` */
     end: (): Rows => {
       if (rows === undefined) throw notEnough();
@@ -231,7 +240,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
           at++;
           continue;
         }
-        const line = readLine(bytes, at, isLast, lines.hasNames() ? valueOf : nameOf);
+        const line = readLine(bytes, at, isLast, lines.hasNames() ? valueOf : nameOf, lines.maxFields());
         if (line === undefined) break;
         if (line.badAt === undefined) {
           lines.add(line);

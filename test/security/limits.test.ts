@@ -252,6 +252,18 @@ const restRows: readonly RestRow[] = [
     "PGRST102",
   ],
   [
+    "R-LIM-3 columns of CSV whose line does not end",
+    "maxColumns",
+    (n) => [
+      "POST",
+      "/vessels",
+      list(n, () => "name") + (n === 4 ? "\nLimit,Limit,Limit,Limit" : ""),
+      { "content-type": "text/csv" },
+    ],
+    "The body names more than 4 columns",
+    "PGRST102",
+  ],
+  [
     "R-LIM-3 fields of a form",
     "maxColumns",
     (n) => [
