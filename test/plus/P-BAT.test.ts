@@ -176,6 +176,7 @@ describe("requests", () => {
     ["/author?id=eq.$1.nothing", "no such value"],
     ["/author?id=eq.$1.constructor", "no such value"],
     ["/author?id=eq.$1[7].id", "no such value"],
+    [`/author?id=eq.$1${"[0]".repeat(501)}`, 'a reference to "1" has more than 500 steps'],
   ])("P-BAT-3 %s is refused", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path }]);
     expect(answer.status).toBe(400);

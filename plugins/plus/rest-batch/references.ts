@@ -52,6 +52,9 @@ const follow = (written: string, from: Json, keys: readonly (string | number)[])
 
 const EACH = "[*]";
 
+/** No answer is nested more deeply. */
+const MAX_STEPS = 500;
+
 /** The value of a reference, or with `[*]` one value of each row. */
 type Found = { readonly one: Json } | { readonly each: readonly Json[] };
 
@@ -61,10 +64,10 @@ const valueOf = (written: string, answered: Answered, room: Room): Found => {
   const value = answered(name);
   if (value === undefined)
     throw new BadReference(`${written}: there is no request "${name}" with a body before this one`);
-  let steps: readonly string[];
+  const steps: readonly string[] = path.match(STEPS) ?? [];
+  if (steps.length > MAX_STEPS) throw new BadReference(`a reference to "${name}" has more than ${MAX_STEPS} steps`);
   let keys: readonly (string | number)[];
   try {
-    steps = path.match(STEPS) ?? [];
     keys = steps.map((step) => (step === EACH ? EACH : keyOf(step)));
   } catch {
     throw new BadReference(`${written}: what stands in brackets is no JSON text`);
