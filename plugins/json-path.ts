@@ -16,13 +16,13 @@ const unquote = (quoted: string): string | undefined => {
   }
 };
 
-/** The keys, outermost first; none for a bare `$`. Undefined: not a path. @rule G-AUTH-11 G-AUTH-18 G-COE-11
- *  G-COE-12 */
-export const parseJsonPath = (text: string): readonly string[] | undefined => {
+/** The keys, outermost first; none for a bare `$`. Undefined: not a path. The keys of a longer path end one behind
+ *  `maxKeys`. @rule G-AUTH-11 G-AUTH-18 G-COE-11 G-COE-12 */
+export const parseJsonPath = (text: string, maxKeys = Infinity): readonly string[] | undefined => {
   if (text === "") return undefined;
   let ahead = text.startsWith("$") ? text.slice(1) : text;
   const keys: string[] = [];
-  while (ahead !== "") {
+  while (ahead !== "" && keys.length <= maxKeys) {
     const match = ELEMENT.exec(ahead);
     if (match === null) return undefined;
     const [whole, name, index, double, single] = match;

@@ -34,7 +34,7 @@ export const knownOptions: readonly string[] = words(`
   inferFunctionPermissions jwtAud jwtCacheMaxEntries jwtRequireExp jwtRoleClaimKey jwtSecret jwtSecretIsBase64
   liveDirective liveQueryBatchSize liveQueryInterval logFormat maxAliases maxBatchBytes maxBatchEntries
   maxBatchRequests maxCoalescedReads maxColumns maxDocumentBytes maxDocumentDepth maxDocumentFields maxEmbeds
-  maxFilters maxInsertValues maxIntrospectionDepth maxJsonDepth maxListItems maxLivePatchBytes
+  maxFilters maxInsertValues maxIntrospectionDepth maxIntrospectionLists maxJsonDepth maxListItems maxLivePatchBytes
   maxLivePatchTotalBytes maxLiveQueryBytes maxLogicDepth maxOrderTerms maxParameters maxPathKeys
   maxRelatedConditions maxRelationDepth maxRootFields maxSelectFields maxSocketMessageBytes maxSocketOperations maxSockets
   maxVariablesBytes mcpAllowedOrigins mcpAuthorizationServers mcpMaxBytes mcpMaxRows mcpResourceUrl mcpTimeout

@@ -212,6 +212,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxRelatedConditions?: NonNullable<RelApiOptions["maxRelatedConditions"]> | undefined;
   /** Lists of fields inside each other in introspection (`fields { type { fields … } }`), each of which multiplies the answer by the size of the schema; tools ask for one. Default: `2`. */
   readonly maxIntrospectionDepth?: NonNullable<RelApiOptions["maxIntrospectionDepth"]> | undefined;
+  /** `__type`, `types` and the lists of fields in the introspection of an operation, each of which takes as long as the schema is large; tools ask for five. Default: `20`. */
+  readonly maxIntrospectionLists?: NonNullable<RelApiOptions["maxIntrospectionLists"]> | undefined;
   /** Bytes of a GraphQL request beside its documents. Default: `16777216`. */
   readonly maxVariablesBytes?: NonNullable<RelApiOptions["maxVariablesBytes"]> | undefined;
   /** Items of one list of values (`_in`) in GraphQL. Default: `100000`. */
@@ -230,6 +232,8 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxFilters?: NonNullable<RelApiOptions["maxFilters"]> | undefined;
   /** Terms of one `order` or `order_by`. Default: `200`. */
   readonly maxOrderTerms?: NonNullable<RelApiOptions["maxOrderTerms"]> | undefined;
+  /** Keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`. Default: `100`. */
+  readonly maxPathKeys?: NonNullable<RelApiOptions["maxPathKeys"]> | undefined;
   /** GraphQL answers trusted documents alone, except to administrators (G-ALW). Default: `false`. */
   readonly enableAllowlist?: NonNullable<RelApiOptions["enableAllowlist"]> | undefined;
   /** Folder of `.graphql` files and of `.json` manifests (Apollo's, Relay's, GraphQL Code Generator's) whose documents are trusted. */
@@ -272,8 +276,6 @@ export interface PresetOptions extends RelApiOptions {
   readonly maxEmbeds?: NonNullable<RelApiOptions["maxEmbeds"]> | undefined;
   /** `and` and `or` inside each other in a URL. Default: `100`. */
   readonly maxLogicDepth?: NonNullable<RelApiOptions["maxLogicDepth"]> | undefined;
-  /** Keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`. Default: `100`. */
-  readonly maxPathKeys?: NonNullable<RelApiOptions["maxPathKeys"]> | undefined;
   /** Function `SET` clauses lifted to the transaction. Default: `["statement_timeout","plan_filter.statement_cost_limit","default_transaction_isolation"]`. */
   readonly dbHoistedTxSettings?: NonNullable<RelApiOptions["dbHoistedTxSettings"]> | undefined;
   /** REST reads carry an `ETag`; `If-None-Match` and `If-Match` count (R-ETG). Default: `false`. */

@@ -16,6 +16,7 @@ import {
   maxFilters,
   maxJsonDepth,
   maxOrderTerms,
+  maxPathKeys,
   maxRelationDepth,
 } from "../settings.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
@@ -35,6 +36,7 @@ export const graphql = definePlugin({
     maxRelationDepth,
     maxFilters,
     maxOrderTerms,
+    maxPathKeys,
   ],
   functions: planFunctions,
   apply: (hooks, context) => {

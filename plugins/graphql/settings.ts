@@ -124,6 +124,11 @@ export const graphqlLimits = [
     2,
     "lists of fields inside each other in introspection (`fields { type { fields … } }`), each of which multiplies the answer by the size of the schema; tools ask for one",
   ),
+  defineLimit(
+    "maxIntrospectionLists",
+    20,
+    "`__type`, `types` and the lists of fields in the introspection of an operation, each of which takes as long as the schema is large; tools ask for five",
+  ),
   defineLimit("maxVariablesBytes", 16 * 1024 * 1024, "bytes of a GraphQL request beside its documents"),
   defineLimit("maxListItems", 100_000, "items of one list of values (`_in`) in GraphQL"),
   defineLimit(

@@ -48,6 +48,7 @@ const small: Readonly<Record<Limit, number>> = {
   maxRootFields: 4,
   maxRelatedConditions: 3,
   maxIntrospectionDepth: 2,
+  maxIntrospectionLists: 3,
   maxVariablesBytes: 4000,
   maxListItems: 20,
   maxInsertValues: 6,
@@ -643,10 +644,29 @@ const graphqlRows: readonly GraphqlRow[] = [
     "the operation has more than 6 values to insert",
   ],
   [
+    "G-LIM-4 keys of a JSON path",
+    "maxPathKeys",
+    (n) => asBody("query ($p: String) { artist { stats(path: $p) } }", { p: list(n, () => "a", ".") }),
+    "the operation has more than 5 keys in a JSON path",
+    "$.selectionSet.artist.selectionSet.stats.args.path",
+  ],
+  [
     "G-LIM-5 introspection",
     "maxIntrospectionDepth",
     (n) => asBody(`{ __type(name: "artist") { ${nested(n, "fields { type { ", " } }", "name")} } }`),
     "the operation has more than 2 lists of fields inside each other in introspection",
+  ],
+  [
+    "G-LIM-5 types of introspection",
+    "maxIntrospectionLists",
+    (n) => asBody(`{ ${list(n, (i) => `t${i}: __type(name: "artist") { name }`)} }`),
+    "the operation has more than 3 lists of types and fields in its introspection",
+  ],
+  [
+    "G-LIM-5 lists of introspection",
+    "maxIntrospectionLists",
+    (n) => asBody(`{ __schema { ${list(n - 2, (i) => `t${i}: types { name }`)} types { fields { name } } } }`),
+    "the operation has more than 3 lists of types and fields in its introspection",
   ],
   [
     "G-LIM-2 bytes of variables",

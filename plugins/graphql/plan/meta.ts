@@ -33,12 +33,18 @@ export const planMetaField = (
 /** Lists whose elements lead to types again: each multiplies what is written by the size of the schema. */
 const LISTS: ReadonlySet<string> = new Set(["fields", "inputFields", "interfaces", "possibleTypes"]);
 
+/** Their answers visit all types. */
+const WHOLES: ReadonlySet<string> = new Set(["__type", "types"]);
+
 /** `lists`: those around it. @rule G-LIM-5 */
 const checkField = (planner: Planner, selected: Selected, around: number): void => {
-  const lists = LISTS.has(selected.name) ? around + 1 : around;
+  const isList = LISTS.has(selected.name);
+  const lists = isList ? around + 1 : around;
   const { options } = planner.schema;
   if (lists > options.maxIntrospectionDepth)
     throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
+  if ((isList || WHOLES.has(selected.name)) && --planner.budget.introspectionLists < 0)
+    throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
   // read, so that their variables count among those that make the plan
   eachArgument(planner, selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
   const type: GraphQLObjectType | undefined = subselection(selected);

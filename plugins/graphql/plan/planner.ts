@@ -23,6 +23,7 @@ export interface Budget {
   fields: number;
   conditions: number;
   relatedConditions: number;
+  introspectionLists: number;
   /** How much deeper relationships may nest in the current condition. */
   relationLevels: number;
   /** Objects and their fields in inserts. */
@@ -39,6 +40,7 @@ export const BOUND_SHARE = 4;
 export const openBudget = ({
   maxFilters,
   maxRelatedConditions,
+  maxIntrospectionLists,
   maxRelationDepth,
   maxInsertValues,
   maxVariablesBytes,
@@ -46,6 +48,7 @@ export const openBudget = ({
   fields: 0,
   conditions: maxFilters,
   relatedConditions: maxRelatedConditions,
+  introspectionLists: maxIntrospectionLists,
   relationLevels: maxRelationDepth,
   insertValues: maxInsertValues,
   heldValues: 0,

@@ -2,7 +2,7 @@
 import { arrayLiteral, type Expression, type PathKey } from "../../../core/index.ts";
 import { parseJsonPath } from "../../json-path.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
-import { expectedFor, validationFailed } from "../errors.ts";
+import { expectedFor, tooMany, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import { computedExpression, fixedOf, planArguments } from "./computed.ts";
@@ -61,8 +61,10 @@ const bindPath = (planner: Planner, input: Input, place: InputPosition, path: st
         isLiteral && !isNull(input) ? found(input) : foundInVariable(value),
         path,
       );
-    const keys = parseJsonPath(value);
+    const { options } = planner.schema;
+    const keys = parseJsonPath(value, options.maxPathKeys);
     if (keys === undefined) throw validationFailed(jsonPathError(value), path.slice(0, path.lastIndexOf(".")));
+    if (keys.length > options.maxPathKeys) throw tooMany(options, "maxPathKeys", "keys in a JSON path", path);
     return arrayLiteral(keys);
   });
 
