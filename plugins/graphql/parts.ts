@@ -320,8 +320,13 @@ type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputF
 /** The part of a field, argument, input field or enum value; undefined for those of introspection. */
 export const gqlPart = (place: WithPart): GqlPart | undefined => place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes it
 
-/** The `extensions` of an argument, input field or enum value that stands for the part. */
-export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });
+/** The `extensions` of a field, argument or enum value that stands for the part. graphql-js copies an object that has a
+ *  prototype. */
+export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => {
+  const extensions = Object.create(null) as { [GQL_EXTENSION]: GqlPart }; // it gets its one key here
+  extensions[GQL_EXTENSION] = part;
+  return extensions;
+};
 
 // --- types and the hook ---------------------------------------------------------------------------------------------
 
@@ -496,6 +501,8 @@ export interface RoleSchema {
   readonly hasInterfaces: boolean;
   /** That documents may have. */
   readonly directives: Directives;
+  /** The field of that name: of a root, without the others where they are many. */
+  fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
   /** JSON text of one meta field; `variables` coerced. The document has been checked. */
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
   /** The same types with all fields of the roots: costs the whole schema. Made apart, so not the very objects that

@@ -15,7 +15,6 @@ import {
   type ValueNode,
 } from "graphql";
 import { memoize } from "../../../core/index.ts";
-import { fieldOf } from "../types/lazy-types.ts";
 import { atKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
@@ -149,7 +148,7 @@ export const eachSelection = (
       visit({ kind: "typename", as, value: type.name });
       continue;
     }
-    const field = fieldOf(type, name) ?? find(name);
+    const field = planner.schema.fieldOf(type, name) ?? find(name);
     if (field === undefined) throw fieldNotFound(name, type.name, at, namesNear(planner, type));
     visit({ kind: "field", as, name, node, field, part: gqlPart(field), path: at, selections });
   }

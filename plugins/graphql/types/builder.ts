@@ -21,7 +21,7 @@ import {
 } from "../../../core/index.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
-import { inputObjectType, isRootScope, objectType, type FieldSource } from "./lazy-types.ts";
+import { isRootScope, LazyInputType, LazyObjectType, outputFields } from "./lazy-types.ts";
 import { isLegalName, namespaceRoot } from "./names.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./shapes.ts";
@@ -119,8 +119,6 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const rightsOf = new Map<GqlTable, GqlTableRights>();
 
   const builder = createFieldBuilder(hooks);
-  /** Fields of roots that were prepared, until the type takes them. */
-  const prepared = new Map<string, GqlFields>();
   const contextOf = (spec: GqlTypeSpec): GqlFieldContext => {
     const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
     // written out, since it is done for each of fifty thousand types
@@ -137,34 +135,36 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       build,
     } as GqlFieldContext; // what the spec has not is undefined
   };
-  const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
-    const ready = prepared.size === 0 ? undefined : prepared.get(spec.scope);
-    const context = contextOf(spec);
-    const fields = ready ?? builder.fieldsOf(context);
-    return parts.variant === undefined ? fields : parts.variant.fields(fields, context);
-  };
   const { variant } = parts;
-  /** Roots of thousands of tables are asked for few fields. */
-  const isSplit = builder.isByTable && variant === undefined;
   const usedTables = new Set<string>();
-  const oneOf: FieldSource["oneOf"] = (spec, name) => {
+  const fieldsOf = (spec: GqlTypeSpec): GqlFields => {
     if (spec.scope === "row" && spec.relation !== undefined) usedTables.add(nameKey(spec.relation));
-    if (!isSplit || !isRootScope(spec.scope)) return undefined;
-    const found = among(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () => fieldsOf(spec));
-    return Object.hasOwn(found, name) ? { [name]: found[name]! } : {}; // it is there
+    const context = contextOf(spec);
+    const fields = builder.fieldsOf(context);
+    return variant === undefined ? fields : variant.fields(fields, context);
   };
-  const fieldSource: FieldSource = {
-    fieldsOf,
-    oneOf,
-    made: new Map(),
-    interfacesOf: variant?.interfaces && ((spec) => variant.interfaces?.(contextOf(spec)) ?? []),
+  /** Fields that were made before the type of that name asks for them. */
+  const prepared = new Map<string, GqlFields>();
+  const takeFields = (spec: GqlTypeSpec): GqlFields => {
+    const fields = prepared.get(spec.name) ?? fieldsOf(spec);
+    prepared.delete(spec.name);
+    return fields;
+  };
+
+  /** Documents ask for few of the fields that roots have for thousands of tables. */
+  const isSplit = builder.isByTable && variant === undefined;
+  const splitRoots = new Map<GraphQLObjectType, GqlTypeSpec>();
+
+  const hasFields = (spec: GqlTypeSpec): boolean => {
+    if (isSplit && isRootScope(spec.scope) && !prepared.has(spec.name)) return givesFields(spec);
+    const fields = takeFields(spec);
+    if (isEmpty(fields)) return false;
+    prepared.set(spec.name, fields);
+    return true;
   };
 
   /** Cached by name. An invalid name, or one that belongs to another type or table, yields no type. */
-  const keep = <Type extends MadeType>(
-    spec: GqlTypeSpec,
-    make: (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) => Type,
-  ): Type | undefined => {
+  const keep = <Type extends MadeType>(spec: GqlTypeSpec, make: () => Type): Type | undefined => {
     const found = made.get(spec.name);
     if (found !== undefined) return isSame(found.spec, spec) ? (found.type as Type | undefined) : undefined; // same spec, same kind of type
     const owner = ownTypes.get(spec.name);
@@ -173,22 +173,21 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       (owner !== undefined && !(owner.scope === spec.scope && owner.table.relation === spec.relation))
     )
       return undefined;
-    let type: Type | undefined;
-    if (spec.isOptional === true && isSplit && isRootScope(spec.scope)) {
-      type = hasFields(spec) ? make(spec, fieldSource) : undefined;
-    } else if (spec.isOptional === true) {
-      const fields = fieldsOf(spec);
-      type = isEmpty(fields) ? undefined : make(spec, fieldSource, fields);
-    } else {
-      type = make(spec, fieldSource);
-    }
+    const type = spec.isOptional === true && !hasFields(spec) ? undefined : make();
     made.set(spec.name, { spec, type });
     return type;
   };
 
-  const object: GqlBuild["object"] = (spec) => keep(spec, objectType);
+  const object = (spec: GqlTypeSpec): LazyObjectType | undefined =>
+    keep(spec, () => {
+      const interfaces = variant?.interfaces && (() => variant.interfaces?.(contextOf(spec)) ?? []);
+      const type = new LazyObjectType(spec, () => takeFields(spec), interfaces);
+      if (isSplit && isRootScope(spec.scope)) splitRoots.set(type, spec);
+      return type;
+    });
 
-  const inputObject: GqlBuild["inputObject"] = (spec) => keep(spec, inputObjectType);
+  const inputObject = (spec: GqlTypeSpec): LazyInputType | undefined =>
+    keep(spec, () => new LazyInputType(spec, () => takeFields(spec)));
 
   const enumeration: GqlBuild["enumeration"] = (spec) =>
     keep(
@@ -313,7 +312,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   /** Looks no further than the first table that gives the root a field. */
-  const hasFields = (spec: GqlTypeSpec): boolean =>
+  const givesFields = (spec: GqlTypeSpec): boolean =>
     source.tables.some((table) => among([table], [], () => !isEmpty(fieldsOf(spec)))) ||
     among([], source.functions, () => !isEmpty(fieldsOf(spec)));
 
@@ -332,19 +331,22 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     }
   };
 
-  /** With a namespace, all fields of the source are below one field. @rule G-NAM-6 */
+  const { namespace } = source.customization;
+  /** The type with the fields of the source: with a namespace they are below one field of the root. @rule G-NAM-6 */
+  const sourceRoot = (of: GqlRootName): GqlTypeSpec => ({
+    ...ROOTS[of],
+    isOptional: true,
+    ...(namespace !== undefined && {
+      name: names.namespaceTypeName(`${namespace}_${namespaceRoot(of, view.isBackend === true)}`),
+      description: undefined,
+    }),
+  });
   const root = (of: GqlRootName): GraphQLObjectType | undefined => {
-    const { namespace } = source.customization;
-    const spec = ROOTS[of];
-    if (namespace === undefined) return object({ ...spec, isOptional: true });
-    const name = names.namespaceTypeName(`${namespace}_${namespaceRoot(of, view.isBackend === true)}`);
-    const inner = object({ name, scope: spec.scope, isOptional: true });
-    return (
-      inner &&
-      objectType(spec, fieldSource, {
-        [namespace]: { config: { type: inner }, toPlan: { kind: "namespace" } },
-      })
-    );
+    const type = object(sourceRoot(of));
+    if (type === undefined || namespace === undefined) return type;
+    return new LazyObjectType(ROOTS[of], () => ({
+      [namespace]: { config: { type }, toPlan: { kind: "namespace" } },
+    }));
   };
 
   let query: GraphQLObjectType | undefined;
@@ -364,7 +366,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     hasInterfaces: variant?.interfaces !== undefined,
     isIntrospectionClosed: view.isIntrospectionClosed === true,
     get query() {
-      query ??= root("query") ?? objectType({ name: "query_root", scope: "query_root" }, fieldSource, noQueries);
+      query ??= root("query") ?? new LazyObjectType({ name: "query_root", scope: "query_root" }, () => noQueries);
       return query;
     },
     get mutation() {
@@ -374,6 +376,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     get subscription() {
       if (subscription === null) subscription = parts.hasSubscriptions ? root("subscription") : undefined;
       return subscription;
+    },
+    fieldOf: (type, name) => {
+      const spec = splitRoots.get(type);
+      if (spec === undefined) return type.getFields()[name];
+      const found = among(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () => fieldsOf(spec));
+      return Object.hasOwn(found, name) ? outputFields({ [name]: found[name]! })[name] : undefined; // it is there
     },
     introspect: (...question) => introspect(...question),
     whole: function* () {
@@ -392,13 +400,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     ],
     prepare: function* (roots) {
       for (const name of roots) {
-        const spec = { name: `${name}_root`, scope: `${name}_root` } as const;
-        prepared.set(spec.scope, yield* builder.rootFieldsOf(contextOf(spec), () => partsOf(contextOf(spec))));
-        const type = schema[name];
+        const spec = sourceRoot(name);
+        const context = contextOf(spec);
+        const fields = yield* builder.rootFieldsOf(context, () => partsOf(context));
+        prepared.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
         yield;
-        type?.getFields();
-        if (!isSplit) prepared.delete(spec.scope);
-        yield;
+        if (schema[name] !== undefined) yield* object(spec)?.makeFields() ?? []; // the root counts as used now
       }
     },
     usedTables: () => usedTables,
@@ -406,7 +413,6 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       for (const key of keys) {
         const table = source.tableOf.get(key);
         if (table === undefined) continue; // it was dropped
-        usedTables.add(key); // the next reload may come before a document
         yield* openTargets(build, table);
         rowType(build, table)?.getFields();
       }

@@ -12,8 +12,8 @@ import {
   type GraphQLNamedType,
   type GraphQLType,
 } from "graphql";
-import { forgetFields } from "./lazy-types.ts";
-import type { RoleSchema } from "../parts.ts";
+import { isRootScope, LazyInputType, LazyObjectType } from "./lazy-types.ts";
+import { gqlTypeFacts, type RoleSchema } from "../parts.ts";
 
 /** `getNamedType` without its checks for types of other copies of graphql, which take longer than all else here. */
 export const namedTypeOf = (type: GraphQLType): GraphQLNamedType => {
@@ -32,6 +32,12 @@ export const ALWAYS_THERE: readonly GraphQLNamedType[] = [
 
 /** Of a type: the roots have thousands. */
 const FIELDS_AT_ONCE = 100;
+
+/** The fields of roots take long to make. */
+const forgetFields = (type: GraphQLNamedType): void => {
+  const isLazy = type instanceof LazyObjectType || type instanceof LazyInputType;
+  if (isLazy && !isRootScope(gqlTypeFacts(type)?.scope)) type.forgetFields();
+};
 
 /** Each once, in no order, and in between nothing, to give way; its fields are forgotten when the next is asked for. */
 export const eachType = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {

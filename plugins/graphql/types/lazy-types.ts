@@ -1,128 +1,94 @@
-/** Object and input object types of graphql-js whose fields are built on first use. A schema with a thousand tables has
- *  fifty thousand types, so each stores only what is its own: graphql-js's constructors check, copy and bind for every
- *  one. @rule G-GEN-1 */
+/** Object and input object types of graphql-js whose fields are made when they are asked for, and can be forgotten: those
+ *  of all types of a thousand tables take hundreds of megabytes. @rule G-GEN-1 */
 import {
   GraphQLInputObjectType,
   GraphQLObjectType,
-  type GraphQLField,
+  type GraphQLFieldConfig,
   type GraphQLFieldMap,
+  type GraphQLInputFieldConfig,
   type GraphQLInputFieldMap,
   type GraphQLInterfaceType,
-  type GraphQLNamedType,
 } from "graphql";
-import { makeInputFields, makeOutputFields } from "./fields.ts";
+import type { Pieces } from "../../../core/index.ts";
 import type { GqlScope } from "../part-kinds.ts";
-import { GQL_EXTENSION, type GqlFields, type GqlTypeFacts, type GqlTypeSpec } from "../parts.ts";
-
-/** Where the fields of a schema's types come from. */
-export interface FieldSource {
-  fieldsOf(spec: GqlTypeSpec): GqlFields;
-  /** The field of that name alone, or none; undefined: the type's fields are made together. */
-  oneOf(spec: GqlTypeSpec, name: string): GqlFields | undefined;
-  readonly interfacesOf?: ((spec: GqlTypeSpec) => readonly GraphQLInterfaceType[]) | undefined;
-  /** What another type built from the same fields. */
-  readonly made: Map<GqlFields, unknown>;
-}
-
-/** Scopes whose types often share all fields with another type: `avg` and `stddev` have the same. */
-const SHARING: ReadonlySet<string> = new Set(["aggregate_columns", "aggregate_order_by_columns"]);
+import { GQL_EXTENSION, withPart, type GqlField, type GqlFields, type GqlTypeSpec } from "../parts.ts";
 
 export const isRootScope = (scope: GqlScope | undefined): boolean =>
   scope === "query_root" || scope === "mutation_root" || scope === "subscription_root";
 
-const NONE: readonly never[] = Object.freeze([]);
+/** @rule G-INT-2 */
+const inOrder = <From, To>(record: Readonly<Record<string, From>>, change: (one: From) => To): Record<string, To> => {
+  const sorted: Record<string, To> = {};
+  for (const name of Object.keys(record).sort()) sorted[name] = change(record[name]!); // one of its keys
+  return sorted;
+};
 
-type FieldOf<FieldMap> = FieldMap[keyof FieldMap];
+const outputConfig = ({ config, toPlan }: GqlField): GraphQLFieldConfig<unknown, unknown> => {
+  const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>; // the scope's type is an object
+  return { type, description, ...(args && { args: inOrder(args, (one) => one) }), extensions: withPart(toPlan) };
+};
 
-/** A class whose objects are types of graphql-js by their prototype. */
-const lazyType = <FieldMap extends Readonly<Record<string, unknown>>>(
-  prototype: object,
-  make: (fields: GqlFields) => FieldMap,
-) => {
-  class LazyType {
-    readonly name: string;
-    readonly description: string | null | undefined;
-    readonly [GQL_EXTENSION]: GqlTypeFacts;
-    readonly #source: FieldSource;
-    #given: GqlFields | undefined;
-    #fields: FieldMap | undefined;
-    /** Of roots: those that documents have used. */
-    #some: Map<string, FieldOf<FieldMap>> | undefined;
+const inputConfig = ({ config, toPlan }: GqlField): GraphQLInputFieldConfig => ({
+  ...(config as GraphQLInputFieldConfig), // the scope's type is an input object
+  extensions: withPart(toPlan),
+});
 
-    /** `given`: its fields, if known. */
-    constructor(spec: GqlTypeSpec, source: FieldSource, given?: GqlFields) {
-      this.name = spec.name;
-      this.description = spec.description;
-      this[GQL_EXTENSION] = spec;
-      this.#source = source;
-      this.#given = given;
-    }
+export const outputFields = (fields: GqlFields): GraphQLFieldMap<unknown, unknown> =>
+  new GraphQLObjectType({ name: "fields", fields: inOrder(fields, outputConfig) }).getFields();
 
-    getFields(): FieldMap {
-      if (this.#fields === undefined) {
-        const source = this.#source;
-        const spec = this[GQL_EXTENSION] as GqlTypeSpec; // as it was given
-        const fields = this.#given ?? source.fieldsOf(spec);
-        if (SHARING.has(spec.scope)) {
-          this.#fields = source.made.get(fields) as FieldMap | undefined; // made by this class
-          if (this.#fields === undefined) source.made.set(fields, (this.#fields = make(fields)));
-        } else {
-          this.#fields = make(fields);
-        }
-        this.#given = undefined;
-        this.#some = undefined;
-      }
-      return this.#fields;
-    }
+const inputFields = (fields: GqlFields): GraphQLInputFieldMap =>
+  new GraphQLInputObjectType({ name: "fields", fields: inOrder(fields, inputConfig) }).getFields();
 
-    forgetFields(): void {
-      if (!isRootScope(this[GQL_EXTENSION].scope)) this.#fields = undefined;
-    }
+const factsOf = (spec: GqlTypeSpec) => ({
+  name: spec.name,
+  description: spec.description,
+  extensions: { [GQL_EXTENSION]: spec },
+  fields: {},
+});
 
-    /** The field of that name, without the others where they are many. */
-    getField(name: string): FieldOf<FieldMap> | undefined {
-      const some = this.#some?.get(name);
-      if (some !== undefined) return some;
-      const isOpen = this.#given === undefined && this.#fields === undefined;
-      const one = isOpen ? this.#source.oneOf(this[GQL_EXTENSION] as GqlTypeSpec, name) : undefined; // as it was given
-      if (one === undefined) return this.getFields()[name] as FieldOf<FieldMap> | undefined; // what maps have
-      const field = make(one)[name] as FieldOf<FieldMap> | undefined;
-      if (field !== undefined) (this.#some ??= new Map()).set(name, field);
-      return field;
-    }
+export class LazyObjectType extends GraphQLObjectType {
+  readonly #make: () => GqlFields;
+  #fields: GraphQLFieldMap<unknown, unknown> | undefined;
 
-    getInterfaces(): readonly GraphQLInterfaceType[] {
-      return this.#source.interfacesOf?.(this[GQL_EXTENSION] as GqlTypeSpec) ?? NONE; // as it was given
-    }
-
-    /** The type itself has the one key that is looked for. */
-    get extensions(): unknown {
-      return this;
-    }
-
-    get extensionASTNodes(): readonly never[] {
-      return NONE;
-    }
+  constructor(spec: GqlTypeSpec, make: () => GqlFields, interfaces?: () => readonly GraphQLInterfaceType[]) {
+    super({ ...factsOf(spec), interfaces });
+    this.#make = make;
   }
-  Object.setPrototypeOf(LazyType.prototype, prototype);
-  return LazyType;
-};
 
-const ObjectType = lazyType<GraphQLFieldMap<unknown, unknown>>(GraphQLObjectType.prototype, makeOutputFields);
-const InputObjectType = lazyType<GraphQLInputFieldMap>(GraphQLInputObjectType.prototype, makeInputFields);
+  override getFields(): GraphQLFieldMap<unknown, unknown> {
+    return (this.#fields ??= outputFields(this.#make()));
+  }
 
-// both are of these types by their prototypes, which TypeScript cannot see
-export const objectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLObjectType =>
-  new ObjectType(spec, source, given) as unknown as GraphQLObjectType;
-export const inputObjectType = (spec: GqlTypeSpec, source: FieldSource, given?: GqlFields): GraphQLInputObjectType =>
-  new InputObjectType(spec, source, given) as unknown as GraphQLInputObjectType;
+  /** The same for types with thousands of fields, whatever they had before. */
+  *makeFields(): Pieces<void> {
+    const fields = this.#make();
+    const made = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
+    for (const name of Object.keys(fields).sort()) {
+      Object.assign(made, outputFields({ [name]: fields[name]! })); // one of its keys
+      yield;
+    }
+    this.#fields = made;
+  }
 
-/** Its fields are made anew when they are asked for again: those of all types take hundreds of megabytes. */
-export const forgetFields = (type: GraphQLNamedType): void => {
-  if (type instanceof ObjectType || type instanceof InputObjectType)
-    (type as InstanceType<typeof ObjectType> | InstanceType<typeof InputObjectType>).forgetFields();
-};
+  forgetFields(): void {
+    this.#fields = undefined;
+  }
+}
 
-/** The field of that name. */
-export const fieldOf = (type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined =>
-  type instanceof ObjectType ? (type as InstanceType<typeof ObjectType>).getField(name) : type.getFields()[name];
+export class LazyInputType extends GraphQLInputObjectType {
+  readonly #make: () => GqlFields;
+  #fields: GraphQLInputFieldMap | undefined;
+
+  constructor(spec: GqlTypeSpec, make: () => GqlFields) {
+    super(factsOf(spec));
+    this.#make = make;
+  }
+
+  override getFields(): GraphQLInputFieldMap {
+    return (this.#fields ??= inputFields(this.#make()));
+  }
+
+  forgetFields(): void {
+    this.#fields = undefined;
+  }
+}

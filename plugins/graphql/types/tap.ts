@@ -18,8 +18,7 @@ export const isFor = (tap: object, scope: GqlScope): boolean =>
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
-/** Adds to the fields of the scopes named. An existing name is never replaced (G-NAM-3). Fields without additions are
- *  returned as the same object, because types with the same fields object share what is built from it. */
+/** Adds to the fields of the scopes named. An existing name is never replaced (G-NAM-3). */
 export const tapFields = (
   hooks: RelApiHooks,
   plugin: string,
