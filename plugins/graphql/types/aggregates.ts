@@ -3,8 +3,7 @@
 import { GraphQLBoolean, GraphQLInt } from "graphql";
 import { definePlugin, type AggregateSpec } from "../../../core/index.ts";
 import { aggregateFieldsType, aggregatedType, functionsOf, isTaken } from "./aggregate-fields.ts";
-import { hasEmbed, roleTableOf, type RoleTable } from "./role-table.ts";
-import { onceFor } from "./once.ts";
+import { hasEmbed, roleTableOf } from "./role-table.ts";
 import { isRootShown } from "./queries.ts";
 import {
   aggregateOrderBy,
@@ -12,59 +11,13 @@ import {
   listArguments,
   orderDirection,
   quoted,
-  rootComment,
-  rootNameOf,
+  rootField,
   rowType,
   selectColumn,
 } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
-
-/** Types of several functions have the same fields: one object for those that take and give the same. */
-const sharedBy = (
-  make: (lens: RoleTable, spec: AggregateSpec) => GqlFields,
-  keyOf: (spec: AggregateSpec) => unknown,
-) => {
-  const ofLens = onceFor<RoleTable, Map<string, GqlFields>>(() => new Map());
-  const keys = onceFor((spec: AggregateSpec) => JSON.stringify(keyOf(spec)));
-  return (lens: RoleTable, spec: AggregateSpec): GqlFields => {
-    const made = ofLens(lens);
-    const key = keys(spec);
-    let fields = made.get(key);
-    if (fields === undefined) made.set(key, (fields = make(lens, spec)));
-    return fields;
-  };
-};
-
-const columnFields = sharedBy(
-  ({ build, readable }, spec) =>
-    fieldsOf(
-      readable
-        .filter(({ value }) => isTaken(spec, value))
-        .map((each) => [
-          each.name,
-          {
-            config: { type: aggregatedType(build, spec.name, each.value), description: each.comment },
-            toPlan: each.part,
-          },
-        ]),
-    ),
-  ({ types, exceptTypes, result }) => [types, exceptTypes, result],
-);
-
-const orderedColumns = sharedBy(
-  ({ build, readable }, spec) => {
-    const direction = orderDirection(build);
-    if (direction === undefined) return {};
-    return fieldsOf(
-      readable
-        .filter(({ value }) => isTaken(spec, value))
-        .map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
-    );
-  },
-  ({ types, exceptTypes }) => [types, exceptTypes],
-);
 
 /** Of a type that belongs to a function. */
 const specOf = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>
@@ -78,23 +31,12 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
         lens.mayAggregate && isRootShown(lens, scope, "select_aggregate") ? aggregateType(build, table) : undefined;
       return (
         type &&
-        ([
-          rootNameOf(build, table, "select_aggregate", table.word, "aggregate"),
-          {
-            config: {
-              type: required(type),
-              get args() {
-                return listArguments(build, table);
-              },
-              description: rootComment(
-                table,
-                "select_aggregate",
-                `fetch aggregated fields from the table: ${quoted(table)}`,
-              ),
-            },
-            toPlan: { kind: "aggregate", relation: table.relation },
-          },
-        ] as const)
+        rootField(build, table, "select_aggregate", {
+          kind: "aggregate",
+          type: required(type),
+          args: listArguments(build, table),
+          description: `fetch aggregated fields from the table: ${quoted(table)}`,
+        })
       );
     }),
   );
@@ -122,9 +64,7 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
           {
             config: {
               type: required(type),
-              get args() {
-                return listArguments(context.build, each.table);
-              },
+              args: listArguments(context.build, each.table),
               description: "An aggregate relationship",
             },
             toPlan: { kind: "relationship-aggregate", relationship, target },
@@ -180,9 +120,21 @@ const aggregateFields = (context: GqlFieldContext): GqlFields => {
 };
 
 const aggregateColumns = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
   const table = tableAt(context);
   const spec = specOf(context);
-  return table === undefined || spec === undefined ? {} : columnFields(roleTableOf(context.build, table), spec);
+  if (table === undefined || spec === undefined) return {};
+  return fieldsOf(
+    roleTableOf(build, table)
+      .readable.filter(({ value }) => isTaken(spec, value))
+      .map((each) => [
+        each.name,
+        {
+          config: { type: aggregatedType(build, spec.name, each.value), description: each.comment },
+          toPlan: each.part,
+        },
+      ]),
+  );
 };
 
 /** For whoever may select the rows. @rule G-INP-3 */
@@ -225,9 +177,16 @@ const aggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
 };
 
 const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
+  const { build } = context;
   const table = tableAt(context);
   const spec = specOf(context);
-  return table === undefined || spec === undefined ? {} : orderedColumns(roleTableOf(context.build, table), spec);
+  const direction = orderDirection(build);
+  if (table === undefined || spec === undefined || direction === undefined) return {};
+  return fieldsOf(
+    roleTableOf(build, table)
+      .readable.filter(({ value }) => isTaken(spec, value))
+      .map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
+  );
 };
 
 export const graphqlAggregates = definePlugin({

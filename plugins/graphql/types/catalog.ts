@@ -13,7 +13,16 @@ import {
 } from "../../../core/index.ts";
 import { entryComputedFields, defaultComputedFields } from "./computed-sources.ts";
 import { entryFunctions, defaultFunctions } from "./function-sources.ts";
-import { byName, createNames, defaultWord, describedName, isLegalName, namespaceRoot, type Names } from "./names.ts";
+import {
+  byName,
+  createNames,
+  defaultWord,
+  describedName,
+  isLegalName,
+  namespaceRoot,
+  rootWords,
+  type Names,
+} from "./names.ts";
 import { defaultRelationships } from "./default-relationships.ts";
 import { once } from "./once.ts";
 import { createOwnTypes, type OwnTypes } from "./own-types.ts";
@@ -131,13 +140,10 @@ interface Named extends Wanted {
 }
 
 /** Root field names a table may get, whatever the role. */
-const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Names): string[] => {
-  const custom = (
-    key: keyof NonNullable<GqlTableEntry["rootFields"]>,
-    ...words: readonly (string | GqlNamePart)[]
-  ): string => entry?.rootFields?.[key]?.name ?? names.rootName(...words);
-  return [custom("select", word), custom("select_by_pk", word, "by_pk"), custom("select_aggregate", word, "aggregate")];
-};
+const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Names): string[] =>
+  (["select", "select_by_pk", "select_aggregate"] as const).map(
+    (key) => entry?.rootFields?.[key]?.name ?? names.rootName(...rootWords(key, word)),
+  );
 
 /** Types that every schema needs: the roots, those below a namespace, and the built-in scalars. */
 const ownTypesOf = ({ namespace }: GqlCustomization, names: Names): readonly string[] => [

@@ -57,9 +57,7 @@ const scalarField = (
 ): GqlField => ({
   config: {
     type,
-    get args() {
-      return { ...argsOf(build, table, each.field), ...(isJson(each) ? pathArgument : {}) };
-    },
+    args: { ...argsOf(build, table, each.field), ...(isJson(each) ? pathArgument : {}) },
     description: each.field.comment,
   },
   toPlan: scalarPart(table, each),
@@ -82,9 +80,7 @@ const rowFields = (context: GqlFieldContext): GqlFields => {
           {
             config: {
               type: list(row),
-              get args() {
-                return { ...argsOf(build, table, each.field), ...listArguments(build, each.target) };
-              },
+              args: { ...argsOf(build, table, each.field), ...listArguments(build, each.target) },
               description: each.field.comment,
             },
             toPlan: rowsPart(table, each),

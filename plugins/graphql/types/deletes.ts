@@ -2,7 +2,7 @@
  *  }`. @rule G-ROOT-13 G-ROOT-14 */
 import { definePlugin } from "../../../core/index.ts";
 import { roleTableOf } from "./role-table.ts";
-import { boolExp, keyArguments, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { boolExp, keyArguments, mutationResponse, quoted, rootField, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tapFields } from "./tap.ts";
 import { required } from "./wrap.ts";
 import type { GqlFieldContext, GqlFields } from "../parts.ts";
@@ -10,46 +10,31 @@ import type { GqlFieldContext, GqlFields } from "../parts.ts";
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(
     build.source.tables.flatMap((table) => {
-      const lens = roleTableOf(build, table);
-      const where = lens.rights.delete === true ? boolExp(build, table) : undefined;
-      const response = where && mutationResponse(build, table);
-      if (where === undefined || response === undefined) return [];
-      const row = lens.hasKey ? rowType(build, table) : undefined;
-      const { relation } = table;
+      const { rights, hasKey } = roleTableOf(build, table);
+      const where = rights.delete === true ? boolExp(build, table) : undefined;
+      const type = where && mutationResponse(build, table);
+      if (where === undefined || type === undefined) return [];
+      const row = hasKey ? rowType(build, table) : undefined;
       return [
-        [
-          rootNameOf(build, table, "delete", "delete", table.word),
-          {
-            config: {
-              type: response,
-              get args() {
-                return {
-                  where: argument(
-                    required(where),
-                    { kind: "argument", name: "where" },
-                    "filter the rows which have to be deleted",
-                  ),
-                };
-              },
-              description: rootComment(table, "delete", `delete data from the table: ${quoted(table)}`),
-            },
-            toPlan: { kind: "delete", relation },
+        rootField(build, table, "delete", {
+          kind: "delete",
+          type,
+          args: {
+            where: argument(
+              required(where),
+              { kind: "argument", name: "where" },
+              "filter the rows which have to be deleted",
+            ),
           },
-        ] as const,
+          description: `delete data from the table: ${quoted(table)}`,
+        }),
         row &&
-          ([
-            rootNameOf(build, table, "delete_by_pk", "delete", table.word, "by_pk"),
-            {
-              config: {
-                type: row,
-                get args() {
-                  return keyArguments(build, table);
-                },
-                description: rootComment(table, "delete_by_pk", `delete single row from the table: ${quoted(table)}`),
-              },
-              toPlan: { kind: "delete-by-pk", relation },
-            },
-          ] as const),
+          rootField(build, table, "delete_by_pk", {
+            kind: "delete-by-pk",
+            type: row,
+            args: keyArguments(build, table),
+            description: `delete single row from the table: ${quoted(table)}`,
+          }),
       ];
     }),
   );

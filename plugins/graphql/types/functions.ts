@@ -42,9 +42,7 @@ const rowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): readonly 
     {
       config: {
         type: fn.routine.returns.isSet ? requiredList(row) : row,
-        get args() {
-          return argumentsOf(build, fn, table);
-        },
+        args: argumentsOf(build, fn, table),
         description: own?.comment === undefined ? standard : own.comment || null,
       },
       toPlan: partOf(fn, false),
@@ -65,9 +63,7 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
     {
       config: {
         type: required(type),
-        get args() {
-          return argumentsOf(build, fn, table);
-        },
+        args: argumentsOf(build, fn, table),
         description: own?.comment === undefined ? standard : own.comment || null,
       },
       toPlan: partOf(fn, true),

@@ -4,18 +4,8 @@ import { GraphQLString, type GraphQLInputObjectType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { roleTableOf } from "./role-table.ts";
 import { isEnumValueName } from "./names.ts";
-import { once } from "./once.ts";
 import { relationshipPart } from "./relationships.ts";
-import {
-  boolExp,
-  columnValues,
-  enumerable,
-  mutationResponse,
-  quoted,
-  rootComment,
-  rootNameOf,
-  rowType,
-} from "./shapes.ts";
+import { boolExp, columnValues, enumerable, mutationResponse, quoted, rootField, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
 import { insertInput, relatedInsert } from "./write-inputs.ts";
@@ -51,52 +41,33 @@ const rootFields = ({ build }: GqlFieldContext): GqlFields =>
     build.source.tables.flatMap((table) => {
       const { rights } = roleTableOf(build, table);
       const input = rights.insert === undefined ? undefined : insertInput(build, table);
-      const response = input && mutationResponse(build, table);
-      if (input === undefined || response === undefined) return [];
-      const conflictArgument = once(() => {
-        const conflict = onConflict(build, table);
-        return conflict && { [build.fieldName("on_conflict")]: argument(conflict, onConflictPart, "upsert condition") };
-      });
+      const type = input && mutationResponse(build, table);
+      if (input === undefined || type === undefined) return [];
+      const conflict = onConflict(build, table);
+      const conflictArgument = conflict && {
+        [build.fieldName("on_conflict")]: argument(conflict, onConflictPart, "upsert condition"),
+      };
       const row = rights.select === undefined ? undefined : rowType(build, table);
-      const { relation } = table;
       return [
-        [
-          rootNameOf(build, table, "insert", "insert", table.word),
-          {
-            config: {
-              type: response,
-              get args() {
-                return {
-                  objects: argument(
-                    required(list(input)),
-                    { kind: "argument", name: "objects" },
-                    "the rows to be inserted",
-                  ),
-                  ...conflictArgument(),
-                };
-              },
-              description: rootComment(table, "insert", `insert data into the table: ${quoted(table)}`),
-            },
-            toPlan: { kind: "insert", relation },
+        rootField(build, table, "insert", {
+          kind: "insert",
+          type,
+          args: {
+            objects: argument(required(list(input)), { kind: "argument", name: "objects" }, "the rows to be inserted"),
+            ...conflictArgument,
           },
-        ] as const,
+          description: `insert data into the table: ${quoted(table)}`,
+        }),
         row &&
-          ([
-            rootNameOf(build, table, "insert_one", "insert", table.word, "one"),
-            {
-              config: {
-                type: row,
-                get args() {
-                  return {
-                    object: argument(required(input), { kind: "argument", name: "object" }, "the row to be inserted"),
-                    ...conflictArgument(),
-                  };
-                },
-                description: rootComment(table, "insert_one", `insert a single row into the table: ${quoted(table)}`),
-              },
-              toPlan: { kind: "insert-one", relation },
+          rootField(build, table, "insert_one", {
+            kind: "insert-one",
+            type: row,
+            args: {
+              object: argument(required(input), { kind: "argument", name: "object" }, "the row to be inserted"),
+              ...conflictArgument,
             },
-          ] as const),
+            description: `insert a single row into the table: ${quoted(table)}`,
+          }),
       ];
     }),
   );

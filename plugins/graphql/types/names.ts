@@ -1,7 +1,7 @@
 /** How GraphQL names are built from parts: customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7
  *  G-NAM-8 */
 import type { QualifiedName } from "../../../core/index.ts";
-import type { GqlCustomization, GqlNamePart } from "../served.ts";
+import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../served.ts";
 
 export type NamePart = string | GqlNamePart;
 
@@ -56,6 +56,12 @@ const joined = (words: readonly NamePart[]): string => {
   let text = "";
   for (const word of words) text += text === "" ? textOf(word) : `_${textOf(word)}`;
   return text;
+};
+
+/** Words of the root field of a table: `insert`, `album`, `one`. @rule G-NAM-5 */
+export const rootWords = (key: GqlRootFieldName, table: GqlNamePart): readonly NamePart[] => {
+  const [verb = "", ...rest] = key.split("_");
+  return [...(verb === "select" ? [] : [verb]), table, ...rest];
 };
 
 /** The root types below a namespace. @rule G-NAM-6 */

@@ -4,16 +4,7 @@
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
-import {
-  boolExp,
-  keyArguments,
-  listArguments,
-  orderDirection,
-  quoted,
-  rootComment,
-  rootNameOf,
-  rowType,
-} from "./shapes.ts";
+import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootField, rowType } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { orderingEntries, orderingFields } from "./orderings.ts";
 import { list, required, requiredList } from "./wrap.ts";
@@ -32,41 +23,22 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
       const lens = roleTableOf(build, table);
       const row = lens.rights.select === undefined ? undefined : rowType(build, table);
       if (row === undefined) return [];
-      const { relation } = table;
       return [
         isRootShown(lens, scope, "select")
-          ? ([
-              rootNameOf(build, table, "select", table.word),
-              {
-                config: {
-                  type: requiredList(row),
-                  get args() {
-                    return listArguments(build, table);
-                  },
-                  description: rootComment(table, "select", `fetch data from the table: ${quoted(table)}`),
-                },
-                toPlan: { kind: "list", relation },
-              },
-            ] as const)
+          ? rootField(build, table, "select", {
+              kind: "list",
+              type: requiredList(row),
+              args: listArguments(build, table),
+              description: `fetch data from the table: ${quoted(table)}`,
+            })
           : undefined,
         lens.hasKey && isRootShown(lens, scope, "select_by_pk")
-          ? ([
-              rootNameOf(build, table, "select_by_pk", table.word, "by_pk"),
-              {
-                config: {
-                  type: row,
-                  get args() {
-                    return keyArguments(build, table);
-                  },
-                  description: rootComment(
-                    table,
-                    "select_by_pk",
-                    `fetch data from the table: ${quoted(table)} using primary key columns`,
-                  ),
-                },
-                toPlan: { kind: "by-pk", relation },
-              },
-            ] as const)
+          ? rootField(build, table, "select_by_pk", {
+              kind: "by-pk",
+              type: row,
+              args: keyArguments(build, table),
+              description: `fetch data from the table: ${quoted(table)} using primary key columns`,
+            })
           : undefined,
       ];
     }),

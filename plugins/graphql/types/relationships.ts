@@ -38,9 +38,7 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
           ? { type: isCertain(build, table, each) ? required(row) : row, description: "An object relationship" }
           : {
               type: isOne ? row : requiredList(row),
-              get args() {
-                return listArguments(build, each.table);
-              },
+              args: listArguments(build, each.table),
               description: isOne ? "An object out of an array relationship" : "An array relationship",
             };
         const name = suffix === "" ? each.name : build.fieldName({ text: each.name, isCustom: true }, suffix);

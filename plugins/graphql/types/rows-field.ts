@@ -16,9 +16,7 @@ export const rowsField = (
     row && {
       config: {
         type: requiredList(row),
-        get args() {
-          return { ...listArguments(build, table), ...args };
-        },
+        args: { ...listArguments(build, table), ...args },
         description,
       },
       toPlan: {

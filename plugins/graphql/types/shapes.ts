@@ -6,15 +6,17 @@ import {
   type GraphQLEnumType,
   type GraphQLInputObjectType,
   type GraphQLObjectType,
+  type GraphQLOutputType,
 } from "graphql";
 import type { Pieces } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
-import { describedName, isEnumValueName } from "./names.ts";
+import { describedName, isEnumValueName, rootWords } from "./names.ts";
 import { onceFor } from "./once.ts";
 import { argument } from "./tap.ts";
 import { list, required } from "./wrap.ts";
-import type { GqlBuild, GqlEnumSpec } from "../parts.ts";
-import type { GqlRootFieldName, GqlTable, GqlNamePart } from "../served.ts";
+import type { GqlRootKind } from "../part-kinds.ts";
+import type { GqlBuild, GqlEnumSpec, GqlField } from "../parts.ts";
+import type { GqlRootFieldName, GqlTable } from "../served.ts";
 
 /** `"album"` as descriptions quote it. */
 export const quoted = (table: GqlTable): string => `"${describedName(table.relation)}"`;
@@ -23,18 +25,28 @@ export const quoted = (table: GqlTable): string => `"${describedName(table.relat
 export const keyPart = (table: GqlTable, { column, value }: RoleColumn) =>
   ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
-/** Name of a root field: as metadata has it, to the letter, or by default. @rule G-NAM-5 */
-export const rootNameOf = (
+interface RootField {
+  readonly kind: GqlRootKind;
+  readonly type: GraphQLOutputType;
+  readonly args: Readonly<Record<string, GraphQLArgumentConfig>>;
+  readonly description: string;
+}
+
+/** A root field of a table. Metadata may say its name, to the letter, and its description. @rule G-NAM-5 */
+export const rootField = (
   build: GqlBuild,
   table: GqlTable,
   key: GqlRootFieldName,
-  ...words: readonly (string | GqlNamePart)[]
-): string => table.rootFields[key]?.name ?? build.rootName(...words);
-
-/** Description of a root field; metadata's comment replaces it. */
-export const rootComment = (table: GqlTable, key: GqlRootFieldName, standard: string): string | null => {
-  const comment = table.rootFields[key]?.comment;
-  return comment === undefined ? standard : comment || null;
+  { kind, type, args, description }: RootField,
+): readonly [name: string, field: GqlField] => {
+  const own = table.rootFields[key];
+  return [
+    own?.name ?? build.rootName(...rootWords(key, table.word)),
+    {
+      config: { type, args, description: own?.comment === undefined ? description : own.comment || null },
+      toPlan: { kind, relation: table.relation },
+    },
+  ];
 };
 
 /** Computed once per table and role. */

@@ -4,8 +4,7 @@ import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
 import { roleTableOf, type RoleColumn } from "./role-table.ts";
 import { describedName } from "./names.ts";
-import { once } from "./once.ts";
-import { boolExp, keyPart, mutationResponse, quoted, rootComment, rootNameOf, rowType } from "./shapes.ts";
+import { boolExp, keyPart, mutationResponse, quoted, rootField, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 import { operatorFields, takes, updatesInput } from "./write-inputs.ts";
@@ -57,67 +56,45 @@ const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(
     build.source.tables.flatMap((table) => {
-      const lens = roleTableOf(build, table);
-      const where = lens.rights.update === undefined ? undefined : boolExp(build, table);
-      const response = where && mutationResponse(build, table);
-      if (where === undefined || response === undefined) return [];
-      const operators = once(() => asArguments(operatorFields(build, table)));
-      const { relation } = table;
-      const row = lens.hasKey ? rowType(build, table) : undefined;
+      const { rights, hasKey } = roleTableOf(build, table);
+      const where = rights.update === undefined ? undefined : boolExp(build, table);
+      const type = where && mutationResponse(build, table);
+      if (where === undefined || type === undefined) return [];
+      const operators = asArguments(operatorFields(build, table));
+      const row = hasKey ? rowType(build, table) : undefined;
       const key = row && keyInput(build, table);
       const updates = updatesInput(build, table);
       return [
-        [
-          rootNameOf(build, table, "update", "update", table.word),
-          {
-            config: {
-              type: response,
-              get args() {
-                return { ...operators(), where: argument(required(where), { kind: "argument", name: "where" }, WHERE) };
-              },
-              description: rootComment(table, "update", `update data of the table: ${quoted(table)}`),
-            },
-            toPlan: { kind: "update", relation },
-          },
-        ] as const,
+        rootField(build, table, "update", {
+          kind: "update",
+          type,
+          args: { ...operators, where: argument(required(where), { kind: "argument", name: "where" }, WHERE) },
+          description: `update data of the table: ${quoted(table)}`,
+        }),
         row &&
           key &&
-          ([
-            rootNameOf(build, table, "update_by_pk", "update", table.word, "by_pk"),
-            {
-              config: {
-                type: row,
-                get args() {
-                  return {
-                    ...operators(),
-                    [build.fieldName("pk_columns")]: argument(required(key), { kind: "argument", name: "pk_columns" }),
-                  };
-                },
-                description: rootComment(table, "update_by_pk", `update single row of the table: ${quoted(table)}`),
-              },
-              toPlan: { kind: "update-by-pk", relation },
+          rootField(build, table, "update_by_pk", {
+            kind: "update-by-pk",
+            type: row,
+            args: {
+              ...operators,
+              [build.fieldName("pk_columns")]: argument(required(key), { kind: "argument", name: "pk_columns" }),
             },
-          ] as const),
+            description: `update single row of the table: ${quoted(table)}`,
+          }),
         updates &&
-          ([
-            rootNameOf(build, table, "update_many", "update", table.word, "many"),
-            {
-              config: {
-                type: new GraphQLList(response),
-                get args() {
-                  return {
-                    updates: argument(
-                      required(list(updates)),
-                      { kind: "argument", name: "updates" },
-                      "updates to execute, in order",
-                    ),
-                  };
-                },
-                description: rootComment(table, "update_many", `update multiples rows of table: ${quoted(table)}`),
-              },
-              toPlan: { kind: "update-many", relation },
+          rootField(build, table, "update_many", {
+            kind: "update-many",
+            type: new GraphQLList(type),
+            args: {
+              updates: argument(
+                required(list(updates)),
+                { kind: "argument", name: "updates" },
+                "updates to execute, in order",
+              ),
             },
-          ] as const),
+            description: `update multiples rows of table: ${quoted(table)}`,
+          }),
       ];
     }),
   );
