@@ -1,7 +1,7 @@
 /** What a plugin is, and what it is given. */
 import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
-import type { OpenExchange, RequestStep, Surface } from "./http/exchange.ts";
+import type { OpenExchange, RequestRecord, RequestStep, Surface } from "./http/exchange.ts";
 import type { RequestSettings } from "./http/request-headers.ts";
 import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
@@ -345,6 +345,9 @@ export interface RanTransaction {
 
 /** Each transaction of `execute`. */
 export type TransactionSignal = Token<"transaction", RanTransaction>;
+
+/** Each request that was answered, preflights aside, and each operation of a WebSocket. */
+export type RequestSignal = Token<"request", RequestRecord>;
 
 /** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`, those that
  *  plugins declare). */

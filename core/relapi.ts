@@ -241,6 +241,7 @@ export const relApi = (preset: Preset): RelApi => {
     heldBodies,
     pace,
     bodyRefused: () => counters.add("bodies-refused"),
+    answered: signals.of("request"),
   });
   // behind the listeners of plugins, whose paths may follow the model
   loader.onModel(() => pipeline.refresh());

@@ -82,18 +82,29 @@ export interface Answer {
   readonly streamBytes?: number;
 }
 
-/** How a request ended. */
-export interface Done {
+/** What logs, metrics and traces read of a request that has been answered, or of an operation of a WebSocket: a query or
+ *  mutation that has ended, a subscription that has its first result. */
+export interface RequestRecord {
+  /** Of an operation of a WebSocket: the request that opened it. */
+  readonly request: IncomingMessage;
+  /** Absent: it is an operation of a WebSocket. */
+  readonly exchange?: OpenExchange;
+  readonly surface: string;
+  /** Absent: it was refused before the surface knew what was asked for. */
+  readonly operation?: Operation | undefined;
+  /** An operation of a WebSocket has 200, or 400 where it failed. */
   readonly status: number;
+  /** The code of its error. */
+  readonly errorCode?: string | undefined;
   /** Of the body. */
   readonly bytes: number;
   /** Since the request came in. */
   readonly durationMs: number;
   /** Absent: nobody was found to call. */
-  readonly session?: Session;
+  readonly session?: Session | undefined;
   /** The same for requests that differ only in values: what they are measured and counted by. 22 characters, made when
    *  it is read. Absent: no plan was made. */
-  readonly planKey: string | undefined;
+  readonly planKey?: string | undefined;
 }
 
 /** What a plugin does around each request of every surface, in the order of the plugins. An answer ends the request; an
@@ -108,7 +119,7 @@ export interface RequestStep {
   /** Headers of each answer; those that the answer has itself stay. */
   headers?(exchange: OpenExchange): Headers;
   /** When the answer is written. */
-  after?(exchange: OpenExchange, done: Done): void;
+  after?(exchange: OpenExchange, record: RequestRecord): void;
 }
 
 /** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches serves the

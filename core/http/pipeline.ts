@@ -9,8 +9,18 @@ import type { Current } from "../engine/current.ts";
 import type { ModelLoader } from "../engine/load.ts";
 import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
+import type { Signal } from "../kernel/signals.ts";
 import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
-import type { AddedStep, AddedSurface, Answer, Done, Headers, RequestStep } from "./exchange.ts";
+import type {
+  AddedStep,
+  AddedSurface,
+  Answer,
+  Headers,
+  OpenExchange,
+  Operation,
+  RequestRecord,
+  RequestStep,
+} from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
 import type { HeldBodies, Pace } from "./pace.ts";
@@ -39,6 +49,7 @@ export interface PipelineParts {
   readonly heldBodies: HeldBodies;
   /** Hears of each body that was refused for its size. */
   readonly bodyRefused: () => void;
+  readonly answered: Signal<RequestRecord>;
 }
 
 /** A step around requests, or a method of the surface (without `added`). */
@@ -205,15 +216,17 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
-    if (withAfter.length === 0) return;
-    const done = new Ended(exchange, status, bytes);
+    const isTold = parts.answered.isHeard && !exchange.isUnlogged;
+    if (withAfter.length === 0 && !isTold) return;
+    const record = new AnsweredRequest(exchange, status, bytes);
     for (const added of withAfter) {
       try {
-        added.step.after?.(exchange, done);
+        added.step.after?.(exchange, record);
       } catch (fault) {
         failed(added, "after", fault);
       }
     }
+    if (isTold) parts.answered.emit(record);
   };
 
   /** A promise: the response continues until it settles. */
@@ -363,24 +376,33 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 };
 
-/** A class, since its key is made only for steps that ask. */
-class Ended implements Done {
+/** A class, since its key is made only for those that ask. */
+class AnsweredRequest implements RequestRecord {
+  readonly request: IncomingMessage;
+  readonly exchange: OpenExchange;
+  readonly surface: string;
+  readonly operation: Operation | undefined;
   readonly status: number;
+  readonly errorCode: string | undefined;
   readonly bytes: number;
   readonly durationMs: number;
   readonly session: Session | undefined;
-  readonly #planned: unknown;
 
   constructor(exchange: RequestExchange, status: number, bytes: number) {
+    this.request = exchange.request;
+    this.exchange = exchange;
+    this.surface = exchange.surface;
+    this.operation = exchange.operation;
     this.status = status;
+    this.errorCode = exchange.errorCode;
     this.bytes = bytes;
     this.durationMs = performance.now() - exchange.startedAtMs;
     this.session = exchange.caller;
-    this.#planned = exchange.planned;
   }
 
   get planKey(): string | undefined {
-    return this.#planned === undefined ? undefined : shortKey(this.#planned as object); // plans are objects
+    const { planned } = this.exchange;
+    return planned === undefined ? undefined : shortKey(planned as object); // plans are objects
   }
 }
 

@@ -1,7 +1,12 @@
 /** One line per answer on stdout, by the log level. */
-import type { IncomingMessage } from "node:http";
-import { definePlugin, lowestLogged, type Done, type OpenExchange } from "../../core/index.ts";
-import type { SocketOperationSignal } from "../subscriptions/api.ts";
+import {
+  definePlugin,
+  lowestLogged,
+  type Logger,
+  type PluginContext,
+  type RequestRecord,
+  type RequestSignal,
+} from "../../core/index.ts";
 import { addressOf, createRequestFields } from "./request-fields.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -15,17 +20,28 @@ const timeStamp = (): string => {
 const quoted = (text: string | undefined): string => (text === undefined ? '""' : JSON.stringify(text));
 
 /** One line per response, in the common log format of web servers. @rule R-ADM-3 */
-const accessLine = (
-  request: IncomingMessage,
-  url: string,
-  role: string | undefined,
-  status: number,
-  bytes: number,
-): string =>
-  `${addressOf(request.socket.remoteAddress) ?? "-"} - ${role ?? "-"} [${timeStamp()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quoted(request.headers.referer)} ${quoted(request.headers["user-agent"])}`;
+const accessLine = ({ request, status, bytes, session }: RequestRecord): string => {
+  const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // set by Express
+  return `${addressOf(request.socket.remoteAddress) ?? "-"} - ${session?.role ?? "-"} [${timeStamp()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quoted(request.headers.referer)} ${quoted(request.headers["user-agent"])}`;
+};
 
-/** An operation of a socket has no status. */
-const [OK, FAILED] = [200, 400];
+type Write = (record: RequestRecord) => void;
+
+const createFields = (context: PluginContext, request: NonNullable<Logger["request"]>): Write => {
+  const fieldsOf = createRequestFields(context);
+  return (record) => request(fieldsOf(record), record.status);
+};
+
+const createLines =
+  (context: PluginContext): Write =>
+  (record) => {
+    const { exchange, status, durationMs } = record;
+    if (exchange === undefined) return; // an operation of a WebSocket has no line of this format
+    const { serverTraceHeader: name } = context.options;
+    const more =
+      name === undefined ? "" : ` ${JSON.stringify(exchange.header(name) ?? "")} ${(durationMs / 1000).toFixed(6)}`;
+    context.logger.access(accessLine(record) + more, status);
+  };
 
 /** @rule R-ADM-3 X-LOG-1 */
 export const accessLog = definePlugin({
@@ -34,31 +50,10 @@ export const accessLog = definePlugin({
     const { logger } = context;
     const { logLevel, logger: ownLogger } = context.options;
     const lowest = ownLogger === undefined ? lowestLogged(logLevel) : 0;
-    const { request: toFields } = logger;
-    if (toFields !== undefined && lowest < Infinity) {
-      const fields = createRequestFields(context);
-      context.addStep({
-        name: "access-log",
-        after: (exchange, done) => {
-          if (!exchange.isUnlogged && done.status >= lowest) toFields(fields.of(exchange, done), done.status);
-        },
-      });
-      context.onSignal<SocketOperationSignal>("socket-operation", (operation) => {
-        const status = operation.errorCode === undefined ? OK : FAILED;
-        if (status >= lowest) toFields(fields.ofSocket(operation), status);
-      });
-      return;
-    }
-    const after = (exchange: OpenExchange, { status, bytes, durationMs, session }: Done): void => {
-      const { request, isUnlogged } = exchange;
-      if (isUnlogged || status < lowest) return;
-      const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // set by Express
-      const line = accessLine(request, url, session?.role, status, bytes);
-      const { serverTraceHeader: name } = context.options;
-      const more =
-        name === undefined ? "" : ` ${JSON.stringify(exchange.header(name) ?? "")} ${(durationMs / 1000).toFixed(6)}`;
-      logger.access(line + more, status);
-    };
-    context.addStep({ name: "access-log", after });
+    if (lowest === Infinity) return;
+    const write = logger.request === undefined ? createLines(context) : createFields(context, logger.request);
+    context.onSignal<RequestSignal>("request", (record) => {
+      if (record.status >= lowest) write(record);
+    });
   },
 });

@@ -2,13 +2,12 @@
 import {
   createKept,
   lowestLogged,
-  type Done,
   type OpenExchange,
   type PluginContext,
   type RanTransaction,
+  type RequestRecord,
   type TransactionSignal,
 } from "../../core/index.ts";
-import type { SocketOperation } from "../subscriptions/api.ts";
 import type { TraceIds, TracingService } from "../tracing/api.ts";
 import { requestIdOf } from "./request-ids.ts";
 
@@ -42,13 +41,8 @@ const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
   return sum;
 };
 
-export interface RequestFields {
-  of(exchange: OpenExchange, done: Done): Fields;
-  ofSocket(operation: SocketOperation): Fields;
-}
-
 /** @rule X-LOG-1 X-LOG-3 */
-export const createRequestFields = (context: PluginContext): RequestFields => {
+export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
   const spent = createKept<Spent>();
   // where failures alone are logged, the others must not pay for it
   const { logLevel, logger: own } = context.options;
@@ -89,52 +83,36 @@ export const createRequestFields = (context: PluginContext): RequestFields => {
     return traceId === undefined ? NOTHING : { traceId };
   };
 
-  return {
-    of: (exchange, done) => {
-      const { request } = exchange;
-      const { remoteAddress } = request.socket; // unknown when it has closed
-      const { surface, operation, method, path, errorCode } = exchange;
-      const { status, bytes, durationMs, session, planKey } = done;
-      const { traceId, spanId } = idsOf(exchange);
-      const database = spent.of(exchange);
-      const name = context.options.serverTraceHeader;
-      // what is undefined is left out
-      return {
-        requestId: requestIdOf(exchange),
-        traceId,
-        spanId,
-        traceHeader: name === undefined ? undefined : exchange.header(name),
-        surface,
-        operation: operation?.kind,
-        operationName: operation?.name?.slice(0, MAX_NAME_LENGTH),
-        role: session?.role,
-        method,
-        path: operation?.path ?? path,
-        status,
-        error: errorCode,
-        durationMs: rounded(durationMs),
-        databaseMs: database && rounded(database.ms),
-        waitMs: database && rounded(database.waitMs),
-        transactions: database?.transactions,
-        rows: database?.rows,
-        bytes,
-        planKey,
-        address: addressOf(remoteAddress),
-        userAgent: request.headers["user-agent"],
-      };
-    },
-    ofSocket: ({ session, operation, startedAtMs, endedAtMs, bytes, errorCode, request }) => ({
-      surface: "graphql",
-      transport: "websocket",
-      operation: operation.kind,
-      operationName: operation.name?.slice(0, MAX_NAME_LENGTH),
-      role: session.role,
+  return (record) => {
+    const { exchange, request, surface, operation, session, status, errorCode, durationMs, bytes, planKey } = record;
+    const { traceId, spanId } = exchange === undefined ? NOTHING : idsOf(exchange);
+    const database = exchange && spent.of(exchange);
+    const name = context.options.serverTraceHeader;
+    // what is undefined is left out
+    return {
+      requestId: exchange && requestIdOf(exchange),
+      traceId,
+      spanId,
+      traceHeader: name === undefined ? undefined : exchange?.header(name),
+      surface,
+      transport: exchange === undefined ? "websocket" : undefined,
+      operation: operation?.kind,
+      operationName: operation?.name?.slice(0, MAX_NAME_LENGTH),
+      role: session?.role,
+      method: exchange?.method,
+      path: exchange && (operation?.path ?? exchange.path),
+      status: exchange && status,
       error: errorCode,
-      durationMs: rounded(endedAtMs - startedAtMs),
+      durationMs: rounded(durationMs),
+      databaseMs: database && rounded(database.ms),
+      waitMs: database && rounded(database.waitMs),
+      transactions: database?.transactions,
+      rows: database?.rows,
       bytes,
-      address: addressOf(request.socket.remoteAddress),
+      planKey,
+      address: addressOf(request.socket.remoteAddress), // unknown when it has closed
       userAgent: request.headers["user-agent"],
-    }),
+    };
   };
 };
 

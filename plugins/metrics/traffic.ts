@@ -1,15 +1,13 @@
 /** Requests, transactions and live queries, by what they are and for whom. */
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { Done, OpenExchange, PluginContext, TransactionSignal } from "../../core/index.ts";
-import type { LiveRunSignal, SocketOperationSignal } from "../subscriptions/api.ts";
+import type { PluginContext, RequestSignal, TransactionSignal } from "../../core/index.ts";
+import type { LiveRunSignal } from "../subscriptions/api.ts";
 import { createBounded, createRoleLabel } from "./labels.ts";
 import { registerLivePlans } from "./live-plans.ts";
 
 const SECONDS = 1000;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LABELS = ["surface", "operation", "role", "status"] as const;
-/** A socket has no statuses: its operations count as if each were a request. */
-const [OK, FAILED] = ["200", "400"];
 
 /** @rule X-MET-2 X-MET-3 X-MET-4 */
 export const registerTraffic = (registry: Registry, context: PluginContext): void => {
@@ -51,39 +49,13 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
   });
   for (const outcome of ["ok", "error"]) transactions.zero({ outcome });
 
-  const count = (
-    surface: string,
-    operation: string,
-    role: string,
-    status: string,
-    durationMs: number,
-    errorCode: string | undefined,
-  ): void => {
-    const labels = { surface, operation, role, status };
+  context.onSignal<RequestSignal>("request", ({ surface, operation, session, status, durationMs, errorCode }) => {
+    const kind = operation?.kind ?? "other";
+    const labels = { surface, operation: kind, role: roleOf(session, surface), status: String(status) };
     requests.inc(labels);
     durations.observe(labels, durationMs / SECONDS);
-    if (errorCode !== undefined) errors.inc({ surface, operation, code: codeOf(errorCode) });
-  };
-
-  context.addStep({
-    name: "metrics",
-    after: ({ surface, operation, errorCode, isUnlogged }: OpenExchange, { status, session, durationMs }: Done) => {
-      if (isUnlogged) return;
-      count(surface, operation?.kind ?? "other", roleOf(session, surface), String(status), durationMs, errorCode);
-    },
+    if (errorCode !== undefined) errors.inc({ surface, operation: kind, code: codeOf(errorCode) });
   });
-  context.onSignal<SocketOperationSignal>(
-    "socket-operation",
-    ({ session, operation, startedAtMs, endedAtMs, errorCode }) =>
-      count(
-        "graphql",
-        operation.kind,
-        roleOf(session, "graphql"),
-        errorCode === undefined ? OK : FAILED,
-        endedAtMs - startedAtMs,
-        errorCode,
-      ),
-  );
   context.onSignal<TransactionSignal>("transaction", ({ askedAtMs, beganAtMs, endedAtMs, error }) => {
     acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / SECONDS);
     if (beganAtMs === undefined) return;

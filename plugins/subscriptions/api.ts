@@ -1,7 +1,6 @@
 /** What live queries say to other plugins: types only. The engine, the hook that sources of changes tap. */
-import type { IncomingMessage } from "node:http";
 import type { SyncBailHook } from "tapable";
-import type { Execution, Operation, Plan, Session, Token } from "../../core/index.ts";
+import type { Execution, Plan, Session, Token } from "../../core/index.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
 
 /** A planned query: what runs, as which caller, and how the bodies form the result. */
@@ -143,21 +142,6 @@ export interface LiveRun {
 }
 
 export type LiveRunSignal = Token<"live-run", LiveRun>;
-
-/** An operation of a socket: a query or mutation that has ended, a subscription with its first result. */
-export interface SocketOperation {
-  readonly session: Session;
-  readonly operation: Operation;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-  readonly bytes: number;
-  /** The code of its error. */
-  readonly errorCode?: string | undefined;
-  /** The upgrade request. */
-  readonly request: IncomingMessage;
-}
-
-export type SocketOperationSignal = Token<"socket-operation", SocketOperation>;
 
 // --- what has changed -----------------------------------------------------------------------------------------------
 

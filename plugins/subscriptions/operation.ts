@@ -1,6 +1,6 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
-import { isRelApiError, RelApiError, type Operation, type Session } from "../../core/index.ts";
-import type { LivePatcher, LiveResult, SocketOperationSignal, Subscriber } from "./api.ts";
+import { isRelApiError, RelApiError, type Operation, type RequestSignal, type Session } from "../../core/index.ts";
+import type { LivePatcher, LiveResult, Subscriber } from "./api.ts";
 import { liveAsked, patcherFor, type LiveAsked } from "./live-directive.ts";
 import type { Connection } from "./socket-connection.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
@@ -114,10 +114,11 @@ const subscribe = (
 };
 
 const UNKNOWN: Operation = { kind: "other" };
+const [OK, FAILED] = [200, 400];
 
 /** Where somebody wants to know: what the operation is, and how it went. */
 const measure = ({ context, request }: Connection, session: Session) => {
-  const done = context.signal<SocketOperationSignal>("socket-operation");
+  const done = context.signal<RequestSignal>("request");
   if (!done.isHeard) return undefined;
   const startedAtMs = performance.now();
   let isTold = false;
@@ -151,9 +152,16 @@ const measure = ({ context, request }: Connection, session: Session) => {
   const tell = (bytes: number, error?: unknown): void => {
     if (isTold) return;
     isTold = true;
-    const errorCode = error === undefined ? undefined : isRelApiError(error) ? error.code : "internal";
-    const { operation } = measured;
-    done.emit({ session, operation, request, startedAtMs, endedAtMs: performance.now(), bytes, errorCode });
+    done.emit({
+      request,
+      surface: "graphql",
+      operation: measured.operation,
+      status: error === undefined ? OK : FAILED,
+      errorCode: error === undefined ? undefined : isRelApiError(error) ? error.code : "internal",
+      bytes,
+      durationMs: performance.now() - startedAtMs,
+      session,
+    });
   };
   return measured;
 };

@@ -1,6 +1,13 @@
 /** `TRACING=true`: spans of OpenTelemetry for what a request does. */
 import { createRequire } from "node:module";
-import { definePlugin, presetError, VERSION, type Done, type Headers, type OpenExchange } from "../../core/index.ts";
+import {
+  definePlugin,
+  presetError,
+  VERSION,
+  type Headers,
+  type OpenExchange,
+  type RequestRecord,
+} from "../../core/index.ts";
 import type { TracingService } from "./api.ts";
 import { tracingSettings } from "./settings.ts";
 import { createSpans } from "./spans.ts";
@@ -44,7 +51,7 @@ export const tracing = definePlugin({
         const found = exchange.isUnlogged ? undefined : contextOf(exchange);
         return found === undefined ? NO_HEADERS : [["traceparent", traceParent(found)]];
       },
-      after: (exchange: OpenExchange, done: Done) => spans.close(exchange, done),
+      after: (exchange: OpenExchange, record: RequestRecord) => spans.close(exchange, record),
     });
     if (traceStatements === "off") return;
     context.wrap({

@@ -2,10 +2,10 @@
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
 import {
   createKept,
-  type Done,
   type OpenExchange,
   type PluginContext,
   type RanTransaction,
+  type RequestRecord,
   type TransactionSignal,
 } from "../../core/index.ts";
 import type { LiveRun, LiveRunSignal } from "../subscriptions/api.ts";
@@ -22,7 +22,7 @@ export interface Open {
 
 export interface Spans {
   open(exchange: OpenExchange): void;
-  close(exchange: OpenExchange, done: Done): void;
+  close(exchange: OpenExchange, record: RequestRecord): void;
   of(exchange: OpenExchange | undefined): Open | undefined;
 }
 
@@ -155,11 +155,11 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       );
       opened.keep(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
     },
-    close: (exchange, { status, bytes, session, planKey }) => {
+    close: (exchange, { surface, operation, errorCode, status, bytes, session, planKey }) => {
       const known = of(exchange);
       if (known === undefined) return;
       const { span } = known;
-      const { operation, errorCode, method, surface } = exchange;
+      const { method, requestId } = exchange;
       if (span.isRecording()) {
         if (operation !== undefined)
           span.updateName([method, surface, operation.kind, operation.name].filter(Boolean).join(" "));
@@ -173,7 +173,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
             : {}),
           ...(session === undefined ? {} : { "relapi.role": session.role }),
           ...(planKey === undefined ? {} : { "relapi.plan.key": planKey }),
-          ...(exchange.requestId === undefined ? {} : { "relapi.request.id": exchange.requestId }),
+          ...(requestId === undefined ? {} : { "relapi.request.id": requestId }),
           ...(errorCode === undefined ? {} : { "error.type": errorCode }),
         });
         if (status >= SERVER_ERROR || (status < 400 && errorCode !== undefined))
