@@ -1,0 +1,26 @@
+// Writes what each option does into the type of the presets' options in `dist`, so that an editor shows it. The last
+// step of `npm run build:ts`. @rule X-SET-8
+import { readFileSync, writeFileSync } from "node:fs";
+import { settingsOf } from "../dist/core/index.js";
+import { plus } from "../dist/presets/index.js";
+
+const file = new URL("../dist/presets/options.d.ts", import.meta.url);
+
+/** Links are those of the settings page, and a comment must not end early. */
+const commentOf = ({ description, default: value, unit, whenUnset }) => {
+  const text = description.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("*/", "*\u200b/");
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  if (value === undefined) return whenUnset === undefined ? sentence : `${sentence} Unset: ${whenUnset}.`;
+  return `${sentence} Default: \`${JSON.stringify(value)}\`${unit === undefined ? "" : ` (${unit})`}.`;
+};
+
+const members = settingsOf(plus({}))
+  .filter(({ isOption }) => isOption)
+  .map((option) => `    /** ${commentOf(option)} */\n    readonly ${option.name}?: RelApiOptions["${option.name}"];`);
+
+const declared = readFileSync(file, "utf8");
+const documented = declared.replace(/(interface PresetOptions extends RelApiOptions \{)[^]*?\n\}/, (_, head) =>
+  [head, ...members, "}"].join("\n"),
+);
+if (!documented.includes(members[0])) throw new Error(`no interface PresetOptions in ${file.pathname}`);
+writeFileSync(file, documented);
