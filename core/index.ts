@@ -104,7 +104,6 @@ export {
   defineLimit,
   defineOption,
   defineSetting,
-  type OptionsOf,
   type Setting,
   type SettingSpec,
   type ValuesOf,

@@ -1,12 +1,5 @@
 /** Settings that plugins of several folders read. Each of them lists what it reads of these. */
-import {
-  defineLimit,
-  defineOption,
-  settingKinds,
-  type OptionsOf,
-  type SettingKind,
-  type ValuesOf,
-} from "../core/index.ts";
+import { defineLimit, defineOption, settingKinds, type SettingKind, type ValuesOf } from "../core/index.ts";
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
@@ -127,11 +120,7 @@ export const maxPathKeys = defineLimit(
 
 const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
 
-/** Options that plugins of several folders read. */
-export interface SharedOptions extends OptionsOf<typeof options> {}
-
 declare module "../core/kernel/options.ts" {
-  interface RelApiOptions extends SharedOptions {}
   interface ResolvedOptions extends ValuesOf<typeof options> {}
 }
 

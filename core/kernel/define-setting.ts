@@ -48,9 +48,9 @@ interface DefineOption {
   <const Value, const Name extends string>(spec: SettingSpec<Value, Name>): Setting<Value | undefined, Name>;
 }
 
-/** A setting that is an option of its own, which its file adds to the types `RelApiOptions` (`OptionsOf`) and
- *  `ResolvedOptions` (`ValuesOf`). A server that starts from environment variables reads them (the standalone one
- *  does); `relApi(preset)` takes what it is given. @rule X-SET-4 */
+/** A setting that is an option of its own, which its file adds to the type `ResolvedOptions` (`ValuesOf`). A server that
+ *  starts from environment variables reads them (the standalone one does); `relApi(preset)` takes what it is given.
+ *  @rule X-SET-4 */
 export const defineOption: DefineOption = <Value, Name extends string>(
   spec: SettingSpec<Value, Name>,
 ): Setting<Value, Name> => ({
@@ -79,12 +79,7 @@ export const defineLimit = <const Name extends string>(
 
 type ValueOf<Declared> = Declared extends Setting<infer Value> ? Value : never;
 
-/** The options that these settings declare, as a preset gives them. */
-export type OptionsOf<Declared extends readonly Setting[]> = {
-  readonly [Each in Declared[number] as Each["name"]]?: ValueOf<Each> | undefined;
-};
-
-/** The same with all defaults filled in. */
+/** The options that these settings declare, with all defaults filled in. */
 export type ValuesOf<Declared extends readonly Setting[]> = {
   readonly [Each in Declared[number] as Each["name"]]: ValueOf<Each>;
 };

@@ -1,6 +1,6 @@
-/** Options of a preset: core's settings in camelCase, and those of plugins, which add theirs to these types. */
+/** Options of a preset: core's settings in camelCase, and those of plugins, which add theirs to `ResolvedOptions`. */
 import type { Duplex } from "node:stream";
-import type { OptionsOf, ValuesOf } from "./define-setting.ts";
+import type { ValuesOf } from "./define-setting.ts";
 import type { Limits } from "./limits.ts";
 import type { coreSettings } from "./settings.ts";
 
@@ -49,12 +49,10 @@ interface Objects {
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
-type LimitOptions = { readonly [Each in keyof Limits]?: Limits[Each] | undefined };
-
-/** Options of a preset: those of docs/reference/settings.md in camelCase. Plugins add theirs. */
-export interface RelApiOptions extends OptionsOf<typeof coreSettings>, LimitOptions, Objects {}
-
 /** The current options, with every default filled in. Plugins add theirs. */
 export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, Objects {
   readonly appSettings: Readonly<Record<string, string>>;
 }
+
+/** Options of a preset: those of docs/reference/settings.md in camelCase. */
+export type RelApiOptions = { readonly [Each in keyof ResolvedOptions]?: ResolvedOptions[Each] | undefined };

@@ -1,5 +1,5 @@
 /** Settings of the auth schemes. */
-import { defineOption, settingKinds, type OptionsOf, type SettingKind, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { document, flag, text, textList, wholeNumber } = settingKinds;
 
@@ -83,10 +83,6 @@ export const tokenSettings = [
   }),
 ] as const;
 
-/** Options of the auth schemes. */
-export interface AuthOptions extends OptionsOf<typeof callerSettings>, OptionsOf<typeof tokenSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends AuthOptions {}
   interface ResolvedOptions extends ValuesOf<typeof callerSettings>, ValuesOf<typeof tokenSettings> {}
 }

@@ -1,5 +1,5 @@
 /** Settings of the bus. */
-import { defineOption, type OptionsOf, type SettingKind, type ValuesOf } from "../../core/index.ts";
+import { defineOption, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 /** Of one server, or of several of a cluster, separated by commas. */
 const busUrl: SettingKind<string> = {
@@ -53,10 +53,6 @@ export const redisLimitSettings = [
   }),
 ] as const;
 
-/** Options of the bus. */
-export interface BusOptions extends OptionsOf<typeof busSettings>, OptionsOf<typeof redisLimitSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends BusOptions {}
   interface ResolvedOptions extends ValuesOf<typeof busSettings>, ValuesOf<typeof redisLimitSettings> {}
 }

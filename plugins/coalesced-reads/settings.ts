@@ -1,5 +1,5 @@
 /** Settings of reads that have one round trip. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 export const coalescedReadsSettings = [
   defineOption({
@@ -13,10 +13,6 @@ export const coalescedReadsSettings = [
   }),
 ] as const;
 
-/** Options of reads that have one round trip. */
-export interface CoalescedReadsOptions extends OptionsOf<typeof coalescedReadsSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends CoalescedReadsOptions {}
   interface ResolvedOptions extends ValuesOf<typeof coalescedReadsSettings> {}
 }

@@ -1,5 +1,5 @@
 /** Settings of the settings stored in the database. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { flag, text } = settingKinds;
 
@@ -21,10 +21,6 @@ export const storeSettings = [
   }),
 ] as const;
 
-/** Options of the settings stored in the database. */
-export interface StoreOptions extends OptionsOf<typeof storeSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends StoreOptions {}
   interface ResolvedOptions extends ValuesOf<typeof storeSettings> {}
 }

@@ -1,5 +1,5 @@
 /** Settings of the GraphQL surface. */
-import { defineLimit, defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineLimit, defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { flag, oneOf, text, wholeNumber } = settingKinds;
 
@@ -144,16 +144,7 @@ export const graphqlLimits = [
   ),
 ] as const;
 
-/** Options of the GraphQL surface. */
-export interface GraphqlOptions
-  extends
-    OptionsOf<typeof graphqlSettings>,
-    OptionsOf<typeof relationshipSettings>,
-    OptionsOf<typeof persistedSettings>,
-    OptionsOf<typeof trustedSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends GraphqlOptions {}
   interface ResolvedOptions
     extends
       ValuesOf<typeof graphqlSettings>,

@@ -1,5 +1,5 @@
 /** Settings of what happens around each request. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 /** Of `trace-header`. */
 export const traceSettings = [
@@ -24,10 +24,6 @@ export const logSettings = [
   }),
 ] as const;
 
-/** Options of what happens around each request. */
-export interface TraceOptions extends OptionsOf<typeof traceSettings>, OptionsOf<typeof logSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends TraceOptions {}
   interface ResolvedOptions extends ValuesOf<typeof traceSettings>, ValuesOf<typeof logSettings> {}
 }

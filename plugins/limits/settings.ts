@@ -3,7 +3,6 @@ import {
   defineOption,
   settingKinds,
   type Json,
-  type OptionsOf,
   type Setting,
   type SettingKind,
   type ValuesOf,
@@ -166,18 +165,7 @@ export const apiLimitSettings = [
   ),
 ] as const;
 
-/** Options of limits. */
-export interface LimitOptions
-  extends
-    OptionsOf<typeof safeWriteSettings>,
-    OptionsOf<typeof rateLimitSettings>,
-    OptionsOf<typeof anonymousTimeoutSettings>,
-    OptionsOf<typeof rowLimitSettings>,
-    OptionsOf<typeof costLimitSettings>,
-    OptionsOf<typeof apiLimitSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends LimitOptions {}
   interface ResolvedOptions
     extends
       ValuesOf<typeof safeWriteSettings>,

@@ -1,5 +1,5 @@
 /** Settings of live patches. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 export const patchSettings = [
   defineOption({
@@ -19,9 +19,6 @@ export const patchSettings = [
   }),
 ] as const;
 
-export interface LivePatchOptions extends OptionsOf<typeof patchSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends LivePatchOptions {}
   interface ResolvedOptions extends ValuesOf<typeof patchSettings> {}
 }

@@ -1,5 +1,5 @@
 /** Settings of media types. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 /** Of `explain-media`. */
 export const explainSettings = [
@@ -12,10 +12,6 @@ export const explainSettings = [
   }),
 ] as const;
 
-/** Options of media types. */
-export interface MediaOptions extends OptionsOf<typeof explainSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends MediaOptions {}
   interface ResolvedOptions extends ValuesOf<typeof explainSettings> {}
 }

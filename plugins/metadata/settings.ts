@@ -1,5 +1,5 @@
 /** Settings of the metadata. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { document, flag } = settingKinds;
 
@@ -33,10 +33,6 @@ export const metadataSettings = [
   }),
 ] as const;
 
-/** Options of the metadata. */
-export interface MetadataOptions extends OptionsOf<typeof loaderSettings>, OptionsOf<typeof metadataSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends MetadataOptions {}
   interface ResolvedOptions extends ValuesOf<typeof loaderSettings>, ValuesOf<typeof metadataSettings> {}
 }

@@ -1,5 +1,5 @@
 /** Settings of reading one's own writes. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 export const readYourWritesSettings = [
   defineOption({
@@ -13,10 +13,6 @@ export const readYourWritesSettings = [
   }),
 ] as const;
 
-/** Options of reading one's own writes. */
-export interface ReadYourWritesOptions extends OptionsOf<typeof readYourWritesSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends ReadYourWritesOptions {}
   interface ResolvedOptions extends ValuesOf<typeof readYourWritesSettings> {}
 }

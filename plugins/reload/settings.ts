@@ -1,5 +1,5 @@
 /** Settings of what reloads the schema. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 export const channelSettings = [
   defineOption({
@@ -25,10 +25,6 @@ export const pollSettings = [
   }),
 ] as const;
 
-/** Options of what reloads the schema. */
-export interface ChannelOptions extends OptionsOf<typeof channelSettings>, OptionsOf<typeof pollSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends ChannelOptions {}
   interface ResolvedOptions extends ValuesOf<typeof channelSettings>, ValuesOf<typeof pollSettings> {}
 }

@@ -1,12 +1,5 @@
 /** Settings of the REST surface, by the plugins that list them. */
-import {
-  defineLimit,
-  defineOption,
-  settingKinds,
-  type OptionsOf,
-  type SettingKind,
-  type ValuesOf,
-} from "../../core/index.ts";
+import { defineLimit, defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { flag, httpUrl, listOf, oneOf, text } = settingKinds;
 
@@ -140,16 +133,7 @@ export const etagSettings = [
   }),
 ] as const;
 
-/** Options of the REST surface. */
-export interface RestOptions
-  extends
-    OptionsOf<typeof restSettings>,
-    OptionsOf<typeof rpcSettings>,
-    OptionsOf<typeof openapiSettings>,
-    OptionsOf<typeof etagSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends RestOptions {}
   interface ResolvedOptions
     extends
       ValuesOf<typeof restSettings>,

@@ -1,5 +1,5 @@
 /** Settings of the log of slow queries. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 export const slowQuerySettings = [
   defineOption({
@@ -20,9 +20,6 @@ export const slowQuerySettings = [
   }),
 ] as const;
 
-export interface SlowQueryOptions extends OptionsOf<typeof slowQuerySettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends SlowQueryOptions {}
   interface ResolvedOptions extends ValuesOf<typeof slowQuerySettings> {}
 }

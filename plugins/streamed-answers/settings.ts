@@ -1,5 +1,5 @@
 /** Settings of `streamed-answers`. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { wholeNumber } = settingKinds;
 
@@ -24,10 +24,6 @@ export const streamSettings = [
   }),
 ] as const;
 
-/** Options of streamed answers. */
-export interface StreamOptions extends OptionsOf<typeof streamSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends StreamOptions {}
   interface ResolvedOptions extends ValuesOf<typeof streamSettings> {}
 }

@@ -1,5 +1,5 @@
 /** Settings of live queries. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { flag, wholeNumber } = settingKinds;
 
@@ -80,16 +80,7 @@ export const directiveSettings = [
   }),
 ] as const;
 
-/** Options of live queries. */
-export interface LiveQueryOptions
-  extends
-    OptionsOf<typeof liveSettings>,
-    OptionsOf<typeof pollSettings>,
-    OptionsOf<typeof socketSettings>,
-    OptionsOf<typeof directiveSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends LiveQueryOptions {}
   interface ResolvedOptions
     extends
       ValuesOf<typeof liveSettings>,

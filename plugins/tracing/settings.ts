@@ -1,5 +1,5 @@
 /** Settings of traces. */
-import { defineOption, settingKinds, type OptionsOf, type SettingKind, type ValuesOf } from "../../core/index.ts";
+import { defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const isShare = (number: number): boolean => number >= 0 && number <= 1;
 
@@ -41,9 +41,6 @@ export const tracingSettings = [
   }),
 ] as const;
 
-export interface TracingOptions extends OptionsOf<typeof tracingSettings> {}
-
 declare module "../../core/kernel/options.ts" {
-  interface RelApiOptions extends TracingOptions {}
   interface ResolvedOptions extends ValuesOf<typeof tracingSettings> {}
 }

@@ -89,6 +89,16 @@ test("X-SET-8 each preset by itself knows the options of all", () => {
   expect(errors.wrong).toContain("Did you mean to write 'maxAliases'?");
 });
 
+test("X-SET-8 the options of each preset have types", () => {
+  const untyped = `
+      import { minimal } from "relapi/presets/minimal";
+      type Options = Parameters<typeof minimal>[0];
+      type Untyped = { [Name in keyof Options]-?: 0 extends 1 & Options[Name] ? Name : never }[keyof Options];
+      export const none: [Untyped] extends [never] ? true : Untyped = true;
+    `;
+  expect(errorsOf({ untyped })).toEqual({ untyped: "" });
+});
+
 test("X-TYP-2 what the README shows compiles under every strict option", () => {
   const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```ts\n([^]*?)```/g)].map(
     ([, text]) => text!,

@@ -1,12 +1,4 @@
-import {
-  defineOption,
-  definePlugin,
-  RelApiError,
-  settingKinds,
-  sql,
-  type OptionsOf,
-  type ValuesOf,
-} from "../../core/index.ts";
+import { defineOption, definePlugin, RelApiError, settingKinds, sql, type ValuesOf } from "../../core/index.ts";
 
 const settings = [
   defineOption({
@@ -19,7 +11,6 @@ const settings = [
 ] as const;
 
 declare module "../../core/index.ts" {
-  interface RelApiOptions extends OptionsOf<typeof settings> {}
   interface ResolvedOptions extends ValuesOf<typeof settings> {}
 }
 

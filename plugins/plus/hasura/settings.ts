@@ -1,5 +1,5 @@
 /** Settings of the operations for administrators. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 export const runSqlSettings = [
   defineOption({
@@ -13,10 +13,6 @@ export const runSqlSettings = [
   }),
 ] as const;
 
-/** Options of the operations for administrators. */
-export interface HasuraOptions extends OptionsOf<typeof runSqlSettings> {}
-
 declare module "../../../core/kernel/options.ts" {
-  interface RelApiOptions extends HasuraOptions {}
   interface ResolvedOptions extends ValuesOf<typeof runSqlSettings> {}
 }

@@ -1,5 +1,5 @@
 /** Settings of the Model Context Protocol. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 const { flag, httpUrl, listOf, wholeNumber } = settingKinds;
 
@@ -62,10 +62,6 @@ export const mcpSettings = [
   }),
 ] as const;
 
-/** Options of the Model Context Protocol. */
-export interface McpOptions extends OptionsOf<typeof mcpSettings> {}
-
 declare module "../../../core/kernel/options.ts" {
-  interface RelApiOptions extends McpOptions {}
   interface ResolvedOptions extends ValuesOf<typeof mcpSettings> {}
 }

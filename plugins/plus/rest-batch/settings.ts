@@ -1,5 +1,5 @@
 /** Settings of `rest-batch`. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 const MAX_SECONDS = 2_000_000; // timers take no more
 
@@ -22,10 +22,6 @@ export const batchSettings = [
   }),
 ] as const;
 
-/** Options of `rest-batch`. */
-export interface BatchOptions extends OptionsOf<typeof batchSettings> {}
-
 declare module "../../../core/index.ts" {
-  interface RelApiOptions extends BatchOptions {}
   interface ResolvedOptions extends ValuesOf<typeof batchSettings> {}
 }

@@ -1,5 +1,5 @@
 /** Settings of `soft-delete`. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 export const softDeleteSettings = [
   defineOption({
@@ -21,10 +21,6 @@ export const softDeleteSettings = [
   }),
 ] as const;
 
-/** Options of `soft-delete`. */
-export interface SoftDeleteOptions extends OptionsOf<typeof softDeleteSettings> {}
-
 declare module "../../../core/index.ts" {
-  interface RelApiOptions extends SoftDeleteOptions {}
   interface ResolvedOptions extends ValuesOf<typeof softDeleteSettings> {}
 }

@@ -1,5 +1,5 @@
 /** The setting of `why-empty`. */
-import { defineOption, settingKinds, type OptionsOf, type ValuesOf } from "../../../core/index.ts";
+import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 export const whySettings = [
   defineOption({
@@ -13,9 +13,6 @@ export const whySettings = [
   }),
 ] as const;
 
-export interface WhyOptions extends OptionsOf<typeof whySettings> {}
-
 declare module "../../../core/kernel/options.ts" {
-  interface RelApiOptions extends WhyOptions {}
   interface ResolvedOptions extends ValuesOf<typeof whySettings> {}
 }
