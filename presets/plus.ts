@@ -1,15 +1,15 @@
 /** Both surfaces, and what neither of the two engines has. */
 import { compose, type Plugin, type Preset } from "../core/index.ts";
-import { cursorPages } from "../plugins/plus/cursor-pages/index.ts";
 import { graphqlGroupBy, restHaving } from "../plugins/plus/group-by/index.ts";
 import { configApi, graphqlExplain, metadataApi, runSql } from "../plugins/plus/hasura/index.ts";
+import { connections, graphqlConnections } from "../plugins/plus/keyset/connections.ts";
+import { cursorPages } from "../plugins/plus/keyset/cursor-pages.ts";
+import { relay } from "../plugins/plus/keyset/relay.ts";
 import { mcp } from "../plugins/plus/mcp/index.ts";
 import { nativeQueries } from "../plugins/plus/native-queries/index.ts";
 import { ndjson } from "../plugins/plus/ndjson/index.ts";
 import { nearest } from "../plugins/plus/nearest/index.ts";
 import { nestedWrites } from "../plugins/plus/nested-writes/index.ts";
-import { connections, graphqlConnections } from "../plugins/plus/relay/connections.ts";
-import { relay } from "../plugins/plus/relay/index.ts";
 import { restBatch } from "../plugins/plus/rest-batch/index.ts";
 import { rowHistory } from "../plugins/plus/row-history/index.ts";
 import { softDelete } from "../plugins/plus/soft-delete/index.ts";

@@ -10,6 +10,7 @@ import {
   type PlanFunction,
   type Sql,
 } from "../../../core/index.ts";
+import { isPlace, readList, type Place } from "./keyset.ts";
 
 /** `[1,"public","album",7]`: of the row with that key. */
 export interface GlobalId {
@@ -27,25 +28,13 @@ export const idInvalid = (): RelApiError => refused("the global id is invalid", 
 /** @rule P-RLY-5 */
 export const windowInvalid = (message: string, path: string): RelApiError => refused(message, path);
 
-type ParseJson = (text: string) => Json;
-
-const readList = (text: string, parse: ParseJson): readonly Json[] | undefined => {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  try {
-    const list = parse(Buffer.from(text, "base64").toString("utf8"));
-    return Array.isArray(list) ? (list as readonly Json[]) : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
 /** A value of a key, as text that its type reads. */
 const textOf = (value: Json): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
 
 /** @throws RelApiError @rule P-RLY-3 */
-export const readId = (text: string, parse: ParseJson): GlobalId => {
-  const [version, schema, name, ...values] = readList(text, parse) ?? [];
+export const readId = (text: string, parse: (json: string) => Json): GlobalId => {
+  const [version, schema, name, ...values] = readList(text, parse);
   const key = values.map(textOf);
   const isRight =
     version !== undefined &&
@@ -100,16 +89,9 @@ export const mayBe = (text: string, type: PgType | undefined): boolean => {
 };
 
 /** What a row has for each term of the order called `form`; undefined: it is no cursor of that order. @rule P-RLY-4 */
-export const readCursor = (
-  text: string,
-  form: string,
-  terms: number,
-  parse: ParseJson,
-): readonly (string | null)[] | undefined => {
-  const [given, ...values] = readList(text, parse) ?? [];
-  if (given !== form || values.length !== terms) return undefined;
-  const isRight = values.every((value) => value === null || (typeof value === "string" && !value.includes("\u0000")));
-  return isRight ? (values as readonly (string | null)[]) : undefined; // looked at
+export const readCursor = (text: string, form: string, terms: number): Place | undefined => {
+  const [given, ...values] = readList(text);
+  return given === form && values.length === terms && isPlace(values) ? values : undefined;
 };
 
 const base64 = (json: Sql): Sql =>

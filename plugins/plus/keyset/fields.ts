@@ -1,15 +1,13 @@
 /** Connections as fields: of the query root, and of rows. */
-import type { Json, Relation } from "../../../core/index.ts";
+import type { Relation } from "../../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { planConnection } from "./connection.ts";
 import { connectionArguments, connectionType, keyedTable, required } from "./types.ts";
 
-export type ParseJson = (text: string) => Json;
-
 export const nameOf = ({ schema, name }: Relation) => ({ schema, name });
 
 /** One for each list of a table in the query root. @rule P-RLY-2 P-CUR-7 */
-export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext, parse: ParseJson): GqlFields => {
+export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext): GqlFields => {
   const found = Object.values(fields).flatMap((field): readonly (readonly [string, GqlField])[] => {
     const { toPlan } = field;
     const table = toPlan.kind === "list" ? keyedTable(build, toPlan.relation) : undefined;
@@ -27,7 +25,7 @@ export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext, p
       toPlan: {
         kind: "custom",
         plan: (selection, context) => ({
-          ...planConnection(selection, context, relation, parse),
+          ...planConnection(selection, context, relation),
           from: { relation: nameOf(relation) },
         }),
       },
@@ -42,7 +40,6 @@ export const rowConnection = (
   name: string,
   field: GqlField,
   { build }: GqlFieldContext,
-  parse: ParseJson,
 ): readonly [string, GqlField] | undefined => {
   const { toPlan } = field;
   if (toPlan.kind !== "relationship" || toPlan.relationship.isToOne) return undefined;
@@ -67,7 +64,7 @@ export const rowConnection = (
         via: { relationship: toPlan.relationship.id },
         join: "left",
         read: {
-          ...planConnection(selection, context, table.relation, parse),
+          ...planConnection(selection, context, table.relation),
           from: { relation: nameOf(table.relation) },
         },
       }),

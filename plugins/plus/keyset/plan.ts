@@ -15,6 +15,7 @@ import {
   type Relation,
   type ValueRef,
 } from "../../../core/index.ts";
+import { isColumn, reversed, withKey } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 import { isFilterName } from "./order.ts";
 
@@ -44,15 +45,6 @@ const checkTerm = (model: Model, relation: Relation, by: Expression): void => {
   if (last === undefined && type !== undefined && model.representations.has(type))
     throw pageImpossible("The order has a column that is shown as something else than it is stored as");
 };
-
-const isColumn = ({ by }: OrderBy, name: string): boolean =>
-  by.kind === "column" && by.name === name && by.path === undefined;
-
-const reversed = ({ by, direction = "asc", nulls }: OrderBy): OrderBy => ({
-  by,
-  direction: direction === "asc" ? "desc" : "asc",
-  nulls: (nulls ?? (direction === "asc" ? "last" : "first")) === "last" ? "first" : "last",
-});
 
 const FIRST_USER_OID = 16384;
 const NAME_BYTES = 63;
@@ -123,12 +115,7 @@ export const planPage = (
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
   const asked = plan.orderBy ?? [];
   for (const { by } of asked) checkTerm(model, relation, by);
-  const forward: readonly OrderBy[] = [
-    ...asked,
-    ...relation.primaryKey
-      .filter((name) => !asked.some((term) => isColumn(term, name)))
-      .map((name): OrderBy => ({ by: { kind: "column", name }, direction: "asc" })),
-  ];
+  const forward = withKey(asked, relation);
   const orderBy = place === "before" || place === "last" ? forward.map(reversed) : forward;
   const hidden = orderBy.flatMap(({ by }, i): readonly Output[] =>
     memberOf(model, plan, by) === undefined ? [{ kind: "value", as: `${KEY}${i}`, value: by }] : [],

@@ -1,11 +1,14 @@
 /** `POST /v1beta1/relay`: the tables as the Relay specification has them, with connections and global ids. */
 import { GraphQLID, GraphQLNonNull } from "graphql";
-import { baseTypeOf, columnOf, definePlugin, type Predicate } from "../../../core/index.ts";
+import { baseTypeOf, columnOf, definePlugin, type Json, type Predicate } from "../../../core/index.ts";
 import type { GqlEngine, GqlField, GqlFieldContext, GqlFields, GqlVariant, GraphqlService } from "../../graphql/api.ts";
-import { nameOf, rootConnections, rowConnection, type ParseJson } from "./fields.ts";
+import { nameOf, rootConnections, rowConnection } from "./fields.ts";
 import { ID, idFunction, idInvalid, mayBe, readId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
 import { keyedTable, Node } from "./types.ts";
+
+/** Keeps all digits of numbers. */
+type ParseJson = (text: string) => Json;
 
 const sortedFields = (fields: readonly (readonly [string, GqlField])[]): GqlFields =>
   Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
@@ -19,7 +22,7 @@ const owned = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
 
 const rootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson): GqlFields => {
   const { build, model } = context;
-  const connectionsOf = owned(rootConnections(fields, context, parse));
+  const connectionsOf = owned(rootConnections(fields, context));
   if (connectionsOf.length === 0) return {};
   const node: GqlField = {
     config: { type: Node, args: { id: { type: new GraphQLNonNull(GraphQLID), description: "A globally unique id" } } },
@@ -60,10 +63,10 @@ const rootFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJso
   return sortedFields([...others, ...connectionsOf, ["node", node]]);
 };
 
-const rowFields = (fields: GqlFields, context: GqlFieldContext, parse: ParseJson): GqlFields => {
+const rowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
   const { build, relation } = context;
   const entries = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, GqlField])[] => {
-    const found = rowConnection(name, field, context, parse);
+    const found = rowConnection(name, field, context);
     return found === undefined ? [[name, field]] : owned(Object.fromEntries([found]));
   });
   const [first, ...more] = relation?.primaryKey ?? [];
@@ -100,7 +103,7 @@ const variantOf = (parse: ParseJson): GqlVariant => ({
   fields: (fields, context) => {
     if (context.scope === "query_root") return rootFields(fields, context, parse);
     if (context.scope === "subscription_root") return {};
-    return context.scope === "row" ? rowFields(fields, context, parse) : fields;
+    return context.scope === "row" ? rowFields(fields, context) : fields;
   },
   interfaces: ({ scope, build, relation }) =>
     scope === "row" && keyedTable(build, relation) !== undefined ? [Node] : [],

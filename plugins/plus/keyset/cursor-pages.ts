@@ -15,6 +15,7 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 import type { ChooseMedia, ExposeRestHeaders, RestHandler } from "../../rest/api.ts";
+import type { Place } from "./keyset.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
 import { membersOf } from "./members.ts";
@@ -174,7 +175,7 @@ interface Rows {
   readonly members: readonly (string | null)[];
   readonly cap: number | null;
   /** Of the first row, the last but one and the last: values that they do not show. */
-  readonly keys: readonly (readonly (string | null)[])[];
+  readonly keys: readonly Place[];
 }
 
 const readRows = (body: string): Rows => {
@@ -184,7 +185,7 @@ const readRows = (body: string): Rows => {
 };
 
 /** What the row has for each term of the order. */
-const valuesAt = ({ texts, members, keys }: Rows, at: number): readonly (string | null)[] => {
+const valuesAt = ({ texts, members, keys }: Rows, at: number): Place => {
   const shown = membersOf(texts[at] ?? "{}");
   const hidden = [...(keys[at === 0 ? 0 : at === texts.length - 1 ? 2 : 1] ?? [])];
   return members.map((name) => (name === null ? hidden.shift() : shown.get(name)) ?? null);

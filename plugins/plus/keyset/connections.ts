@@ -1,7 +1,7 @@
 /** `{ album_connection(first: 10, after: "…") { edges { node { title tracks_connection(first: 3) { … } } } pageInfo { … } } }`
  *  at `/v1/graphql`, and what that and `/v1beta1/relay` have in common. */
 import { definePlugin, Stage } from "../../../core/index.ts";
-import type { GqlFieldContext, GqlFields, GraphqlService } from "../../graphql/api.ts";
+import type { GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { aggregates, fitToLimit } from "./connection.ts";
 import { rootConnections, rowConnection } from "./fields.ts";
 import { functions } from "./ids.ts";
@@ -24,14 +24,13 @@ export const graphqlConnections = definePlugin({
   name: "graphql-connections",
   requires: ["connections", "graphql-queries"],
   stage: Stage.late, // the fields beside which these stand are there
-  apply: (hooks, context) => {
-    const parse = (text: string) => context.service<GraphqlService>("graphql")?.parseJson(text) ?? null;
+  apply: (hooks) => {
     hooks.buildGqlField.tap("graphql-connections", (fields: GqlFields, field: GqlFieldContext) => {
       if (field.scope === "query_root" || field.scope === "subscription_root")
-        return { ...rootConnections(fields, field, parse), ...fields };
+        return { ...rootConnections(fields, field), ...fields };
       if (field.scope !== "row") return fields;
       const added = Object.entries(fields).flatMap(([name, each]) => {
-        const found = rowConnection(name, each, field, parse);
+        const found = rowConnection(name, each, field);
         return found === undefined ? [] : [found];
       });
       return added.length === 0 ? fields : { ...Object.fromEntries(added), ...fields };

@@ -1,4 +1,5 @@
 /** The order of a page in the words of REST, and a place in it. */
+import type { Place } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 
 /** A term of the order. */
@@ -48,10 +49,7 @@ export const isFilterName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$
 
 /** The place, term by term, as parameters behind all others. They are bound and checked as filters, and then read as a
  *  place (`planPage`). Filters with plain names make one plan for all places. @rule P-CUR-2 */
-export const placeOf = (
-  terms: readonly Term[],
-  values: readonly (string | null)[],
-): readonly (readonly [name: string, value: string])[] => {
+export const placeOf = (terms: readonly Term[], values: Place): readonly (readonly [name: string, value: string])[] => {
   const fields = terms.map(({ field }) => (field.startsWith('"') ? unquoted(field) : field));
   if (fields.every(isFilterName))
     return fields.map((field, i) => [field, values[i] == null ? "is.null" : `eq.${values[i]}`]);

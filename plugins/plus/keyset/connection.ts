@@ -18,28 +18,8 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../../graphql/api.ts";
+import { reversed, withKey, type Place } from "./keyset.ts";
 import { CURSOR, readCursor, SIZE, windowInvalid } from "./ids.ts";
-
-/** The order asked for, then the columns of the key that are not in it. */
-const withKey = (order: readonly OrderBy[], { primaryKey }: Relation): readonly OrderBy[] => {
-  const isIn = (name: string): boolean =>
-    order.some(({ by }) => by.kind === "column" && by.name === name && by.path === undefined);
-  return [
-    ...order,
-    ...primaryKey
-      .filter((name) => !isIn(name))
-      .map((name): OrderBy => ({ by: { kind: "column", name }, direction: "asc", nulls: "last" })),
-  ];
-};
-
-const areNullsLast = ({ direction, nulls }: OrderBy): boolean =>
-  (nulls ?? (direction === "desc" ? "first" : "last")) === "last";
-
-const turned = (term: OrderBy): OrderBy => ({
-  by: term.by,
-  direction: term.direction === "desc" ? "asc" : "desc",
-  nulls: areNullsLast(term) ? "first" : "last",
-});
 
 const MORE = "relay_more";
 const START = "relay_start";
@@ -109,19 +89,6 @@ const formOf = ({ schema, name }: Relation, order: readonly OrderBy[], distinct:
 const isComparable = (by: Expression): boolean =>
   by.kind === "column" || by.kind === "computed" || (by.kind === "related" && isComparable(by.value));
 
-const beyond = (
-  order: readonly OrderBy[],
-  values: readonly (string | null)[],
-  bind: (value: string, term: OrderBy) => ValueRef,
-): Predicate => ({
-  kind: "beyond",
-  order,
-  values: order.map((term, i) => {
-    const value = values[i] ?? null;
-    return value === null ? null : bind(value, term);
-  }),
-});
-
 interface Parts {
   readonly cursor: Expression;
   readonly size: Expression;
@@ -160,7 +127,6 @@ export const planConnection = (
   selection: GqlSelection,
   context: GqlSelectionContext,
   relation: Relation,
-  parse: (text: string) => Json,
 ): Omit<Read, "from"> => {
   const { model, options } = context.schema;
   const window = readWindow(selection, options.dbMaxRows);
@@ -174,7 +140,7 @@ export const planConnection = (
     throw windowInvalid("a connection cannot be ordered by aggregates or distances", at("order_by"));
   const forward = withKey(orderBy, relation);
   const form = formOf(relation, forward, distinctOn.length);
-  const order = window.isBackward ? forward.map(turned) : forward;
+  const order = window.isBackward ? forward.map(reversed) : forward;
   const [first, ...more] = forward.map(({ by }) => by);
   if (first === undefined) throw windowInvalid("the table has no primary key", selection.path); // connections are of tables with one
   const cursor: Expression = {
@@ -200,20 +166,21 @@ export const planConnection = (
       ? rowsOf(of.map((one) => edgeOutput(one, parts)))
       : { kind: "object", as: field.as, of: of.map((one) => pageOutput(one, parts)) };
   });
-  const given = window.cursor === undefined ? undefined : readCursor(window.cursor, form, order.length, parse);
+  const given = window.cursor === undefined ? undefined : readCursor(window.cursor, form, order.length);
   if (window.cursor !== undefined && given === undefined)
     throw windowInvalid("the cursor is invalid, or of another order", at(window.isBackward ? "before" : "after"));
-  const typed = (value: string, { by }: OrderBy): ValueRef => {
+  const typed = (value: string | null, { by }: OrderBy): ValueRef | null => {
+    if (value === null) return null;
     const type = by.kind === "column" && by.path === undefined ? columnOf(relation, by.name)?.type : undefined;
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
-  // a value that the rows are distinct by has no further row behind its first
-  const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
-  const conditions = [
-    ...(where === undefined ? [] : [where]),
-    ...(given === undefined ? [] : [beyond(passed, given, typed)]),
-  ];
+  const beyond = (place: Place): Predicate => {
+    // a value that the rows are distinct by has no further row behind its first
+    const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
+    return { kind: "beyond", order: passed, values: passed.map((term, i) => typed(place[i] ?? null, term)) };
+  };
+  const conditions = [...(where === undefined ? [] : [where]), ...(given === undefined ? [] : [beyond(given)])];
   return {
     kind: "read",
     shape: "aggregate",

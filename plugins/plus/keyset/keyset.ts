@@ -1,0 +1,39 @@
+/** Keysets: an order that tells all rows apart, and what a row has for its terms, as clients hold it. A page begins behind
+ *  one (the condition `beyond` of plans). */
+import type { Json, OrderBy, Relation } from "../../../core/index.ts";
+
+/** What a row has for each term of the order, as text. */
+export type Place = readonly (string | null)[];
+
+export const isColumn = ({ by }: OrderBy, name: string): boolean =>
+  by.kind === "column" && by.name === name && by.path === undefined;
+
+/** The order asked for, then the columns of the primary key that are not in it. @rule P-CUR-2 P-RLY-4 */
+export const withKey = (order: readonly OrderBy[], { primaryKey }: Relation): readonly OrderBy[] => [
+  ...order,
+  ...primaryKey
+    .filter((name) => !order.some((term) => isColumn(term, name)))
+    .map((name): OrderBy => ({ by: { kind: "column", name }, direction: "asc", nulls: "last" })),
+];
+
+/** The other way round. Where nulls are by default turns with the direction. */
+export const reversed = ({ by, direction, nulls }: OrderBy): OrderBy => ({
+  by,
+  direction: direction === "desc" ? "asc" : "desc",
+  ...(nulls !== undefined && { nulls: nulls === "first" ? "last" : "first" }),
+});
+
+/** Cursors and global ids are lists of JSON in base64, of either alphabet. Of anything else the list is empty. */
+export const readList = (text: string, parse: (json: string) => Json = JSON.parse): readonly Json[] => {
+  if (!/^[\w+/-]*={0,2}$/.test(text)) return [];
+  try {
+    const list = parse(Buffer.from(text, "base64").toString("utf8"));
+    return Array.isArray(list) ? (list as readonly Json[]) : [];
+  } catch {
+    return [];
+  }
+};
+
+/** PostgreSQL has no text with a NUL. */
+export const isPlace = (values: readonly unknown[]): values is Place =>
+  values.every((value) => value === null || (typeof value === "string" && !value.includes("\u0000")));
