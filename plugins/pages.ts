@@ -1,4 +1,5 @@
-/** What the pages for browsers have in common: who is sent one, text and data in HTML, and their files. */
+/** Pages for browsers: who is sent one, the document, what it may load, and its files. */
+import { randomBytes } from "node:crypto";
 import type { Answer, Exchange } from "../core/index.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -26,6 +27,61 @@ export const takesPage = (accept: string | undefined, orAnything = false): boole
     ? orAnything
     : accept.split(",").some((item) => (PAGE.test(item) || (orAnything && ANY.test(item))) && !REFUSED.test(item));
 
+export interface Page {
+  readonly title: string;
+  /** HTML in the head, such as links to files. */
+  readonly head?: string;
+  readonly style: string;
+  /** HTML. */
+  readonly body: string;
+  /** Directives of its policy, beside or in place of those that allow the style, and scripts with the nonce. */
+  readonly sources?: Readonly<Record<string, string>>;
+}
+
+const policyOf = (nonce: string, sources: Page["sources"]): string =>
+  Object.entries({
+    "default-src": "'none'",
+    "script-src": `'nonce-${nonce}'`,
+    "style-src": `'nonce-${nonce}'`,
+    "img-src": "data:",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+    ...sources,
+  })
+    .map((directive) => directive.join(" "))
+    .join("; ");
+
+export const sendPage = (build: (nonce: string) => Page): Answer & { readonly body: string } => {
+  const nonce = randomBytes(16).toString("base64url");
+  const { title, head = "", style, body, sources } = build(nonce);
+  return {
+    status: 200,
+    headers: [
+      ["Content-Type", "text/html; charset=utf-8"],
+      ["Content-Security-Policy", policyOf(nonce, sources)],
+      ["Cache-Control", "no-store"],
+      ["Referrer-Policy", "no-referrer"],
+      ["Vary", "Accept"],
+      ["X-Content-Type-Options", "nosniff"],
+    ],
+    body: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+${head}
+<style nonce="${nonce}">${style}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`,
+  };
+};
+
 /** A file of a page. */
 export interface Asset {
   readonly contentType: string;
@@ -47,5 +103,24 @@ export const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">, cac
       ...(isGzipped ? [["Content-Encoding", "gzip"] as const] : []),
     ],
     body: isGzipped ? asset.gzipped : asset.bytes,
+  };
+};
+
+/** Files are read once, on first use. Undefined: no such file. */
+export const createAssets = (
+  contentTypes: Readonly<Record<string, string>>,
+  read: (name: string) => Promise<Omit<Asset, "contentType">>,
+): ((name: string) => Promise<Asset> | undefined) => {
+  const loaded = new Map<string, Promise<Asset>>();
+  return (name) => {
+    const contentType = Object.hasOwn(contentTypes, name) ? contentTypes[name] : undefined;
+    if (contentType === undefined) return undefined;
+    let asset = loaded.get(name);
+    if (asset === undefined) {
+      asset = read(name).then((file) => ({ contentType, ...file }));
+      asset.catch(() => loaded.delete(name)); // retried next time; the waiting request gets the error
+      loaded.set(name, asset);
+    }
+    return asset;
   };
 };

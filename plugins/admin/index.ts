@@ -10,6 +10,7 @@ import {
 } from "../../core/index.ts";
 import { livePage } from "./live-page.ts";
 import type { MetricsService } from "../metrics/api.ts";
+import { sendPage } from "../pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 
 export interface AdminServerOptions {
@@ -88,13 +89,6 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
   }
 };
 
-/** They load nothing and run nothing. */
-const OF_PAGES = {
-  "Cache-Control": "no-store",
-  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
-  "X-Content-Type-Options": "nosniff",
-};
-
 /** @rule R-ADM-1 */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
@@ -110,10 +104,10 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   [
     "/live-queries",
     (context) => {
-      const body = livePage(context);
-      return body === undefined
-        ? { status: 404 }
-        : { status: 200, contentType: "text/html; charset=utf-8", headers: OF_PAGES, body };
+      const page = livePage(context);
+      if (page === undefined) return { status: 404 };
+      const { headers, ...answer } = sendPage(() => page);
+      return { ...answer, headers: Object.fromEntries(headers) };
     },
   ],
   [

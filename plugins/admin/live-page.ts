@@ -1,7 +1,7 @@
 /** `GET /live-queries`: live queries by plan and role, as a page without scripts. Values of callers are not in it.
  *  @rule X-LQ-2 */
 import type { PluginContext } from "../../core/index.ts";
-import { escapeHtml } from "../pages.ts";
+import { escapeHtml, type Page } from "../pages.ts";
 import type { LiveQueriesService, PlanFigures } from "../subscriptions/api.ts";
 
 /** As long as a page that a browser shows. */
@@ -49,13 +49,10 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; max-width: 60rem; font-siz
 summary { cursor: pointer; }
 `;
 
-const pageOf = (plans: readonly PlanFigures[], sourceLagMs: number): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Live queries</title>
-<style>${STYLE}</style>
-<h1>Live queries</h1>
+const pageOf = (plans: readonly PlanFigures[], sourceLagMs: number): Page => ({
+  title: "Live queries",
+  style: STYLE,
+  body: `<h1>Live queries</h1>
 <p>${sum(plans, ({ subscribers }) => subscribers)} subscribers of ${sum(plans, ({ queries }) => queries)} queries in ${sum(plans, ({ cohorts }) => cohorts)} cohorts, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${milliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
 <table>
 <thead><tr><th>Plan</th><th>Role</th>${COLUMNS.map(([head, title]) => `<th class="n" title="${escapeHtml(title)}">${head}</th>`).join("")}</tr></thead>
@@ -63,12 +60,11 @@ const pageOf = (plans: readonly PlanFigures[], sourceLagMs: number): string => `
 ${plans.slice(0, MAX_PLANS).map(rowOf).join("\n")}
 </tbody>
 </table>
-${plans.length > MAX_PLANS ? `<p>And ${number(plans.length - MAX_PLANS)} more plans with fewer subscribers.</p>` : ""}
-</html>
-`;
+${plans.length > MAX_PLANS ? `<p>And ${number(plans.length - MAX_PLANS)} more plans with fewer subscribers.</p>` : ""}`,
+});
 
 /** Undefined: no plugin has live queries. */
-export const livePage = (context: PluginContext): string | undefined => {
+export const livePage = (context: PluginContext): Page | undefined => {
   const live = context.service<LiveQueriesService>("live-queries");
   return live === undefined ? undefined : pageOf(live.plans(), context.counters.get("live-source-lag-seconds") * 1000);
 };

@@ -1,5 +1,4 @@
 /** `GET /` in a browser: what is served here, where it can be tried, and the first requests to copy. */
-import { randomBytes } from "node:crypto";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import {
@@ -19,8 +18,8 @@ import {
 import type { TakenCredentialsService } from "../auth/api.ts";
 import type { GraphqlService, PlaygroundService } from "../graphql/api.ts";
 import type { OpenapiPageService, RestGuideService } from "../rest/api.ts";
-import { takesPage } from "../pages.ts";
-import { buildPage, policyOf, type Card } from "./page.ts";
+import { sendPage, takesPage } from "../pages.ts";
+import { buildPage, type Card, type PageContent } from "./page.ts";
 import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
@@ -133,30 +132,15 @@ const createFrontPage = (context: PluginContext): Surface => {
     const origin = originOf(exchange);
     // waits for the first load of the schema
     const cards = [await restCard(base, origin), await graphqlCard(base, origin)];
-    const nonce = randomBytes(16).toString("base64url");
-    const page = buildPage(
-      {
-        database: await databaseName(),
-        server: serverText(context),
-        version: VERSION,
-        origin,
-        secret: secretOf(context),
-        cards: cards.filter((card) => card !== undefined),
-      },
-      nonce,
-    );
-    return {
-      status: 200,
-      headers: [
-        ["Content-Type", "text/html; charset=utf-8"],
-        ["Content-Security-Policy", policyOf(nonce)],
-        ["Cache-Control", "no-store"],
-        ["Referrer-Policy", "no-referrer"],
-        ["Vary", "Accept"],
-        ["X-Content-Type-Options", "nosniff"],
-      ],
-      body: page,
+    const content: PageContent = {
+      database: await databaseName(),
+      server: serverText(context),
+      version: VERSION,
+      origin,
+      secret: secretOf(context),
+      cards: cards.filter((card) => card !== undefined),
     };
+    return sendPage((nonce) => buildPage(content, nonce));
   };
 
   return {

@@ -1,5 +1,5 @@
 /** The page: plain HTML that works without its script, which copies requests and knows the address of the browser. */
-import { escapeHtml } from "../pages.ts";
+import { escapeHtml, type Page } from "../pages.ts";
 import type { Secret } from "./requests.ts";
 
 /** One surface. */
@@ -25,18 +25,6 @@ export interface PageContent {
   readonly secret: Secret | undefined;
   readonly cards: readonly Card[];
 }
-
-/** Nothing is loaded, sent or framed; only what stands in the page itself runs. */
-export const policyOf = (nonce: string): string =>
-  [
-    "default-src 'none'",
-    `script-src 'nonce-${nonce}'`,
-    `style-src 'nonce-${nonce}'`,
-    "img-src data:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
 
 /** The origin is marked, so that the script can write the one that the browser has. */
 const withOrigin = (text: string, origin: string): string =>
@@ -116,18 +104,12 @@ ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">$
 <div class="request"><pre><code>${withOrigin(request, origin)}</code></pre><button type="button" hidden>Copy</button></div>
 </section>`;
 
-export const buildPage = (content: PageContent, nonce: string): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(content.database)}</title>
-<link rel="icon" href="data:,">
-<style nonce="${nonce}">${STYLE}</style>
-</head>
-<body>
-<main>
+/** Nothing is loaded, sent or framed; only what stands in the page itself runs. */
+export const buildPage = (content: PageContent, nonce: string): Page => ({
+  title: content.database,
+  head: '<meta name="robots" content="noindex">\n<link rel="icon" href="data:,">',
+  style: STYLE,
+  body: `<main>
 <header>
 <h1>${escapeHtml(content.database)}</h1>
 <p class="quiet">${escapeHtml(content.server)}</p>
@@ -136,7 +118,5 @@ ${noteOf(content)}
 ${content.cards.map((card) => cardOf(card, content)).join("\n")}
 <footer>relapi ${escapeHtml(content.version)}</footer>
 </main>
-<script nonce="${nonce}">${SCRIPT}</script>
-</body>
-</html>
-`;
+<script nonce="${nonce}">${SCRIPT}</script>`,
+});

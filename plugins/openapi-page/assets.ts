@@ -1,17 +1,23 @@
-/** The browser files of Swagger UI: copied beside this module by the build, else taken from the development dependency.
- *  */
-import { existsSync, readFileSync } from "node:fs";
+/** The files of the page: its script, and those of Swagger UI, which the build copies beside this module. Without a
+ *  build they are those of the development dependency. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { Asset } from "../pages.ts";
+import { PAGE_SCRIPT } from "./page.ts";
 
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
+export const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",
   "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
   "favicon-32x32.png": "image/png",
+  "page.js": "text/javascript; charset=utf-8",
 };
+
+const pack = promisify(gzip);
 
 /** Folder of the files; undefined: they are not installed. */
 export const findAssetFolder = (): string | undefined => {
@@ -24,21 +30,7 @@ export const findAssetFolder = (): string | undefined => {
   }
 };
 
-/** Reads each file once, on first use. `own`: files that do not come from Swagger UI. */
-export const createAssets = (
-  folder: string,
-  own: Readonly<Record<string, { readonly contentType: string; readonly text: string }>>,
-): ((name: string) => Asset | undefined) => {
-  const loaded = new Map<string, Asset>();
-  return (name) => {
-    const found = loaded.get(name);
-    if (found !== undefined) return found;
-    const written = Object.hasOwn(own, name) ? own[name] : undefined;
-    const contentType = written?.contentType ?? (Object.hasOwn(CONTENT_TYPES, name) ? CONTENT_TYPES[name] : undefined);
-    if (contentType === undefined) return undefined;
-    const bytes = written === undefined ? readFileSync(join(folder, name)) : Buffer.from(written.text);
-    const asset = { contentType, bytes, gzipped: gzipSync(bytes) };
-    loaded.set(name, asset);
-    return asset;
-  };
+export const readAsset = async (folder: string, name: string): Promise<Omit<Asset, "contentType">> => {
+  const bytes = name === "page.js" ? Buffer.from(PAGE_SCRIPT) : await readFile(join(folder, name));
+  return { bytes, gzipped: await pack(bytes) };
 };

@@ -9,9 +9,9 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import type { OpenapiPageService, OpenapiService } from "../rest/api.ts";
-import { sendAsset, takesPage } from "../pages.ts";
-import { createAssets, findAssetFolder } from "./assets.ts";
-import { buildPage, PAGE_POLICY, PAGE_SCRIPT } from "./page.ts";
+import { createAssets, sendAsset, sendPage, takesPage } from "../pages.ts";
+import { CONTENT_TYPES, findAssetFolder, readAsset } from "./assets.ts";
+import { buildPage } from "./page.ts";
 
 /** Below the REST root; no relation or function has a path of three parts. */
 const ASSETS = "/openapi/ui";
@@ -24,40 +24,26 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
   let known: readonly string[] | undefined;
   // "openapi" follows this plugin, so it is asked with the first request
   const roots = (): readonly string[] => (known ??= context.service<OpenapiService>("openapi")?.roots() ?? []);
-  const assets = createAssets(folder, {
-    "page.js": { contentType: "text/javascript; charset=utf-8", text: PAGE_SCRIPT },
-  });
+  const assets = createAssets(CONTENT_TYPES, (name) => readAsset(folder, name));
   const assetName = (path: string): string | undefined => {
     const root = roots().find((one) => path.startsWith(`${one}${ASSETS}/`));
     return root === undefined ? undefined : path.slice(root.length + ASSETS.length + 1);
   };
-  const answer = (exchange: Omit<Exchange, "session">): Answer => {
+  const answer = async (exchange: Omit<Exchange, "session">): Promise<Answer> => {
     const name = assetName(exchange.path);
     if (name !== undefined) {
-      const asset = assets(name);
+      const asset = await assets(name);
       return asset === undefined ? notFound : sendAsset(asset, exchange, `public, max-age=${MAX_AGE_SECONDS}`);
     }
     const { dbSchemas, openapiServerProxyUri } = context.options;
     const root = mountOf(exchange.request) + exchange.path.replace(/\/$/, "");
-    const page = Buffer.from(
-      buildPage({
-        root: root === "" ? "/" : root,
-        assets: root + ASSETS,
-        schemas: dbSchemas,
-        isProxied: openapiServerProxyUri !== undefined,
-      }),
-    );
-    return {
-      status: 200,
-      headers: [
-        ["Content-Type", "text/html; charset=utf-8"],
-        ["Content-Length", String(page.length)],
-        ["Content-Security-Policy", PAGE_POLICY],
-        ["Vary", "Accept"],
-        ["X-Content-Type-Options", "nosniff"],
-      ],
-      body: page,
+    const config = {
+      root: root === "" ? "/" : root,
+      assets: root + ASSETS,
+      schemas: dbSchemas,
+      isProxied: openapiServerProxyUri !== undefined,
     };
+    return sendPage(() => buildPage(config));
   };
   return {
     name: "openapi-page",

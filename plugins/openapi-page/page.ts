@@ -1,5 +1,5 @@
 /** The page and its script. */
-import { escapeHtml, inlineJson } from "../pages.ts";
+import { escapeHtml, inlineJson, type Page } from "../pages.ts";
 
 export interface PageConfig {
   /** Path of the schema description, from the server's root. */
@@ -10,19 +10,7 @@ export interface PageConfig {
   readonly isProxied: boolean;
 }
 
-/** Everything the page loads comes from its own server; Swagger UI styles inline. */
-export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src *; font-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'self'";
-
-export const buildPage = (config: PageConfig): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>REST API</title>
-<link rel="icon" href="${escapeHtml(config.assets)}/favicon-32x32.png">
-<link rel="stylesheet" href="${escapeHtml(config.assets)}/swagger-ui.css">
-<style>
+const STYLE = `
 body { margin: 0; }
 #bar { display: flex; flex-wrap: wrap; gap: .6rem .75rem; align-items: center; padding: .7rem 1.25rem; background: #1a1f28; color: #e7eaf0; font: 14px system-ui, sans-serif; }
 #bar select, #bar input, #bar button { font: inherit; padding: .35rem .6rem; border: 1px solid #3a4453; border-radius: 6px; background: #11151c; color: inherit; }
@@ -31,10 +19,15 @@ body { margin: 0; }
 #bar label + input { margin-right: 0; }
 #failure { margin: 1.25rem; padding: 1rem; border: 1px solid #d9534f; border-radius: 8px; font: 14px ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 html.dark-mode, html.dark-mode #failure { background: #12151b; color: #e7eaf0; }
-</style>
-</head>
-<body>
-<form id="bar">
+`;
+
+/** Everything the page loads comes from its own server; Swagger UI styles inline. */
+export const buildPage = (config: PageConfig): Page => ({
+  title: "REST API",
+  head: `<link rel="icon" href="${escapeHtml(config.assets)}/favicon-32x32.png">
+<link rel="stylesheet" href="${escapeHtml(config.assets)}/swagger-ui.css">`,
+  style: STYLE,
+  body: `<form id="bar">
 <label for="schema">Schema</label><select id="schema">${config.schemas.map((schema) => `<option>${escapeHtml(schema)}</option>`).join("")}</select>
 <label for="token">Token</label><input id="token" type="password" autocomplete="off" placeholder="JSON Web Token">
 <button>Load</button>
@@ -43,10 +36,17 @@ html.dark-mode, html.dark-mode #failure { background: #12151b; color: #e7eaf0; }
 <div id="ui"></div>
 <script type="application/json" id="config">${inlineJson(config)}</script>
 <script src="${escapeHtml(config.assets)}/swagger-ui-bundle.js"></script>
-<script src="${escapeHtml(config.assets)}/page.js"></script>
-</body>
-</html>
-`;
+<script src="${escapeHtml(config.assets)}/page.js"></script>`,
+  sources: {
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data:",
+    "connect-src": "*",
+    "font-src": "'self' data:",
+    "form-action": "'self'",
+    "frame-ancestors": "'self'",
+  },
+});
 
 /** Runs in the browser: loads the document as the token's role, and shows it. */
 export const PAGE_SCRIPT = `"use strict";

@@ -1,4 +1,4 @@
-/** The files of the page: bundled and packed by the build, read on first use. */
+/** The files of the page: bundled and packed by the build. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { Asset } from "../../pages.ts";
 
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
+export const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "main.js": "text/javascript; charset=utf-8",
   "main.css": "text/css; charset=utf-8",
   "editor.worker.js": "text/javascript; charset=utf-8",
@@ -35,22 +35,7 @@ export const digestOf = (folder: string): string => {
 
 const unpack = promisify(gunzip);
 
-/** Undefined: no such file. */
-export const createAssets = (folder: string): ((name: string) => Promise<Asset> | undefined) => {
-  const loaded = new Map<string, Promise<Asset>>();
-  const load = async (name: string, contentType: string): Promise<Asset> => {
-    const gzipped = await readFile(join(folder, `${name}.gz`));
-    return { contentType, bytes: await unpack(gzipped), gzipped };
-  };
-  return (name) => {
-    const contentType = Object.hasOwn(CONTENT_TYPES, name) ? CONTENT_TYPES[name] : undefined;
-    if (contentType === undefined) return undefined;
-    let asset = loaded.get(name);
-    if (asset === undefined) {
-      asset = load(name, contentType);
-      asset.catch(() => loaded.delete(name)); // retried next time; the waiting request gets the error
-      loaded.set(name, asset);
-    }
-    return asset;
-  };
+export const readAsset = async (folder: string, name: string): Promise<Omit<Asset, "contentType">> => {
+  const gzipped = await readFile(join(folder, `${name}.gz`));
+  return { bytes: await unpack(gzipped), gzipped };
 };

@@ -1,13 +1,12 @@
 /** `GET /v1/graphql` in a browser: a page on which queries, mutations and subscriptions are written and run. Works
  *  without the internet. */
-import { randomBytes } from "node:crypto";
 import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
 import type { GraphqlService, PlaygroundService } from "../api.ts";
 import { credentialRules } from "../credential-rules.ts";
 import { PATH } from "../paths.ts";
-import { sendAsset, takesPage } from "../../pages.ts";
-import { createAssets, digestOf, findAssetFolder } from "./assets.ts";
-import { buildPage, policyOf } from "./page.ts";
+import { createAssets, sendAsset, sendPage, takesPage } from "../../pages.ts";
+import { CONTENT_TYPES, digestOf, findAssetFolder, readAsset } from "./assets.ts";
+import { buildPage } from "./page.ts";
 
 const ASSETS_PATH = `${PATH}/playground/`;
 /** A query to begin with, of what the caller may see. */
@@ -23,27 +22,13 @@ const folderBeside = (exchange: AnyExchange): string =>
   exchange.request.url?.split("?", 1)[0]?.endsWith("/") === true ? "playground" : "graphql/playground";
 
 const createSurface = (folder: string, { service }: Pick<PluginContext, "service">): Surface => {
-  const assets = createAssets(folder);
+  const assets = createAssets(CONTENT_TYPES, (name) => readAsset(folder, name));
   let known: string | undefined;
   const digest = (): string => (known ??= digestOf(folder));
 
-  const sendPage = (exchange: AnyExchange): Answer => {
-    const nonce = randomBytes(16).toString("base64url");
-    return {
-      status: 200,
-      headers: [
-        ["Content-Type", "text/html; charset=utf-8"],
-        ["Content-Security-Policy", policyOf(nonce, exchange.header("host"))],
-        ["Cache-Control", "no-store"],
-        ["Vary", "Accept"],
-        ["X-Content-Type-Options", "nosniff"],
-      ],
-      body: buildPage(`${folderBeside(exchange)}/${digest()}`, nonce),
-    };
-  };
-
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
-    if (exchange.path === PATH) return sendPage(exchange);
+    if (exchange.path === PATH)
+      return sendPage((nonce) => buildPage(`${folderBeside(exchange)}/${digest()}`, exchange.header("host"), nonce));
     const [version, name = ""] = exchange.path.slice(ASSETS_PATH.length).split("/", 2);
     const asset = version === digest() ? await assets(name) : undefined;
     return asset === undefined
