@@ -9,8 +9,7 @@ export * from "./kernel/errors.ts";
 export { faultFacts } from "./kernel/faults.ts";
 export { countRefusal, limitExceeded, refusalCounter, urlTooLong, type Limit, type Limits } from "./kernel/limits.ts";
 export { bearerChallenge } from "./http/challenge.ts";
-export * as jsonBytes from "./kernel/json-bytes.ts";
-export { isNestedDeeper } from "./kernel/json-bytes.ts";
+export { endOfString, endOfValue, isNestedDeeper } from "./kernel/json-text.ts";
 export type { Counters } from "./kernel/counters.ts";
 export type { Troubles } from "./kernel/troubles.ts";
 export * from "./kernel/session.ts";
@@ -45,6 +44,7 @@ export type * from "./engine/plan/plan.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
 export {
   exactNumber,
+  holdsRawNumber,
   isFloatLiteral,
   isRawNumber,
   RAW_NUMBER,

@@ -67,18 +67,10 @@ export {
   arrayLiteral,
   isNestedDeeper,
   isRawNumber,
-  jsonBytes,
   numberText,
   parseJson,
   writeJson,
 } from "../core/index.ts";
-export type {
-  ClaimsReading,
-  ClaimValues,
-  Grant,
-  TokenFailure,
-  TokenRules,
-  VerifiedToken,
-} from "../plugins/auth/api.ts";
+export type { ClaimsReading, Grant, TokenFailure, TokenRules, VerifiedToken } from "../plugins/auth/api.ts";
 export type { GraphqlCall, GraphqlResult } from "../plugins/graphql/api.ts";
 export type { RestCall } from "../plugins/rest/api.ts";

@@ -1,7 +1,6 @@
 /** The `x-session-*` claims of a token, wherever the configuration has them, and what they make of roles and variables.
  *  */
-import { isNestedDeeper, type Json } from "../../core/index.ts";
-import { exactJson, isText, parseExact, textOf } from "./exact-json.ts";
+import { holdsRawNumber, isNestedDeeper, parseJson, writeJson, type Json } from "../../core/index.ts";
 import { isJsonObject, type JsonObject } from "./keys.ts";
 import { sessionName } from "./session-header.ts";
 import type { ClaimsPlace, MappedClaim, TokenConfiguration } from "./token-settings.ts";
@@ -16,6 +15,22 @@ export const readClaimPath = (from: Json, keys: readonly string[]): Json | undef
   }
   return at;
 };
+
+/** Whether a JavaScript number has all digits of the number, in whichever form they are written. */
+const hasAllDigits = (number: string): boolean => {
+  const digits = number
+    .replace(/[eE][^]*$/, "")
+    .replace(/\D/g, "")
+    .replace(/^0+/, "");
+  return String(Number(number)) === number || (digits.length < 16 && Number.isFinite(Number(number)));
+};
+
+/** Like `JSON.parse`, but numbers keep all their digits: user 12345678901234567890 must not become another user. @throws
+ *  SyntaxError */
+export const parseClaims = (text: string): Json => parseJson(text, hasAllDigits);
+
+/** Strings as they are, anything else as JSON text. */
+export const textOf = (value: Json): string => (typeof value === "string" ? value : writeJson(value));
 
 /** By lower-case name with the prefix `x-session-`. */
 export type SessionClaims = ReadonlyMap<string, Json>;
@@ -77,15 +92,15 @@ const readObject = (found: Json, { isStringified, maxJsonDepth }: ClaimsFormat, 
     return isJsonObject(found)
       ? { claims: collect(found), areTopLevel: false }
       : { refusal: "expecting a json object when claims_format is json" };
-  if (!isText(found)) return { refusal: "expecting a string when claims_format is stringified_json" };
-  const parsed = isNestedDeeper(Buffer.from(found), maxJsonDepth) ? undefined : parseStringified(found);
+  if (typeof found !== "string") return { refusal: "expecting a string when claims_format is stringified_json" };
+  const parsed = isNestedDeeper(found, maxJsonDepth) ? undefined : parseStringified(found);
   if (!isJsonObject(parsed)) return { refusal: `expecting stringified json at: '${place}', but found: ${found}` };
   return { claims: collect(parsed), areTopLevel: false };
 };
 
 const parseStringified = (text: string): Json | undefined => {
   try {
-    return parseExact(text, JSON.parse(text) as Json); // what JSON.parse gives
+    return parseClaims(text);
   } catch {
     return undefined;
   }
@@ -134,7 +149,7 @@ export const buildVariables = (claims: SessionClaims, role: string): Readonly<Re
 };
 
 const variableText = (value: Json): string => {
-  const isList = Array.isArray(value) && (value as readonly Json[]).every(isText);
+  const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
   return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : textOf(value); // strings, checked in the line before
 };
 
@@ -143,5 +158,5 @@ const arrayItem = (item: string): string => `"${item.replace(/["\\]/g, "\\$&")}"
 
 /** Text of the claims for SQL with every digit; undefined where JavaScript's numbers hold them all. @rule G-SES-3
  *  R-TX-6 */
-export const exactClaimsText = (claims: JsonObject, exact: JsonObject, role: string): string | undefined =>
-  claims === exact ? undefined : exactJson({ ...exact, role });
+export const exactClaimsText = (exact: JsonObject, role: string): string | undefined =>
+  holdsRawNumber(exact) ? writeJson({ ...exact, role }) : undefined;

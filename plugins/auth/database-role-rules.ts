@@ -1,8 +1,7 @@
 /** The usual rules: a token names the database role that statements run as. */
 import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
-import { ALLOWED_ROLES, DEFAULT_ROLE, type SessionClaims } from "./claims.ts";
+import { ALLOWED_ROLES, DEFAULT_ROLE, textOf, type SessionClaims } from "./claims.ts";
 import { claimsTooDeep, jwtSecretMissing, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
-import { isText, textOf } from "./exact-json.ts";
 import type { TokenFailure } from "./token.ts";
 import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 
@@ -102,4 +101,4 @@ const grantOf = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSet
 };
 
 const readAllowed = (said: Json | undefined): readonly string[] =>
-  Array.isArray(said) ? (said as readonly Json[]).filter(isText) : [];
+  Array.isArray(said) ? said.filter((role): role is string => typeof role === "string") : [];

@@ -12,8 +12,7 @@ import {
   type Session,
 } from "../../core/index.ts";
 import type { CredentialsChangedSignal } from "./api.ts";
-import { buildVariables, exactClaimsText, readSessionClaims } from "./claims.ts";
-import { isText, textOf } from "./exact-json.ts";
+import { buildVariables, exactClaimsText, readSessionClaims, textOf } from "./claims.ts";
 import { databaseRoleRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./json-path.ts";
 import { remoteKeys, sharedKeys } from "./key-ring.ts";
@@ -22,7 +21,7 @@ import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { callerSettings, tokenSettings } from "./settings.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../settings.ts";
 import { createTokenFinder, type FindToken, type FoundToken } from "./token-place.ts";
-import type { ClaimValues, Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
+import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
 import { loadVerifier, peekIssuer, readToken } from "./token.ts";
 
@@ -126,7 +125,7 @@ const createTokens = (context: PluginContext): Tokens => {
     const { rules } = found;
     const token = known.take(found);
     rules.judge(token, Date.now() / 1000, options.jwtRequireExp);
-    const grant = (token.grant ??= rules.grant(token, roles, CLAIM_VALUES));
+    const grant = (token.grant ??= rules.grant(token, roles));
     const role = rules.choose(grant, takesRoleHeader ? sessionHeader(credentials, "role") : undefined);
     let session = token.sessions.get(role);
     if (session === undefined) token.sessions.set(role, (session = buildSession(token, grant, role, options)));
@@ -230,8 +229,6 @@ const audiencesOf = ({ aud }: JsonObject): VerifiedToken["audiences"] => {
   return Array.isArray(aud) && aud.every((one) => typeof one === "string") ? (aud as readonly string[]) : "wrong";
 };
 
-const CLAIM_VALUES: ClaimValues = { isText, textOf };
-
 /** @rule G-AUTH-12 */
 const configurationFor = (token: string, candidates: readonly TokenConfiguration[]): TokenConfiguration | undefined => {
   const issuer = peekIssuer(token);
@@ -251,7 +248,7 @@ const buildSession = (
   const isAdmin = adminRoleInTokens && role === "admin";
   const { exp } = token.claims;
   const { skewSeconds } = token;
-  const claimsText = exactClaimsText(token.claims, token.exact, role);
+  const claimsText = exactClaimsText(token.exact, role);
   return Object.freeze({
     role,
     ...(isAdmin ? {} : { databaseRole: role }),

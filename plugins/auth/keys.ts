@@ -1,7 +1,7 @@
 /** Keys that tokens are verified with: a secret, PEM, JWK or JWKS. Each key determines its algorithms; the token does
  *  not. */
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
-import type { Json } from "../../core/index.ts";
+import { isRawNumber, type Json } from "../../core/index.ts";
 
 export interface VerificationKey {
   readonly key: KeyObject;
@@ -160,6 +160,6 @@ export const parseJwks = (set: JsonObject, isForeign: boolean): readonly Verific
 };
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
 export const isJwk = (object: JsonObject): boolean => object.kty !== undefined;

@@ -1,5 +1,5 @@
 /** What surfaces have to say about tokens: they agree on who calls, not on words, tolerance and what may be missing. */
-import type { Json, RelApiError } from "../../core/index.ts";
+import type { RelApiError } from "../../core/index.ts";
 import type { ClaimsReading, SessionClaims } from "./claims.ts";
 import type { JsonObject } from "./keys.ts";
 import type { TokenFailure } from "./token.ts";
@@ -18,14 +18,6 @@ export interface VerifiedToken {
   readonly skewSeconds: number;
   /** The claims of roles and session variables, from where they are configured to be. */
   sessionClaims(): ClaimsReading;
-}
-
-/** Reads values of session claims, whose numbers keep all their digits. */
-export interface ClaimValues {
-  /** A string, not a number. */
-  isText(value: Json | undefined): value is string;
-  /** Strings as they are, anything else as JSON text. */
-  textOf(value: Json): string;
 }
 
 /** Settings that decide about roles. */
@@ -60,7 +52,7 @@ export interface TokenRules {
   /** Time, audience and issuer. `mustExpire`: a token without `exp` is refused. @throws RelApiError */
   judge(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
   /** @throws RelApiError when the token leads to no role */
-  grant(token: VerifiedToken, settings: RoleSettings, values: ClaimValues): Grant;
+  grant(token: VerifiedToken, settings: RoleSettings): Grant;
   /** The role acted as. `requested`: the header, if it applies. @throws RelApiError if it is not allowed */
   choose(grant: Grant, requested: string | undefined): string;
   /** The words for a caller without a credential, where nobody is let in without one; absent: those of core. */

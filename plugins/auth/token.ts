@@ -4,7 +4,7 @@ import { verify as verifySignature } from "node:crypto";
 import { createRequire } from "node:module";
 import type { Algorithm } from "jsonwebtoken";
 import { isNestedDeeper, type Json } from "../../core/index.ts";
-import { parseExact } from "./exact-json.ts";
+import { parseClaims } from "./claims.ts";
 import { ALGORITHMS, isJsonObject, type JsonObject, type VerificationKey } from "./keys.ts";
 
 export interface SignedClaims {
@@ -68,15 +68,14 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
     (key) => key.algorithms.includes(alg) && (kid === undefined || kid === null || key.takesAnyKid || key.kid === kid),
   );
   if (fitting.length === 0) return failed({ kind: "no-key" });
-  const bytes = Buffer.from(body, "base64url");
+  const text = decode(body);
   // checked before the signature, because code that walks the claims recurses
-  if (isNestedDeeper(bytes, maxJsonDepth)) return failed({ kind: "too-deep", levels: maxJsonDepth });
-  const text = bytes.toString("utf8");
+  if (isNestedDeeper(text, maxJsonDepth)) return failed({ kind: "too-deep", levels: maxJsonDepth });
   const claims = parseObject(text);
   // jsonwebtoken could not say whether such a token is well signed; it is refused either way
   if (claims === undefined) return failed({ kind: "no-claims", reason: "the payload is no JSON object" });
   if (!fitting.some(({ key }) => isSignedBy(token, alg, key))) return failed({ kind: "bad-signature" });
-  return { signed: { claims, exact: parseExact(text, claims) as JsonObject } }; // an object with some numbers as text
+  return { signed: { claims, exact: parseClaims(text) as JsonObject } }; // an object, as the claims are
 };
 
 const decode = (part: string): string => Buffer.from(part, "base64url").toString("utf8");

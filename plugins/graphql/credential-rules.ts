@@ -1,14 +1,7 @@
 /** Credentials of the GraphQL surface: a token brings session variables, a default role and the roles allowed. */
 import { limitExceeded, RelApiError, type Json } from "../../core/index.ts";
-import type {
-  ClaimValues,
-  Grant,
-  RoleSettings,
-  SessionClaims,
-  TokenFailure,
-  TokenRules,
-  VerifiedToken,
-} from "../auth/api.ts";
+import type { Grant, RoleSettings, SessionClaims, TokenFailure, TokenRules, VerifiedToken } from "../auth/api.ts";
+import { kindOf } from "./coerce/leaf.ts";
 
 /** @rule G-AUTH-5 G-AUTH-8 G-AUTH-9 G-AUTH-13 … G-AUTH-20 */
 export const credentialRules: TokenRules = {
@@ -36,7 +29,7 @@ export const credentialRules: TokenRules = {
     if (!isMeant) throw couldNotVerify("JWTNotInAudience");
     if (!token.isIssuerRight) throw credentialRules.strangeIssuer();
   },
-  grant: (token, settings, values) => grantOf(token, settings, values),
+  grant: (token, settings) => grantOf(token, settings),
   choose: ({ defaultRole, allowedRoles = [] }, requested = defaultRole) => {
     if (!allowedRoles.includes(requested)) throw requestedRoleNotAllowed();
     return requested;
@@ -75,8 +68,7 @@ const partsReason = (count: number): string =>
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
   if (said === undefined || said === null) return undefined;
-  if (typeof said !== "number")
-    throw undecodable(`the ${name} claim is no Number but ${kindOf(said, typeof said === "string")}`);
+  if (typeof said !== "number") throw undecodable(`the ${name} claim is no Number but ${kindOf(said)}`);
   return said;
 };
 
@@ -86,48 +78,38 @@ const ALLOWED_ROLES = "x-session-allowed-roles";
 const DEFAULT_ROLE = "x-session-default-role";
 
 /** @rule G-AUTH-15 */
-const grantOf = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings, values: ClaimValues): Grant => {
+const grantOf = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): Grant => {
   const reading = token.sessionClaims();
   if ("refusal" in reading) throw invalidClaims(reading.refusal);
-  if ("claims" in reading) return { ...readRoles(reading.claims, reading.areTopLevel, values), claims: reading.claims };
+  if ("claims" in reading) return { ...readRoles(reading.claims, reading.areTopLevel), claims: reading.claims };
   const role = readRoleClaim(token.claims) ?? anonymousRole;
   if (role === undefined) throw roleClaimMissing(ALLOWED_ROLES);
   return { defaultRole: role, allowedRoles: [role], claims: reading.others };
 };
 
 /** @throws RelApiError `jwt-missing-role-claims`, `jwt-invalid-claims` @rule G-AUTH-17 */
-const readRoles = (claims: SessionClaims, areTopLevel: boolean, values: ClaimValues): Omit<Grant, "claims"> => {
+const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<Grant, "claims"> => {
   const said = claims.get(ALLOWED_ROLES);
   const usual = claims.get(DEFAULT_ROLE);
   if (said === undefined && !(areTopLevel && usual !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
-  const allowedRoles = said === undefined ? undefined : readRoleList(said, values);
+  const allowedRoles = said === undefined ? undefined : readRoleList(said);
   if (usual === undefined) throw roleClaimMissing(DEFAULT_ROLE);
-  const defaultRole = readRole(usual, `invalid ${DEFAULT_ROLE}; should be a role`, values);
+  const defaultRole = readRole(usual, `invalid ${DEFAULT_ROLE}; should be a role`);
   return { defaultRole, allowedRoles: allowedRoles ?? [defaultRole] };
 };
 
-const readRoleList = (said: Json, values: ClaimValues): readonly string[] => {
+const readRoleList = (said: Json): readonly string[] => {
   const what = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
   if (!Array.isArray(said))
-    throw invalidClaims(
-      `${what}: parsing [] failed, expected Array, but encountered ${kindOf(said, values.isText(said))}`,
-    );
-  return (said as readonly Json[]).map((role) => readRole(role, what, values));
+    throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${kindOf(said)}`);
+  return (said as readonly Json[]).map((role) => readRole(role, what));
 };
 
-const readRole = (role: Json, what: string, { isText }: ClaimValues): string => {
-  if (!isText(role))
-    throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${kindOf(role, false)}`);
+const readRole = (role: Json, what: string): string => {
+  if (typeof role !== "string")
+    throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${kindOf(role)}`);
   if (role === "") throw invalidClaims(`${what}: a role has a name`);
   return role;
-};
-
-/** A string that is no text is a number with all its digits. */
-const kindOf = (value: Json, isText: boolean): string => {
-  if (value === null) return "Null";
-  if (Array.isArray(value)) return "Array";
-  if (typeof value === "string") return isText ? "String" : "Number";
-  return typeof value === "object" ? "Object" : typeof value === "number" ? "Number" : "Boolean";
 };
 
 // --- errors ---------------------------------------------------------------------------------------------------------

@@ -209,7 +209,7 @@ export const createEngine = (
     },
     parseJson: (text) => {
       const { maxJsonDepth } = context.options;
-      if (text.length <= maxJsonDepth || !isNestedDeeper(Buffer.from(text), maxJsonDepth)) return parseJson(text);
+      if (!isNestedDeeper(text, maxJsonDepth)) return parseJson(text);
       const error = bodyTooDeep(context.options);
       countRefusal(context.counters, error);
       throw error;

@@ -85,8 +85,8 @@ const readBatch = (
 export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
   if (!isUtf8(bytes)) throw invalidJson("$", "the body is not UTF-8", "{}");
-  if (isNestedDeeper(bytes, limits.maxJsonDepth)) throw bodyTooDeep(limits);
   const text = bytes.toString("utf8");
+  if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
   let body: Json;
   try {
     body = parseJson(text);

@@ -1,4 +1,5 @@
 /** Finds places in JSON text, so that they can be replaced while all the rest stays as PostgreSQL wrote it. */
+import { endOfString, endOfValue } from "../../core/index.ts";
 import type { GqlLoadTree } from "./operations.ts";
 
 /** A value in the text: `text.slice(start, end)`. */
@@ -7,9 +8,6 @@ export interface Span {
   readonly end: number;
   readonly load: number;
 }
-
-const QUOTE = 34;
-const BACKSLASH = 92;
 
 /** Spans of the values that the tree leads to, in the order of the text, through lists too. The text is valid JSON. */
 export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
@@ -23,29 +21,9 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
       at++;
     }
   };
-  const skipString = (): void => {
-    for (at++; text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++;
-    at++;
-  };
-  const skipValue = (): void => {
-    let depth = 0;
-    do {
-      skipBlanks();
-      const character = text[at];
-      if (character === '"') skipString();
-      else if (character === "{" || character === "[") {
-        depth++;
-        at++;
-      } else if (character === "}" || character === "]") {
-        depth--;
-        at++;
-      } else if (character === "," || character === ":") at++;
-      else while (at < text.length && !",:]} \t\r\n".includes(text.charAt(at))) at++;
-    } while (depth > 0);
-  };
   const key = (): string => {
     const start = at;
-    skipString();
+    at = endOfString(text, start);
     return JSON.parse(text.slice(start, at)) as string; // the slice is one JSON string
   };
   const list = (close: string, item: () => void): void => {
@@ -60,7 +38,7 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
     skipBlanks();
     if (typeof wanted === "number") {
       const start = at;
-      skipValue();
+      at = endOfValue(text, start);
       spans.push({ start, end: at, load: wanted });
     } else if (wanted !== undefined && text[at] === "[") {
       list("]", () => value(wanted));
@@ -72,7 +50,7 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
         value(wanted.get(name));
       });
     } else {
-      skipValue();
+      at = endOfValue(text, at);
     }
   };
 

@@ -19,9 +19,8 @@ import { planningOf, type PlanSource } from "./plan/planning.ts";
 import type { RestRequest } from "./request.ts";
 import { runPlanned } from "./run.ts";
 import { rpcSettings } from "./settings.ts";
-import { plainValues } from "./syntax/json-keys.ts";
 import { parseForm } from "./syntax/form.ts";
-import { bodyType, FORM, JSON_TYPE, readPayload, receivePayload } from "./syntax/payload.ts";
+import { bodyType, FORM, JSON_TYPE, plainValues, readPayload, receivePayload } from "./syntax/payload.ts";
 import { windowValues } from "./syntax/range.ts";
 
 const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
@@ -48,7 +47,7 @@ const readInput = async ({ rest, exchange, query, method }: RestRequest): Promis
   const isEmpty = body.length === 0;
   const payload = readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, type, hasColumns);
   const mayBePlain = payload.shape === "object" && !payload.isUninspected && body.length <= MAX_PLAIN_BYTES;
-  const values = mayBePlain && payload.keys.length > 0 ? plainValues(body) : undefined;
+  const values = mayBePlain && payload.keys.length > 0 ? plainValues(body.toString("utf8")) : undefined;
   return {
     shape: { kind: "payload", isJson: true, ...(values === undefined ? {} : { isPlain: true }) },
     payload,

@@ -1,5 +1,7 @@
 /** Numbers that a JavaScript number cannot represent, stored as text among JSON values. @rule G-TYP-3 G-TYP-6
  *  G-MET-13 */
+import { randomUUID } from "node:crypto";
+import { endOfString } from "../../kernel/json-text.ts";
 import type { Json } from "../plan/plan.ts";
 
 /** What only such a number has. */
@@ -28,19 +30,19 @@ export const numberText = (value: unknown): string | undefined =>
 export const isFloatLiteral = (value: unknown): boolean => isRawNumber(value) && value.isFloatLiteral === true;
 
 /** The number itself where that loses nothing. */
-export const exactNumber = (text: string): Json => {
-  const number = Number(text);
-  return String(number) === text ? number : rawNumber(text);
-};
+export const exactNumber = (text: string): Json => (comesBack(text) ? Number(text) : rawNumber(text));
 
-const holdsRaw = (value: Json): boolean => {
+const comesBack = (number: string): boolean => String(Number(number)) === number;
+
+/** Whether the value is, or has somewhere in it, a number that is stored as text. */
+export const holdsRawNumber = (value: Json): boolean => {
   if (typeof value !== "object" || value === null) return false;
   if (isRawNumber(value)) return true;
-  return (Array.isArray(value) ? value : Object.values(value)).some(holdsRaw);
+  return (Array.isArray(value) ? value : Object.values(value)).some(holdsRawNumber);
 };
 
 /** JSON text with every digit. */
-export const writeJson = (value: Json): string => (holdsRaw(value) ? writeRaw(value) : JSON.stringify(value));
+export const writeJson = (value: Json): string => (holdsRawNumber(value) ? writeRaw(value) : JSON.stringify(value));
 
 const writeRaw = (value: Json): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -59,102 +61,38 @@ const writeRaw = (value: Json): string => {
 // it takes three times as long.
 const MAY_LOSE_DIGITS = /\d(?:\d{15}|[\d.]{16}|[eE][-+]?\d|\.0{6})|\.\d*0(?!\d)|-0(?![.\d])/;
 
-/** Like `JSON.parse`, but a number that would not come back as it was written stays text (`numberText`). @throws
- *  SyntaxError */
-export const parseJson = (text: string): Json => {
+/** Prefix of numbers that wait as strings for their parser. It is random, so no client knows it. */
+const MARK = `${randomUUID()}:`;
+
+/** Like `JSON.parse`, but a number that is not exact stays text (`numberText`). `isExact`: by default, a number that comes
+ *  back as it was written. @throws SyntaxError */
+export const parseJson = (text: string, isExact = comesBack): Json => {
   const parsed = JSON.parse(text) as Json; // what JSON.parse gives
-  if (!MAY_LOSE_DIGITS.test(text)) return parsed;
+  const marked = MAY_LOSE_DIGITS.test(text) ? markNumbers(text, isExact) : text;
+  if (marked === text) return parsed;
   try {
-    return readValue({ text, at: 0 });
+    return JSON.parse(marked, (_key, value: unknown) =>
+      typeof value === "string" && value.startsWith(MARK) ? rawNumber(value.slice(MARK.length)) : value,
+    ) as Json; // what JSON.parse gives, and raw numbers
   } catch (error) {
-    // nested too deeply for the reader below; such a value is refused later on anyway
+    // nested too deeply for a parser that calls a function; such a value is refused later on anyway
     if (error instanceof RangeError) return parsed;
     throw error;
   }
 };
 
-interface Reader {
-  readonly text: string;
-  at: number;
-}
-
-const skipBlanks = (reader: Reader): void => {
-  for (;;) {
-    const code = reader.text.charCodeAt(reader.at);
-    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return;
-    reader.at++;
-  }
-};
-
-// The text is known to be valid JSON: nothing is checked again.
-const readValue = (reader: Reader): Json => {
-  skipBlanks(reader);
-  switch (reader.text[reader.at]) {
-    case "{":
-      return readObject(reader);
-    case "[":
-      return readArray(reader);
-    case '"':
-      return readString(reader);
-    case "t":
-      reader.at += 4;
-      return true;
-    case "f":
-      reader.at += 5;
-      return false;
-    case "n":
-      reader.at += 4;
-      return null;
-    default:
-      return readNumber(reader);
-  }
-};
-
-const readNumber = (reader: Reader): Json => {
-  const start = reader.at;
-  while (reader.at < reader.text.length && "0123456789+-.eE".includes(reader.text.charAt(reader.at))) reader.at++;
-  return exactNumber(reader.text.slice(start, reader.at));
-};
-
-const readString = (reader: Reader): string => {
-  const start = reader.at++;
-  while (reader.text[reader.at] !== '"') reader.at += reader.text[reader.at] === "\\" ? 2 : 1;
-  reader.at++;
-  return JSON.parse(reader.text.slice(start, reader.at)) as string; // the slice is one JSON string
-};
-
-const readArray = (reader: Reader): Json => {
-  const items: Json[] = [];
-  reader.at++;
-  for (;;) {
-    skipBlanks(reader);
-    if (reader.text[reader.at] === "]") break;
-    if (reader.text[reader.at] === ",") reader.at++;
-    else items.push(readValue(reader));
-  }
-  reader.at++;
-  return items;
-};
-
-const readObject = (reader: Reader): Json => {
-  const object: Record<string, Json> = {};
-  reader.at++;
-  for (;;) {
-    skipBlanks(reader);
-    if (reader.text[reader.at] === "}") break;
-    if (reader.text[reader.at] === ",") {
-      reader.at++;
-      continue;
+/** The text, which is valid JSON, with marked strings in place of the numbers that are not exact. */
+const markNumbers = (text: string, isExact: (number: string) => boolean): string => {
+  const pieces: string[] = [];
+  const token = /"|-?\d[\d.eE+-]*/g;
+  let from = 0;
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const { index, 0: found } = match;
+    if (found === '"') token.lastIndex = endOfString(text, index);
+    else if (!isExact(found)) {
+      pieces.push(text.slice(from, index), `"${MARK}${found}"`);
+      from = token.lastIndex;
     }
-    const key = readString(reader);
-    skipBlanks(reader);
-    reader.at++; // the colon
-    const value = readValue(reader);
-    // an own property like any other, as JSON.parse has it
-    if (key === "__proto__")
-      Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-    else object[key] = value;
   }
-  reader.at++;
-  return object;
+  return pieces.join("") + text.slice(from);
 };

@@ -1,5 +1,5 @@
 /** Metadata as the files of a folder, as the command line of the dialect exports them, or as one file. @rule P-HAS-5 */
-import { isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
+import { holdsRawNumber, isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
 import { entryOf, isEntry, listOf, nameOf, without, type Entry } from "./document.ts";
 import { readOnly, refusal } from "./errors.ts";
 
@@ -122,10 +122,7 @@ export const folderFiles = async (document: Entry, current: Files): Promise<File
 };
 
 const isSameValue = (read: Json | undefined, value: Json): boolean =>
-  read !== undefined && JSON.stringify(read) === JSON.stringify(JSON.parse(writeJson(value))) && !holdsRaw(value);
-
-const holdsRaw = (value: Json): boolean =>
-  isRawNumber(value) || (typeof value === "object" && value !== null && Object.values(value).some(holdsRaw));
+  read !== undefined && JSON.stringify(read) === JSON.stringify(JSON.parse(writeJson(value))) && !holdsRawNumber(value);
 
 /** One file, in the format that it has. @throws RelApiError */
 export const fileText = async (document: Entry, current: string): Promise<string> => {

@@ -6,10 +6,13 @@ import {
   ident,
   join,
   literal,
+  parseJson,
   sql,
   Stage,
+  writeJson,
   type Answer,
   type Exchange,
+  type Json,
   type MediaContext,
   type Relation,
   type Sql,
@@ -18,7 +21,6 @@ import type { ChooseMedia, ExposeRestHeaders, RestHandler } from "../../rest/api
 import type { Place } from "./keyset.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
-import { membersOf } from "./members.ts";
 import { placeOf, readTerms } from "./order.ts";
 import { KEY, memberOf, planPage } from "./plan.ts";
 
@@ -184,11 +186,15 @@ const readRows = (body: string): Rows => {
   return { texts, keys: JSON.parse(keys) as Rows["keys"], ...(JSON.parse(told) as Pick<Rows, "members" | "cap">) }; // as below
 };
 
+/** As filters read it, numbers with all their digits. */
+const textOf = (value: Json | undefined): string | null =>
+  value === undefined || value === null ? null : typeof value === "string" ? value : writeJson(value);
+
 /** What the row has for each term of the order. */
 const valuesAt = ({ texts, members, keys }: Rows, at: number): Place => {
-  const shown = membersOf(texts[at] ?? "{}");
+  const shown = new Map(Object.entries(parseJson(texts[at] ?? "{}") as Readonly<Record<string, Json>>)); // a row
   const hidden = [...(keys[at === 0 ? 0 : at === texts.length - 1 ? 2 : 1] ?? [])];
-  return members.map((name) => (name === null ? hidden.shift() : shown.get(name)) ?? null);
+  return members.map((name) => (name === null ? (hidden.shift() ?? null) : textOf(shown.get(name))));
 };
 
 const OF_THE_WINDOW = /^(?:content-range|range-unit|content-location|content-type)$/i;

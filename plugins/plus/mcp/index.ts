@@ -39,9 +39,10 @@ const rpcError = (status: number, code: number, message: string, more: HeaderLis
 /** @returns an answer to what cannot be read */
 const readMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
   if (bytes.length > MAX_MESSAGE_BYTES) return rpcError(413, INVALID_REQUEST, "the message is too large");
-  if (isNestedDeeper(bytes, MAX_DEPTH)) return rpcError(400, INVALID_REQUEST, "the message is nested too deeply");
+  const text = bytes.toString("utf8");
+  if (isNestedDeeper(text, MAX_DEPTH)) return rpcError(400, INVALID_REQUEST, "the message is nested too deeply");
   try {
-    const message: unknown = JSON.parse(bytes.toString("utf8"));
+    const message: unknown = JSON.parse(text);
     // the protocol has no batches any more, and each entry would be a request
     if (Array.isArray(message)) return rpcError(400, INVALID_REQUEST, "one message per request");
     return { message };

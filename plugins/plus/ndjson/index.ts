@@ -23,7 +23,7 @@ export const ndjson = definePlugin({
       .use<ReceiveBody>("receiveBody")
       .tap("ndjson", ({ name }) =>
         name === NDJSON
-          ? createLinesReader(context.options, (text) => context.service<HintsService>("rest-hints")?.jsonFault(text))
+          ? createLinesReader((text) => context.service<HintsService>("rest-hints")?.jsonFault(text))
           : undefined,
       );
   },

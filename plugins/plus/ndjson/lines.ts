@@ -1,9 +1,7 @@
 /** Bodies of lines of JSON, each an object. */
 import { isUtf8 } from "node:buffer";
-import { jsonBytes, markBytes, RelApiError, type Limits } from "../../../core/index.ts";
+import { markBytes, RelApiError } from "../../../core/index.ts";
 import type { BodyReader } from "../../rest/api.ts";
-
-const { OPEN_BRACE, skipSpace, skipValue, TOO_DEEP } = jsonBytes;
 
 const LF = 0x0a;
 const COMMA = 0x2c;
@@ -12,17 +10,28 @@ const [OPEN, CLOSE] = [Buffer.from("["), Buffer.from("]")];
 /** Where a text is no JSON, in words. */
 type FindFault = (text: string) => string | undefined;
 
-const lineError = (line: Buffer, number: number, findFault: FindFault): RelApiError =>
+const lineError = (line: string, number: number, findFault: FindFault): RelApiError =>
   new RelApiError({
     code: "bad-body",
     status: 400,
     message: `Line ${number} of the body is not a JSON object`,
-    details: findFault(line.toString("utf8"))?.replace(/^line 1,/, `line ${number},`) ?? null,
+    details: findFault(line)?.replace(/^line 1,/, `line ${number},`) ?? null,
   });
+
+const BLANK = /^[ \t\r]*$/;
+
+const isObject = (line: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+};
 
 /** The lines as the items of a JSON array, whose text they stay. Line ends become commas or stay blanks.
  *  @throws RelApiError `bad-body` */
-const toArray = (pieces: readonly Buffer[], maxJsonDepth: number, findFault: FindFault): Buffer => {
+const toArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer => {
   const bytes = Buffer.concat([OPEN, ...pieces, CLOSE]);
   const end = bytes.length - 1;
   let from = 1 + markBytes(bytes.subarray(1, end));
@@ -32,13 +41,11 @@ const toArray = (pieces: readonly Buffer[], maxJsonDepth: number, findFault: Fin
     const lineEnd = bytes.indexOf(LF, from);
     const to = lineEnd === -1 ? end : lineEnd;
     const line = bytes.subarray(from, to);
-    const start = skipSpace(line, 0);
-    if (start < line.length) {
+    const text = line.toString("utf8");
+    if (!BLANK.test(text)) {
       if (!isFirst) bytes[from - 1] = COMMA;
       isFirst = false;
-      const stop = line[start] === OPEN_BRACE ? skipValue(line, start, maxJsonDepth - 1) : -1;
-      if (stop === TOO_DEEP) break; // the reader of the array finds it too
-      if (stop < 0 || skipSpace(line, stop) < line.length || !isUtf8(line)) throw lineError(line, number, findFault);
+      if (!isUtf8(line) || !isObject(text)) throw lineError(text, number, findFault);
     }
     from = to + 1;
   }
@@ -46,12 +53,12 @@ const toArray = (pieces: readonly Buffer[], maxJsonDepth: number, findFault: Fin
 };
 
 /** @rule P-NDJ-3 */
-export const createLinesReader = ({ maxJsonDepth }: Limits, findFault: FindFault): BodyReader => {
+export const createLinesReader = (findFault: FindFault): BodyReader => {
   const pieces: Buffer[] = [];
   return {
     take: (piece) => {
       pieces.push(piece);
     },
-    end: () => ({ json: toArray(pieces, maxJsonDepth, findFault) }),
+    end: () => ({ json: toArray(pieces, findFault) }),
   };
 };

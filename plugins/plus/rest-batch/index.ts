@@ -178,7 +178,7 @@ export const restBatch = definePlugin({
           const at = /^\d/.test(name) ? Number(name) - 1 : (places.get(name) ?? -1);
           const body = bodies[at];
           if (body === undefined || parsed[at] !== undefined) return parsed[at];
-          if (isNestedDeeper(Buffer.from(body), maxJsonDepth))
+          if (isNestedDeeper(body, maxJsonDepth))
             throw new BadReference(`the answer of "${name}" is nested deeper than ${maxJsonDepth} levels`);
           return (parsed[at] = parseJson(body));
         };
@@ -251,7 +251,7 @@ export const restBatch = definePlugin({
           if (!/^application\/json\s*(?:;|$)/i.test(exchange.header("content-type") ?? "application/json"))
             throw malformed("the body is not JSON");
           const { maxJsonDepth } = context.options;
-          if (isNestedDeeper(bytes, maxJsonDepth + LEVELS_OF_LIST))
+          if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LEVELS_OF_LIST))
             throw refused(`a body is nested deeper than ${maxJsonDepth} levels`);
           let given: Json;
           try {

@@ -1,4 +1,5 @@
-/** Request bodies of writes and function calls. JSON goes to the database unchanged; only its keys are read here. */
+/** Request bodies of writes and function calls. JSON goes to the database as it is written; it is parsed for its keys
+ *  alone. */
 import { isUtf8 } from "node:buffer";
 import {
   isNestedDeeper,
@@ -8,11 +9,11 @@ import {
   type Exchange,
   type Json,
   type JsonList,
+  type Limits,
   type TextRow,
 } from "../../../core/index.ts";
 import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
 import { formRow } from "./form.ts";
-import { scanJson } from "./json-keys.ts";
 import type { BodyRows, MediaType, Payload } from "../api.ts";
 import type { Rest } from "../request.ts";
 import { parseMediaType } from "./media-type.ts";
@@ -50,30 +51,53 @@ const NO_ROWS: Payload = { text: "[]", shape: "array", keys: [], isEmpty: true, 
 
 const readJson = ({ hints, context: { options: limits } }: Rest, body: Buffer, hasColumns: boolean): Payload => {
   if (!isUtf8(body)) throw jsonError();
-  if (hasColumns) {
-    if (isNestedDeeper(body, limits.maxJsonDepth)) throw bodyTooDeep(limits);
-    return uninspected(body);
-  }
-  const scan = scanJson(body, limits);
-  if (scan === "too-deep") throw bodyTooDeep(limits);
-  if (scan === "too-many") throw tooManyColumns(limits);
-  if (scan === "invalid") throw jsonError(hints()?.jsonFault(body.toString("utf8")));
-  if (scan === "mismatch") throw keysError();
-  if (scan.isEmpty) return NO_ROWS;
   const text = body.toString("utf8");
-  return { text: scan.shape === "array" ? listOf(text) : text, ...scan, isUninspected: false };
+  if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
+  if (hasColumns) return uninspected(text);
+  const value = parsedOf(text);
+  if (value === undefined) throw jsonError(hints()?.jsonFault(text));
+  const inspected = { isEmpty: false, isUninspected: false };
+  if (isRow(value)) return { text, shape: "object", keys: keysOf([value], limits), ...inspected };
+  if (!Array.isArray(value) || value.length === 0) return NO_ROWS;
+  return { text: listOf(text), shape: "array", keys: keysOf(value as readonly Json[], limits), ...inspected };
+};
+
+const parsedOf = (text: string): Json | undefined => {
+  try {
+    return JSON.parse(text) as Json; // what JSON.parse gives
+  } catch {
+    return undefined;
+  }
+};
+
+type Row = Readonly<Record<string, Json>>;
+
+const isRow = (value: Json): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The keys that all rows have, sorted: their order in the body makes no other statement. @throws RelApiError `bad-body` */
+const keysOf = (rows: readonly Json[], limits: Limits): readonly string[] => {
+  let shared: ReadonlySet<string> | undefined;
+  for (const row of rows) {
+    if (!isRow(row)) throw keysError();
+    const keys = Object.keys(row);
+    if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
+    shared ??= new Set(keys);
+    if (keys.length !== shared.size || !keys.every((key) => shared?.has(key))) throw keysError();
+  }
+  return [...(shared ?? [])].sort();
 };
 
 /** `json`: a list of objects. */
 const listOf = (json: string): JsonList => ({
   json,
   rows: () => {
-    const rows = (parseJson(json) as readonly Readonly<Record<string, Json>>[]).map(textsOf); // as it was scanned
+    const rows = (parseJson(json) as readonly Row[]).map(textsOf); // its keys have been read
     return rows.every((row) => row !== undefined) ? rows : undefined;
   },
 });
 
-const textsOf = (row: Readonly<Record<string, Json>>): TextRow | undefined => {
+/** Undefined: not all values are scalars. */
+const textsOf = (row: Row): TextRow | undefined => {
   const texts = Object.entries(row).map(([key, value]): [string, string | null | undefined] => [
     key,
     value === null || typeof value === "string"
@@ -85,18 +109,19 @@ const textsOf = (row: Readonly<Record<string, Json>>): TextRow | undefined => {
     : undefined;
 };
 
-/** The first character after spaces distinguishes objects from the rest; the database reports all other errors in the
- *  text. */
-const uninspected = (body: Buffer): Payload => {
-  const first = body.find((byte) => !SPACES.has(byte));
-  return {
-    text: body.toString("utf8"),
-    shape: first === OPEN_BRACE ? "object" : "array",
-    keys: [],
-    isEmpty: false,
-    isUninspected: true,
-  };
+/** The values of an object as the texts that PostgreSQL reads them from; undefined: not all of them are plain. What stands
+ *  as `\\u` may be no text to PostgreSQL. @rule X-PLN-8 */
+export const plainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
+  const texts = json.includes("\\u") ? undefined : textsOf(parseJson(json) as Row); // its keys have been read
+  return texts && new Map(Object.entries(texts));
 };
 
-const OPEN_BRACE = 0x7b;
-const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a]);
+/** The first character after spaces distinguishes objects from the rest; the database reports all other errors in the
+ *  text. */
+const uninspected = (text: string): Payload => ({
+  text,
+  shape: /^[ \t\r\n]*\{/.test(text) ? "object" : "array",
+  keys: [],
+  isEmpty: false,
+  isUninspected: true,
+});
