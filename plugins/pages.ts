@@ -106,7 +106,7 @@ export const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">, cac
   };
 };
 
-/** Files are read once, on first use. Undefined: no such file. */
+/** The store reads each file once, on first use, and returns undefined for any other name. */
 export const createAssets = (
   contentTypes: Readonly<Record<string, string>>,
   read: (name: string) => Promise<Omit<Asset, "contentType">>,

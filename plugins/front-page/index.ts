@@ -24,8 +24,8 @@ import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
 
-/** Who sends nothing at all: neither header nor cookie, nor anything that middleware has found out. The page is for
- *  whoever opens it, so it shows what nobody in particular may see. */
+/** A caller without header, cookie or anything that middleware has found out. The page is for everyone who opens it, so it
+ *  shows what callers without a credential may see. */
 const nobody = (surface: string, rules: Credentials["rules"]): Credentials => ({
   header: () => undefined,
   headers: () => [],
@@ -36,7 +36,7 @@ const nobody = (surface: string, rules: Credentials["rules"]): Credentials => ({
   isSocket: false,
 });
 
-/** Undefined: a credential is needed. @throws what is no refusal */
+/** The session of a caller without a credential; undefined if one is needed. @throws any error but a refusal */
 const anonymousOf = async (
   { authorize }: Pick<PluginContext, "authorize">,
   surface: string,
@@ -68,7 +68,7 @@ const originOf = ({ request }: AnyExchange): string => {
   return `${scheme}://${HOST.test(host) ? host : `localhost:${request.socket.localPort ?? 80}`}`;
 };
 
-/** The header that lets callers in who need one. */
+/** The header for callers who need a credential. */
 const secretOf = ({ service }: PluginContext): Secret | undefined => {
   const taken = service<TakenCredentialsService>("taken-credentials")?.of();
   return taken?.takesTokens === true ? "token" : taken?.takesAdminSecret === true ? "admin-secret" : undefined;

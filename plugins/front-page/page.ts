@@ -19,7 +19,7 @@ export interface PageContent {
   readonly database: string;
   /** Name and version. */
   readonly server: string;
-  /** Of the api. */
+  /** The version of relapi. */
   readonly version: string;
   readonly origin: string;
   readonly secret: Secret | undefined;
@@ -104,7 +104,7 @@ ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">$
 <div class="request"><pre><code>${withOrigin(request, origin)}</code></pre><button type="button" hidden>Copy</button></div>
 </section>`;
 
-/** Nothing is loaded, sent or framed; only what stands in the page itself runs. */
+/** The page loads and sends nothing, and its script is the only one that runs. */
 export const buildPage = (content: PageContent, nonce: string): Page => ({
   title: content.database,
   head: '<meta name="robots" content="noindex">\n<link rel="icon" href="data:,">',

@@ -1,7 +1,7 @@
 /** Requests to copy into a terminal. Names are encoded for URLs or are GraphQL's own, so nothing ends the quotes. */
 import type { RestExample } from "../rest/api.ts";
 
-/** What callers need who are not let in without: their own header, or that of whoever administers. */
+/** The credential that requests need: a token of the caller, or the secret of the administrator. */
 export type Secret = "token" | "admin-secret";
 
 const HEADERS: Readonly<Record<Secret, string>> = {
@@ -14,7 +14,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const command = (parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join(" \\\n  ");
 
-/** Without an example: the description of what the caller may do. */
+/** The request for the example; without one, for the description of the schema. */
 export const restRequest = (at: string, example: RestExample | undefined, secret: Secret | undefined): string =>
   command([
     `curl ${quoted(`${at}${example?.path ?? "/"}`)}`,

@@ -18,8 +18,8 @@ export const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "LICENSES.txt": "text/plain; charset=utf-8",
 };
 
-/** Beside this module when it is built; a checkout that runs from its sources looks into `dist`. Undefined: not
- *  bundled. */
+/** Beside this module when it is built; a checkout that runs from its sources looks into `dist`. The result is
+ *  undefined without a bundle. */
 export const findAssetFolder = (): string | undefined =>
   ["./app", "../../../dist/plugins/graphql/playground/app"]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))

@@ -9,7 +9,7 @@ import { CONTENT_TYPES, digestOf, findAssetFolder, readAsset } from "./assets.ts
 import { buildPage } from "./page.ts";
 
 const ASSETS_PATH = `${PATH}/playground/`;
-/** A query to begin with, of what the caller may see. */
+/** The first query of the editor, which names a table of the caller. */
 const EXAMPLE_PATH = `${ASSETS_PATH}example`;
 
 const YEAR_SECONDS = 31_536_000;

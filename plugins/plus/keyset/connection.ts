@@ -48,7 +48,7 @@ export const aggregates: readonly AggregateSpec[] = [
   },
 ];
 
-/** What an answer without a limit has at most. */
+/** The size of a page without a limit. */
 const ALL = 2_147_483_646;
 
 interface Window {

@@ -63,7 +63,7 @@ const queryOf = (pairs: readonly Pair[]): string =>
 /** A column of that name is filtered with an operator, which ends in a point or parenthesis. */
 const isCursor = ([name, value]: Pair): boolean => name === "cursor" && !/[.(]/.test(value);
 
-/** What is asked for, if it is a page. */
+/** The request for a page. */
 interface Page {
   readonly pairs: readonly Pair[];
   readonly order: string;
@@ -170,13 +170,13 @@ const wantsCount = ({ request }: Exchange): boolean =>
     .split(",")
     .some(isCount);
 
-/** Rows of the body, and what is told of them. */
+/** The rows of the body, and what the database says of them. */
 interface Rows {
   readonly texts: readonly string[];
   /** The member of the rows that has the value, for each term of the order; null: it is a key. */
   readonly members: readonly (string | null)[];
   readonly cap: number | null;
-  /** Of the first row, the last but one and the last: values that they do not show. */
+  /** Values of the order that rows do not show: those of the first, the one before the last, and the last. */
   readonly keys: readonly Place[];
 }
 
@@ -190,7 +190,7 @@ const readRows = (body: string): Rows => {
 const textOf = (value: Json | undefined): string | null =>
   value === undefined || value === null ? null : typeof value === "string" ? value : writeJson(value);
 
-/** What the row has for each term of the order. */
+/** The values of the row for the terms of the order. */
 const valuesAt = ({ texts, members, keys }: Rows, at: number): Place => {
   const shown = new Map(Object.entries(parseJson(texts[at] ?? "{}") as Readonly<Record<string, Json>>)); // a row
   const hidden = [...(keys[at === 0 ? 0 : at === texts.length - 1 ? 2 : 1] ?? [])];
@@ -265,7 +265,7 @@ const answerPage = (
   return { answer: shown, rows: kept.length };
 };
 
-/** The rows, then what is told of them, then the keys at both ends. */
+/** The rows, then what the database says of them, then the keys at both ends. */
 const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   if (page === undefined) throw new TypeError("a page of what is not read");
   const { read, rowOf } = page;
@@ -285,7 +285,7 @@ export const cursorPages = definePlugin({
   name: "cursor-pages",
   requires: ["rest"],
   apply: (hooks, { registry }) => {
-    // what the handler below asks for in the place of JSON: a name that nobody else knows
+    // the handler below asks for this media type in the place of JSON; no client can know its name
     const own = `application/vnd.relapi.${randomUUID()}`;
     const types = new Map([...MEDIA.keys()].map((media) => [`${own}.${media}`, media]));
     hooks.use<ChooseMedia>("chooseMedia").tap("cursor-pages", ({ name }) => {

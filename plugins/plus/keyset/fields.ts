@@ -35,7 +35,8 @@ export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext): 
   return Object.fromEntries(found);
 };
 
-/** That of a field of rows; undefined: it is no list of rows of a table with a key. @rule P-RLY-2 P-CUR-7 */
+/** The connection beside a field of rows; undefined if the field is not a list of rows of a table with a key.
+ *  @rule P-RLY-2 P-CUR-7 */
 export const rowConnection = (
   name: string,
   field: GqlField,

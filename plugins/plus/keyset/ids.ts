@@ -88,7 +88,8 @@ export const mayBe = (text: string, type: PgType | undefined): boolean => {
   return SHAPES[type.name]?.test(text) ?? type.labels?.includes(text) ?? true;
 };
 
-/** What a row has for each term of the order called `form`; undefined: it is no cursor of that order. @rule P-RLY-4 */
+/** The values of a row for the terms of the order called `form`; undefined if the cursor is not of that order.
+ *  @rule P-RLY-4 */
 export const readCursor = (text: string, form: string, terms: number): Place | undefined => {
   const [given, ...values] = readList(text);
   return given === form && values.length === terms && isPlace(values) ? values : undefined;
@@ -99,11 +100,11 @@ const base64 = (json: Sql): Sql =>
 
 const array = (values: readonly Sql[]): Sql => sql`pg_catalog.json_build_array(${join(values)})`;
 
-/** Of the first value and its operands: the schema and the name of the table, the other values of the key. */
+/** A global id of the first value of the key. Its operands are the schema and name of the table, and the other values. */
 export const ID = "relay-id";
-/** Of the first value and its operands: the order's name, the other values. */
+/** A cursor of the first value of the order. Its operands are the order's name and the other values. */
 export const CURSOR = "relay-cursor";
-/** The operand alone: a number that stands in an aggregate. */
+/** Its operand: a number as the argument of an aggregate. */
 export const SIZE = "relay-size";
 
 export const idFunction: PlanFunction = {

@@ -1,8 +1,8 @@
-/** Keysets: an order that tells all rows apart, and what a row has for its terms, as clients hold it. A page begins behind
- *  one (the condition `beyond` of plans). */
+/** Keysets: an order that distinguishes all rows, and the values of one row for its terms, behind which a page begins. The
+ *  condition for that is `beyond` in plans. */
 import type { Json, OrderBy, Relation } from "../../../core/index.ts";
 
-/** What a row has for each term of the order, as text. */
+/** The values of a row for the terms of an order, as text. */
 export type Place = readonly (string | null)[];
 
 export const isColumn = ({ by }: OrderBy, name: string): boolean =>
@@ -23,7 +23,7 @@ export const reversed = ({ by, direction, nulls }: OrderBy): OrderBy => ({
   ...(nulls !== undefined && { nulls: nulls === "first" ? "last" : "first" }),
 });
 
-/** Cursors and global ids are lists of JSON in base64, of either alphabet. Of anything else the list is empty. */
+/** Cursors and global ids are lists of JSON in base64, of either alphabet. The list is empty for any other text. */
 export const readList = (text: string, parse: (json: string) => Json = JSON.parse): readonly Json[] => {
   if (!/^[\w+/-]*={0,2}$/.test(text)) return [];
   try {

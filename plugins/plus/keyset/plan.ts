@@ -52,7 +52,7 @@ const NAME_BYTES = 63;
 /** A permission hides both, the value that is shown and the one that rows are ordered by, in the same rows. */
 const unmasked = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
 
-/** The member of a row's JSON that has the value, as text that filters read; undefined: there is none. */
+/** The member of a row's JSON that has the value, as text that filters read; undefined if the row does not show it. */
 export const memberOf = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
   const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
   const by = unmasked(term);

@@ -13,7 +13,7 @@ type ParseJson = (text: string) => Json;
 const sortedFields = (fields: readonly (readonly [string, GqlField])[]): GqlFields =>
   Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
-/** What a variant adds itself tells whose it is. */
+/** The fields that a variant adds name the plugin that they are from. */
 const owned = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
   Object.entries(fields).map(([name, { config, toPlan }]) => [
     name,

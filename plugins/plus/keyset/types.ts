@@ -93,7 +93,7 @@ const buildConnection = (build: GqlBuild, table: GqlTable): GraphQLObjectType | 
   });
 };
 
-/** Those of a list but for its window. */
+/** The arguments of a list except its window, which that of the connection replaces. */
 export const connectionArguments = ({ config }: GqlField): GraphQLFieldConfigArgumentMap => {
   const { args = {} } = config as { readonly args?: GraphQLFieldConfigArgumentMap }; // a list is an output field
   const kept = Object.entries(args).filter(([, { extensions }]) =>

@@ -14,7 +14,7 @@ import { isCallable, takesRaw } from "../plan/overload.ts";
 export interface Description {
   readonly model: Model;
   readonly schema: string;
-  /** Of the caller; undefined: privileges do not matter. */
+  /** The rights of the caller; undefined if privileges do not matter. */
   readonly visibility: Visibility | undefined;
   readonly hasSecurity: boolean;
   readonly version: string;
@@ -87,7 +87,7 @@ const describedRoutines = ({ model, schema, visibility, leavesOut }: Description
     )
     .sort(byName);
 
-/** The path with the operations that plugins serve; no path if there are none. */
+/** The path with the operations that plugins serve; undefined if they serve none of them. */
 const pathOf = (
   path: string,
   operations: Part,

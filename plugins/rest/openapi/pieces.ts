@@ -5,7 +5,7 @@
 export class Members {
   readonly of: Iterable<readonly [name: string, value: unknown] | undefined>;
 
-  /** `undefined` stands for no member: a place to interrupt. */
+  /** An `undefined` in place of a member lets other work interrupt the writing. */
   constructor(of: Members["of"]) {
     this.of = of;
   }

@@ -50,7 +50,7 @@ export const columnSchema = (model: Model, column: Column): TypeSchema => {
 /** A cast to json shows its values, which may be of any kind. @rule R-REP-2 */
 const isRepresented = (model: Model, oid: number): boolean => model.representations.get(oid)?.toJson !== undefined;
 
-/** Of a value without a column. */
+/** The schema of a value without a column. */
 export const typeOf = (model: Model, oid: number): TypeSchema => {
   if (isRepresented(model, oid)) return {};
   const type = shownType(model, oid);

@@ -16,7 +16,7 @@ import { columnSchema, parameterSchema, queryType, typeOf, type TypeSchema } fro
 
 export interface Version3 {
   readonly description: Description;
-  /** Of the server, as a URL or a path. */
+  /** The address of the server, as a URL or a path. */
   readonly server: string;
   /** REST names of the operators. */
   readonly operators: readonly string[];
