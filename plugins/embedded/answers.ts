@@ -16,8 +16,7 @@ export interface GroupAnswer {
 }
 
 /** Fixes the response to one group in place: one ReadyForQuery for a synced group and none for a flushed one. Some
- *  releases of PGlite send one at an error and another at the Sync, and a refused copy adds another Sync; a client
- *  would count them as two responses. `bytes`: the response is between `start` and `end`. */
+ *  releases of PGlite send one at an error and another at the Sync; a client would count them as two responses. `bytes`: the response is between `start` and `end`. */
 export function readAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
   const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   const notifications: Uint8Array[] = [];

@@ -1,5 +1,6 @@
 /** Rewrites clients' protocol messages so that many clients can share one backend. */
 import { createHash } from "node:crypto";
+import { serialize } from "pg-protocol";
 
 /** Messages that go to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a Flush.
  *  `end`: offset behind the last byte. */
@@ -21,6 +22,7 @@ const type = {
   copyDone: 0x63,
   copyFail: 0x66,
   describe: 0x44,
+  execute: 0x45,
   flush: 0x48,
   functionCall: 0x46,
   parse: 0x50,
@@ -29,29 +31,13 @@ const type = {
   terminate: 0x58,
 } as const;
 
-const errorResponse = 0x45;
 const statementKind = 0x53; // "S" in Describe and Close; "P" names a portal
 const longestNameBytes = 63;
 const longestMessageBytes = 0x3fffffff; // what PostgreSQL itself accepts
 
-const syncMessage = Uint8Array.of(type.sync, 0, 0, 0, 4);
-
-/** `COPY ... FROM STDIN` would make the backend read from a socket that it has not: this ends the copy, and is ignored
- *  where no copy runs. */
-const refuseCopy = [encodeMessage(type.copyFail, "the embedded database takes no COPY FROM STDIN"), syncMessage];
-
-/** Example: `copy artist (name) from stdin`. The keyword is enough; a false match does no harm. */
-const mayCopyFromStdin = /\bstdin\b/i;
-
-/** A message with a single text as its body. */
-function encodeMessage(messageType: number, text: string): Uint8Array {
-  const body = Buffer.from(text, "utf8");
-  const message = new Uint8Array(body.length + 6);
-  message[0] = messageType;
-  new DataView(message.buffer).setInt32(1, body.length + 5);
-  message.set(body, 5);
-  return message;
-}
+/** Sent after each statement. `COPY ... FROM STDIN` would make the backend read from a socket that it has not: this ends
+ *  the copy. PostgreSQL ignores the message where no copy runs. */
+const refuseCopy = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
 
 /** A client's messages, with its statement names made unique. */
 export interface MessageReader {
@@ -77,7 +63,6 @@ export function createMessageReader(prefix: string): MessageReader {
   let parts: Uint8Array[] = [];
   let groups: { parts: Uint8Array[]; isSynced: boolean }[] = [];
   let isTerminated = false;
-  let mayCopy = false;
 
   const ownName = (name: Uint8Array): Uint8Array => {
     const own = Buffer.concat([Buffer.from(prefix), name]);
@@ -90,7 +75,7 @@ export function createMessageReader(prefix: string): MessageReader {
     const end = message.indexOf(0, start);
     if (end <= start) return message; // the unnamed statement lives within one group
     const name = ownName(message.subarray(start, end));
-    const key = Buffer.from(name).toString("latin1");
+    const key = Buffer.from(name).toString("utf8");
     if (message[0] === type.close) statements.delete(key);
     else statements.add(key);
     const copy = new Uint8Array(message.length + name.length - (end - start));
@@ -102,8 +87,6 @@ export function createMessageReader(prefix: string): MessageReader {
   };
 
   const endGroup = (isSynced: boolean): void => {
-    if (mayCopy) parts.push(...refuseCopy);
-    mayCopy = false;
     groups.push({ parts, isSynced });
     parts = [];
   };
@@ -117,14 +100,9 @@ export function createMessageReader(prefix: string): MessageReader {
       case type.copyDone:
       case type.copyFail:
         return; // the copy was refused already
-      case type.parse: {
-        const text = message.indexOf(0, 5) + 1;
-        mayCopy ||= mayCopyFromStdin.test(
-          Buffer.from(message.buffer, message.byteOffset + text, message.length - text).toString("latin1"),
-        );
+      case type.parse:
         parts.push(renamed(message, 5));
         return;
-      }
       case type.bind:
         parts.push(renamed(message, message.indexOf(0, 5) + 1)); // the portal's name comes first
         return;
@@ -132,11 +110,11 @@ export function createMessageReader(prefix: string): MessageReader {
       case type.close:
         parts.push(message[5] === statementKind ? renamed(message, 6) : message);
         return;
+      case type.execute:
+        parts.push(message, refuseCopy);
+        return;
       case type.query:
-        mayCopy ||= mayCopyFromStdin.test(
-          Buffer.from(message.buffer, message.byteOffset, message.length).toString("latin1"),
-        );
-        parts.push(message);
+        parts.push(message, refuseCopy);
         endGroup(true);
         return;
       case type.sync:
@@ -183,15 +161,16 @@ export function createMessageReader(prefix: string): MessageReader {
   };
 
   const farewell = (inTransaction: boolean): Batch => {
-    const closes = [...statements].map((name) => encodeClose(Buffer.from(name, "latin1")));
+    const closes = [...statements].map((name) => serialize.close({ type: "S", name }));
     statements.clear();
     // The Sync ends what the client left open between messages. Temporary tables and session settings stay: they are
     // everybody's.
+    const synced = (...parts: Uint8Array[]) => ({ parts, isSynced: true });
     return buildBatch([
-      { parts: [syncMessage], isSynced: true },
-      ...(inTransaction ? [{ parts: [encodeMessage(type.query, "rollback")], isSynced: true }] : []),
-      { parts: [encodeMessage(type.query, "set session authorization postgres; reset role")], isSynced: true },
-      { parts: [...closes, syncMessage], isSynced: true },
+      synced(serialize.sync()),
+      ...(inTransaction ? [synced(serialize.query("rollback"))] : []),
+      synced(serialize.query("set session authorization postgres; reset role")),
+      synced(...closes, serialize.sync()),
     ]);
   };
 
@@ -210,36 +189,26 @@ export function createMessageReader(prefix: string): MessageReader {
 
 /** An ErrorResponse, as PostgreSQL sends one. */
 export function encodeError(code: string, message: string): Uint8Array {
-  return encodeMessage(errorResponse, `SERROR\0VERROR\0C${code}\0M${message}\0`);
-}
-
-function encodeClose(name: Uint8Array): Uint8Array {
-  const message = new Uint8Array(name.length + 7);
-  message[0] = type.close;
-  new DataView(message.buffer).setInt32(1, name.length + 6);
-  message[5] = statementKind;
-  message.set(name, 6);
-  return message;
+  const fields = Buffer.from(`SERROR\0VERROR\0C${code}\0M${message}\0\0`);
+  const head = Buffer.from("E\0\0\0\0");
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
 }
 
 function buildBatch(groups: readonly { readonly parts: readonly Uint8Array[]; readonly isSynced: boolean }[]): Batch {
-  let totalBytes = 0;
-  for (const group of groups) for (const part of group.parts) totalBytes += part.length;
-  const bytes = new Uint8Array(totalBytes);
   let end = 0;
   const ends = groups.map(({ parts, isSynced }) => {
-    for (const part of parts) {
-      bytes.set(part, end);
-      end += part.length;
-    }
+    for (const { length } of parts) end += length;
     return { end, isSynced };
   });
+  // a Buffer that others share cannot be transferred
+  const bytes = new Uint8Array(Buffer.concat(groups.flatMap(({ parts }) => parts)));
   return { bytes, groups: ends };
 }
 
 /** A batch of one simple query. */
 export function buildQuery(text: string): Batch {
-  return buildBatch([{ parts: [encodeMessage(type.query, text)], isSynced: true }]);
+  return buildBatch([{ parts: [serialize.query(text)], isSynced: true }]);
 }
 
 /** A client's first message: protocol 3 startup, a request for encryption, or a cancel request. `undefined`:
@@ -260,12 +229,4 @@ export function readOpening(
 }
 
 /** The startup packet that the thread sends once; every client gets the response to it. */
-export const startupPacket = ((): Uint8Array => {
-  const body = Buffer.from("user\0postgres\0database\0postgres\0client_encoding\0UTF8\0\0");
-  const packet = new Uint8Array(8 + body.length);
-  const view = new DataView(packet.buffer);
-  view.setInt32(0, packet.length);
-  view.setInt32(4, 3 << 16);
-  packet.set(body, 8);
-  return packet;
-})();
+export const startupPacket: Uint8Array = serialize.startup({ user: "postgres", database: "postgres" });

@@ -160,6 +160,9 @@ describe("embedded: protocol", () => {
     await client.query("create temporary table copied (a int)");
     expect(await codeOf(client.query("copy copied from stdin"))).toBe("57014");
     expect(await codeOf(client.query({ text: "copy copied from stdin", values: [] }))).toBe("57014");
+    // the second time it is executed without being parsed
+    for (const name of ["copy", "copy"])
+      expect(await codeOf(client.query({ name, text: "copy copied from stdin" }))).toBe("57014");
     expect((await client.query("select 'stdin' as word")).rows).toEqual([{ word: "stdin" }]);
     expect((await client.query("select $1 as word /* stdin */", ["x"])).rows).toEqual([{ word: "x" }]);
     expect((await client.query("select count(*)::int as n from copied")).rows).toEqual([{ n: 0 }]);
