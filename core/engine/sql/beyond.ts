@@ -1,9 +1,9 @@
 /** Rows behind a place in an order. */
 import type { PgType } from "../model/model.ts";
 import type { Predicate, ValueRef } from "../plan/plan.ts";
-import { compileExpression, hasPath, isNeverNull, type Compiled } from "./expression.ts";
+import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
-import type { Compiler, Scope } from "./scope.ts";
+import type { Compiled, Compiler, Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
 /** What conditions are made of here. */

@@ -19,19 +19,9 @@ import { ident, join, sql, type Sql } from "./fragment.ts";
 import { refuseColumn } from "./names.ts";
 import { routineArguments } from "./call.ts";
 import { relatedRows, type RelatedRows } from "./related.ts";
-import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiled, type Compiler, type Scope } from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
 import { memoize } from "../../kernel/memoize.ts";
-
-export interface Compiled {
-  readonly sql: Sql;
-  /** The type below all domains; undefined if the model does not know it. */
-  readonly type: PgType | undefined;
-  /** The plain column it is. */
-  readonly declared: Column | undefined;
-  /** oid of the type whose representations count for it. @rule R-REP-2 */
-  readonly represented?: number;
-}
 
 const typesByName = memoize(({ types }: Model): ReadonlyMap<string, PgType> => {
   const named = new Map<string, PgType>();
@@ -174,6 +164,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       };
     }
     case "related": {
+      if (scope.groupedBy !== undefined) return scope.groupedBy(expression);
       const target = relatedRows(compiler, scope, expression.relationship);
       const inner = compileExpression(compiler, expression.value, target.scope);
       const value = sql`(select ${inner.sql} from ${target.from} where ${whereOf(compiler, target, expression.where)} limit 1)`;

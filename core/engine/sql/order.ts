@@ -2,13 +2,11 @@
 import { relationOf } from "../model/model.ts";
 import type { Expression, OrderBy } from "../plan/plan.ts";
 import { mayJoin, newLevel } from "./exists.ts";
-import { compileExpression, hasPath, isNeverNull, type Compiled } from "./expression.ts";
+import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
 import { empty, sql, type Sql } from "./fragment.ts";
 import { apart } from "./predicate.ts";
 import { findRelationship, relatedRows } from "./related.ts";
-import type { Compiler, Scope } from "./scope.ts";
-
-type Related = Extract<Expression, { readonly kind: "related" }>;
+import type { Compiled, Compiler, RelatedValue, Scope } from "./scope.ts";
 
 /** Related rows that the orders of a level have joined. */
 export interface JoinedRows {
@@ -39,9 +37,12 @@ export const compileOrder = (
 
 /** A value of the one related row is joined, so that PostgreSQL may look the rows up, hash them or merge them.
  *  @rule X-PLN-7 */
-const compileJoined = (compiler: Compiler, by: Expression, scope: Scope, joined: JoinedRows): Compiled => {
+export const compileJoined = (compiler: Compiler, by: Expression, scope: Scope, joined: JoinedRows): Compiled => {
   const target =
-    by.kind === "related" && isNullOfNull(by.value) && isOneRow(compiler, scope, by.relationship)
+    scope.groupedBy === undefined &&
+    by.kind === "related" &&
+    isNullOfNull(by.value) &&
+    isOneRow(compiler, scope, by.relationship)
       ? joinRow(compiler, by, scope, joined)
       : undefined;
   if (by.kind !== "related" || target === undefined) return compileExpression(compiler, by, scope);
@@ -49,7 +50,12 @@ const compileJoined = (compiler: Compiler, by: Expression, scope: Scope, joined:
 };
 
 /** Undefined: the level has enough joins. */
-const joinRow = (compiler: Compiler, by: Related, scope: Scope, { joins, known }: JoinedRows): Scope | undefined => {
+const joinRow = (
+  compiler: Compiler,
+  by: RelatedValue,
+  scope: Scope,
+  { joins, known }: JoinedRows,
+): Scope | undefined => {
   const key = JSON.stringify([scope.row, by.relationship, by.where]);
   const before = known.get(key);
   if (before !== undefined) return before;

@@ -4,11 +4,11 @@ import type { Comparison, Operand, Predicate, ValueRef } from "../plan/plan.ts";
 import { routineArguments } from "./call.ts";
 import { compileBeyond } from "./beyond.ts";
 import { existsOf } from "./exists.ts";
-import { compileExpression, hasPath, type Compiled } from "./expression.ts";
+import { compileExpression, hasPath } from "./expression.ts";
 import { empty, ident, join, sql, type Sql } from "./fragment.ts";
 import { hstoreOf, hstoreOfText } from "./hstore.ts";
 import { relatedRows } from "./related.ts";
-import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Scope } from "./scope.ts";
+import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiled, type Compiler, type Scope } from "./scope.ts";
 import { hasKey } from "./keys.ts";
 import { compileJson, compileValue, isAmongRows } from "./value.ts";
 

@@ -8,12 +8,21 @@ import { newLevel } from "./exists.ts";
 import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { openLevel, type ReadOptions } from "./level.ts";
-import { compileOrder } from "./order.ts";
+import { compileJoined, compileOrder, type JoinedRows } from "./order.ts";
 import { isFlat, ordersByEmbed, pageOf, testsEmbed } from "./page.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
 import { buildObject, joinObject, NAMELESS } from "./json.ts";
-import { noEmbeds, badPlan, qualified, type Compiler, type EmbeddedRead, type Scope } from "./scope.ts";
+import {
+  noEmbeds,
+  badPlan,
+  qualified,
+  type Compiled,
+  type Compiler,
+  type EmbeddedRead,
+  type RelatedValue,
+  type Scope,
+} from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
 
 interface Item {
@@ -86,6 +95,9 @@ export const compileRows = (
   const embeds = new Map<string, EmbeddedRead>();
   const scope: Scope = { ...level.scope, shown: read.row, root: place.root, embeds, level: place.level ?? newLevel() };
   const joins: Sql[] = [];
+  const joined: JoinedRows = { joins, known: new Map() };
+  const relatedKeys = new Map<string, Compiled>();
+  const valueScope: Scope = grouped ? { ...scope, groupedBy: relatedKey } : scope;
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
   // an object with an empty key is put together by names
@@ -100,8 +112,7 @@ export const compileRows = (
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
   const distinctValues = new Map<string, Sql>();
   const distinct = (read.distinctOn ?? []).map(distinctValue);
-  const joined = { joins, known: new Map() };
-  const sorted = scope.routine === undefined ? scope : { ...scope, shown: undefined }; // after the call
+  const sorted = scope.routine === undefined ? valueScope : { ...valueScope, shown: undefined }; // after the call
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
     .map((term) =>
@@ -121,9 +132,11 @@ export const compileRows = (
       );
   const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
   // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
-  const groups = grouped ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.group ?? integer(i + 1)])) : [];
+  const groups = grouped
+    ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.group ?? integer(i + 1)]))
+    : [];
   if (grouped)
-    for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, scope).sql);
+    for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, valueScope).sql);
   const having = grouped && read.having !== undefined ? compilePredicate(compiler, read.having, scope) : undefined;
   return {
     sql: join(
@@ -147,11 +160,26 @@ export const compileRows = (
   function distinctValue(expression: Expression): Sql {
     const compiled = compileExpression(compiler, expression, scope).sql;
     if (expression.kind === "column" && expression.path === undefined) return compiled;
-    const row = compiler.alias("_d");
-    joins.push(sql`cross join lateral (select ${compiled} as "v") as ${ident(row)}`);
-    const named = ident(row, "v");
+    const named = nameValue(compiled);
     distinctValues.set(JSON.stringify(expression), named);
     return named;
+  }
+
+  /** Under a name: PostgreSQL does not recognise a repeated subquery. @rule P-GRP-7 */
+  function relatedKey(related: RelatedValue): Compiled {
+    const key = JSON.stringify(related);
+    let known = relatedKeys.get(key);
+    if (known === undefined) {
+      const compiled = compileJoined(compiler, related, scope, joined);
+      relatedKeys.set(key, (known = { ...compiled, sql: nameValue(compiled.sql) }));
+    }
+    return known;
+  }
+
+  function nameValue(value: Sql): Sql {
+    const row = compiler.alias("_d");
+    joins.push(sql`cross join lateral (select ${value} as "v") as ${ident(row)}`);
+    return ident(row, "v");
   }
 
   /** By position: an expression with parameters is another one in ORDER BY. @rule R-AGG-5 */
@@ -175,10 +203,10 @@ export const compileRows = (
         return;
       }
       case "value": {
-        const value = shown(compiler, output.value, scope);
+        const value = shown(compiler, output.value, valueScope);
         // json, which a representation is, has no equality
         const stored =
-          grouped && output.value.kind !== "cast" ? compileExpression(compiler, output.value, scope) : undefined;
+          grouped && output.value.kind !== "cast" ? compileExpression(compiler, output.value, valueScope) : undefined;
         const isShown = stored !== undefined && asShown(compiler, stored.sql, stored.represented) !== stored.sql;
         items.push({ as: output.as, sql: value, group: isShown ? stored.sql : undefined, isAggregate: false });
         return;

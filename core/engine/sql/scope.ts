@@ -1,8 +1,16 @@
 /** What every part of the compiler shares: the model, the taps, fresh aliases, and the row an expression stands on. */
 import type { CoreHooks } from "../../hooks.ts";
-import { relationOf, type Model, type QualifiedName, type Relation, type Routine } from "../model/model.ts";
+import {
+  relationOf,
+  type Column,
+  type Model,
+  type PgType,
+  type QualifiedName,
+  type Relation,
+  type Routine,
+} from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
-import type { Embed, Predicate, Read } from "../plan/plan.ts";
+import type { Embed, Expression, Predicate, Read } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import type { PlannerLevel } from "./exists.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
@@ -28,6 +36,19 @@ export interface Compiler {
    *  pair is reached through here, so that the files import each other in one direction only. */
   compilePredicate(predicate: Predicate, scope: Scope): Sql;
   compileEmbed(embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed;
+}
+
+export type RelatedValue = Extract<Expression, { readonly kind: "related" }>;
+
+/** A value of a row. */
+export interface Compiled {
+  readonly sql: Sql;
+  /** The type below all domains; undefined if the model does not know it. */
+  readonly type: PgType | undefined;
+  /** The plain column it is. */
+  readonly declared: Column | undefined;
+  /** oid of the type whose representations count for it. @rule R-REP-2 */
+  readonly represented?: number;
 }
 
 /** The row at hand. */
@@ -56,6 +77,8 @@ export interface Scope {
   readonly root: Scope | undefined;
   /** Reads embedded at this level, by embed id: for null tests and related orders. */
   readonly embeds: ReadonlyMap<string, EmbeddedRead>;
+  /** The rows are grouped: a value of a related row has one name in all that the level says of its groups. */
+  readonly groupedBy?: (related: RelatedValue) => Compiled;
 }
 
 export interface EmbeddedRead {

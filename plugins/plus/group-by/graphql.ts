@@ -1,5 +1,5 @@
 /** `{ album_group_by(by: [artist_id], having: { count: { _gt: 1 } }, order_by: { sum: { sold: desc } }) { artist_id aggregate { count } } }` */
-import { getNamedType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from "graphql";
+import { GraphQLList, type GraphQLInputType } from "graphql";
 import {
   definePlugin,
   literal,
@@ -20,34 +20,27 @@ import type {
   GqlTable,
   GqlValueType,
 } from "../../graphql/api.ts";
+import {
+  chosenKeys,
+  KEY,
+  KEY_ORDER,
+  keyArguments,
+  keyFields,
+  keyInputFields,
+  keyOrderFields,
+  keysOf,
+  namesOf,
+  required,
+  wayOf,
+  type ChosenKey,
+} from "./keys.ts";
 
 /** Which of the plugin's types it is: `fn` of the type, with the function behind it. */
 const GROUP = "group";
 const HAVING = "group-having";
 const ORDER = "group-order";
 
-const required = <Type extends GraphQLInputType>(type: Type) => new GraphQLNonNull(type);
 const partOf = (part: GqlPart) => ({ extensions: { relapi: part } });
-
-interface Key {
-  readonly name: string;
-  readonly column: string;
-  readonly value: GqlValueType;
-  readonly part: GqlPart;
-}
-
-/** Columns that the role reads in every row. */
-const keysOf = (build: GqlBuild, table: GqlTable): readonly Key[] => {
-  const { columns, masked } = build.rights(table).select ?? {};
-  return table.columns.flatMap((each): readonly Key[] => {
-    const { name, column } = each;
-    const value =
-      columns?.has(column.name) === true && masked?.has(column.name) !== true ? build.columnValue(each) : undefined;
-    return value === undefined
-      ? []
-      : [{ name, column: column.name, value, part: { kind: "column", column, relation: table.relation, value } }];
-  });
-};
 
 const aggregated = (fn: string, of: readonly Expression[], value: GqlValueType): GqlPart => ({
   kind: "expression",
@@ -118,9 +111,7 @@ const termFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
   const leaf = role === HAVING ? compared : () => direction;
   if (over !== undefined) return columnTerms(context, table, over, leaf);
   const fields = terms(context, table, role, leaf);
-  if (role === ORDER)
-    for (const { name, part } of keysOf(build, table))
-      if (direction !== undefined) fields[name] ??= { config: { type: direction }, toPlan: part };
+  if (role === ORDER) return { ...keyOrderFields(context, table), ...fields };
   const self = role === HAVING ? termsOf(build, table, HAVING) : undefined;
   if (self === undefined) return fields;
   return {
@@ -131,39 +122,46 @@ const termFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
   };
 };
 
-const groupFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
-  const fields: Record<string, GqlField> = {};
-  for (const { name, value, part } of keysOf(build, table))
-    fields[name] = { config: { type: build.valueOutput(value) }, toPlan: part };
+const groupFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
+  const { build } = context;
   const type = build.aggregateFields(table);
-  if (type !== undefined)
-    fields[build.fieldName("aggregate")] = {
-      config: { type },
-      toPlan: { kind: "custom", output: ({ as }, { aggregates }) => ({ kind: "object", as, of: aggregates() }) },
-    };
-  return fields;
+  return {
+    ...keyFields(context, table),
+    ...(type && {
+      [build.fieldName("aggregate")]: {
+        config: { type },
+        toPlan: { kind: "custom", output: ({ as }, { aggregates }) => ({ kind: "object", as, of: aggregates() }) },
+      },
+    }),
+  };
 };
 
-/** The column that is shown: as it is, or as text. */
-const columnIn = (value: Expression): string | undefined => {
-  if (value.kind === "cast" || value.kind === "apply") return columnIn(value.of);
-  return value.kind === "column" ? value.name : undefined;
-};
+/** Columns that are shown, beside aggregates or in objects of related rows. */
+const shownIn = (outputs: readonly Output[]): readonly Expression[] =>
+  outputs.flatMap((output) =>
+    output.kind === "value" ? [output.value] : output.kind === "object" ? shownIn(output.of) : [],
+  );
 
-/** @throws RelApiError `validation-failed` @rule P-GRP-2 */
-const checkKeys = (by: readonly string[], read: Read, path: string): void => {
+const idOf = (way: readonly string[]): string => JSON.stringify(way);
+
+/** @throws RelApiError `validation-failed` @rule P-GRP-2 P-GRP-7 */
+const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[], read: Read, path: string): void => {
   const refuse = (message: string, place: string): RelApiError =>
     new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${place}` });
-  if (by.length === 0) throw refuse('"by" names no column', "args.by");
-  const shown = read.output.flatMap((output: Output) => (output.kind === "value" ? [columnIn(output.value)] : []));
-  const ordered = (read.orderBy ?? []).flatMap((term) => (term.by.kind === "column" ? [term.by.name] : []));
-  const isOther = (name: string | undefined): boolean => name === undefined || !by.includes(name);
-  const refuseOther = (name: string | undefined, place: string): void => {
-    if (name !== undefined) throw refuse(`the column "${name}" is not among those of "by"`, place);
+  if (keys.length === 0) throw refuse('"by" names no column', "args.by");
+  const by = new Set(keys.map(({ expression }) => idOf(wayOf(expression) ?? [])));
+  const refuseOthers = (values: readonly Expression[], placeOf: (names: readonly string[]) => string): void => {
+    const other = values.map(wayOf).find((way) => way !== undefined && !by.has(idOf(way)));
+    if (other === undefined) return;
+    const names = namesOf(build, table, other);
+    const argument = names.length === 1 ? "by" : build.fieldName("by_related");
+    throw refuse(`the column "${names.join(".")}" is not among those of "${argument}"`, placeOf(names));
   };
-  const selected = shown.find(isOther);
-  refuseOther(selected, `selectionSet.${selected}`);
-  refuseOther(ordered.find(isOther), "args.order_by");
+  refuseOthers(shownIn(read.output), (names) => names.map((name) => `selectionSet.${name}`).join("."));
+  refuseOthers(
+    (read.orderBy ?? []).map((term) => term.by),
+    () => "args.order_by",
+  );
 };
 
 // --- periods ---------------------------------------------------------------------------------------------------------
@@ -186,21 +184,27 @@ const periods = (build: GqlBuild): GraphQLInputType | undefined =>
       })),
   });
 
-/** The read, with times of `by` in place of the periods that they belong to. @rule P-GRP-6 */
-const byPeriod = (read: Read, keys: readonly Key[], period: string): Read => {
+/** The read, with the times of the keys in place of the periods that they belong to. @rule P-GRP-6 */
+const byPeriod = (read: Read, keys: readonly ChosenKey[], period: string): Read => {
   const timeTypes = new Map(
-    keys.flatMap(({ column, value: { type } }) => (TIMES.has(type.name) ? [[column, type.name] as const] : [])),
+    keys.flatMap(({ expression, value: { type } }) =>
+      TIMES.has(type.name) ? [[JSON.stringify(expression), type.name] as const] : [],
+    ),
   );
   const begun = (value: Expression): Expression => {
     if (value.kind === "cast" || value.kind === "apply") return { ...value, of: begun(value.of) };
-    const type = value.kind === "column" && value.path === undefined ? timeTypes.get(value.name) : undefined;
+    const type = timeTypes.get(JSON.stringify(value));
     if (type === undefined) return value;
     const begin: Expression = { kind: "apply", function: periodFunction(period), of: value };
     return type === "date" ? { kind: "cast", of: begin, type } : begin;
   };
+  const begunIn = (output: Output): Output => {
+    if (output.kind === "value") return { ...output, value: begun(output.value) };
+    return output.kind === "object" ? { ...output, of: output.of.map(begunIn) } : output;
+  };
   return {
     ...read,
-    output: read.output.map((output) => (output.kind === "value" ? { ...output, value: begun(output.value) } : output)),
+    output: read.output.map(begunIn),
     groupBy: (read.groupBy ?? []).map(begun),
     ...(read.orderBy && { orderBy: read.orderBy.map((term) => ({ ...term, by: begun(term.by) })) }),
   };
@@ -219,7 +223,7 @@ const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
   const { relation } = table;
   if (build.rights(table).select?.mayAggregate !== true) return undefined;
   const lists = build.listArguments(table);
-  const columns = lists[build.fieldName("distinct_on")];
+  const by = keyArguments(build, table);
   const type = build.object({
     name: build.typeName(table.word, GROUP),
     scope: "record",
@@ -229,9 +233,10 @@ const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
   });
   const having = termsOf(build, table, HAVING);
   const order = termsOf(build, table, ORDER);
-  if (columns === undefined || type === undefined || having === undefined || order === undefined) return undefined;
+  if (by === undefined || type === undefined || having === undefined || order === undefined) return undefined;
   const { where, limit, offset } = lists;
-  const period = keysOf(build, table).some(({ value }) => TIMES.has(value.type.name)) ? periods(build) : undefined;
+  const hasTimes = keysOf(build, table).some(({ value }) => TIMES.has(value.type.name));
+  const period = hasTimes || build.fieldName("by_related") in by ? periods(build) : undefined;
   return {
     config: {
       type: required(new GraphQLList(required(type as never)) as never),
@@ -239,7 +244,7 @@ const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
         ...(where && { where }),
         ...(limit && { limit }),
         ...(offset && { offset }),
-        by: { type: required(new GraphQLList(required(getNamedType(columns.type) as GraphQLInputType))) },
+        ...by,
         ...(period && { [build.fieldName("period")]: { type: period } }),
         having: { type: having, ...partOf({ kind: "argument", name: "having" }) },
         [build.fieldName("order_by")]: {
@@ -250,9 +255,7 @@ const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
       description: `groups of rows of the table "${relation.name}", with what aggregates make of each`,
     },
     plan: (selection, { rows, list }) => {
-      const wanted = new Set(selection.arguments["by"] as readonly string[]); // as its type has it
-      const keys = keysOf(build, table).filter(({ name }) => wanted.has(name));
-      const by = keys.map(({ column }) => column);
+      const keys = chosenKeys(build, table, selection.arguments);
       const given = period && (selection.arguments[build.fieldName("period")] as string | null | undefined);
       const read: Read = {
         kind: "read",
@@ -260,9 +263,9 @@ const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
         shape: "rows",
         output: rows(),
         ...list(),
-        groupBy: by.map((name) => ({ kind: "column", name })),
+        groupBy: keys.map(({ expression }) => expression),
       };
-      checkKeys(by, read, selection.path);
+      checkKeys(build, table, keys, read, selection.path);
       const chosen = PERIODS.find((each) => build.enumValue(each) === given);
       return chosen === undefined ? read : byPeriod(read, keys, chosen);
     },
@@ -318,6 +321,9 @@ export const graphqlGroupBy = definePlugin({
       if (table === undefined) return fields;
       if (scope === "row") return { ...relatedFields(context, table), ...fields };
       if (scope === "record" && fn === GROUP) return { ...fields, ...groupFields(context, table) };
+      if (scope === "record" && fn === KEY) return { ...fields, ...keyFields(context, table) };
+      if (scope === "input") return { ...fields, ...keyInputFields(context, table) };
+      if (scope === "terms" && fn === KEY_ORDER) return { ...fields, ...keyOrderFields(context, table) };
       return scope === "terms" && fn?.startsWith(`${GROUP}-`) === true
         ? { ...fields, ...termFields(context, table) }
         : fields;

@@ -1,0 +1,218 @@
+/** `by: [live], by_related: { artist: { by: [name] } }`: the columns that groups are formed by, of the row itself and of
+ *  the rows that its object relationships lead to. */
+import { getNamedType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from "graphql";
+import type { Expression, Json, Output } from "../../../core/index.ts";
+import type {
+  GqlBuild,
+  GqlColumn,
+  GqlField,
+  GqlFieldContext,
+  GqlFields,
+  GqlPart,
+  GqlRelationshipField,
+  GqlTable,
+  GqlValueType,
+} from "../../graphql/api.ts";
+
+/** Which of the plugin's types it is: `fn` of the type. */
+export const KEY = "group-key";
+export const KEY_ORDER = "group-key-order";
+const KEYS = "group-keys";
+const RELATED = "group-related";
+
+export const required = <Type extends GraphQLInputType>(type: Type) => new GraphQLNonNull(type);
+
+export interface Key {
+  readonly name: string;
+  readonly column: string;
+  readonly value: GqlValueType;
+  readonly part: GqlPart;
+}
+
+const keyOf = (build: GqlBuild, table: GqlTable, each: GqlColumn): Key | undefined => {
+  const { name, column } = each;
+  const { columns, masked } = build.rights(table).select ?? {};
+  if (columns?.has(column.name) !== true || masked?.has(column.name) === true) return undefined;
+  const value = build.columnValue(each);
+  return (
+    value && { name, column: column.name, value, part: { kind: "column", column, relation: table.relation, value } }
+  );
+};
+
+/** Columns that the role reads in every row. */
+export const keysOf = (build: GqlBuild, table: GqlTable): readonly Key[] =>
+  table.columns.flatMap((each) => keyOf(build, table, each) ?? []);
+
+// --- related rows ----------------------------------------------------------------------------------------------------
+
+interface ToOne extends GqlRelationshipField {
+  readonly table: GqlTable;
+}
+
+/** Object relationships to rows of which the role reads some column. */
+const toOneOf = (build: GqlBuild, table: GqlTable): readonly ToOne[] =>
+  table.relationships.flatMap((each) => {
+    const related = each.relationship.isToOne ? build.table(each.target) : undefined;
+    const isReadable = related?.columns.some((column) => keyOf(build, related, column) !== undefined) === true;
+    return isReadable ? [{ ...each, table: related }] : [];
+  });
+
+/** The value, with its column that of the related row. */
+const ofRelated = (value: Expression, relationship: string): Expression =>
+  value.kind === "cast" || value.kind === "apply"
+    ? { ...value, of: ofRelated(value.of, relationship) }
+    : { kind: "related", relationship, value };
+
+const outputOfRelated = (output: Output, relationship: string): Output => {
+  if (output.kind === "value") return { ...output, value: ofRelated(output.value, relationship) };
+  return output.kind === "object"
+    ? { ...output, of: output.of.map((each) => outputOfRelated(each, relationship)) }
+    : output;
+};
+
+/** In groups, and in the related rows of them: the columns, and an object for each object relationship. */
+export const keyFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
+  const fields: Record<string, GqlField> = {};
+  for (const { name, relationship, table: related } of toOneOf(build, table)) {
+    const { relation } = related;
+    const type = build.object({
+      name: build.typeName(related.word, "group_key"),
+      scope: "record",
+      relation,
+      fn: KEY,
+      description: `what groups have in common of a row of the table "${relation.name}"`,
+    });
+    if (type !== undefined)
+      fields[name] = {
+        config: { type: new GraphQLNonNull(type), description: "An object relationship" },
+        toPlan: {
+          kind: "custom",
+          output: ({ as }, { rows }) => ({
+            kind: "object",
+            as,
+            of: rows().map((each) => outputOfRelated(each, relationship.id)),
+          }),
+        },
+      };
+  }
+  for (const { name, value, part } of keysOf(build, table))
+    fields[name] = { config: { type: build.valueOutput(value) }, toPlan: part };
+  return fields;
+};
+
+/** In orders of groups: the same. */
+export const keyOrderFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
+  const fields: Record<string, GqlField> = {};
+  const direction = build.orderDirection();
+  if (direction === undefined) return fields;
+  for (const { name, relationship, target, table: related } of toOneOf(build, table)) {
+    const type = build.inputObject({
+      name: build.typeName(related.word, "group_key_order"),
+      scope: "terms",
+      relation: related.relation,
+      fn: KEY_ORDER,
+    });
+    if (type !== undefined) fields[name] = { config: { type }, toPlan: { kind: "relationship", relationship, target } };
+  }
+  for (const { name, part } of keysOf(build, table)) fields[name] = { config: { type: direction }, toPlan: part };
+  return fields;
+};
+
+// --- arguments -------------------------------------------------------------------------------------------------------
+
+const BY = "by";
+const relatedName = (build: GqlBuild): string => build.fieldName("by_related");
+
+const columnsType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined => {
+  const columns = build.listArguments(table)[build.fieldName("distinct_on")];
+  return columns && new GraphQLList(required(getNamedType(columns.type) as GraphQLInputType)); // an enum
+};
+
+/** Undefined: no object relationship leads to a column. */
+const relatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined =>
+  toOneOf(build, table).length === 0
+    ? undefined
+    : build.inputObject({
+        name: build.typeName(table.word, "group_related"),
+        scope: "input",
+        relation: table.relation,
+        fn: RELATED,
+      });
+
+/** `by` and `by_related`; undefined: there is no column to group by. */
+export const keyArguments = (build: GqlBuild, table: GqlTable) => {
+  const columns = columnsType(build, table);
+  const related = relatedType(build, table);
+  if (columns === undefined) return undefined;
+  return {
+    [BY]: { type: related === undefined ? required(columns) : columns },
+    ...(related && { [relatedName(build)]: { type: related } }),
+  };
+};
+
+/** Of the inputs that `by_related` leads to. */
+export const keyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTable): GqlFields => {
+  const own = (type: GraphQLInputType, name: string): GqlField => ({
+    config: { type },
+    toPlan: { kind: "own", name },
+  });
+  if (fn === RELATED)
+    return Object.fromEntries(
+      toOneOf(build, table).flatMap(({ name, table: related }): readonly (readonly [string, GqlField])[] => {
+        const { relation, word } = related;
+        const type = build.inputObject({
+          name: build.typeName(word, "group_keys"),
+          scope: "input",
+          relation,
+          fn: KEYS,
+        });
+        return type === undefined ? [] : [[name, own(type, name)]];
+      }),
+    );
+  if (fn !== KEYS) return {};
+  const entries = Object.entries({ [BY]: columnsType(build, table), [relatedName(build)]: relatedType(build, table) });
+  return Object.fromEntries(entries.flatMap(([name, type]) => (type === undefined ? [] : [[name, own(type, name)]])));
+};
+
+/** A column that groups are formed by. */
+export interface ChosenKey extends Key {
+  readonly expression: Expression;
+}
+
+type Given = Readonly<Record<string, Json>>;
+
+/** What the arguments name, as their types have them. */
+export const chosenKeys = (build: GqlBuild, table: GqlTable, given: Given): readonly ChosenKey[] => {
+  const wanted = new Set((given[BY] ?? []) as readonly string[]);
+  const related = (given[relatedName(build)] ?? {}) as Readonly<Record<string, Given | null>>;
+  return [
+    ...keysOf(build, table).flatMap((key): readonly ChosenKey[] =>
+      wanted.has(key.name) ? [{ ...key, expression: { kind: "column", name: key.column } }] : [],
+    ),
+    ...toOneOf(build, table)
+      .filter(({ name }) => Object.hasOwn(related, name))
+      .flatMap(({ name, relationship, table: target }) =>
+        chosenKeys(build, target, related[name] ?? {}).map((key) => ({
+          ...key,
+          expression: ofRelated(key.expression, relationship.id),
+        })),
+      ),
+  ];
+};
+
+// --- where a column stands -------------------------------------------------------------------------------------------
+
+/** The relationships that lead to the column that is shown, as it is or as text, and its name. */
+export const wayOf = (value: Expression): readonly string[] | undefined => {
+  if (value.kind === "cast" || value.kind === "apply") return wayOf(value.of);
+  if (value.kind === "column") return [value.name];
+  const inner = value.kind === "related" ? wayOf(value.value) : undefined;
+  return value.kind === "related" && inner !== undefined ? [value.relationship, ...inner] : undefined;
+};
+
+/** The same, as the schema names them. */
+export const namesOf = (build: GqlBuild, table: GqlTable, [first = "", ...rest]: readonly string[]): string[] => {
+  if (rest.length === 0) return [build.schema.columnName(table.relation, first)];
+  const step = toOneOf(build, table).find(({ relationship }) => relationship.id === first);
+  return step === undefined ? [first] : [step.name, ...namesOf(build, step.table, rest)];
+};
