@@ -140,6 +140,9 @@ export interface EmbedContext {
   readonly isLimited: boolean;
   /** The rows: every output under its key. */
   rows(read?: Read): Sql;
+  /** The rows with values as they are stored, not as JSON represents their domains: for parents that group by them. @rule
+   *  R-REP-2 */
+  stored(read?: Read): Sql;
   /** All rows as one JSON array, `[]` if there are none. */
   array(read?: Read): Sql;
   /** The first row as a JSON object, NULL if there is none. */
@@ -154,12 +157,21 @@ export interface EmbedContext {
   expand(outputs: readonly Output[]): readonly Output[];
 }
 
+export interface EmbedColumn {
+  readonly as: string;
+  readonly value: Sql;
+  /** The value is this column of `stored`: groups are formed by it, and core shows it as JSON represents it. */
+  readonly stored?: string;
+  /** An aggregate of the parent's level. */
+  readonly isAggregate?: boolean;
+}
+
 /** What an embedding mode adds to the SELECT of the parent. */
 export interface EmbedSql {
   /** Absent: the columns are scalar subqueries, which lets the database sort and limit the parents first. */
   readonly join?: Sql;
-  /** What it adds to the parent's row. `isAggregate`: an aggregate of the parent's level. */
-  readonly columns: readonly { readonly as: string; readonly value: Sql; readonly isAggregate?: boolean }[];
+  /** The columns that it adds to the parent's row. */
+  readonly columns: readonly EmbedColumn[];
   /** Alias of the joined row, for related orders. */
   readonly row?: Sql;
   /** The join drops parents without rows; otherwise core adds an EXISTS for inner embeds. */

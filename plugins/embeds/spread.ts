@@ -94,13 +94,15 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
   if (context.isToOne) {
     const columns = lifted.columns.map((column) => {
       const cell = ident(row, column.name);
-      if (column.aggregate === undefined) return { as: column.as, value: cell };
+      if (column.aggregate === undefined)
+        return { as: column.as, value: cell, ...(context.isGrouped && { stored: column.name }) };
       const call = sql`${catalogText(column.aggregate.fn)}(${cell})`; // the surface read it from the fixed list of R-AGG-1
       const value =
         column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
       return { as: column.as, value, isAggregate: true };
     });
-    return { join: context.lateral(context.rows(lifted.read), row), row: ident(row), isInnerJoined: true, columns };
+    const rows = context.isGrouped ? context.stored(lifted.read) : context.rows(lifted.read);
+    return { join: context.lateral(rows, row), row: ident(row), isInnerJoined: true, columns };
   }
   if (lifted.columns.length === 0) return { columns: [] };
   const rows = context.alias();

@@ -239,6 +239,36 @@ describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
         ["in groups, with an alias and a filter", "/prof?select=b:boss,count()&boss=eq.T1", [{ b: "T1", count: 2 }]],
         ["in groups, by a cast", "/prof?select=boss::text,count()&boss=eq.T1", [{ boss: '"T1"', count: 2 }]],
         ["in groups of a computed field", "/prof?select=next_tag,count()&id=eq.T1", [{ next_tag: "T11", count: 1 }]],
+        [
+          "in groups of a spread",
+          "/prof?select=...boss(up:id),count()&order=count.desc&id=neq.T1",
+          [{ up: "T1", count: 2 }],
+        ],
+        [
+          "in groups of a spread in a spread",
+          "/prof?select=...boss(up:id,...boss(top:id,name)),count()&order=count",
+          [
+            { up: null, top: null, name: null, count: 1 },
+            { up: "T1", top: null, name: null, count: 2 },
+          ],
+        ],
+        ["in aggregates of a spread", "/prof?select=...boss(id.max())&id=neq.T1", [{ max: 1 }]],
+        [
+          "in groups of an embed",
+          "/prof?select=up:boss(id,name),count()&order=count",
+          [
+            { up: null, count: 1 },
+            { up: { id: "T1", name: "a" }, count: 2 },
+          ],
+        ],
+        [
+          "in groups of a spread list",
+          "/prof?select=...prof!boss(tags:id),count()&order=count",
+          [
+            { tags: ["T2", "T3"], count: 1 },
+            { tags: [], count: 2 },
+          ],
+        ],
         ["of a computed field", "/prof?select=id,next_tag&id=eq.T2", [{ id: "T2", next_tag: "T12" }]],
         ["in a filter of a computed field", "/prof?select=id&next_tag=in.(T12,T13)&order=id", ids(2, 3)],
         ["of a function", "/rpc/one", "T7"],
@@ -253,6 +283,19 @@ describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
         ["in embeds", "/prof?select=id,up:boss(id)&id=eq.T2", [{ id: "T2", up: { id: "T1" } }]],
       ] as const
     ).map(([title, path, answer]) => ({ title: `R-REP-2 R-REP-3 ${title}`, request: `GET ${path}`, answer })),
+    ...(
+      [
+        ["of every column", "/prof?id=eq.T2", 'id,boss,name\n"""T2""","""T1""",b'],
+        ["of groups", "/prof?select=boss,count()&id=eq.T2", 'boss,count\n"""T1""",1'],
+        ["of groups of a spread", "/prof?select=...boss(id),count()&id=eq.T2", 'count,id\n1,"""T1"""'],
+        ["of a spread", "/prof?select=name,...boss(up:id)&id=eq.T2", 'name,up\nb,"""T1"""'],
+      ] as const
+    ).map(([what, path, bytes]) => ({
+      title: `R-REP-2 R-MED-2 in CSV ${what}`,
+      request: `GET ${path}`,
+      headers: { accept: "text/csv" },
+      bytes,
+    })),
     {
       title: "R-REP-2 in CSV of a function",
       request: "GET /rpc/rows?limit=1",

@@ -10,13 +10,14 @@ import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { ReadOptions } from "./level.ts";
-import { compileRows, expandAll } from "./read.ts";
+import { asShown, compileRows, expandAll } from "./read.ts";
 import { findRelationship, relatedRows } from "./related.ts";
 import {
   noEmbeds,
   badPlan,
   qualified,
   rowValue,
+  type CompiledColumn,
   type CompiledEmbed,
   type Compiler,
   type EmbedUse,
@@ -56,6 +57,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   if (!use.isOutput && !use.needsJoin)
     return { join: undefined, columns: [], row: undefined, keys: [], isInnerJoined: false, exists };
   let keys: readonly string[] | undefined;
+  let storedTypes: ReadonlyMap<string, number> | undefined;
   const context: EmbedContext = {
     model: compiler.model,
     parent: ident(parent.row),
@@ -71,6 +73,11 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
       keys = compiled.keys;
       return compiled.sql;
     },
+    stored: (read = embed.read) => {
+      const compiled = compileRows(compiler, read, { ...place(), isStored: true });
+      ({ keys, storedTypes } = compiled);
+      return compiled.sql;
+    },
     array: (read = embed.read) => arrayQuery(compiler, read, place()),
     object: (read = embed.read) => objectQuery(compiler, read, place()),
     aggregate: (read = embed.read) => compileAggregateRead(compiler, read, place()),
@@ -83,9 +90,14 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   };
   const answer: EmbedSql | undefined = compiler.hooks.compileEmbed.for(embed.mode).call(embed, context);
   if (answer === undefined) throw badPlan(`no plugin compiles the embedding mode "${embed.mode}"`);
+  const columns = answer.columns.map(({ stored, ...column }): CompiledColumn => {
+    const type = stored === undefined ? undefined : storedTypes?.get(stored);
+    if (type === undefined) return column;
+    return { ...column, value: asShown(compiler, column.value, type), stored: { sql: column.value, type } };
+  });
   return {
     join: answer.join,
-    columns: answer.columns,
+    columns,
     row: answer.row,
     keys: keys ?? answer.columns.map((column) => column.as),
     isInnerJoined: answer.isInnerJoined === true,

@@ -24,6 +24,8 @@ export interface ReadOptions {
   readonly level?: PlannerLevel;
   /** A level above groups by these rows: JSON values in them need an equality. @rule R-AGG-2 */
   readonly isCompared?: boolean;
+  /** A level above groups by the columns of these rows, which it shows itself. @rule R-REP-2 */
+  readonly isStored?: boolean;
 }
 
 /** A FROM item, the row it gives, and how its rows are chosen. */

@@ -22,6 +22,7 @@ import {
   type EmbeddedRead,
   type RelatedValue,
   type Scope,
+  type StoredValue,
 } from "./scope.ts";
 import { compileValue, typeName } from "./value.ts";
 
@@ -29,7 +30,7 @@ interface Item {
   readonly as: string;
   readonly sql: Sql;
   /** What groups are formed by, where that is not the value itself. */
-  readonly group?: Sql | undefined;
+  readonly stored?: StoredValue | undefined;
   readonly isAggregate: boolean;
 }
 
@@ -40,6 +41,8 @@ export interface CompiledRows {
   readonly names: readonly string[] | undefined;
   /** The same with `*` written out. */
   readonly keys: readonly string[];
+  /** Types of the columns that are to be shown as JSON represents them. */
+  readonly storedTypes: ReadonlyMap<string, number>;
 }
 
 /** Do the outputs group the rows of their level? @rule R-AGG-2 R-AGG-6 */
@@ -125,15 +128,16 @@ export const compileRows = (
       ),
     );
   const names = items.some((item) => item.as === "*") ? undefined : items.map((item) => item.as);
+  const valueOf = ({ sql: value, stored }: Item): Sql => (place.isStored === true ? (stored?.sql ?? value) : value);
   const select = isExistence
     ? []
     : items.map((item) =>
-        item.as === "*" ? item.sql : sql`${item.sql} as ${ident(item.as === "" ? NAMELESS : item.as)}`,
+        item.as === "*" ? item.sql : sql`${valueOf(item)} as ${ident(item.as === "" ? NAMELESS : item.as)}`,
       );
   const every = level.scope.relation?.columns.map((column) => column.name) ?? [...(level.scope.columns?.keys() ?? [])];
   // by position: PostgreSQL does not recognise a repeated expression with parameters (R-SQL-15)
   const groups = grouped
-    ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.group ?? integer(i + 1)]))
+    ? items.flatMap((item, i) => (item.isAggregate ? [] : [item.stored?.sql ?? integer(i + 1)]))
     : [];
   if (grouped)
     for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, valueScope).sql);
@@ -153,6 +157,7 @@ export const compileRows = (
     ),
     names,
     keys: names ?? items.flatMap((item) => (item.as === "*" ? every : [item.as])),
+    storedTypes: new Map(items.flatMap(({ as, stored }) => (stored === undefined ? [] : [[as, stored.type] as const]))),
   };
 
   /** Computed once, under a name: PostgreSQL does not recognise an expression with parameters as the one of ORDER BY.
@@ -203,12 +208,18 @@ export const compileRows = (
         return;
       }
       case "value": {
-        const value = shown(compiler, output.value, valueScope);
         // json, which a representation is, has no equality
-        const stored =
-          grouped && output.value.kind !== "cast" ? compileExpression(compiler, output.value, valueScope) : undefined;
-        const isShown = stored !== undefined && asShown(compiler, stored.sql, stored.represented) !== stored.sql;
-        items.push({ as: output.as, sql: value, group: isShown ? stored.sql : undefined, isAggregate: false });
+        const compiled =
+          (grouped || place.isStored === true) && output.value.kind !== "cast"
+            ? compileExpression(compiler, output.value, valueScope)
+            : undefined;
+        const value =
+          compiled === undefined
+            ? shown(compiler, output.value, valueScope)
+            : asShown(compiler, compiled.sql, compiled.represented);
+        const type = value === compiled?.sql ? undefined : compiled?.represented;
+        const stored = compiled && type !== undefined ? { sql: compiled.sql, type } : undefined;
+        items.push({ as: output.as, sql: value, stored, isAggregate: false });
         return;
       }
       case "constant":
@@ -262,7 +273,7 @@ export const compileRows = (
       embeds.set(embed.id, { exists: compiled.exists, row: compiled.row, keys: compiled.keys, read: embed.read });
     if (isExistence || embed.isHidden === true) return;
     for (const column of compiled.columns)
-      items.push({ as: column.as, sql: column.value, isAggregate: column.isAggregate === true });
+      items.push({ as: column.as, sql: column.value, stored: column.stored, isAggregate: column.isAggregate === true });
   }
 };
 
@@ -279,6 +290,7 @@ const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): Comp
     ),
     names,
     keys: names,
+    storedTypes: new Map(),
   };
 };
 
@@ -298,6 +310,7 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
   return compileRows(compiler, page.beside, {
     root: place.root,
     isCompared: place.isCompared,
+    ...(place.isStored === true && { isStored: true }),
     from: {
       from: sql`(${rows.sql}) as ${ident(row)}`,
       scope: { row, relation, isRecord: true, systemColumns: rows.keys, root: undefined, embeds: noEmbeds },

@@ -91,9 +91,23 @@ export interface EmbeddedRead {
   readonly read: Read;
 }
 
+export interface CompiledColumn {
+  readonly as: string;
+  /** As it is shown. */
+  readonly value: Sql;
+  /** As it is stored, where that is another value, and its type. */
+  readonly stored?: StoredValue;
+  readonly isAggregate?: boolean;
+}
+
+export interface StoredValue {
+  readonly sql: Sql;
+  readonly type: number;
+}
+
 export interface CompiledEmbed {
   readonly join: Sql | undefined;
-  readonly columns: readonly { readonly as: string; readonly value: Sql; readonly isAggregate?: boolean }[];
+  readonly columns: readonly CompiledColumn[];
   readonly row: Sql | undefined;
   /** Keys that the row offers. */
   readonly keys: readonly string[];
