@@ -93,6 +93,7 @@ export {
 } from "./engine/sql/fragment.ts";
 export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement, RowSource } from "./engine/sql/program.ts";
+export { NAMELESS } from "./engine/sql/json.ts";
 export type { ValueTaker } from "./engine/database/value-taker.ts";
 export type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 export type { ReplicationConnection } from "./engine/database/replication.ts";

@@ -1,5 +1,5 @@
 /** `Accept: application/geo+json`: rows as a FeatureCollection. Needs PostGIS. */
-import { definePlugin, ident, RelApiError, sql } from "../../core/index.ts";
+import { definePlugin, ident, literal, NAMELESS, RelApiError, sql, type Sql } from "../../core/index.ts";
 
 const withoutPostgis = (): RelApiError =>
   new RelApiError({
@@ -9,14 +9,25 @@ const withoutPostgis = (): RelApiError =>
     details: "The database has no PostGIS extension",
   });
 
+/** The feature with the empty key in place of the name that its column has. @rule R-SEL-5 */
+const withEmptyKey = (feature: Sql): Sql => sql`(
+  select pg_catalog.json_object_agg(_m.key, case _m.key when 'properties' then (
+    select pg_catalog.json_object_agg(case _p.key when ${literal(NAMELESS)} then '' else _p.key end, _p.value)
+    from pg_catalog.json_each(_m.value) as _p
+  ) else _m.value end)
+  from pg_catalog.json_each(${feature}) as _m
+)`;
+
 /** @rule R-MED-1 */
 export const geojsonMedia = definePlugin({
   name: "geojson-media",
   apply: (hooks) => {
-    hooks.compileMedia.for("application/geo+json").tap("geojson-media", ({ model, row }) => {
+    hooks.compileMedia.for("application/geo+json").tap("geojson-media", ({ model, row, object }) => {
       const schema = model.extensions.get("postgis");
       if (schema === undefined) throw withoutPostgis();
-      const features = sql`coalesce(pg_catalog.json_agg(${ident(schema, "st_asgeojson")}(${row})::json), '[]')`;
+      const feature = sql`${ident(schema, "st_asgeojson")}(${row})::json`;
+      const shown = object === undefined ? feature : withEmptyKey(feature);
+      const features = sql`coalesce(pg_catalog.json_agg(${shown}), '[]')`;
       return sql`pg_catalog.json_build_object('type', 'FeatureCollection', 'features', ${features})::text`;
     });
   },

@@ -689,7 +689,7 @@ const geo = capabilities.postgis
   ? await startApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"], anonRole: undefined })
   : undefined;
 
-test.skipIf(geo === undefined)("R-MED-1 GeoJSON", async () => {
+test.skipIf(geo === undefined)("R-MED-1 R-SEL-5 GeoJSON", async () => {
   const headers = { accept: "application/geo+json", "x-session-admin-secret": "admin-secret-of-the-tests" };
   const answer = await geo!.get("/spots?select=id,at&order=id&limit=1", { headers }); // skipped when undefined
   expect(answer.headers["content-type"]).toBe("application/geo+json; charset=utf-8");
@@ -697,6 +697,8 @@ test.skipIf(geo === undefined)("R-MED-1 GeoJSON", async () => {
   expect(body.type).toBe("FeatureCollection");
   expect(body.features[0]).toMatchObject({ type: "Feature", geometry: { type: "Point" }, properties: { id: 1 } });
   expect((await geo!.get("/spots?id=eq.0", { headers })).json()).toEqual({ type: "FeatureCollection", features: [] });
+  const [empty] = (await geo!.get('/spots?select="":id,label:id,at&order=id&limit=1', { headers })).json().features;
+  expect(empty).toEqual({ type: "Feature", geometry: body.features[0].geometry, properties: { "": 1, label: 1 } });
   const plain = await geo!.get("/spots?select=id", { headers });
   expect([plain.status, plain.json().code]).toEqual([400, "22023"]);
 });
