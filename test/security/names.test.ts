@@ -31,12 +31,14 @@ const metadata = documentOf(
         reader: { ...some, computed_fields: ["shout"] },
         joiner: some,
         everything: all,
+        checked: { ...all, computed_fields: ["shout"] },
         keeper: { columns: "*", filter: mine },
         nameless: { columns: ["name"], filter: {} },
       }),
       insert_permissions: permissions({
         reader: { check: {}, columns: ["id", "name"] },
         everything: { check: {} },
+        checked: { check: { id: { _gt: 0 } } },
         blind: { check: {}, columns: ["id", "name"] },
         nameless: { check: {}, columns: ["id", "name"] },
       }),
@@ -425,9 +427,48 @@ describe("R-NAM-7 system columns (F4)", () => {
     expect(changed.xmin).not.toBe(xmin);
     expect((await patch(xmin)).json()).toEqual([]);
     expect((await patch(changed.xmin)).json()).toHaveLength(1);
-    // rows that are returned whole have none
-    const whole = await committed.patch("/note?id=eq.3&select=*,xmin", { headers, body: { body: "three" } });
-    expect(whole.json().code).toBe("42703");
+  });
+
+  test("writes return them, beside all columns as well", async () => {
+    const headers = { ...asAdmin(), prefer: "return=representation, resolution=merge-duplicates" };
+    const [note] = (await byGrants.get("/note?id=eq.3", { headers })).json();
+    const writes = [
+      ["POST", "/note?", note],
+      ["PUT", "/note?id=eq.3&", note],
+      ["PATCH", "/note?id=eq.3&", { body: "three" }],
+      ["DELETE", "/note?id=eq.3&xmin=not.is.null&", undefined],
+    ] as const;
+    for (const [method, path, body] of writes)
+      for (const name of SYSTEM) {
+        const write = async (select: string) => {
+          const answer = await byGrants.request(method, `${path}select=${select}`, { headers, ...(body && { body }) });
+          expect(answer.status, `${method} ${path}${select}: ${answer.text}`).toBeLessThan(300);
+          return answer.json();
+        };
+        expect(await write(`id,${name}`)).toEqual([{ id: 3, [name]: expect.anything() }]);
+        const [whole] = await write(`*,${name},account(id,${name})`);
+        expect(Object.keys(whole)).toEqual([...Object.keys(note), name, "account"]);
+        expect(Object.keys(whole.account)).toEqual(["id", name]);
+      }
+    const none = await byGrants.patch("/note?id=eq.3&select=*,xmin", { headers, body: {} });
+    expect([none.status, none.text]).toEqual([200, "[]"]);
+  });
+
+  test("writes that permissions check return them to who may read every column", async () => {
+    const write = async (as: string, select: string) => {
+      const headers = { ...asAdmin(as), prefer: "return=representation" };
+      return (await byMetadata.post(`/account?select=${select}`, { headers, body: { id: 900, name: "x" } })).json();
+    };
+    expect(await write("checked", "id,xmin")).toEqual([{ id: 900, xmin: expect.stringMatching(/^\d+$/) }]);
+    expect(Object.keys((await write("checked", "*,ctid,shout"))[0])).toEqual([
+      "id",
+      "name",
+      "secret",
+      "owner",
+      "ctid",
+      "shout",
+    ]);
+    expect((await write("reader", "id,xmin")).code).toBe("42501");
   });
 
   test("views have none", async () => {

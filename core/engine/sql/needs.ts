@@ -10,8 +10,15 @@ interface Level extends PlanScope {
   readonly isOwn: boolean;
 }
 
-/** Names in the order met; undefined: the whole row. @rule R-WRT-4 */
-export const neededColumns = (relation: Relation, read: Read, model: Model): readonly string[] | undefined => {
+export interface Needs {
+  /** In the order met. */
+  readonly columns: ReadonlySet<string>;
+  /** Every column of the relation beside these. */
+  readonly isWholeRow: boolean;
+}
+
+/** @rule R-WRT-4 */
+export const needsOf = (relation: Relation, read: Read, model: Model): Needs => {
   const names = new Set<string>();
   let isWholeRow = false;
   const addKeys = (id: string): void => {
@@ -47,5 +54,5 @@ export const neededColumns = (relation: Relation, read: Read, model: Model): rea
       else if (predicate.kind === "keys") for (const name of predicate.columns) names.add(name);
     },
   });
-  return isWholeRow ? undefined : [...names];
+  return { columns: names, isWholeRow };
 };

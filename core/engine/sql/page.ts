@@ -4,7 +4,7 @@
 import type { Registry } from "../../plugin.ts";
 import { relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
-import { neededColumns } from "./needs.ts";
+import { needsOf } from "./needs.ts";
 import type { Compiler } from "./scope.ts";
 
 export interface Page {
@@ -79,13 +79,11 @@ export const pageOf = (
     // a join may turn the rows around
     ...(joined.length === 0 ? {} : { orderBy }),
   };
-  const needed = neededColumns(relation, beside, model);
-  if (needed === undefined && !output.some(({ kind }) => kind === "all")) return undefined;
-  const columns: readonly Output[] = needed?.map((name) => ({
-    kind: "value",
-    as: name,
-    value: { kind: "column", name },
-  })) ?? [{ kind: "all" }];
+  const needed = needsOf(relation, beside, model);
+  if (needed.isWholeRow && !output.some(({ kind }) => kind === "all")) return undefined;
+  const columns: readonly Output[] = needed.isWholeRow
+    ? [{ kind: "all" }]
+    : [...needed.columns].map((name) => ({ kind: "value", as: name, value: { kind: "column", name } }));
   const conditions = output.flatMap((one): readonly Output[] =>
     one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id))
       ? [{ ...one, isHidden: true }]

@@ -16,6 +16,7 @@ import { buildObject, joinObject, NAMELESS } from "./json.ts";
 import {
   noEmbeds,
   badPlan,
+  isWider,
   qualified,
   type Compiled,
   type Compiler,
@@ -198,7 +199,7 @@ export const compileRows = (
   function addOutput(output: Output, isMember = false): void {
     switch (output.kind) {
       case "all": {
-        const isExpanded = needsNames || hasRepresentation(compiler, typesOf(level.scope));
+        const isExpanded = needsNames || isWider(level.scope) || hasRepresentation(compiler, typesOf(level.scope));
         if (level.scope.relation !== undefined && (grouped || isExpanded)) {
           for (const column of expandAll(level.scope.relation)) addOutput(column);
         } else if (level.scope.relation === undefined && isExpanded) {

@@ -9,11 +9,12 @@ import {
   type Relation,
   type Routine,
 } from "../model/model.ts";
+import { systemColumnType } from "../model/system-columns.ts";
 import type { Visibility } from "../model/visibility.ts";
 import type { Embed, Expression, Predicate, Read } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import type { PlannerLevel } from "./exists.ts";
-import { ident, sql, type Sql } from "./fragment.ts";
+import { ident, join, sql, type Sql } from "./fragment.ts";
 
 /** How JSON is printed: `spaced` is what json_agg prints (R-FMT-1), `compact` has no spaces (G-HTTP-13). */
 export type JsonStyle = "spaced" | "compact";
@@ -129,9 +130,16 @@ export interface EmbedUse {
 
 export const noEmbeds: ReadonlyMap<string, EmbeddedRead> = new Map();
 
+/** The row is a record with system columns beside those of the relation. @rule R-NAM-7 */
+export const isWider = ({ isRecord, relation, systemColumns = [] }: Scope): boolean =>
+  isRecord && systemColumns !== "all" && systemColumns.some((name) => systemColumnType(relation, name) !== undefined);
+
 /** The row itself, as a value of the relation's row type. @rule R-SQL-8 */
 export const rowValue = (scope: Scope): Sql => {
-  const type = scope.isRecord ? (scope.relation ?? scope.rowTypeName) : undefined;
+  const { relation } = scope;
+  if (relation !== undefined && isWider(scope))
+    return sql`row(${join(relation.columns.map(({ name }) => ident(scope.row, name)))})::${qualified(relation)}`;
+  const type = scope.isRecord ? (relation ?? scope.rowTypeName) : undefined;
   return type === undefined
     ? sql`${ident(scope.row)}.*`
     : sql`(${ident(scope.row)}.*)::${ident(type.schema, type.name)}`;

@@ -1,5 +1,6 @@
 /** Data-modifying statements: each is a CTE whose rows the statement reads. */
 import { columnOf, type Model, type PgType, type Relation } from "../model/model.ts";
+import { systemColumnType } from "../model/system-columns.ts";
 import type {
   Cell,
   Delete,
@@ -16,7 +17,7 @@ import { newLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { hstoreOf, hstoreOfJson } from "./hstore.ts";
 import { refuseTargetColumn } from "./names.ts";
-import { neededColumns } from "./needs.ts";
+import { needsOf, type Needs } from "./needs.ts";
 import { compilePredicate, readText } from "./predicate.ts";
 import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileJson, compileValue, wroteRows } from "./value.ts";
@@ -167,23 +168,31 @@ const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
   embeds: noEmbeds,
 });
 
-/** Names of the columns; undefined: the whole row. */
+const NOTHING: Needs = { columns: new Set(), isWholeRow: false };
+
+const columnNames = ({ columns }: Relation): readonly string[] => columns.map(({ name }) => name);
+
+const systemColumnsIn = (relation: Relation, names: readonly string[] = []): readonly string[] =>
+  names.filter((name) => systemColumnType(relation, name) !== undefined);
+
+/** Names of the columns; undefined: the whole row. System columns follow it. @rule R-NAM-7 */
 const returnedColumns = (
   model: Model,
   relation: Relation,
   plan: Insert | Update | Delete,
   use: WriteUse,
 ): readonly string[] | undefined => {
-  const needed = plan.returning === undefined ? [] : neededColumns(relation, plan.returning, model);
-  if (
-    needed === undefined ||
-    use.isStep === true ||
-    plan.check !== undefined ||
-    (plan.kind === "insert" && plan.onConflict?.check !== undefined)
-  )
-    return undefined;
-  return [...new Set([...needed, ...(use.columns ?? [])])];
+  if (use.isStep === true) return undefined;
+  const { columns, isWholeRow } = plan.returning === undefined ? NOTHING : needsOf(relation, plan.returning, model);
+  const isChecked = plan.check !== undefined || (plan.kind === "insert" && plan.onConflict?.check !== undefined);
+  if (!isWholeRow && !isChecked) return [...new Set([...columns, ...(use.columns ?? [])])];
+  const system = systemColumnsIn(relation, [...columns]);
+  return system.length === 0 ? undefined : [...columnNames(relation), ...system];
 };
+
+/** The rows with the columns of the relation alone. */
+const wholeRows = (relation: Relation, name: Sql, returned: readonly string[] | undefined): Sql =>
+  returned === undefined ? name : sql`(select ${join(columnNames(relation).map((each) => ident(each)))} from ${name})`;
 
 const returningOf = (relation: Relation, names: readonly string[] | undefined): Sql => {
   if (names === undefined) return sql`${ident(relation.name)}.*`;
@@ -243,7 +252,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const clause = tellsNew ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
   const written = tellsNew
-    ? sql`(select ${join(relation.columns.map((column) => ident(column.name)))} from ${name})`
+    ? sql`(select ${join((returned ?? columnNames(relation)).map((each) => ident(each)))} from ${name})`
     : undefined;
   const alone = sql`insert into ${qualified(relation)}${rows}${conflict}`;
   return {
@@ -252,9 +261,9 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
     alone,
     relation,
     ...(returned && { returned }),
-    ...(isChecked
-      ? compileChecks(compiler, relation, name, plan, tellsNew ? { check: plan.onConflict?.check } : undefined)
-      : NO_CHECK),
+    ...(tellsNew
+      ? compileChecks(compiler, relation, name, plan, { check: plan.onConflict?.check })
+      : compileChecks(compiler, relation, wholeRows(relation, name, returned), plan)),
   };
 };
 
@@ -300,7 +309,7 @@ const compileUpdateOrInsert = (
     [updated, sql`false`],
     [inserted, sql`true`],
   ].map(([from, isNew]) => sql`select *${isChecked ? sql`, ${isNew as Sql} as "_is_new"` : empty} from ${from as Sql}`);
-  const columns = join(relation.columns.map((column) => ident(column.name)));
+  const columns = join((returned ?? columnNames(relation)).map((each) => ident(each)));
   return {
     cte: sql`${updated} as (update ${qualified(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${qualified(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
@@ -511,6 +520,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   if (assignments.length === 0 && plan.locks === true && use.isStep === true) {
     return { ...compileLocked(compiler, relation, name, plan.where), ...compileChecks(compiler, relation, name, plan) };
   }
+  const system = systemColumnsIn(relation, returned);
   // nothing to set: no row is touched, and no right is needed (R-UPD-2)
   const before = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
   const where = whereOf(compiler, relation, plan.where);
@@ -520,7 +530,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
       : sql`${once}update ${qualified(relation)} set ${join(assignments)}${from}${before === undefined ? where : foundFirst(where, before)}`;
   const cte =
     alone === undefined
-      ? sql`${name} as (select (null::${qualified(relation)}).* where false)`
+      ? sql`${name} as (select ${join([sql`(null::${qualified(relation)}).*`, ...system.map((each) => sql`null::text as ${ident(each)}`)])} where false)`
       : sql`${name} as (${alone} returning ${returning})`;
   return {
     cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
@@ -528,8 +538,8 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     ...(before && { before }),
     ...(alone && { alone }),
     relation,
-    ...(returned && alone && { returned }),
-    ...compileChecks(compiler, relation, name, plan),
+    ...(alone ? returned && { returned } : system.length > 0 && { returned: [...columnNames(relation), ...system] }),
+    ...compileChecks(compiler, relation, wholeRows(relation, name, alone && returned), plan),
   };
 };
 
