@@ -166,11 +166,23 @@ const hintOf = (
     const told = (invalid as readonly string[]).flatMap((item) => ofPreference(grammar, item) ?? []);
     return told.length === 0 ? null : capital(told.join("; "));
   }
+  if (UNRESOLVED.has(code)) return ofUpsert(relationAt(context, exchange as Exchange), exchange.method);
   const labels = nearLabels(model, sight, { code, message });
   return labels === undefined || labels.length === 0 ? null : `Perhaps you meant ${orList(labels)}`;
 };
 
 const INVALID_TEXT = "22P02";
+
+/** PostgreSQL has no key for `ON CONFLICT`, the relation has rules, or the key is deferrable. */
+const UNRESOLVED: ReadonlySet<string> = new Set(["42P10", "0A000", "55000"]);
+
+/** Explains an upsert into a relation whose inserts take no `ON CONFLICT`. @rule R-HNT-7 */
+const ofUpsert = (relation: Relation | undefined, method: string): string | null => {
+  if (method !== "POST" || relation?.takesNoConflict !== true) return null;
+  const what = `'${relation.name}' takes no Prefer: resolution, because its triggers, rules or deferrable key have no ON CONFLICT`;
+  const [key] = relation.primaryKey;
+  return key === undefined ? what : `${what}; PUT /${relation.name}?${key}=eq.… updates or inserts one row`;
+};
 
 /** The others are not looked at: the model may not be there. */
 const EXPLAINED: ReadonlySet<string> = new Set([
@@ -178,6 +190,7 @@ const EXPLAINED: ReadonlySet<string> = new Set([
   "column-not-found",
   "preferences-invalid",
   INVALID_TEXT,
+  ...UNRESOLVED,
 ]);
 
 const whereIn = (text: string): string | undefined => {

@@ -348,6 +348,35 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds (F5)", a
     await committing.close();
   });
 
+  test("R-HNT-7 an upsert where INSERT takes no ON CONFLICT is led to PUT", async () => {
+    const told = await startApi({ on: own.database, dbSchemas: ["kinds"], compatMode: false, restPrefixes: ["/"] });
+    const upsert = async (name: string, resolution = "merge-duplicates") =>
+      (
+        await told.post(`/${name}`, {
+          headers: { prefer: `tx=rollback, resolution=${resolution}` },
+          body: { id: 1, v: "x" },
+        })
+      ).json();
+    for (const [name, code] of [
+      ["by_triggers", "42P10"],
+      ["of_triggers", "42P10"],
+      ["by_rules", "0A000"],
+      ["deferrable_key", "55000"],
+      ["of_deferrable", "55000"],
+    ] as const)
+      for (const resolution of ["merge-duplicates", "ignore-duplicates"])
+        expect([name, await upsert(name, resolution)]).toMatchObject([
+          name,
+          { code, hint: expect.stringContaining(`PUT /${name}?id=eq.`) },
+        ]);
+    expect(
+      (
+        await told.post("/plain?on_conflict=v", { headers: { prefer: "resolution=merge-duplicates" }, body: { id: 1 } })
+      ).json(),
+    ).toMatchObject({ code: "42P10", hint: null });
+    await told.close();
+  });
+
   test("R-WRT-7 G-MUT-1 writes of which only the number is wanted work with rules on both surfaces (F7)", async () => {
     const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     const minimal = { prefer: "return=minimal" };
