@@ -32,6 +32,7 @@ await database.query(`
   create function press.echo(given json) returns json language sql stable as 'select given';
   create function press.many() returns table (id int, t text) language sql stable as
     $$ select i, repeat('x', 20) from generate_series(1, 200) i $$;
+  create function press.check_now() returns void language plpgsql as $$ begin set constraints all immediate; end $$;
   create table press.vault (id int primary key, body text);
   insert into press.vault values (1, 'kept'), (2, 'of user 7');
   alter table press.vault enable row level security;
@@ -408,6 +409,17 @@ describe("the transaction", () => {
     expect(fine.status).toBe(200);
     const wrong = await batch([{ method: "POST", path: "/book", body: { id: 900, author_id: 901 } }]);
     expect([wrong.status, wrong.json().code]).toEqual([409, "23503"]);
+  });
+
+  test("P-BAT-4 SET CONSTRAINTS of a function holds for what follows, and checks what came before", async () => {
+    const orphan = { method: "POST", path: "/book", body: { id: 900, author_id: 901 } };
+    const checks = { method: "POST", path: "/rpc/check_now" };
+    const author = { method: "POST", path: "/author", body: { id: 901, name: "Later" } };
+    for (const requests of [
+      [orphan, checks, author],
+      [checks, orphan, author],
+    ])
+      expect((await batch(requests)).json()).toMatchObject({ code: "23503", request: 2 });
   });
 
   test("P-BAT-5 a request that reads may not write, and the next one may again", async () => {
