@@ -14,7 +14,7 @@ export interface BackendClient {
  *  again. */
 export interface Gate {
   /** The client has a request. */
-  speak(speaker: BackendClient): void;
+  enter(client: BackendClient): void;
   /** The backend has finished the last request. */
   answer(answer: Answer): void;
   /** The last request has taken too long. */
@@ -23,7 +23,6 @@ export interface Gate {
   open(): void;
   /** The backend is gone: clears the holder and the queue. */
   close(): void;
-  readonly isBusy: boolean;
 }
 
 /** `send` gets one request at a time: the next one after the response to the last. */
@@ -33,10 +32,10 @@ export function createGate(send: (request: Request) => void): Gate {
   let isBusy = false;
   let isOpen = false;
 
-  const sendNext = (speaker: BackendClient): boolean => {
-    const request = speaker.nextRequest();
+  const sendNext = (client: BackendClient): boolean => {
+    const request = client.nextRequest();
     if (request === undefined) return false;
-    holder = speaker;
+    holder = client;
     isBusy = true;
     send(request);
     return true;
@@ -48,26 +47,26 @@ export function createGate(send: (request: Request) => void): Gate {
       sendNext(holder);
       return;
     }
-    for (const speaker of waiting) {
-      waiting.delete(speaker);
-      if (sendNext(speaker)) return;
+    for (const client of waiting) {
+      waiting.delete(client);
+      if (sendNext(client)) return;
     }
   };
 
   return {
-    speak(speaker) {
-      if (speaker !== holder) waiting.add(speaker);
+    enter(client) {
+      if (client !== holder) waiting.add(client);
       advance();
     },
     answer(answer) {
-      const speaker = holder;
+      const client = holder;
       isBusy = false;
-      if (speaker === undefined) return;
+      if (client === undefined) return;
       if (answer.isIdle) {
         holder = undefined;
-        waiting.add(speaker); // behind the others, if it has more to say
+        waiting.add(client); // behind the others, if it has more to say
       }
-      speaker.onAnswer(answer);
+      client.onAnswer(answer);
       advance();
     },
     overrun() {
@@ -82,9 +81,6 @@ export function createGate(send: (request: Request) => void): Gate {
       isBusy = false;
       holder = undefined;
       waiting.clear();
-    },
-    get isBusy() {
-      return isBusy;
     },
   };
 }

@@ -138,7 +138,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
   const ask = (request: Request): Promise<Uint8Array> =>
     new Promise((resolve) => {
       let unsaid: Request | undefined = request;
-      gate.speak({
+      gate.enter({
         nextRequest() {
           const next = unsaid;
           unsaid = undefined;

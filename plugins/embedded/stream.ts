@@ -35,10 +35,10 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   let isEnding = false; // the client is done: it sent Terminate or closed its side
   let isEnded = false; // and was closed
   let isOverrun = false;
-  let hasSpoken = false;
+  let hasSent = false;
   let isInTransaction = false;
 
-  const speaker: BackendClient = {
+  const client: BackendClient = {
     nextRequest() {
       const batch = isClosed ? farewell() : reader.take();
       if (batch === undefined) return undefined;
@@ -64,8 +64,8 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   };
 
   const farewell = () => {
-    if (!hasSpoken) return undefined;
-    hasSpoken = false;
+    if (!hasSent) return undefined;
+    hasSent = false;
     return reader.farewell(isInTransaction);
   };
 
@@ -106,8 +106,8 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
   const hear = (chunk: Uint8Array): void => {
     reader.write(chunk);
     if (reader.hasGroups) {
-      hasSpoken = true;
-      gate.speak(speaker);
+      hasSent = true;
+      gate.enter(client);
     }
     isEnding ||= reader.isTerminated;
     endWhenAnswered();
@@ -136,7 +136,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       isClosed = true;
       options.onClose(stream);
       // All clients share the backend: what this client left behind is cleared in a separate turn.
-      if (hasSpoken) gate.speak(speaker);
+      if (hasSent) gate.enter(client);
       done(error);
     },
   });
