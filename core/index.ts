@@ -94,6 +94,7 @@ export {
 export type { BuiltIn } from "./engine/sql/built-in.ts";
 export type { Program, ProgramStatement, RowSource } from "./engine/sql/program.ts";
 export { NAMELESS } from "./engine/sql/json.ts";
+export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
 export type { ValueTaker } from "./engine/database/value-taker.ts";
 export type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 export type { ReplicationConnection } from "./engine/database/replication.ts";

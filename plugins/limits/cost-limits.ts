@@ -1,6 +1,7 @@
 /** `COST_LIMITS=anonymous=10000`: what the planner expects a statement to cost decides whether it runs. */
 import {
   definePlugin,
+  explainProgram,
   isRelApiError,
   RelApiError,
   type Execution,
@@ -33,9 +34,6 @@ const judge = ({ cost, rows }: Estimate, { cost: maxCost = Infinity, estimatedRo
 /** PostgreSQL has refused it: the code is its SQLSTATE. */
 const isOfDatabase = (error: unknown): boolean => isRelApiError(error) && /^[0-9A-Z]{5}$/.test(error.code);
 
-/** Somebody else's `explain (analyze) …` would run what it asks about. */
-const EXPLAIN = /^explain \([^)]*\) /;
-
 /** A program of one statement each; those that live queries build over all subscribers are of nobody in particular. */
 const explained = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
   programs.flatMap(({ program, values, path }) =>
@@ -46,20 +44,11 @@ const explained = ({ programs }: Execution, isFirstOnly: boolean): Execution["pr
     ),
   );
 
-const programOf = ({ text, slots }: ProgramStatement): Program => ({
-  statements: [
-    {
-      text: `explain (format json) ${text.replace(EXPLAIN, "")}`,
-      slots,
-      columns: ["plan"],
-      isMultiRow: true,
-    },
-  ],
-  main: 0,
-  checks: [],
-  relations: new Set(),
-  isOpenEnded: false,
-});
+const programOf = (statement: ProgramStatement): Program =>
+  explainProgram(
+    { statements: [statement], main: 0, checks: [], relations: new Set(), isOpenEnded: false },
+    "format json",
+  );
 
 /** @rule R-LIM-8 G-LIM-11 */
 export const costLimits = definePlugin({

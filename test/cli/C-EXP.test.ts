@@ -212,6 +212,15 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(await rows()).toBe(before);
   });
 
+  test.each([
+    ["whose rows are counted", "PATCH /teams?id=eq.1", '{"name":"x"}', "Update"],
+    ["of a list of rows", "POST /teams", '[{"id":8,"name":"x"},{"id":9,"name":"y"}]', "Insert"],
+  ])("C-EXP-1 the plan of a write %s", async (_, request, body, node) => {
+    const { code, stdout, stderr } = await explain(request, "--body", body);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(new RegExp(`\\n\\n${node} on (desk\\.)?teams `));
+  });
+
   test("C-EXP-1 C-EXP-2 functions", async () => {
     const [found] = await reports("/rpc/notes_of?who=bo&id=lt.10&limit=1", "--role", "sea_clerk");
     expect(found?.relation).toBe("desk.notes_of");

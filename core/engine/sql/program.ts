@@ -70,3 +70,26 @@ export interface Program {
   /** What it was prepared from, before `transformPlan`. Undefined for a program that a plugin has written. */
   readonly planned?: Planned;
 }
+
+/** Of a statement that asks for a plan itself. Its options may be `analyze`, which would run what it asks about. */
+const EXPLAIN = /^explain \([^)]*\) /;
+
+/** Asks for the execution plan of each statement, with the same values. `options`: as EXPLAIN takes them. Checks, counts
+ *  and other sources of rows are about results: the program has none. */
+export const explainProgram = (
+  { statements, main, relations, isOpenEnded }: Program,
+  options: string,
+  columnOf: (statement: number) => string = () => "plan",
+): Program => ({
+  statements: statements.map(({ text, slots, path }, at) => ({
+    text: `explain (${options}) ${text.replace(EXPLAIN, "")}`,
+    slots,
+    columns: [columnOf(at)],
+    isMultiRow: true,
+    ...(path === undefined ? {} : { path }),
+  })),
+  main,
+  checks: [],
+  relations,
+  isOpenEnded,
+});

@@ -2,11 +2,11 @@
  *  becomes for a role, for administrators. */
 import {
   definePlugin,
+  explainProgram,
   sessionOf,
   type BundleField,
   type Json,
   type PluginContext,
-  type Program,
   type Session,
 } from "../../../core/index.ts";
 import type { GqlEngine, GqlOperation, GqlStep } from "../../graphql/api.ts";
@@ -31,18 +31,6 @@ const sessionFor = (user: Json | undefined, context: PluginContext): Session => 
   const { databaseRole: _, ...asLogin } = session;
   return asLogin;
 };
-
-const explaining = (program: Program): Program => ({
-  ...program,
-  statements: program.statements.map(({ text, slots, path }) => ({
-    text: `explain ${text}`,
-    slots,
-    columns: ["plan"],
-    isMultiRow: true,
-    ...(path === undefined ? {} : { path }),
-  })),
-  checks: [],
-});
 
 /** One root field: without a step it is answered without a statement. */
 interface Explained {
@@ -83,7 +71,7 @@ const explainField = async (
     access: "read only",
     schema: context.model().schemas[0] ?? "public",
     keepsLoginPath: true,
-    programs: [{ program: explaining(program), values, path }],
+    programs: [{ program: explainProgram(program, "format text"), values, path }],
     end: "rollback",
     skipPreRequest: true,
   });

@@ -1,12 +1,5 @@
 /** The execution plan of each statement of a request, by EXPLAIN with the values of the request. */
-import {
-  boundOf,
-  fillSlots,
-  isRelApiError,
-  type Execution,
-  type Program,
-  type ProgramStatement,
-} from "../../../core/index.ts";
+import { boundOf, explainProgram, fillSlots, isRelApiError, type Execution } from "../../../core/index.ts";
 import type { Recording } from "./recording.ts";
 
 export interface ExplainedStatement {
@@ -21,21 +14,6 @@ const textOfValue = (bound: string | null | Uint8Array): string | null =>
 
 const columnOf = (at: number): string => `plan_${at}`;
 
-const explained = (program: Program, isAnalyzed: boolean): Program => ({
-  ...program,
-  statements: program.statements.map((statement, at): ProgramStatement => ({
-    ...statement,
-    // one that already is an EXPLAIN (planned counts) stays as it is
-    text: statement.text.startsWith("explain ")
-      ? statement.text
-      : `explain (${isAnalyzed ? "analyze, buffers" : "costs"}) ${statement.text}`,
-    columns: [columnOf(at)],
-    isMultiRow: true,
-  })),
-  checks: [],
-  isProven: false,
-});
-
 /** In the transaction that the request would have. With `isAnalyzed` each statement runs for it. */
 export const explainStatements = async (
   execution: Execution,
@@ -43,7 +21,11 @@ export const explainStatements = async (
   { run }: Recording,
 ): Promise<readonly ExplainedStatement[]> => {
   const { check: _, onGone: __, ...rest } = execution;
-  const programs = execution.programs.map((one) => ({ ...one, program: explained(one.program, isAnalyzed) }));
+  const options = isAnalyzed ? "analyze, buffers" : "costs";
+  const programs = execution.programs.map((one) => ({
+    ...one,
+    program: explainProgram(one.program, options, columnOf),
+  }));
   let planOf: (program: number, statement: number) => string;
   try {
     const rows = await run({ ...rest, programs });
