@@ -221,6 +221,11 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(stdout).toMatch(new RegExp(`\\n\\n${node} on (desk\\.)?teams `));
   });
 
+  test("C-EXP-1 a count that is planned: the plan of the rows that it counts", async () => {
+    const { stdout } = await explain("/notes?select=id", "--header", "Prefer: count=planned", "--analyze");
+    expect(stdout).toMatch(/^explain \(format json\) select .*;\n\n.*Scan on notes .*actual time=/m);
+  });
+
   test("C-EXP-1 C-EXP-2 functions", async () => {
     const [found] = await reports("/rpc/notes_of?who=bo&id=lt.10&limit=1", "--role", "sea_clerk");
     expect(found?.relation).toBe("desk.notes_of");
