@@ -215,12 +215,13 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("pg and pg-protocol are imported by one file of core each, and by tests of the insides", () => {
+  test("one file of core imports pg, another and the embedded database pg-protocol, and tests of the insides both", () => {
     expect(
       offences(
         ({ to, specifier }) => to === "pg" || specifier.startsWith("pg-") || specifier.startsWith("pg/"),
         ({ from, to }) =>
           from === `core/engine/database/${to === "pg" ? "client" : "wire"}.ts` ||
+          (to === "pg-protocol" && from === "plugins/embedded/messages.ts") ||
           /^test\/(support|core|bench|production)\//.test(from),
       ),
     ).toEqual([]);
@@ -236,12 +237,15 @@ describe("import table", () => {
     expect(offences(({ to }) => to.startsWith("@electric-sql/"), inside("plugins/embedded"))).toEqual([]);
   });
 
-  test("plugins/embedded imports Node and PGlite beside core/index.ts", () => {
+  test("plugins/embedded imports Node, PGlite and pg-protocol beside core/index.ts", () => {
     expect(
       offences(
         inside("plugins/embedded"),
         (item) =>
-          leadsTo("plugins/embedded", "core/index.ts")(item) || isNode(item) || item.to === "@electric-sql/pglite",
+          leadsTo("plugins/embedded", "core/index.ts")(item) ||
+          isNode(item) ||
+          item.to === "@electric-sql/pglite" ||
+          item.to === "pg-protocol",
       ),
     ).toEqual([]);
   });
