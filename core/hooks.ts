@@ -5,11 +5,11 @@ import type { Comparison, Embed, Envelope, Json, Operand, Output, Plan, Read } f
 import type { ResolvedOptions } from "./kernel/options.ts";
 import type { Route, RouteContext } from "./route.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
-import type { AnyToken } from "./kernel/token.ts";
 import type { Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 
-export interface CoreHooks {
+/** The hooks of core. Those of plugins stand behind tokens (`defineHook`). */
+export interface RelApiHooks {
   readonly introspect: AsyncSeriesWaterfallHook<[model: Model, context: IntrospectContext]>;
   readonly buildRestRoute: SyncWaterfallHook<[route: Route, context: RouteContext]>;
   readonly buildGqlField: FieldHook;
@@ -21,15 +21,6 @@ export interface CoreHooks {
   readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext], Plan, PlanTap>;
   readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined, BuiltIn>>;
   readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined, BuiltIn>>;
-}
-
-/** The hooks of core, and those that plugins declare for others (`Token` in the `api.ts` of their folder). */
-export interface RelApiHooks extends CoreHooks {
-  /** A hook of the plugin's own for others to tap. @throws RelApiError `preset` when there is one of that name */
-  declare<Declared extends AnyToken = never>(name: Declared["name"], hook: Declared["value"]): void;
-  /** One that another plugin has declared: name that plugin in `requires`, so that it is applied first. @throws
-   *  RelApiError `preset` when nobody has */
-  use<Declared extends AnyToken = never>(name: Declared["name"]): Declared["value"];
 }
 
 /** Fields by name, and the place that they are for. What more there is to both is the say of the plugin that calls the
@@ -58,7 +49,7 @@ export interface FieldHook {
 }
 
 /** A fresh set of hooks, without taps. */
-export const createHooks = (): CoreHooks => ({
+export const createHooks = (): RelApiHooks => ({
   introspect: new AsyncSeriesWaterfallHook(["model", "context"]),
   buildRestRoute: new SyncWaterfallHook(["route", "context"]),
   buildGqlField: new SyncWaterfallHook(["fields", "context"]),

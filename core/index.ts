@@ -13,7 +13,15 @@ export { endOfString, endOfValue, isNestedDeeper } from "./kernel/json-text.ts";
 export type { Counters } from "./kernel/counters.ts";
 export type { Troubles } from "./kernel/troubles.ts";
 export * from "./kernel/session.ts";
-export type { AnyToken, Token } from "./kernel/token.ts";
+export {
+  defineHook,
+  defineService,
+  defineSignal,
+  type ServiceToken,
+  type Signal,
+  type Token,
+  type ValueOf,
+} from "./kernel/token.ts";
 export { observeSession, type WithSession } from "./kernel/observed-session.ts";
 export type * from "./route.ts";
 export {
@@ -92,7 +100,6 @@ export {
   type TextRow,
 } from "./engine/sql/fragment.ts";
 export type { BuiltIn } from "./engine/sql/built-in.ts";
-export type { Program, ProgramStatement, RowSource } from "./engine/sql/program.ts";
 export { NAMELESS } from "./engine/sql/json.ts";
 export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
 export type { ValueTaker } from "./engine/database/value-taker.ts";
@@ -125,4 +132,3 @@ export {
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createKept, type Kept } from "./http/kept.ts";
 export { fieldsLogger, lowestLogged } from "./kernel/logger.ts";
-export type { Signal } from "./kernel/signals.ts";

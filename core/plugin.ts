@@ -16,9 +16,8 @@ import type { Model } from "./engine/model/model.ts";
 import type { Embed, Insert, Json, Plan, Planned } from "./engine/plan/plan.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "./kernel/options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
-import type { Signal } from "./kernel/signals.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
-import type { AnyToken, Token } from "./kernel/token.ts";
+import { defineSignal, type ServiceToken, type Token } from "./kernel/token.ts";
 import type { SentValue, Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program, RowSource } from "./engine/sql/program.ts";
@@ -344,10 +343,10 @@ export interface RanTransaction {
 }
 
 /** Each transaction of `execute`. */
-export type TransactionSignal = Token<"transaction", RanTransaction>;
+export const transactionSignal = defineSignal<RanTransaction>("transaction");
 
 /** Each request that was answered, preflights aside, and each operation of a WebSocket. */
-export type RequestSignal = Token<"request", RequestRecord>;
+export const requestSignal = defineSignal<RequestRecord>("request");
 
 /** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`, those that
  *  plugins declare). */
@@ -376,10 +375,6 @@ export interface PluginContext {
   readonly counters: Counters;
   /** What is wrong while the api goes on: readiness tells it. */
   readonly troubles: Troubles;
-  /** Events of one kind, for who makes them. @rule X-SIG-1 */
-  signal<Kind extends AnyToken = never>(name: Kind["name"]): Signal<Kind["value"]>;
-  /** Listens to events of one kind, from now on. Nobody waits for the listener, and what it throws is logged. */
-  onSignal<Kind extends AnyToken = never>(name: Kind["name"], listener: (event: Kind["value"]) => void): void;
   /** Where messages and lines of the log go from now on, those of core too: while plugins are applied only. The last one
    *  wins. */
   logTo(target: Logger): void;
@@ -447,12 +442,11 @@ export interface PluginContext {
   /** Counts what a plugin has written itself (sockets, event streams) and the client has not read yet, and closes the
    *  connection when it stalls. Call it again after writing more. */
   watchUnread(outgoing: Outgoing): void;
-  /** What a plugin offers to others, under the name of a `Token` of its `api.ts`. Twice the same name is a preset
-   *  error. */
-  offer<Service extends AnyToken = never>(name: Service["name"], service: Service["value"]): void;
-  /** What another plugin offers; undefined: that plugin is missing. Look it up when you need it, not while plugins are
-   *  applied. */
-  service<Service extends AnyToken = never>(name: Service["name"]): Service["value"] | undefined;
+  /** Offers a service to other plugins: while plugins are applied only. Two offers of one name are a preset error. */
+  offer<Service>(token: ServiceToken<Service>, service: NoInfer<Service>): void;
+  /** What stands behind a token: a hook to tap, a signal to emit or to listen to, or a service. A service is undefined
+   *  where no plugin offers it: ask when you need it, not while plugins are applied. @rule X-SVC-1 */
+  use<Value>(token: Token<Value>): Value;
   /** Called once for each HTTP server that leads here: with its first request, or when a plugin adds it. */
   onServer(listener: (server: AnyServer) => void): void;
   /** A server that a plugin has found before its first request. */

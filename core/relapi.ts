@@ -10,7 +10,7 @@ import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
 import { blamed, faultFacts } from "./kernel/faults.ts";
 import { guardHooks } from "./kernel/guard.ts";
-import { createHooks, type CoreHooks } from "./hooks.ts";
+import { createHooks, type RelApiHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
 import { createHeldBodies, createPace } from "./http/pace.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
@@ -23,7 +23,7 @@ import { createModelLoader } from "./engine/load.ts";
 import { createForwarding, createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
-import type { OptionSource, PluginContext, Registry } from "./plugin.ts";
+import { requestSignal, transactionSignal, type OptionSource, type PluginContext, type Registry } from "./plugin.ts";
 import {
   checkOptionKinds,
   resolveOptions,
@@ -37,10 +37,9 @@ import { createPreparer } from "./engine/programs.ts";
 import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import { createTypeCheck } from "./engine/specs.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
-import { createServices } from "./kernel/services.ts";
 import { memoize } from "./kernel/memoize.ts";
 import { createTroubles } from "./kernel/troubles.ts";
-import { createSignals } from "./kernel/signals.ts";
+import { createSharedValues } from "./kernel/token.ts";
 
 /** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
@@ -69,7 +68,7 @@ const errorOfScheme = (error: unknown, { isForClient }: Registry, logger: Logger
 
 /** Schemes answer at once unless they have to wait for something: then no promise is made. @throws RelApiError */
 const askSchemes = (
-  scheme: CoreHooks["authorize"],
+  scheme: RelApiHooks["authorize"],
   credentials: Credentials,
   errorOf: (error: unknown) => unknown,
 ): Session | Promise<Session> => {
@@ -103,15 +102,21 @@ export const relApi = (preset: Preset): RelApi => {
   const { logger, forwardTo } = createForwarding(options.logger ?? createLogger(options.logLevel));
   const hooks = createHooks();
   const guard = guardHooks(hooks);
-  const services = createServices();
+  const values = createSharedValues(registry.has, guard.watch);
   const counters = createCounters();
   const troubles = createTroubles();
-  const signals = createSignals();
   const sources: OptionSource[] = [];
   const current: Current = { options, model: undefined };
   const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
-  const database = createDatabase(current, logger, caches, registry.sessions, signals, troubles);
+  const database = createDatabase(
+    current,
+    logger,
+    caches,
+    registry.sessions,
+    values.use("core", transactionSignal),
+    troubles,
+  );
   const loader = createModelLoader({ config, current, hooks, registry, database, logger, counters, troubles });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
@@ -155,8 +160,6 @@ export const relApi = (preset: Preset): RelApi => {
     registry,
     counters,
     troubles,
-    signal: (name) => signals.of(name),
-    onSignal: (name, listener) => signals.listen(name, listener),
     logTo: forwardTo,
     caches,
     model: () => current.model ?? loader.demand(),
@@ -214,11 +217,11 @@ export const relApi = (preset: Preset): RelApi => {
       guard.plugin = plugin.name;
       tapDeclared(plugin, hooks);
       if (plugin.apply !== undefined)
-        blamed(plugin.name, "apply", plugin.apply)(guard.hooks, contextOf(plugin.name, context, services));
+        blamed(plugin.name, "apply", plugin.apply)(hooks, contextOf(plugin.name, context, values));
     }
     tapFallbacks(plugins, hooks, (plugin) => (guard.plugin = plugin));
     guard.seal();
-    services.seal();
+    values.seal();
     isSealed = true;
     wrapped = wrappers.reduce(wrap, wrapped);
     for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
@@ -241,7 +244,7 @@ export const relApi = (preset: Preset): RelApi => {
     heldBodies,
     pace,
     bodyRefused: () => counters.add("bodies-refused"),
-    answered: signals.of("request"),
+    answered: values.use("core", requestSignal),
   });
   // behind the listeners of plugins, whose paths may follow the model
   loader.onModel(() => pipeline.refresh());

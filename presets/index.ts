@@ -8,5 +8,5 @@ export { restCompat } from "./rest-compat.ts";
 // the ways to call an api that these presets bring along
 export type { GraphqlCall, GraphqlResult } from "../plugins/graphql/api.ts";
 export type { RestCall } from "../plugins/rest/api.ts";
-export type { TakeUpgrade, Upgrade } from "../plugins/upgrades/api.ts";
+export type { Upgrade } from "../plugins/upgrades/api.ts";
 export type * from "./options.ts";

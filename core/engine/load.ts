@@ -5,7 +5,7 @@ import type { Database } from "./database/database.ts";
 import { isPgError, refusalOf } from "./database/pg-errors.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { faultFacts } from "../kernel/faults.ts";
-import type { CoreHooks } from "../hooks.ts";
+import type { RelApiHooks } from "../hooks.ts";
 import { emptyModel, type Model } from "./model/model.ts";
 import type { CurrentOptions } from "./current-options.ts";
 import type { Current } from "./current.ts";
@@ -16,7 +16,7 @@ import type { Troubles } from "../kernel/troubles.ts";
 export interface LoaderParts {
   readonly config: CurrentOptions;
   readonly current: Current;
-  readonly hooks: CoreHooks;
+  readonly hooks: RelApiHooks;
   readonly database: Database;
   readonly registry: Registry;
   readonly logger: Logger;

@@ -1,7 +1,7 @@
 /** Compiled plans, found by the plan object first and then by its contents. */
 import { membersOf, type Ask, type Caches } from "../kernel/cache.ts";
 import type { Current } from "./current.ts";
-import type { CoreHooks } from "../hooks.ts";
+import type { RelApiHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
 import type { Envelope, Plan } from "./plan/plan.ts";
 import { observeSession, type WithSession } from "../kernel/observed-session.ts";
@@ -38,7 +38,7 @@ const bytesOf = ({ statements, withRows }: Program): number =>
 
 /** The `prepare` of the plugin context. @rule R-CAC-1 */
 export const createPreparer = (
-  hooks: CoreHooks,
+  hooks: RelApiHooks,
   registry: Registry,
   current: Current,
   demand: () => Model,

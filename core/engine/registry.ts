@@ -1,6 +1,6 @@
 /** The declared parts of plugins: collected for parsers and compilers, and tapped by core. */
 import { blamed } from "../kernel/faults.ts";
-import type { FilterContext, CoreHooks } from "../hooks.ts";
+import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import { matchesType } from "./model/type-groups.ts";
 import { checkSpecs, nameOfSpec, SPEC_KINDS, type Specs } from "./specs.ts";
 import type { Comparison } from "./plan/plan.ts";
@@ -59,7 +59,7 @@ const blamedPart = <Spec extends Parameters<typeof nameOfSpec>[0]>(
 };
 
 /** Operators and embeds on their hooks, in front of what the plugin's `apply` adds. */
-export const tapDeclared = (plugin: Plugin, hooks: CoreHooks): void => {
+export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
   for (const name of new Set((plugin.operators ?? []).map((spec) => spec.name))) {
     const specs = (plugin.operators ?? []).filter((spec) => spec.name === name);
     const builtIn = specs.every((spec) => spec.builtIn !== undefined)
@@ -80,7 +80,7 @@ export const tapDeclared = (plugin: Plugin, hooks: CoreHooks): void => {
 
 /** Ill-typed and unknown columns: the first declaration writes the SQL and the database judges it (R-FLT-12). Tapped
  *  last of all. `as`: names the plugin whose the next tap is. */
-export const tapFallbacks = (plugins: readonly Plugin[], hooks: CoreHooks, as: (plugin: string) => void): void => {
+export const tapFallbacks = (plugins: readonly Plugin[], hooks: RelApiHooks, as: (plugin: string) => void): void => {
   const known = new Set<string>();
   for (const plugin of plugins)
     for (const spec of plugin.operators ?? []) {

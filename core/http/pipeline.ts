@@ -9,7 +9,7 @@ import type { Current } from "../engine/current.ts";
 import type { ModelLoader } from "../engine/load.ts";
 import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
-import type { Signal } from "../kernel/signals.ts";
+import type { Signal } from "../kernel/token.ts";
 import { calledOf, openCall, sessionOf, type ApiCall, type ApiAnswer } from "./call.ts";
 import type {
   AddedStep,

@@ -3,13 +3,13 @@
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";
 import { blamed, blamedCallback } from "./faults.ts";
-import type { CoreHooks, RelApiHooks } from "../hooks.ts";
+import type { RelApiHooks } from "../hooks.ts";
 
 export interface HookGuard {
-  /** What plugins are given. */
-  readonly hooks: RelApiHooks;
   /** The plugin that is being applied. */
   plugin: string;
+  /** Guards a hook of a plugin. @rule X-SVC-3 */
+  readonly watch: (name: string, hook: object) => void;
   /** From now on a tap throws. */
   seal(): void;
 }
@@ -24,36 +24,11 @@ const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
 type AnyHook = Hook<any, any>;
 type TapFunction = (...parts: unknown[]) => unknown;
 
-export const guardHooks = (core: CoreHooks): HookGuard => {
+export const guardHooks = (core: RelApiHooks): HookGuard => {
   let isSealed = false;
-  const declared = new Map<string, { readonly plugin: string; readonly hook: unknown }>();
   const guard: HookGuard = {
     plugin: "core",
-    hooks: {
-      ...core,
-      declare: (name, hook) => {
-        const { plugin } = guard;
-        if (isSealed)
-          throw presetError(
-            `plugin "${plugin}" declares the hook "${name}" after relApi(preset) had applied the plugins: declare it in the plugin's apply`,
-          );
-        const rival = name in core ? "core" : declared.get(name)?.plugin;
-        if (rival !== undefined)
-          throw presetError(
-            `the hook "${name}" is declared by plugins "${rival}" and "${plugin}": rename one or remove one of the plugins`,
-          );
-        declared.set(name, { plugin, hook });
-        watchAny(name, hook);
-      },
-      use: (name) => {
-        const found = declared.get(name);
-        if (found === undefined)
-          throw presetError(
-            `plugin "${guard.plugin}" uses the hook "${name}", which no plugin before it declares: name the plugin that does in "requires"`,
-          );
-        return found.hook;
-      },
-    },
+    watch: (hookName, hook) => watchAny(hookName, hook),
     seal: () => {
       isSealed = true;
     },
@@ -84,7 +59,7 @@ export const guardHooks = (core: CoreHooks): HookGuard => {
     });
   };
   const watchAny = (hookName: string, hook: unknown): void => {
-    if (!isHookMap(hook)) return watch(hookName, hook as AnyHook); // by the token's type
+    if (!isHookMap(hook)) return watch(hookName, hook as AnyHook); // by the token
     const maker = hook as { intercept(interceptor: { factory(key: string, hook: AnyHook): AnyHook }): void };
     maker.intercept({
       factory: (key, made) => {

@@ -2,35 +2,38 @@
  *  its name into whatever they throw. */
 import type { RequestStep, Surface } from "../http/exchange.ts";
 import type { PluginContext } from "../plugin.ts";
+import type { Logger } from "./options.ts";
 import { remembered, reported } from "./faults.ts";
-import type { Services } from "./services.ts";
+import type { SharedValues, Signal } from "./token.ts";
 
 type Own =
   | "offer"
-  | "service"
+  | "use"
   | "addOptionSource"
   | "beforeModel"
   | "onModel"
   | "onClose"
   | "listen"
-  | "onSignal"
   | "openReplication"
   | "addSurface"
   | "addStep"
   | "onServer"
   | "wrap";
 
-export type SharedContext = Omit<PluginContext, "offer" | "service" | "addSurface" | "addStep" | "wrap"> & {
+export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" | "addStep" | "wrap"> & {
   readonly addSurface: (plugin: string, surface: Surface) => void;
   readonly addStep: (plugin: string, step: RequestStep) => void;
   readonly wrap: (plugin: string, wrapper: Parameters<PluginContext["wrap"]>[0]) => void;
 };
 
-export const contextOf = (plugin: string, shared: SharedContext, services: Services): PluginContext => {
+export const contextOf = (plugin: string, shared: SharedContext, values: SharedValues): PluginContext => {
   const { logger } = shared;
   const own: Pick<PluginContext, Own> = {
-    offer: (name, service) => services.offer(plugin, name, blamedService(plugin, name, service)),
-    service: (name) => services.find(name),
+    offer: (token, service) => values.offer(plugin, token, blamedService(plugin, token.name, service)),
+    use: (token) => {
+      const value = values.use(plugin, token);
+      return token.kind === "signal" ? reportedSignal(plugin, token.name, value, logger) : value;
+    },
     addOptionSource: (source) =>
       shared.addOptionSource({ ...source, read: remembered(plugin, "addOptionSource.read", source.read) }),
     // nobody waits for these: the others must hear all the same
@@ -44,8 +47,6 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
         missed && reported(plugin, `listen("${channel}").missed`, logger, missed, undefined),
         unheard && reported(plugin, `listen("${channel}").unheard`, logger, unheard, undefined),
       ),
-    onSignal: (name, listener) =>
-      shared.onSignal(name, reported(plugin, `onSignal("${name}")`, logger, listener, undefined)),
     openReplication: async () => {
       const connection = await shared.openReplication();
       return {
@@ -65,7 +66,7 @@ export const contextOf = (plugin: string, shared: SharedContext, services: Servi
 
 /** A plain object of functions is seen through one that remembers whose their errors are; anything else is offered as
  *  it is. */
-const blamedService = (plugin: string, name: string, service: unknown): unknown => {
+const blamedService = <Service>(plugin: string, name: string, service: Service): Service => {
   if (typeof service !== "object" || service === null || Object.getPrototypeOf(service) !== Object.prototype)
     return service;
   const functions = Object.entries(Object.getOwnPropertyDescriptors(service)).flatMap(([member, { value }]) =>
@@ -73,5 +74,13 @@ const blamedService = (plugin: string, name: string, service: unknown): unknown 
       ? [[member, remembered(plugin, `service("${name}").${member}`, value as () => unknown)] as const]
       : [],
   );
-  return Object.assign(Object.create(service) as object, Object.fromEntries(functions));
+  return Object.assign(Object.create(service) as Service & object, Object.fromEntries(functions));
+};
+
+/** A signal whose listeners carry the name of the plugin. */
+const reportedSignal = <Value>(plugin: string, name: string, value: Value, logger: Logger): Value => {
+  const signal = value as Signal<unknown>; // by the kind of its token
+  const listen: typeof signal.listen = (listener) =>
+    signal.listen(reported(plugin, `signal("${name}")`, logger, listener, undefined));
+  return Object.create(value as object, { listen: { value: listen } }) as Value;
 };

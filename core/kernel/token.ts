@@ -1,10 +1,115 @@
-/** A name and the type of what stands behind it, for services and hooks that plugins declare for each other. It exists
- *  for the compiler only: the plugin's `api.ts` exports `type SoapService = Token<"soap", SoapEngine>`, and
- *  `context.service<SoapService>("soap")` takes no other name and answers a `SoapEngine`. */
-export interface Token<Name extends string, Value> {
-  readonly name: Name;
-  readonly value: Value;
+/** Tokens for what plugins share: services, hooks and signals. The `api.ts` of a plugin's folder exports the tokens of
+ *  the plugin. */
+import { presetError } from "./errors.ts";
+
+/** A name for a shared value. `context.use(token)` gives the value of the api that the context belongs to. */
+export interface Token<Value> {
+  readonly kind: "service" | "hook" | "signal";
+  /** Unique in an api. */
+  readonly name: string;
+  /** The plugin that calls the hook. A preset that uses the hook must have the plugin. */
+  readonly owner?: string;
+  /** Makes the value at its first use. A token of a service has no `make`: a plugin offers the value. */
+  readonly make?: () => Value;
 }
 
-/** Any of them. */
-export type AnyToken = Token<string, unknown>;
+/** The token of a service, which is undefined where no plugin offers it. */
+export type ServiceToken<Service> = Token<Service | undefined>;
+
+/** The type of the value of a token. */
+export type ValueOf<Named extends Token<unknown>> = Named extends Token<infer Value> ? NonNullable<Value> : never;
+
+/** Events of one kind. @rule X-SIG-1 */
+export interface Signal<Event> {
+  /** Ask before making an event, and before looking at a clock for one. */
+  readonly isHeard: boolean;
+  emit(event: Event): void;
+  /** Listens from now on. The emitter does not wait for the listener, and errors of the listener are logged. */
+  listen(listener: (event: Event) => void): void;
+}
+
+/** A service, which one plugin offers to others: `defineService<Tides>("tides")`. */
+export const defineService = <Service>(name: string): ServiceToken<Service> => ({ kind: "service", name });
+
+/** A hook that the plugin `owner` calls and others tap. */
+export const defineHook = <Hook extends object>(name: string, owner: string, make: () => Hook): Token<Hook> => ({
+  kind: "hook",
+  name,
+  owner,
+  make,
+});
+
+/** A kind of event that any plugin may emit, and any may listen to. */
+export const defineSignal = <Event>(name: string): Token<Signal<Event>> => ({
+  kind: "signal",
+  name,
+  make: createSignal<Event>,
+});
+
+export const createSignal = <Event>(): Signal<Event> => {
+  const listeners: ((event: Event) => void)[] = [];
+  return {
+    get isHeard() {
+      return listeners.length > 0;
+    },
+    emit: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    listen: (listener) => {
+      listeners.push(listener);
+    },
+  };
+};
+
+/** The values behind the tokens of one api. */
+export interface SharedValues {
+  /** @throws RelApiError `preset` when another plugin offers the name already, and after `seal` */
+  offer<Service>(plugin: string, token: ServiceToken<Service>, service: Service): void;
+  /** @throws RelApiError `preset` for a hook whose owner is missing, and for a name that stands for something else */
+  use<Value>(plugin: string, token: Token<Value>): Value;
+  /** From now on an offer throws: others may have looked for it already. */
+  seal(): void;
+}
+
+/** `has`: whether a plugin is in the preset. `watch` is given each hook when it is made. @rule X-SVC-2 */
+export const createSharedValues = (
+  has: (plugin: string) => boolean,
+  watch: (name: string, hook: object) => void,
+): SharedValues => {
+  const values = new Map<string, { readonly plugin: string | undefined; readonly value: unknown }>();
+  let isSealed = false;
+  return {
+    offer: (plugin, { name }, service) => {
+      if (isSealed)
+        throw presetError(
+          `plugin "${plugin}" offers the service "${name}" after relApi(preset) had applied the plugins: offer it in the plugin's apply`,
+        );
+      const rival = values.get(name);
+      if (rival !== undefined)
+        throw presetError(
+          `the service "${name}" is offered by "${rival.plugin ?? "core"}" and by "${plugin}": drop one of them with without("${plugin}")`,
+        );
+      values.set(name, { plugin, value: service });
+    },
+    use: <Value>(plugin: string, { name, owner, make }: Token<Value>): Value => {
+      const found = values.get(name);
+      if (make === undefined) return found?.value as Value; // by the token it was offered under
+      if (owner !== undefined && !has(owner))
+        throw presetError(
+          `plugin "${plugin}" uses the hook "${name}" of the plugin "${owner}", which the preset lacks: name "${owner}" in "requires"`,
+        );
+      if (found !== undefined && found.plugin !== owner)
+        throw presetError(
+          `"${name}" is shared by plugins "${found.plugin ?? "core"}" and "${owner ?? plugin}": rename one or remove one of the plugins`,
+        );
+      if (found !== undefined) return found.value as Value; // made by a token of that name and owner
+      const value = make();
+      if (owner !== undefined) watch(name, value as object); // a hook
+      values.set(name, { plugin: owner, value });
+      return value;
+    },
+    seal: () => {
+      isSealed = true;
+    },
+  };
+};

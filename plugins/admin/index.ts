@@ -9,7 +9,7 @@ import {
   type Setting,
 } from "../../core/index.ts";
 import { livePage } from "./live-page.ts";
-import type { MetricsService } from "../metrics/api.ts";
+import { metricsService } from "../metrics/api.ts";
 import { sendPage } from "../pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 
@@ -96,7 +96,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   [
     "/metrics",
     async (context) => {
-      const metrics = context.service<MetricsService>("metrics");
+      const metrics = context.use(metricsService);
       if (metrics === undefined) return { status: 404 };
       return { status: 200, contentType: "text/plain; charset=utf-8", body: await metrics.text() };
     },

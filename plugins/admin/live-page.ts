@@ -2,7 +2,7 @@
  *  @rule X-LQ-2 */
 import type { PluginContext } from "../../core/index.ts";
 import { escapeHtml, type Page } from "../pages.ts";
-import type { LiveQueriesService, PlanFigures } from "../subscriptions/api.ts";
+import { liveQueriesService, type PlanFigures } from "../subscriptions/api.ts";
 
 /** As long as a page that a browser shows. */
 const MAX_PLANS = 1000;
@@ -65,6 +65,6 @@ ${plans.length > MAX_PLANS ? `<p>And ${number(plans.length - MAX_PLANS)} more pl
 
 /** Undefined: no plugin has live queries. */
 export const livePage = (context: PluginContext): Page | undefined => {
-  const live = context.service<LiveQueriesService>("live-queries");
+  const live = context.use(liveQueriesService);
   return live === undefined ? undefined : pageOf(live.plans(), context.counters.get("live-source-lag-seconds") * 1000);
 };

@@ -7,7 +7,7 @@ import {
   type RelApiError,
   type Session,
 } from "../../core/index.ts";
-import type { TakenCredentials, TakenCredentialsService } from "./api.ts";
+import { takenCredentialsService, type TakenCredentials } from "./api.ts";
 import { isAdminSecretSet } from "./session-header.ts";
 import { callerSettings } from "./settings.ts";
 import { anonRole } from "../settings.ts";
@@ -27,7 +27,7 @@ export const anonymous = definePlugin({
   settings: [anonRole, ...callerSettings],
   stage: Stage.late,
   apply: (hooks, context) => {
-    context.offer<TakenCredentialsService>("taken-credentials", { of: () => takenCredentials(context) });
+    context.offer(takenCredentialsService, { of: () => takenCredentials(context) });
     let session: Session | undefined;
     hooks.authorize.tap("anonymous", (credentials) => {
       const { anonRole } = context.options;

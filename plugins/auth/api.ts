@@ -1,6 +1,6 @@
-/** What the auth schemes ask of surfaces: types only. A surface carries its rules as a value
+/** What the auth schemes ask of surfaces: types and tokens. A surface carries its rules as a value
  *  (`Surface.credentialRules`). */
-import type { Token } from "../../core/index.ts";
+import { defineService, defineSignal } from "../../core/index.ts";
 import type { TokenRules } from "./token-rules.ts";
 
 export type * from "./token-rules.ts";
@@ -14,11 +14,11 @@ export interface TakenCredentials {
 }
 
 /** Offered by the plugin `anonymous`. */
-export type TakenCredentialsService = Token<"taken-credentials", { of(): TakenCredentials }>;
+export const takenCredentialsService = defineService<{ of(): TakenCredentials }>("taken-credentials");
 
 /** Tokens that were accepted may be refused from now on, and the other way round, without new settings: keys have
  *  changed. Whoever decides by something else that changes may emit it too. */
-export type CredentialsChangedSignal = Token<"credentials-changed", undefined>;
+export const credentialsChangedSignal = defineSignal<undefined>("credentials-changed");
 
 declare module "../../core/kernel/session.ts" {
   interface CredentialRules extends TokenRules {}

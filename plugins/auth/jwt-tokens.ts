@@ -11,7 +11,7 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
-import type { CredentialsChangedSignal } from "./api.ts";
+import { credentialsChangedSignal } from "./api.ts";
 import { buildVariables, exactClaimsText, readSessionClaims, textOf } from "./claims.ts";
 import { databaseRoleRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./json-path.ts";
@@ -63,7 +63,7 @@ interface Tokens {
 
 const createTokens = (context: PluginContext): Tokens => {
   const known = createKnownTokens(context);
-  const changed = context.signal<CredentialsChangedSignal>("credentials-changed");
+  const changed = context.use(credentialsChangedSignal);
   const openKeys = sharedKeys((url) =>
     remoteKeys({
       url,

@@ -1,6 +1,6 @@
-/** What the bus says to other plugins: types only. It passes messages between the processes that serve one database. */
-import type { SyncBailHook } from "tapable";
-import type { Token } from "../../core/index.ts";
+/** What the bus says to other plugins: types and tokens. It passes messages between the processes that serve one database. */
+import { SyncBailHook } from "tapable";
+import { defineService, defineHook } from "../../core/index.ts";
 
 export interface Bus {
   /** What processes have in common that hear each other on the bus of a database. */
@@ -22,7 +22,7 @@ export interface Bus {
 }
 
 /** Offered by the plugin `bus`, unless the database belongs to this process alone. */
-export type BusService = Token<"bus", Bus>;
+export const busService = defineService<Bus>("bus");
 
 // --- transports -----------------------------------------------------------------------------------------------------
 
@@ -51,7 +51,13 @@ export interface BusTransport {
 
 /** Declared by the plugin `bus`: asked once, with the URL of the settings, `notify:` where there is none. `namespace`:
  *  letters, digits and `-_.`, which tells the processes of one database from others on the same server. */
-export type OpenBus = Token<
+export const openBusHook = defineHook(
   "openBus",
-  SyncBailHook<[url: string, namespace: string, handlers: BusHandlers], BusTransport | undefined>
->;
+  "bus",
+  () =>
+    new SyncBailHook<[url: string, namespace: string, handlers: BusHandlers], BusTransport | undefined>([
+      "url",
+      "namespace",
+      "handlers",
+    ]),
+);

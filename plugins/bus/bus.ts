@@ -1,8 +1,7 @@
 /** The bus above all transports: numbers its messages, and tells who has missed some. @rule X-BUS-1 */
 import { randomBytes } from "node:crypto";
-import { SyncBailHook } from "tapable";
 import { definePlugin, faultFacts, presetError, type PluginContext } from "../../core/index.ts";
-import type { Bus, BusService, BusTransport, OpenBus } from "./api.ts";
+import { busService, openBusHook, type Bus, type BusTransport } from "./api.ts";
 import { namespaceOf } from "./namespace.ts";
 import { busSettings } from "./settings.ts";
 
@@ -18,14 +17,12 @@ const NOTIFY = "notify:";
 export const bus = definePlugin({
   name: "bus",
   settings: busSettings,
-  apply: (hooks, context) => {
-    const openBus: OpenBus["value"] = new SyncBailHook(["url", "namespace", "handlers"]);
-    hooks.declare<OpenBus>("openBus", openBus);
+  apply: (_hooks, context) => {
     const { busUrl = NOTIFY, database } = context.options;
     // an embedded database has one process
     if (database !== undefined) return;
-    const { bus: offered, open, close } = createBus(context, openBus, busUrl);
-    context.offer<BusService>("bus", offered);
+    const { bus: offered, open, close } = createBus(context, busUrl);
+    context.offer(busService, offered);
     // reloads that are asked for while the schema loads must be heard; what the database refuses now its loader tells
     open(false);
     context.onModel(() => open(true));
@@ -45,7 +42,8 @@ interface Opened {
   close(): Promise<void>;
 }
 
-const createBus = (context: PluginContext, openBus: OpenBus["value"], url: string): Opened => {
+const createBus = (context: PluginContext, url: string): Opened => {
+  const openBus = context.use(openBusHook);
   const { logger } = context;
   const id = randomBytes(9).toString("base64url");
   const topics = new Map<string, Set<Subscription>>();

@@ -2,7 +2,7 @@
  *  commas. `tls://` asks for encryption. @rule X-BUS-4 */
 import type { NatsConnection, NodeConnectionOptions, TokenAuth, UserPass } from "@nats-io/transport-node";
 import { definePlugin } from "../../core/index.ts";
-import type { BusHandlers, BusTransport, OpenBus } from "./api.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
 import { loadPackage } from "./load-package.ts";
 
 const RECONNECT_MS = 500;
@@ -15,10 +15,11 @@ const USUAL_MAX_BYTES = 1024 * 1024;
 export const natsBus = definePlugin({
   name: "nats-bus",
   requires: ["bus"],
-  apply: (hooks, { logger, options: { freshUrl } }) => {
-    hooks.use<OpenBus>("openBus").tap("nats-bus", (url, namespace, handlers) => {
+  apply: (_hooks, context) => {
+    const { logger, options } = context;
+    context.use(openBusHook).tap("nats-bus", (url, namespace, handlers) => {
       if (!/^(nats|tls):\/\//i.test(url)) return undefined;
-      const urlOf = (): string => freshUrl?.("busUrl") ?? url;
+      const urlOf = (): string => options.freshUrl?.("busUrl") ?? url;
       return createNatsBus(urlOf, namespace, handlers, (reason) =>
         logger.warn("the bus cannot be reached yet; trying again", { reason }),
       );

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { sql, value } from "../../core/engine/sql/fragment.ts";
-import type { BusHandlers, BusTransport, OpenBus } from "./api.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
 
 /** A payload is shorter than 8000 bytes. */
 const MAX_BYTES = 7900;
@@ -16,9 +16,9 @@ const channelOf = (namespace: string, topic: string): string =>
 export const notifyBus = definePlugin({
   name: "notify-bus",
   requires: ["bus"],
-  apply: (hooks, context) => {
-    hooks
-      .use<OpenBus>("openBus")
+  apply: (_hooks, context) => {
+    context
+      .use(openBusHook)
       .tap("notify-bus", (url, namespace, handlers) =>
         url === "notify:" ? createNotifyBus(context, namespace, handlers) : undefined,
       );

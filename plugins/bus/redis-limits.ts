@@ -1,7 +1,7 @@
 /** Rate limits that are those of all processes: the buckets are in Redis, and so is their clock. @rule X-BUS-5 */
 import { createHash } from "node:crypto";
-import { definePlugin, type PluginContext } from "../../core/index.ts";
-import type { RedisBucketsService } from "../limits/api.ts";
+import { definePlugin, type PluginContext, type ValueOf } from "../../core/index.ts";
+import { redisBucketsService } from "../limits/api.ts";
 import { namespaceOf } from "./namespace.ts";
 import { openRedis, type Redis } from "./redis-client.ts";
 import { busSettings, redisLimitSettings } from "./settings.ts";
@@ -39,8 +39,8 @@ export const redisLimits = definePlugin({
     const url = rateLimitRedisUrl ?? (/^rediss?:/i.test(busUrl ?? "") ? busUrl : undefined);
     if (url === undefined) return;
     const option = rateLimitRedisUrl === undefined ? "busUrl" : "rateLimitRedisUrl";
-    context.offer<RedisBucketsService>(
-      "redis-buckets",
+    context.offer(
+      redisBucketsService,
       createBuckets(context, () => freshUrl?.(option) ?? url),
     );
   },
@@ -48,7 +48,7 @@ export const redisLimits = definePlugin({
 
 const isMissingScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith("NOSCRIPT");
 
-const createBuckets = (context: PluginContext, urlOf: () => string): RedisBucketsService["value"] => {
+const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typeof redisBucketsService> => {
   const { logger } = context;
   let redis: Redis | undefined;
   let namespace: string | undefined;

@@ -1,6 +1,6 @@
 /** Redis passes the messages on: `BUS_URL=redis://user:password@host:6379`, encrypted with `rediss://`. @rule X-BUS-4 */
 import { definePlugin } from "../../core/index.ts";
-import type { BusHandlers, BusTransport, OpenBus } from "./api.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
 import { openRedis, type Redis } from "./redis-client.ts";
 
 /** Redis itself takes more; the memory of slow receivers is what counts. */
@@ -9,8 +9,8 @@ const MAX_BYTES = 1024 * 1024;
 export const redisBus = definePlugin({
   name: "redis-bus",
   requires: ["bus"],
-  apply: (hooks, { logger, options: { freshUrl } }) => {
-    hooks.use<OpenBus>("openBus").tap("redis-bus", (url, namespace, handlers) => {
+  apply: (_hooks, { use, logger, options: { freshUrl } }) => {
+    use(openBusHook).tap("redis-bus", (url, namespace, handlers) => {
       if (!/^rediss?:\/\//i.test(url)) return undefined;
       const urlOf = (): string => freshUrl?.("busUrl") ?? url;
       return createRedisBus(urlOf, namespace, handlers, (reason) =>

@@ -15,9 +15,9 @@ import {
   type Session,
   type Surface,
 } from "../../core/index.ts";
-import type { TakenCredentialsService } from "../auth/api.ts";
-import type { GraphqlService, PlaygroundService } from "../graphql/api.ts";
-import type { OpenapiPageService, RestGuideService } from "../rest/api.ts";
+import { takenCredentialsService } from "../auth/api.ts";
+import { graphqlService, playgroundService } from "../graphql/api.ts";
+import { openapiPageService, restGuideService } from "../rest/api.ts";
 import { sendPage, takesPage } from "../pages.ts";
 import { buildPage, type Card, type PageContent } from "./page.ts";
 import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
@@ -69,8 +69,8 @@ const originOf = ({ request }: AnyExchange): string => {
 };
 
 /** The header for callers who need a credential. */
-const secretOf = ({ service }: PluginContext): Secret | undefined => {
-  const taken = service<TakenCredentialsService>("taken-credentials")?.of();
+const secretOf = ({ use }: PluginContext): Secret | undefined => {
+  const taken = use(takenCredentialsService)?.of();
   return taken?.takesTokens === true ? "token" : taken?.takesAdminSecret === true ? "admin-secret" : undefined;
 };
 
@@ -90,12 +90,12 @@ const createFrontPage = (context: PluginContext): Surface => {
   };
 
   const restCard = async (base: string, origin: string): Promise<Card | undefined> => {
-    const guide = context.service<RestGuideService>("rest-guide");
+    const guide = context.use(restGuideService);
     const [root] = guide?.roots() ?? [];
     if (guide === undefined || root === undefined) return undefined;
     const session = await anonymousOf(context, "rest");
     const example = session && (await guide.example(context.model(), session));
-    const page = context.service<OpenapiPageService>("openapi-page")?.paths()[0];
+    const page = context.use(openapiPageService)?.paths()[0];
     const at = origin + base + root;
     return {
       title: "REST",
@@ -110,11 +110,11 @@ const createFrontPage = (context: PluginContext): Surface => {
   };
 
   const graphqlCard = async (base: string, origin: string): Promise<Card | undefined> => {
-    const engine = context.service<GraphqlService>("graphql");
+    const engine = context.use(graphqlService);
     if (engine === undefined) return undefined;
     const session = await anonymousOf(context, "graphql", engine.credentialRules);
     const example = session && (await engine.example(session));
-    const page = context.service<PlaygroundService>("playground");
+    const page = context.use(playgroundService);
     const at = origin + base + engine.path;
     return {
       title: "GraphQL",

@@ -1,7 +1,14 @@
-/** What the GraphQL surface says to other plugins: types only. Names of fields, tables and rights; what a tap of
+/** What the GraphQL surface says to other plugins: types and tokens. Names of fields, tables and rights; what a tap of
  *  `buildGqlField` sees; the engine. */
-import type { SyncBailHook, SyncHook, SyncWaterfallHook } from "tapable";
-import type { CallOptions, Json, RelApiError, Session, Token } from "../../core/index.ts";
+import { SyncBailHook, SyncHook, SyncWaterfallHook } from "tapable";
+import {
+  defineService,
+  defineHook,
+  type CallOptions,
+  type Json,
+  type RelApiError,
+  type Session,
+} from "../../core/index.ts";
 import type { GqlEngine, GqlSender, ValidatedDocument } from "./operations.ts";
 import type { RoleSchema } from "./parts.ts";
 import type { GqlDirective } from "./directives.ts";
@@ -14,10 +21,10 @@ export type * from "./value-types.ts";
 export type * from "./operations.ts";
 
 /** Offered by the plugin `graphql`. */
-export type GraphqlService = Token<"graphql", GqlEngine>;
+export const graphqlService = defineService<GqlEngine>("graphql");
 
 /** The page for people, offered by the plugin `playground` where its files are there. */
-export type PlaygroundService = Token<"playground", { readonly path: string }>;
+export const playgroundService = defineService<{ readonly path: string }>("playground");
 
 /** Members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
 export interface GqlHints {
@@ -25,24 +32,36 @@ export interface GqlHints {
 }
 
 /** Offered by the plugin `graphql-hints`. */
-export type GraphqlHintsService = Token<"graphql-hints", GqlHints>;
+export const graphqlHintsService = defineService<GqlHints>("graphql-hints");
 
 /** Asked for requests without a `query`, and for those with a persisted one. The first tap that answers has the text of
  *  the document; undefined: no name that it knows. @rule X-DOC-1 */
-export type FindGqlDocument = Token<
+export const findGqlDocumentHook = defineHook(
   "findGqlDocument",
-  SyncBailHook<[request: Readonly<Record<string, Json>>], string | undefined>
->;
+  "graphql",
+  () => new SyncBailHook<[request: Readonly<Record<string, Json>>], string | undefined>(["request"]),
+);
 
 /** Declared by the plugin `graphql`: taps add to the directives that plugins read, or to one of them. @rule X-DIR-1 */
-export type GqlDirectives = Token<"gqlDirectives", SyncWaterfallHook<[directives: readonly GqlDirective[]]>>;
+export const gqlDirectivesHook = defineHook(
+  "gqlDirectives",
+  "graphql",
+  () => new SyncWaterfallHook<[directives: readonly GqlDirective[]]>(["directives"]),
+);
 
 /** Sees each document that can be read and who sent it, before it is planned; throws for one that may not run.
  *  `sender`: absent when a live query runs again. @rule X-DOC-2 */
-export type CheckGqlDocument = Token<
+export const checkGqlDocumentHook = defineHook(
   "checkGqlDocument",
-  SyncHook<[text: string, session: Session, document: ValidatedDocument, sender: GqlSender | undefined]>
->;
+  "graphql",
+  () =>
+    new SyncHook<[text: string, session: Session, document: ValidatedDocument, sender: GqlSender | undefined]>([
+      "text",
+      "session",
+      "document",
+      "sender",
+    ]),
+);
 
 /** @rule X-CALL-2 */
 export interface GraphqlCall<Variables = Readonly<Record<string, unknown>>> extends CallOptions {

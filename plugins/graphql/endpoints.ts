@@ -14,11 +14,11 @@ import {
   type Surface,
 } from "../../core/index.ts";
 import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
-import type { GraphqlService } from "./api.ts";
+import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson, parseFailed } from "./errors.ts";
 import { compressed } from "./compressed.ts";
-import { json, NOT_FOUND, subscriptionOverHttp, type AnyExchange, runOptionsOf } from "./http.ts";
+import { json, NOT_FOUND, subscriptionOverHttp, runOptionsOf, type AnyExchange } from "./http.ts";
 import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
 import { isObject, type JsonObject } from "./request.ts";
@@ -140,7 +140,7 @@ interface GqlErrorBody {
 
 const createSurface = (context: PluginContext, endpoints: () => readonly Endpoint[]): Surface => {
   const engineOf = (): GqlEngine => {
-    const engine = context.service<GraphqlService>("graphql");
+    const engine = context.use(graphqlService);
     if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // this one requires it
     return engine;
   };

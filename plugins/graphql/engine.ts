@@ -10,6 +10,7 @@ import {
   type PluginContext,
   type RelApiHooks,
   type Session,
+  type ValueOf,
 } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { bodyTooDeep } from "./errors.ts";
@@ -21,8 +22,8 @@ import { encodeErrors } from "./encode-error.ts";
 import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
-import type { ApiLimits, ApiLimitsService } from "../limits/api.ts";
-import type { CheckGqlDocument, FindGqlDocument, GraphqlHintsService } from "./api.ts";
+import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
+import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { createSchemas, type Opening } from "./schema.ts";
 import { createWrite } from "./written.ts";
@@ -85,8 +86,8 @@ const QUERY_CANCELED = "57014";
 
 /** What plugins add to the reading of requests. */
 export interface DocumentHooks {
-  readonly find: FindGqlDocument["value"];
-  readonly check: CheckGqlDocument["value"];
+  readonly find: ValueOf<typeof findGqlDocumentHook>;
+  readonly check: ValueOf<typeof checkGqlDocumentHook>;
 }
 
 export const createEngine = (
@@ -105,7 +106,7 @@ export const createEngine = (
 
   let limits: ApiLimits | undefined;
   context.onModel(() => {
-    limits = context.service<ApiLimitsService>("api-limits")?.current();
+    limits = context.use(apiLimitsService)?.current();
   });
 
   const schemaOf = (session: Session): RoleSchema => schemas.take({ session, model: context.model() });
@@ -114,7 +115,7 @@ export const createEngine = (
   const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
     const { errorHints, compatMode } = context.options;
     if (!errorHints || compatMode || !isRelApiError(error) || session === undefined) return undefined;
-    return context.service<GraphqlHintsService>("graphql-hints")?.hintsFor(error, session, () => schemaOf(session));
+    return context.use(graphqlHintsService)?.hintsFor(error, session, () => schemaOf(session));
   };
 
   const engine: GqlEngine = {

@@ -11,7 +11,7 @@ import {
   type PluginContext,
   type Surface,
 } from "../../core/index.ts";
-import type { GraphqlService } from "./api.ts";
+import { graphqlService } from "./api.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { invalidJson } from "./errors.ts";
 import { compressed } from "./compressed.ts";
@@ -66,7 +66,7 @@ const readUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlReques
 
 const createSurface = (context: PluginContext): Surface => {
   const engineOf = (): GqlEngine => {
-    const engine = context.service<GraphqlService>("graphql");
+    const engine = context.use(graphqlService);
     if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // this one is not served without it
     return engine;
   };

@@ -2,7 +2,7 @@
  *  dialect, which stay as they are. */
 import { definePlugin, visibilityOf } from "../../core/index.ts";
 import { nearLabels, nearOf } from "../hints.ts";
-import type { GqlHints, GraphqlHintsService } from "./api.ts";
+import { graphqlHintsService, type GqlHints } from "./api.ts";
 
 /** Names come from the types of the role. A role that may not look at them is not told their names. @rule G-HNT-1
  *  G-HNT-2 G-HNT-3 G-HNT-4 */
@@ -24,5 +24,5 @@ const hints: GqlHints = {
 export const graphqlHints = definePlugin({
   name: "graphql-hints",
   requires: ["graphql"],
-  apply: (_hooks, context) => context.offer<GraphqlHintsService>("graphql-hints", hints),
+  apply: (_hooks, context) => context.offer(graphqlHintsService, hints),
 });

@@ -23,7 +23,7 @@ import { createLongAnswers, type LongAnswer, type LongRunOptions } from "./long-
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
 import type { MetadataProblem } from "../metadata/api.ts";
-import type { LiveQueriesService } from "../subscriptions/api.ts";
+import { liveQueriesService } from "../subscriptions/api.ts";
 
 export type AnyExchange = Omit<Exchange, "session">;
 
@@ -237,7 +237,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
   const open = (exchange: AnyExchange): Answer | Promise<Answer> | undefined => {
     const { path, method } = exchange;
     if (PATHS.has(path)) return method === "POST" ? undefined : byMethod(exchange, ALLOW);
-    if (path === SOCKET_PATH && context.service<LiveQueriesService>("live-queries") !== undefined) {
+    if (path === SOCKET_PATH && context.use(liveQueriesService) !== undefined) {
       if (!isRead(method)) return byMethod(exchange, SOCKET_ALLOW);
       return { status: 426, headers: [["Upgrade", "websocket"], ["Connection", "Upgrade"], requestId(exchange)] };
     }

@@ -1,8 +1,7 @@
 /** The GraphQL surface. `graphql` is the base: schemas per role, documents, HTTP. Each family of fields is a separate
  *  plugin. */
-import { SyncBailHook, SyncHook, SyncWaterfallHook } from "tapable";
 import { definePlugin } from "../../core/index.ts";
-import type { CheckGqlDocument, FindGqlDocument, GqlDirectives, GraphqlService } from "./api.ts";
+import { checkGqlDocumentHook, findGqlDocumentHook, graphqlService } from "./api.ts";
 import { createEngine } from "./engine.ts";
 import { createHttpSurface } from "./http.ts";
 import { refuseNames } from "./part-names.ts";
@@ -42,13 +41,9 @@ export const graphql = definePlugin({
   apply: (hooks, context) => {
     refuseNames(context.registry);
     tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
-    const find: FindGqlDocument["value"] = new SyncBailHook(["request"]);
-    const check: CheckGqlDocument["value"] = new SyncHook(["text", "session", "document", "sender"]);
-    hooks.declare<FindGqlDocument>("findGqlDocument", find);
-    hooks.declare<CheckGqlDocument>("checkGqlDocument", check);
-    hooks.declare<GqlDirectives>("gqlDirectives", new SyncWaterfallHook(["directives"]));
-    const engine = createEngine(hooks, context, { find, check });
-    context.offer<GraphqlService>("graphql", engine);
+    const find = context.use(findGqlDocumentHook);
+    const engine = createEngine(hooks, context, { find, check: context.use(checkGqlDocumentHook) });
+    context.offer(graphqlService, engine);
     context.addSurface(createHttpSurface(context, engine, (request) => find.call(request)));
     context.addMethod("graphql", async ({ query, variables, operationName, ...options }) => {
       const { body } = await context.call({

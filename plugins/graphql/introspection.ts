@@ -1,6 +1,6 @@
 /** `{ __schema { types { name } } }`: the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
-import { definePlugin, type Pieces, type Token } from "../../core/index.ts";
+import { definePlugin, defineService, type Pieces } from "../../core/index.ts";
 import { directivesOf } from "./introspected/directives.ts";
 import { createCollector, type Collector, type Selected } from "./introspected/selected.ts";
 import { sortedInPieces } from "./introspected/sorted.ts";
@@ -9,7 +9,7 @@ import { eachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
 import { gqlTypeFacts, type GqlRootName, type Parts, type RoleSchema } from "./parts.ts";
 
-export type IntrospectionToken = Token<"graphql-introspection", IntrospectionService>;
+export const introspectionService = defineService<IntrospectionService>("graphql-introspection");
 
 export interface IntrospectionService {
   readonly metaFields: RoleSchema["metaFields"];
@@ -140,5 +140,5 @@ const service: IntrospectionService = {
 export const graphqlIntrospection = definePlugin({
   name: "graphql-introspection",
   requires: ["graphql"],
-  apply: (_hooks, context) => context.offer<IntrospectionToken>("graphql-introspection", service),
+  apply: (_hooks, context) => context.offer(introspectionService, service),
 });

@@ -1,7 +1,7 @@
 /** Answers that go on as bytes, while they arrive from the database or in one piece: a text would be two copies of
  *  them. */
 import type { Answer, Exchange, PluginContext, ResultRow, ValueTaker } from "../../core/index.ts";
-import type { StreamedAnswers, StreamedAnswersService } from "../streamed-answers/api.ts";
+import { streamedAnswersService, type StreamedAnswers } from "../streamed-answers/api.ts";
 import { acceptsGzip, compressed, gzipped } from "./compressed.ts";
 import type { GqlLongBody, GqlRunOptions, PackedBody } from "./operations.ts";
 
@@ -32,7 +32,7 @@ export interface LongAnswers {
 export const createLongAnswers = (context: PluginContext, before: string, after: string): LongAnswers => {
   let streamed: StreamedAnswers | undefined;
   context.onModel(() => {
-    streamed = context.service<StreamedAnswersService>("streamed-answers");
+    streamed = context.use(streamedAnswersService);
   });
 
   /** `answered`: called with the whole body, or with undefined if it was lost. */

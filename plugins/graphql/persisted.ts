@@ -2,7 +2,7 @@
  *  A client sends both after it was told that the hash is not known, and the hash alone from then on. */
 import { createHash } from "node:crypto";
 import { createCaches, definePlugin, type Ask, type Json, type Question } from "../../core/index.ts";
-import type { FindGqlDocument } from "./api.ts";
+import { findGqlDocumentHook } from "./api.ts";
 import { persistedQueryInvalid, persistedQueryNotFound } from "./errors.ts";
 import { hasQuery, isObject, type JsonObject } from "./request.ts";
 import { persistedSettings } from "./settings.ts";
@@ -45,14 +45,14 @@ export const persistedQueries = definePlugin({
   name: "persisted-queries",
   requires: ["graphql"],
   settings: persistedSettings,
-  apply: (hooks, context) => {
+  apply: (_hooks, context) => {
     const maxBytes = (): number => context.options.persistedQueryBytes;
     const documents = createCaches("persisted-queries", { maxBytes }, context.counters).create({
       name: "persisted queries",
       make: document,
       bytesOf: (text = "") => text.length * 2,
     });
-    hooks.use<FindGqlDocument>("findGqlDocument").tap("persisted-queries", (request) => {
+    context.use(findGqlDocumentHook).tap("persisted-queries", (request) => {
       const hash = hashOf(request);
       if (hash === undefined) return undefined;
       if (!hasQuery(request)) {

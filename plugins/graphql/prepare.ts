@@ -13,6 +13,7 @@ import {
   type Operation,
   type SentValue,
   type Session,
+  type ValueOf,
 } from "../../core/index.ts";
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
@@ -33,7 +34,7 @@ import { planOperation, rootOf, type OperationTemplate } from "./plan/operation.
 import { BOUND_SHARE, openBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
-import type { CheckGqlDocument } from "./api.ts";
+import { checkGqlDocumentHook } from "./api.ts";
 import type { GqlOperation, GqlRequest, GqlSender, ValidatedDocument } from "./operations.ts";
 
 /** Memory of syntax trees and plans, as multiples of their text. */
@@ -176,7 +177,7 @@ export type Prepare = (
 export const createPrepare = (
   caches: Caches,
   schemas: Schemas,
-  check: CheckGqlDocument["value"],
+  check: ValueOf<typeof checkGqlDocumentHook>,
   variant?: GqlVariant,
 ): Prepare => {
   const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);

@@ -16,15 +16,15 @@ import {
 } from "../../core/index.ts";
 import { directivesOf } from "./document/directives.ts";
 import type { Directives } from "./directives.ts";
-import type { GqlDirectives } from "./api.ts";
-import type { IntrospectionService, IntrospectionToken } from "./introspection.ts";
+import { gqlDirectivesHook } from "./api.ts";
+import { introspectionService, type IntrospectionService } from "./introspection.ts";
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { onceFor } from "./types/once.ts";
 import { createValues, type Values } from "./types/values.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
-import type { LiveQueriesService } from "../subscriptions/api.ts";
+import { liveQueriesService } from "../subscriptions/api.ts";
 
 export interface Caller extends WithSession {
   readonly model: Model;
@@ -106,7 +106,7 @@ export const createSchemas = (
   /** Taps are all there when the first schema is made. */
   let directives: Directives | undefined;
   const schemaFor = (model: Model, { source, values }: ModelNames, session: Session): PreparableSchema => {
-    const introspection = context.service<IntrospectionToken>("graphql-introspection");
+    const introspection = context.use(introspectionService);
     return buildRoleSchema({
       model,
       source,
@@ -115,8 +115,8 @@ export const createSchemas = (
       hooks,
       registry: context.registry,
       options: context.options,
-      hasSubscriptions: context.service<LiveQueriesService>("live-queries") !== undefined,
-      directives: (directives ??= directivesOf(hooks.use<GqlDirectives>("gqlDirectives").call([]))),
+      hasSubscriptions: context.use(liveQueriesService) !== undefined,
+      directives: (directives ??= directivesOf(context.use(gqlDirectivesHook).call([]))),
       metaFields: introspection?.metaFields ?? new Map(),
       introspect: introspection?.introspect ?? nothing,
       variant,

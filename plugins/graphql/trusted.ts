@@ -11,7 +11,7 @@ import {
   type RelApiHooks,
 } from "../../core/index.ts";
 import type { MetadataQueries } from "../metadata/api.ts";
-import type { CheckGqlDocument, FindGqlDocument } from "./api.ts";
+import { checkGqlDocumentHook, findGqlDocumentHook } from "./api.ts";
 import { persistedQueryNotFound, queryNotAllowed } from "./errors.ts";
 import { sentHash, sha256 } from "./persisted.ts";
 import { hasQuery } from "./request.ts";
@@ -70,7 +70,7 @@ const collect = (folder: string | undefined, queries: MetadataQueries | undefine
 /** Names other than the hash of a persisted query: of GraphQL over HTTP, and of Relay. */
 const NAMES = ["documentId", "doc_id", "id"];
 
-const apply = (hooks: RelApiHooks, context: PluginContext): void => {
+const apply = (_hooks: RelApiHooks, context: PluginContext): void => {
   const { logger } = context;
   const { enableAllowlist, trustedDocuments: folder } = context.options;
   const warn = (text: string): void => logger.warn(text);
@@ -88,7 +88,7 @@ const apply = (hooks: RelApiHooks, context: PluginContext): void => {
     bytesOf: (form) => form.length * 2,
   });
 
-  hooks.use<FindGqlDocument>("findGqlDocument").tap("trusted-documents", (request) => {
+  context.use(findGqlDocumentHook).tap("trusted-documents", (request) => {
     if (hasQuery(request)) return undefined;
     const hash = sentHash(request);
     if (hash !== undefined) return typeof hash === "string" ? trusted.named.get(hash.toLowerCase()) : undefined;
@@ -100,7 +100,7 @@ const apply = (hooks: RelApiHooks, context: PluginContext): void => {
   });
 
   if (!enableAllowlist) return;
-  hooks.use<CheckGqlDocument>("checkGqlDocument").tap("trusted-documents", (text, { isAdmin, role }) => {
+  context.use(checkGqlDocumentHook).tap("trusted-documents", (text, { isAdmin, role }) => {
     if (isAdmin) return;
     const { made: form, keep } = forms.get(text);
     const roles = trusted.allowed.get(form);

@@ -2,10 +2,10 @@
 import {
   definePlugin,
   lowestLogged,
+  requestSignal,
   type Logger,
   type PluginContext,
   type RequestRecord,
-  type RequestSignal,
 } from "../../core/index.ts";
 import { addressOf, createRequestFields } from "./request-fields.ts";
 
@@ -52,7 +52,7 @@ export const accessLog = definePlugin({
     const lowest = ownLogger === undefined ? lowestLogged(logLevel) : 0;
     if (lowest === Infinity) return;
     const write = logger.request === undefined ? createLines(context) : createFields(context, logger.request);
-    context.onSignal<RequestSignal>("request", (record) => {
+    context.use(requestSignal).listen((record) => {
       if (record.status >= lowest) write(record);
     });
   },

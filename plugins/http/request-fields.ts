@@ -2,13 +2,14 @@
 import {
   createKept,
   lowestLogged,
+  transactionSignal,
   type OpenExchange,
   type PluginContext,
   type RanTransaction,
   type RequestRecord,
-  type TransactionSignal,
+  type ValueOf,
 } from "../../core/index.ts";
-import type { TraceIds, TracingService } from "../tracing/api.ts";
+import { tracingService, type TraceIds } from "../tracing/api.ts";
 import { requestIdOf } from "./request-ids.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -47,7 +48,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
   // where failures alone are logged, the others must not pay for it
   const { logLevel, logger: own } = context.options;
   if (own !== undefined || lowestLogged(logLevel) === 0)
-    context.onSignal<TransactionSignal>("transaction", (ran) => {
+    context.use(transactionSignal).listen((ran) => {
       const { exchange } = ran.execution;
       if (exchange === undefined) return;
       const { askedAtMs, beganAtMs = ran.endedAtMs, endedAtMs } = ran;
@@ -68,11 +69,11 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       if (rows !== undefined) known.rows = (known.rows ?? 0) + rows;
     });
 
-  let traces: TracingService["value"] | undefined;
+  let traces: ValueOf<typeof tracingService> | undefined;
   let isLookedUp = false;
   const idsOf = (exchange: OpenExchange): Partial<TraceIds> => {
     if (!isLookedUp) {
-      traces = context.service<TracingService>("tracing");
+      traces = context.use(tracingService);
       isLookedUp = true;
     }
     const ids = traces?.idsOf(exchange);

@@ -1,8 +1,8 @@
 /** Hasura's `api_limits`, and more of their kind: how deep and how large an operation of a role may be, and how long it
  *  may take. */
 import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
-import type { CheckGqlDocument } from "../graphql/api.ts";
-import type { ApiLimits, ApiLimitsService } from "./api.ts";
+import { checkGqlDocumentHook } from "../graphql/api.ts";
+import { apiLimitsService, type ApiLimits } from "./api.ts";
 import { createRoleLimits, kindsOf, mayLimit } from "./by-role.ts";
 import { apiLimitSettings } from "./settings.ts";
 
@@ -20,10 +20,10 @@ export const apiLimits = definePlugin({
   name: "api-limits",
   requires: ["graphql"],
   settings: apiLimitSettings,
-  apply: (hooks, context) => {
+  apply: (_hooks, context) => {
     if (!mayLimit(context.options)) return;
     const limits = createRoleLimits(context, kindsOf("api-limits"));
-    hooks.use<CheckGqlDocument>("checkGqlDocument").tap("api-limits", (_text, session, document, sender) => {
+    context.use(checkGqlDocumentHook).tap("api-limits", (_text, session, document, sender) => {
       const of = limits.of(session);
       const { depth = Infinity, nodes = Infinity, batch = Infinity, aliases = Infinity, rootFields = Infinity } = of;
       const { batchSize = 1 } = sender ?? {};
@@ -41,6 +41,6 @@ export const apiLimits = definePlugin({
       secondsOf: (session: Session) => limits.of(session).seconds,
       timeExceeded: (seconds) => exceeded("time", `the operation took longer than ${seconds} seconds`),
     };
-    context.offer<ApiLimitsService>("api-limits", { current: () => (limits.isUsed ? service : undefined) });
+    context.offer(apiLimitsService, { current: () => (limits.isUsed ? service : undefined) });
   },
 });

@@ -1,5 +1,5 @@
-/** What limits say to other plugins: types only. */
-import type { Execution, RelApiError, Session, Token } from "../../core/index.ts";
+/** What limits say to other plugins: types and tokens. */
+import { defineService, type Execution, type RelApiError, type Session } from "../../core/index.ts";
 
 /** @rule G-LIM-8 */
 export interface ApiLimits {
@@ -9,7 +9,7 @@ export interface ApiLimits {
 }
 
 /** `current`: those in force since the last load of the schema; undefined: there are none. */
-export type ApiLimitsService = Token<"api-limits", { current(): ApiLimits | undefined }>;
+export const apiLimitsService = defineService<{ current(): ApiLimits | undefined }>("api-limits");
 
 /** @rule R-LIM-8 G-LIM-11 */
 export interface CostLimits {
@@ -18,7 +18,7 @@ export interface CostLimits {
 }
 
 /** For those that run statements of their own making over the callers' ones. `current`: undefined: there are none. */
-export type CostLimitsService = Token<"cost-limits", { current(): CostLimits | undefined }>;
+export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
 /** Token buckets that several processes share. */
 export interface SharedBuckets {
@@ -28,7 +28,7 @@ export interface SharedBuckets {
 }
 
 /** Of all machines: offered by `redis-limits`. `open`: there are limits, and the schema is loaded. */
-export type RedisBucketsService = Token<"redis-buckets", SharedBuckets & { open(): void }>;
+export const redisBucketsService = defineService<SharedBuckets & { open(): void }>("redis-buckets");
 
 /** Of the workers of one machine: offered by `worker-limits`. */
-export type WorkerBucketsService = Token<"worker-buckets", SharedBuckets>;
+export const workerBucketsService = defineService<SharedBuckets>("worker-buckets");

@@ -9,7 +9,7 @@ import {
   type Program,
   type ProgramStatement,
 } from "../../core/index.ts";
-import type { CostLimits, CostLimitsService } from "./api.ts";
+import { costLimitsService, type CostLimits } from "./api.ts";
 import { createRoleLimits, kindsOf, mayLimit, type RoleLimits } from "./by-role.ts";
 import { readEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
@@ -70,7 +70,7 @@ export const costLimits = definePlugin({
         };
       },
     });
-    context.offer<CostLimitsService>("cost-limits", { current: () => (check === undefined ? undefined : { check }) });
+    context.offer(costLimitsService, { current: () => (check === undefined ? undefined : { check }) });
   },
 });
 

@@ -11,8 +11,8 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
-import type { CheckGqlDocument } from "../graphql/api.ts";
-import type { RedisBucketsService, SharedBuckets, WorkerBucketsService } from "./api.ts";
+import { checkGqlDocumentHook } from "../graphql/api.ts";
+import { redisBucketsService, workerBucketsService, type SharedBuckets } from "./api.ts";
 import { createRoleLimits, mayLimit } from "./by-role.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
@@ -76,7 +76,7 @@ export const rateLimits = definePlugin({
   name: "rate-limits",
   stage: Stage.late, // the hook of the GraphQL surface is declared, if there is one
   settings: [...rateLimitSettings, ...apiLimitSettings],
-  apply: (hooks, context) => {
+  apply: (_hooks, context) => {
     if (!mayLimit(context.options)) return;
     const buckets = createTokenBuckets();
     const limits = createRoleLimits(context, (kind) => kind === "rate_limit");
@@ -86,9 +86,9 @@ export const rateLimits = definePlugin({
     let shared: SharedBuckets | undefined;
     context.onModel(() => {
       if (!limits.isUsed) return;
-      const redis = context.service<RedisBucketsService>("redis-buckets");
+      const redis = context.use(redisBucketsService);
       redis?.open();
-      shared = redis ?? context.service<WorkerBucketsService>("worker-buckets");
+      shared = redis ?? context.use(workerBucketsService);
     });
 
     /** Undefined: there is no limit. */
@@ -141,7 +141,7 @@ export const rateLimits = definePlugin({
       },
     });
     if (!context.registry.has("graphql")) return;
-    hooks.use<CheckGqlDocument>("checkGqlDocument").tap("rate-limits", (_text, session, _document, sender) => {
+    context.use(checkGqlDocumentHook).tap("rate-limits", (_text, session, _document, sender) => {
       if (sender === undefined || counted.delete(sender.request)) return;
       const by = countedBy(session, sender.request);
       if (by !== undefined) takeAtOnce(by);

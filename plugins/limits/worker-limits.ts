@@ -1,7 +1,7 @@
 /** Rate limits that are those of all workers of a machine: the process that has started them counts. @rule X-BUS-5 */
 import type { Worker } from "node:cluster";
 import { definePlugin } from "../../core/index.ts";
-import type { SharedBuckets, WorkerBucketsService } from "./api.ts";
+import { workerBucketsService, type SharedBuckets } from "./api.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
 /** What the two processes send each other. */
@@ -73,6 +73,6 @@ export const workerLimits = definePlugin({
           else settle(undefined);
         }),
     };
-    context.offer<WorkerBucketsService>("worker-buckets", buckets);
+    context.offer(workerBucketsService, buckets);
   },
 });

@@ -1,7 +1,7 @@
 /** `subscription @live(patch: true) { album { title } }`, `GET /album?live=patch`: after the first result, what has
  *  changed of it as JSON Patch (RFC 6902). `relapi/live-client` puts it together again. @rule X-PAT-1 … X-PAT-8 */
 import { definePlugin, memoize } from "../../core/index.ts";
-import type { LivePatcher, LivePatchesService, LiveResult } from "../subscriptions/api.ts";
+import { livePatchesService, type LivePatcher, type LiveResult } from "../subscriptions/api.ts";
 import { diff } from "./diff.ts";
 import { createKeeper, type Kept, type Keeper } from "./kept.ts";
 import { patchSettings } from "./settings.ts";
@@ -14,7 +14,7 @@ export const livePatches = definePlugin({
     const keeper = createKeeper(() => context.options);
     context.counters.watch("live-patch-bytes", () => keeper.bytes);
     const patchOf = createPatches();
-    context.offer<LivePatchesService>("live-patches", { open: () => createPatcher(keeper, patchOf) });
+    context.offer(livePatchesService, { open: () => createPatcher(keeper, patchOf) });
   },
 });
 

@@ -12,7 +12,7 @@ import {
   type Routine,
   type Sql,
 } from "../../core/index.ts";
-import type { ChooseMedia, MediaChosen, MediaType, MediaContext as Wanted } from "../rest/api.ts";
+import { chooseMediaHook, type MediaChosen, type MediaType, type MediaContext as Wanted } from "../rest/api.ts";
 
 interface HandlerOptions {
   readonly schema: string;
@@ -91,8 +91,8 @@ const valueHandler = (
 export const customMedia = definePlugin({
   name: "custom-media",
   requires: ["rest"],
-  apply: (hooks) => {
-    hooks.use<ChooseMedia>("chooseMedia").tap("custom-media", choose);
+  apply: (hooks, context) => {
+    context.use(chooseMediaHook).tap("custom-media", choose);
     hooks.compileMedia.for(AGGREGATE).tap("custom-media", (context) => {
       const { schema, name, isBytea } = handlerOptions(context.options);
       return bodyText(sql`${ident(schema, name)}(${handledRow(context)})`, isBytea);

@@ -1,7 +1,7 @@
 /** `Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=analyze`: the execution plan instead of the
  *  result. */
 import { catalogText, definePlugin, join, sql } from "../../core/index.ts";
-import type { ChooseMedia } from "../rest/api.ts";
+import { chooseMediaHook } from "../rest/api.ts";
 import { explainSettings } from "./settings.ts";
 
 interface ExplainOptions {
@@ -36,8 +36,8 @@ export const explainMedia = definePlugin({
       },
     },
   ],
-  apply: (hooks, context) => {
-    hooks.use<ChooseMedia>("chooseMedia").tap("explain-media", ({ plan }, wanted) => {
+  apply: (_hooks, context) => {
+    context.use(chooseMediaHook).tap("explain-media", ({ plan }, wanted) => {
       if (plan === undefined || !context.options.dbPlanEnabled) return undefined;
       if (plan.of.plan !== undefined || !wanted.maySeePlans) return undefined;
       const { format, of, options } = plan;

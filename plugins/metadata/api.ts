@@ -1,5 +1,5 @@
-/** What the metadata says to other plugins: types only. */
-import type { Json, QualifiedName, Token } from "../../core/index.ts";
+/** What the metadata says to other plugins: types and tokens. */
+import { defineService, type Json, type QualifiedName } from "../../core/index.ts";
 
 /** Named queries and what refers to them; `metadata-loader` leaves them in `model.parts["metadata-queries"]`. */
 export interface MetadataQueries {
@@ -78,4 +78,4 @@ export interface MetadataProposal {
 }
 
 /** Offered by `metadata-loader`, where the option `metadata` is set. */
-export type MetadataSourceService = Token<"metadata-source", MetadataSource>;
+export const metadataSourceService = defineService<MetadataSource>("metadata-source");

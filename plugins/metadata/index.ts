@@ -41,7 +41,7 @@ import { metadataPermissionsForRest } from "../settings.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
 import { createFunctionRights, createView, mayCallOf, type FunctionRights } from "./view.ts";
 import { takenNames } from "./taken-names.ts";
-import type { MetadataNative, MetadataProblem, MetadataProposal, MetadataSourceService } from "./api.ts";
+import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import type { GqlMetadata } from "../graphql/api.ts";
 
 /** What the metadata plugins leave in the model for each other. */
@@ -81,7 +81,7 @@ export const metadataLoader = definePlugin({
     if (metadata === undefined) return;
     let last: MetadataDocument | undefined;
     let proposal: MetadataProposal | undefined;
-    context.offer<MetadataSourceService>("metadata-source", {
+    context.offer(metadataSourceService, {
       ...(typeof metadata === "string" ? { path: resolve(metadata) } : {}),
       read: () => loadMetadata(metadata),
       propose: (next) => {

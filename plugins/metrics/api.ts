@@ -1,5 +1,5 @@
-/** What the plugin `metrics` says to others: types only. */
-import type { Token } from "../../core/index.ts";
+/** What the plugin `metrics` says to others: types and tokens. */
+import { defineService } from "../../core/index.ts";
 
 export interface Metrics {
   /** Prometheus text: of all workers, where the process is one of several. */
@@ -7,7 +7,7 @@ export interface Metrics {
 }
 
 /** Offered by the plugin `metrics`. */
-export type MetricsService = Token<"metrics", Metrics>;
+export const metricsService = defineService<Metrics>("metrics");
 
 declare module "../../core/http/call.ts" {
   interface ApiMethods {

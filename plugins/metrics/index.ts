@@ -2,7 +2,7 @@
 import cluster from "node:cluster";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { definePlugin } from "../../core/index.ts";
-import type { MetricsService } from "./api.ts";
+import { metricsService } from "./api.ts";
 import { registerCounted } from "./counted.ts";
 import { registerEventLoop } from "./event-loop.ts";
 import { registerTraffic } from "./traffic.ts";
@@ -38,7 +38,7 @@ export const metrics = definePlugin({
         new Gauge({ name, help, registers: [all] }).set(count);
     else context.onClose(workers.close);
     const text = (): Promise<string> => (workers ?? { text: () => all.metrics() }).text();
-    context.offer<MetricsService>("metrics", { text });
+    context.offer(metricsService, { text });
     context.addMethod("metrics", text);
   },
 });

@@ -1,7 +1,7 @@
 /** Live queries by plan and role: those with most subscribers, and the others together. */
 import { Counter, Gauge, type CounterConfiguration, type Registry } from "prom-client";
 import type { PluginContext } from "../../core/index.ts";
-import type { LiveQueriesService, PlanFigures } from "../subscriptions/api.ts";
+import { liveQueriesService, type PlanFigures } from "../subscriptions/api.ts";
 import type { RoleLabel } from "./labels.ts";
 
 /** Of one process. */
@@ -32,7 +32,7 @@ const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanF
 
 /** @rule X-MET-8 */
 export const registerLivePlans = (registry: Registry, context: PluginContext, roleOf: RoleLabel): void => {
-  const plans = (): readonly PlanFigures[] => context.service<LiveQueriesService>("live-queries")?.plans() ?? [];
+  const plans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
   /** Asked once for all of them: they are collected together. */
   let asked: readonly PlanFigures[] | undefined;
   const all = (): readonly PlanFigures[] => {

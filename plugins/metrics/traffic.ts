@@ -1,7 +1,7 @@
 /** Requests, transactions and live queries, by what they are and for whom. */
 import { Counter, Histogram, type Registry } from "prom-client";
-import type { PluginContext, RequestSignal, TransactionSignal } from "../../core/index.ts";
-import type { LiveRunSignal } from "../subscriptions/api.ts";
+import { requestSignal, transactionSignal, type PluginContext } from "../../core/index.ts";
+import { liveRunSignal } from "../subscriptions/api.ts";
 import { createBounded, createRoleLabel } from "./labels.ts";
 import { registerLivePlans } from "./live-plans.ts";
 
@@ -49,14 +49,14 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
   });
   for (const outcome of ["ok", "error"]) transactions.zero({ outcome });
 
-  context.onSignal<RequestSignal>("request", ({ surface, operation, session, status, durationMs, errorCode }) => {
+  context.use(requestSignal).listen(({ surface, operation, session, status, durationMs, errorCode }) => {
     const kind = operation?.kind ?? "other";
     const labels = { surface, operation: kind, role: roleOf(session, surface), status: String(status) };
     requests.inc(labels);
     durations.observe(labels, durationMs / SECONDS);
     if (errorCode !== undefined) errors.inc({ surface, operation: kind, code: codeOf(errorCode) });
   });
-  context.onSignal<TransactionSignal>("transaction", ({ askedAtMs, beganAtMs, endedAtMs, error }) => {
+  context.use(transactionSignal).listen(({ askedAtMs, beganAtMs, endedAtMs, error }) => {
     acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / SECONDS);
     if (beganAtMs === undefined) return;
     transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / SECONDS);
@@ -93,7 +93,7 @@ const registerLive = (registry: Registry, context: PluginContext): void => {
     buckets: REQUEST_BUCKETS,
     registers,
   });
-  context.onSignal<LiveRunSignal>("live-run", ({ changedAtMs, endedAtMs, queries, deliveries: sent }) => {
+  context.use(liveRunSignal).listen(({ changedAtMs, endedAtMs, queries, deliveries: sent }) => {
     runs.inc();
     rows.inc(queries);
     deliveries.inc(sent);

@@ -8,7 +8,7 @@ import {
   type PluginContext,
   type Surface,
 } from "../../core/index.ts";
-import type { OpenapiPageService, OpenapiService } from "../rest/api.ts";
+import { openapiPageService, openapiService } from "../rest/api.ts";
 import { createAssets, sendAsset, sendPage, takesPage } from "../pages.ts";
 import { CONTENT_TYPES, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
@@ -23,7 +23,7 @@ const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
   let known: readonly string[] | undefined;
   // "openapi" follows this plugin, so it is asked with the first request
-  const roots = (): readonly string[] => (known ??= context.service<OpenapiService>("openapi")?.roots() ?? []);
+  const roots = (): readonly string[] => (known ??= context.use(openapiService)?.roots() ?? []);
   const assets = createAssets(CONTENT_TYPES, (name) => readAsset(folder, name));
   const assetName = (path: string): string | undefined => {
     const root = roots().find((one) => path.startsWith(`${one}${ASSETS}/`));
@@ -66,11 +66,11 @@ export const openapiPage = definePlugin({
   // must precede the surface whose root it shares; the description at that root follows it
   before: ["rest"],
   apply: (_hooks, context) => {
-    const isDescribed = (): boolean => context.service<OpenapiService>("openapi")?.isServed() === true;
+    const isDescribed = (): boolean => context.use(openapiService)?.isServed() === true;
     const folder = findAssetFolder();
     if (folder !== undefined) {
-      context.offer<OpenapiPageService>("openapi-page", {
-        paths: () => (isDescribed() ? (context.service<OpenapiService>("openapi")?.roots() ?? []) : []),
+      context.offer(openapiPageService, {
+        paths: () => (isDescribed() ? (context.use(openapiService)?.roots() ?? []) : []),
       });
       return context.addSurface(createSurface(folder, context, isDescribed));
     }

@@ -1,5 +1,5 @@
-/** What reloads add to the api: types only. */
-import type { Token } from "../../core/index.ts";
+/** What reloads add to the api: types and tokens. */
+import { defineService } from "../../core/index.ts";
 
 declare module "../../core/http/call.ts" {
   interface ApiMethods {
@@ -9,4 +9,4 @@ declare module "../../core/http/call.ts" {
 }
 
 /** Offered by the plugin `reload-all`: the other processes load, this one does not. */
-export type ReloadOthersService = Token<"reload-others", { ask(): void }>;
+export const reloadOthersService = defineService<{ ask(): void }>("reload-others");

@@ -1,7 +1,7 @@
 /** Looks every few seconds whether the schema has changed, and reloads it: for changes that nobody notifies of, and
  *  where notifications do not arrive. */
 import { definePlugin, sql, type Model, type Sql } from "../../core/index.ts";
-import type { LiveQueriesService } from "../subscriptions/api.ts";
+import { liveQueriesService } from "../subscriptions/api.ts";
 import { pollSettings } from "./settings.ts";
 
 const NAME = "reload-poll";
@@ -148,7 +148,7 @@ export const reloadPoll = definePlugin({
       }));
 
     const lookIfUsed = (): void => {
-      const isLive = context.service<LiveQueriesService>("live-queries")?.isIdle === false;
+      const isLive = context.use(liveQueriesService)?.isIdle === false;
       if (isUsed || isLive) return void look();
       context.setGate(lookFirst);
       after(intervalMs, lookIfUsed); // live queries may have begun

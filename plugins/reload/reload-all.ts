@@ -1,7 +1,7 @@
 /** `api.reloadAll()`: whoever asks one process to reload has asked all of them. @rule X-BUS-2 */
 import { definePlugin } from "../../core/index.ts";
-import type { BusService } from "../bus/api.ts";
-import type { ReloadOthersService } from "./api.ts";
+import { busService } from "../bus/api.ts";
+import { reloadOthersService } from "./api.ts";
 import { channelSettings } from "./settings.ts";
 
 const TOPIC = "reload";
@@ -13,12 +13,12 @@ export const reloadAll = definePlugin({
   requires: ["bus"],
   settings: channelSettings,
   apply: (_hooks, context) => {
-    const bus = () => context.service<BusService>("bus");
+    const bus = () => context.use(busService);
     let timer: NodeJS.Timeout | undefined;
     let stop: (() => void) | undefined;
     let isClosed = false;
     const askOthers = (): void => bus()?.publish(TOPIC, "");
-    context.offer<ReloadOthersService>("reload-others", { ask: askOthers });
+    context.offer(reloadOthersService, { ask: askOthers });
     context.addMethod("reloadAll", () => {
       askOthers();
       return context.reload();

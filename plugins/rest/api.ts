@@ -1,25 +1,26 @@
-/** What the REST surface says to other plugins: types only. */
-import type { HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
-import type {
-  Answer,
-  CallOptions,
-  Envelope,
-  Exchange,
-  Execution,
-  Expression,
-  Model,
-  OpenExchange,
-  Plan,
-  Predicate,
-  Read,
-  RelApiError,
-  Relation,
-  ResultRow,
-  RouteTarget,
-  Routine,
-  Session,
-  JsonList,
-  Token,
+/** What the REST surface says to other plugins: types and tokens. */
+import { HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
+import {
+  defineService,
+  defineHook,
+  type Answer,
+  type CallOptions,
+  type Envelope,
+  type Exchange,
+  type Execution,
+  type Expression,
+  type Model,
+  type OpenExchange,
+  type Plan,
+  type Predicate,
+  type Read,
+  type RelApiError,
+  type Relation,
+  type ResultRow,
+  type RouteTarget,
+  type Routine,
+  type Session,
+  type JsonList,
 } from "../../core/index.ts";
 
 export type {
@@ -83,7 +84,11 @@ export type BodyRows = Omit<Payload, "isUninspected"> | JsonBody;
 
 /** Declared by the plugin `rest`: reads the body of a write or a call whose `Content-Type` is neither JSON nor a form.
  *  `undefined`: not my type. @rule X-BODY-1 */
-export type ReadBody = Token<"readBody", SyncBailHook<[body: Buffer, type: MediaType], BodyRows | undefined>>;
+export const readBodyHook = defineHook(
+  "readBody",
+  "rest",
+  () => new SyncBailHook<[body: Buffer, type: MediaType], BodyRows | undefined>(["body", "type"]),
+);
 
 /** Reads a body while it arrives. */
 export interface BodyReader {
@@ -94,7 +99,11 @@ export interface BodyReader {
 
 /** Declared by the plugin `rest`: as `readBody`, for bodies that need not be held. Asked first. `undefined`: not my type.
  *  @rule X-BODY-2 */
-export type ReceiveBody = Token<"receiveBody", SyncBailHook<[type: MediaType], BodyReader | undefined>>;
+export const receiveBodyHook = defineHook(
+  "receiveBody",
+  "rest",
+  () => new SyncBailHook<[type: MediaType], BodyReader | undefined>(["type"]),
+);
 
 /** An error as the database wants it answered. */
 export interface RaisedError {
@@ -104,7 +113,11 @@ export interface RaisedError {
 }
 
 /** Declared by the plugin `rest`: asked for each error of the database, by its SQLSTATE. @rule X-ERR-1 */
-export type ReadRaised = Token<"readRaised", SyncBailHook<[error: RelApiError], RaisedError | undefined>>;
+export const readRaisedHook = defineHook(
+  "readRaised",
+  "rest",
+  () => new SyncBailHook<[error: RelApiError], RaisedError | undefined>(["error"]),
+);
 
 /** A name, and the one that it may have been meant by. */
 export interface Instead {
@@ -127,7 +140,7 @@ export interface Suggestions {
 }
 
 /** Offered by the plugin `suggestions`. */
-export type SuggestionsService = Token<"suggestions", Suggestions>;
+export const suggestionsService = defineService<Suggestions>("suggestions");
 
 /** What may have been meant, for fields of errors that the dialect leaves empty. @rule R-HNT-1 … R-HNT-6 */
 export interface Hints {
@@ -143,7 +156,7 @@ export interface Hints {
 }
 
 /** Offered by the plugin `rest-hints`. */
-export type HintsService = Token<"rest-hints", Hints>;
+export const hintsService = defineService<Hints>("rest-hints");
 
 /** A read to copy. */
 export interface RestExample {
@@ -165,7 +178,7 @@ export interface RestGuide {
 }
 
 /** Offered by the plugin `rest`. */
-export type RestGuideService = Token<"rest-guide", RestGuide>;
+export const restGuideService = defineService<RestGuide>("rest-guide");
 
 /** How a response of a media type is made. */
 export interface MediaChosen {
@@ -196,18 +209,27 @@ export interface MediaContext {
 
 /** Declared by the plugin `rest`: asked for each accepted media type but the vendored arrays and objects, best first,
  *  before those that `compileMedia` knows by name. @rule X-MED-1 */
-export type ChooseMedia = Token<
+export const chooseMediaHook = defineHook(
   "chooseMedia",
-  SyncBailHook<[type: MediaType, context: MediaContext], MediaChosen | undefined>
->;
+  "rest",
+  () => new SyncBailHook<[type: MediaType, context: MediaContext], MediaChosen | undefined>(["type", "context"]),
+);
 
 /** Declared by the plugin `rest`: what a successful answer becomes, by the row of its statement, in which columns that
  *  plugins declare are. @rule X-RES-2 */
-export type FinishAnswer = Token<"finishAnswer", SyncWaterfallHook<[answer: Answer, row: ResultRow]>>;
+export const finishAnswerHook = defineHook(
+  "finishAnswer",
+  "rest",
+  () => new SyncWaterfallHook<[answer: Answer, row: ResultRow]>(["answer", "row"]),
+);
 
 /** Declared by the plugin `rest`: response headers, beside those of the dialect, that pages of other origins may read.
  *  Asked once. @rule X-EXP-1 */
-export type ExposeRestHeaders = Token<"exposeRestHeaders", SyncWaterfallHook<[names: readonly string[]]>>;
+export const exposeRestHeadersHook = defineHook(
+  "exposeRestHeaders",
+  "rest",
+  () => new SyncWaterfallHook<[names: readonly string[]]>(["names"]),
+);
 
 /** A parameter of the query string of a read, for the plugin that reads it. The plan is kept by its text. */
 export interface ReadParameter {
@@ -229,16 +251,17 @@ export interface ReadParameter {
 
 /** Declared by the plugin `rest`: `for(name)` makes `name` a parameter of GET and HEAD of relations, in place of a filter
  *  on a column of that name. Called once for each time that it is given. @rule X-PAR-1 */
-export type ReadParameters = Token<
+export const readParametersHook = defineHook(
   "readParameters",
-  HookMap<SyncWaterfallHook<[read: Read, parameter: ReadParameter]>>
->;
+  "rest",
+  () => new HookMap(() => new SyncWaterfallHook<[read: Read, parameter: ReadParameter]>(["read", "parameter"])),
+);
 
 /** Offered by the plugin `rest`. */
-export type RestPreferencesService = Token<"rest-preferences", RestPreferences>;
+export const restPreferencesService = defineService<RestPreferences>("rest-preferences");
 
 /** Offered by the plugin `rest-live`. */
-export type RestLiveService = Token<"rest-live", RestLive>;
+export const restLiveService = defineService<RestLive>("rest-live");
 
 /** The description of the schema at the REST root. */
 export interface OpenapiRoot {
@@ -249,16 +272,13 @@ export interface OpenapiRoot {
 }
 
 /** Offered by the plugin `openapi`. */
-export type OpenapiService = Token<"openapi", OpenapiRoot>;
+export const openapiService = defineService<OpenapiRoot>("openapi");
 
 /** Offered by the plugin `openapi-page`, where its files are there. */
-export type OpenapiPageService = Token<
-  "openapi-page",
-  {
-    /** The REST roots that have the page. */
-    paths(): readonly string[];
-  }
->;
+export const openapiPageService = defineService<{
+  /** The REST roots that have the page. */
+  paths(): readonly string[];
+}>("openapi-page");
 
 /** @rule X-CALL-1 */
 export interface RestCall extends CallOptions {

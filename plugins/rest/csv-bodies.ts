@@ -1,7 +1,7 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
 import { isUtf8 } from "node:buffer";
 import { bodyTooLarge, definePlugin, markBytes, type Limits, type ResolvedOptions } from "../../core/index.ts";
-import type { BodyReader, Payload, ReceiveBody } from "./api.ts";
+import { receiveBodyHook, type BodyReader, type Payload } from "./api.ts";
 import { showBytes } from "./syntax/shown-bytes.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
 
@@ -285,9 +285,9 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
 export const csvBodies = definePlugin({
   name: "csv-bodies",
   requires: ["rest"],
-  apply: (hooks, context) => {
-    hooks
-      .use<ReceiveBody>("receiveBody")
+  apply: (_hooks, context) => {
+    context
+      .use(receiveBodyHook)
       .tap("csv-bodies", ({ name }) => (name === "text/csv" ? createCsvReader(context.options) : undefined));
   },
 });

@@ -11,12 +11,12 @@ import {
   type Relation,
 } from "../../core/index.ts";
 import { bodyOf } from "./answer/rows.ts";
-import type { ExposeRestHeaders, RestHandler } from "./api.ts";
+import { exposeRestHeadersHook, type RestHandler } from "./api.ts";
 import { excludedRows, preconditionFailed } from "./errors.ts";
 import { plannedReads, valuesOf, type PlannedReads } from "./read.ts";
 import type { RestRequest, Way } from "./request.ts";
 import { withMethods } from "./routes.ts";
-import type { EtagsService, Precondition } from "./run.ts";
+import { etagsService, type Precondition } from "./run.ts";
 import { etagSettings } from "./settings.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 
@@ -135,11 +135,11 @@ export const etag = definePlugin({
   apply: (hooks, context) => {
     if (!context.options.etags) return;
     const reads = context.caches.create({ ...plannedReads, name: "rest reads before writes" });
-    context.offer<EtagsService>("rest-etags", {
+    context.offer(etagsService, {
       preconditionOf: (request, relation) => preconditionOf(context, reads, request, relation),
       tagOf: etagOf,
     });
-    hooks.use<ExposeRestHeaders>("exposeRestHeaders").tap("etag", (names) => [...names, "ETag"]);
+    context.use(exposeRestHeadersHook).tap("etag", (names) => [...names, "ETag"]);
     hooks.buildRestRoute.tap("etag", (route) => {
       const read = route.methods.get("GET");
       if (read === undefined || route.target.kind === "root") return route;

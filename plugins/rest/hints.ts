@@ -17,7 +17,7 @@ import {
   type Visibility,
 } from "../../core/index.ts";
 import { faultText, jsonFault, nearLabels, orList } from "../hints.ts";
-import type { Hints, HintsService } from "./api.ts";
+import { hintsService, type Hints } from "./api.ts";
 import { restOf } from "./routes.ts";
 import type { Grammar } from "./request.ts";
 import { tryOperation } from "./syntax/filter.ts";
@@ -219,6 +219,6 @@ export const restHints = definePlugin({
   requires: ["rest"],
   apply: (_hooks, context) => {
     const hints = createHints(context);
-    context.offer<HintsService>("rest-hints", hints);
+    context.offer(hintsService, hints);
   },
 });

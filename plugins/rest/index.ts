@@ -1,6 +1,5 @@
 /** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
  *  */
-import { HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
 import {
   definePlugin,
   type Exchange,
@@ -9,26 +8,25 @@ import {
   type RelApiError,
   type RelApiHooks,
 } from "../../core/index.ts";
-import type { GraphqlService } from "../graphql/api.ts";
-import type { StreamedAnswers, StreamedAnswersService } from "../streamed-answers/api.ts";
+import { graphqlService } from "../graphql/api.ts";
+import { streamedAnswersService, type StreamedAnswers } from "../streamed-answers/api.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
-import type {
-  ChooseMedia,
-  ExposeRestHeaders,
-  FinishAnswer,
-  HintsService,
-  ReadBody,
-  ReadParameters,
-  ReadRaised,
-  ReceiveBody,
-  RestGuide,
-  RestGuideService,
-  RestHandler,
-  RestPreferences,
-  RestPreferencesService,
-  RestTarget,
-  SuggestionsService,
+import {
+  exposeRestHeadersHook,
+  finishAnswerHook,
+  hintsService,
+  readBodyHook,
+  readParametersHook,
+  readRaisedHook,
+  receiveBodyHook,
+  restGuideService,
+  restPreferencesService,
+  suggestionsService,
+  type RestGuide,
+  type RestHandler,
+  type RestPreferences,
+  type RestTarget,
 } from "./api.ts";
 import {
   methodUnsupported,
@@ -40,8 +38,8 @@ import {
 } from "./errors.ts";
 import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
 import type { Rest, Way } from "./request.ts";
-import type { EtagsService } from "./run.ts";
-import { createRoutes, onRelation, type RestService } from "./routes.ts";
+import { etagsService } from "./run.ts";
+import { createRoutes, onRelation, restService } from "./routes.ts";
 import { restLimits, restSettings } from "./settings.ts";
 import {
   compatMode,
@@ -61,7 +59,7 @@ import { restPrefixesOf } from "./syntax/place.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 
 const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedReads): Rest => {
-  const readParameters = hooks.use<ReadParameters>("readParameters");
+  const readParameters = context.use(readParametersHook);
   const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
   const routeOf = createRoutes(hooks, { relation, routine: new Map(), root: new Map() });
@@ -70,13 +68,13 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     context,
     hooks,
     grammar,
-    finishAnswer: hooks.use<FinishAnswer>("finishAnswer"),
-    readBody: hooks.use<ReadBody>("readBody"),
-    receiveBody: hooks.use<ReceiveBody>("receiveBody"),
-    readRaised: hooks.use<ReadRaised>("readRaised"),
+    finishAnswer: context.use(finishAnswerHook),
+    readBody: context.use(readBodyHook),
+    receiveBody: context.use(receiveBodyHook),
+    readRaised: context.use(readRaisedHook),
     readParameters,
-    suggestions: () => context.service<SuggestionsService>("suggestions"),
-    hints: () => (context.options.compatMode ? undefined : context.service<HintsService>("rest-hints")),
+    suggestions: () => context.use(suggestionsService),
+    hints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
     streamed: () => (streamed ??= [streamedAnswers(context)])[0],
     routeOf,
     wayOf: createWays(context, routeOf),
@@ -90,8 +88,8 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
 
 /** @rule R-STR-6 */
 const streamedAnswers = (context: PluginContext): StreamedAnswers | undefined =>
-  context.service<EtagsService>("rest-etags") === undefined // a tag is of the whole body
-    ? context.service<StreamedAnswersService>("streamed-answers")
+  context.use(etagsService) === undefined // a tag is of the whole body
+    ? context.use(streamedAnswersService)
     : undefined;
 
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -126,7 +124,7 @@ const NONE: readonly string[] = [];
 const refusePath = ({ context, suggestions }: Rest, { path, session }: OpenExchange): RelApiError => {
   const prefixes = restPrefixesOf(context.options);
   const meant = session && suggestions()?.path(context.model(), session, path);
-  return pathNotServed(prefixes, context.service<GraphqlService>("graphql")?.path, meant && `${prefixes[0]}${meant}`);
+  return pathNotServed(prefixes, context.use(graphqlService)?.path, meant && `${prefixes[0]}${meant}`);
 };
 
 /** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
@@ -147,34 +145,20 @@ export const rest = definePlugin({
   ],
   preferences: PREFERENCES,
   apply: (hooks, context) => {
-    hooks.declare<ChooseMedia>("chooseMedia", new SyncBailHook(["type", "context"]) satisfies ChooseMedia["value"]);
-    hooks.declare<FinishAnswer>(
-      "finishAnswer",
-      new SyncWaterfallHook(["answer", "row"]) satisfies FinishAnswer["value"],
-    );
-    hooks.declare<ReadBody>("readBody", new SyncBailHook(["body", "type"]) satisfies ReadBody["value"]);
-    hooks.declare<ReceiveBody>("receiveBody", new SyncBailHook(["type"]) satisfies ReceiveBody["value"]);
-    hooks.declare<ReadRaised>("readRaised", new SyncBailHook(["error"]) satisfies ReadRaised["value"]);
-    const exposing: ExposeRestHeaders["value"] = new SyncWaterfallHook(["names"]);
-    hooks.declare<ExposeRestHeaders>("exposeRestHeaders", exposing);
-    hooks.declare<ReadParameters>(
-      "readParameters",
-      new HookMap(() => new SyncWaterfallHook(["read", "parameter"])) satisfies ReadParameters["value"],
-    );
     const reads = context.caches.create(plannedReads);
     const surface = createRest(hooks, context, reads);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>
       context.call({ ...call, method, path: (restPrefixesOf(context.options)[0] ?? "") + path }),
     );
-    context.offer<RestService>("rest", surface);
+    context.offer(restService, surface);
     const ignored = warnOfHeader(context.logger);
     const encode: RestGuide["encodeError"] = (error, exchange) =>
       encodeError(surface, error.code === "path-not-found" ? refusePath(surface, exchange) : error, exchange, ignored);
     const preferences: RestPreferences = {
       of: (exchange) => readPreferences(surface.grammar, preferOf(exchange)).given,
     };
-    context.offer<RestPreferencesService>("rest-preferences", preferences);
-    context.offer<RestGuideService>("rest-guide", {
+    context.offer(restPreferencesService, preferences);
+    context.offer(restGuideService, {
       roots: () => restPrefixesOf(context.options),
       encodeError: encode,
       // loaded for the first who asks
@@ -190,7 +174,7 @@ export const rest = definePlugin({
       paths: () =>
         context.options.compatMode ? ["*"] : restPrefixesOf(context.options).flatMap((root) => [root, `${root}/*`]),
       get exposedHeaders() {
-        return (exposed ??= exposing.call(NONE));
+        return (exposed ??= context.use(exposeRestHeadersHook).call(NONE));
       },
       // steps 4 to 6 of R-PIPE-1, then the target's own handler
       handle: (exchange) => {

@@ -9,7 +9,7 @@ import {
   type PluginContext,
 } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
-import type { RestLive, RestLiveService } from "./api.ts";
+import { restLiveService, type RestLive } from "./api.ts";
 import { relationNotFound } from "./errors.ts";
 import { plannedReads, valuesOf, type PlannedReads } from "./read.ts";
 import { restOf } from "./routes.ts";
@@ -60,6 +60,6 @@ export const restLive = definePlugin({
   requires: ["rest"],
   apply: (_hooks, context) => {
     const reads = context.caches.create({ ...plannedReads, name: "rest live reads" });
-    context.offer<RestLiveService>("rest-live", createRestLive(context, restOf(context), reads));
+    context.offer(restLiveService, createRestLive(context, restOf(context), reads));
   },
 });

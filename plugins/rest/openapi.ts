@@ -24,7 +24,7 @@ import {
   type ResolvedOptions,
   type WithSession,
 } from "../../core/index.ts";
-import type { OpenapiService } from "./api.ts";
+import { openapiService } from "./api.ts";
 import { buildAnswer } from "./answer/headers.ts";
 import { gather, sendPieces } from "./answer/pieces.ts";
 import { onTarget, restOf, withMethods } from "./routes.ts";
@@ -210,7 +210,7 @@ export const openapi = definePlugin({
       describeSchema(request, descriptions, contentTypeOf(request)),
     );
     const handlers = [["GET", describe] as const, ["HEAD", describe] as const];
-    context.offer<OpenapiService>("openapi", {
+    context.offer(openapiService, {
       isServed: () => context.options.openapiMode !== "disabled" && context.options.dbRootSpec === undefined,
       roots: () => rootsOf(context.options),
     });

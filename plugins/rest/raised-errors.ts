@@ -1,7 +1,7 @@
 /** `raise sqlstate 'PT402'`, `raise sqlstate 'PGRST'`: errors whose response the database determines. */
 import { definePlugin, RelApiError, type Json } from "../../core/index.ts";
 import { headerText } from "./answer/header-text.ts";
-import type { RaisedError, ReadRaised } from "./api.ts";
+import { readRaisedHook, type RaisedError } from "./api.ts";
 
 /** SQLSTATEs of such errors. @rule R-AUT-13 */
 const RAISED_STATES = /^P(?:T\d{3}|GRST)$/;
@@ -103,7 +103,7 @@ export const raisedErrors = definePlugin({
   name: "raised-errors",
   requires: ["rest"],
   clientStates: RAISED_STATES,
-  apply: (hooks) => {
-    hooks.use<ReadRaised>("readRaised").tap("raised-errors", readRaised);
+  apply: (_hooks, context) => {
+    context.use(readRaisedHook).tap("raised-errors", readRaised);
   },
 });

@@ -14,19 +14,20 @@ import type {
   RelApiHooks,
   Relation,
   ReadFrom,
+  ValueOf,
 } from "../../core/index.ts";
 import type { StreamedAnswers } from "../streamed-answers/api.ts";
-import type {
-  FinishAnswer,
-  Hints,
-  MediaChosen,
-  ReadBody,
-  ReadParameters,
-  ReadRaised,
-  ReceiveBody,
-  RestRoute,
-  RestTarget,
-  Suggestions,
+import {
+  finishAnswerHook,
+  readBodyHook,
+  readParametersHook,
+  readRaisedHook,
+  receiveBodyHook,
+  type Hints,
+  type MediaChosen,
+  type RestRoute,
+  type RestTarget,
+  type Suggestions,
 } from "./api.ts";
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
@@ -193,11 +194,11 @@ export interface Rest {
   /** Media types with a tap of `compileMedia` are known. */
   readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
-  readonly finishAnswer: FinishAnswer["value"];
-  readonly readBody: ReadBody["value"];
-  readonly receiveBody: ReceiveBody["value"];
-  readonly readRaised: ReadRaised["value"];
-  readonly readParameters: ReadParameters["value"];
+  readonly finishAnswer: ValueOf<typeof finishAnswerHook>;
+  readonly readBody: ValueOf<typeof readBodyHook>;
+  readonly receiveBody: ValueOf<typeof receiveBodyHook>;
+  readonly readRaised: ValueOf<typeof readRaisedHook>;
+  readonly readParameters: ValueOf<typeof readParametersHook>;
   /** Similar names, if a plugin knows any. */
   suggestions(): Suggestions | undefined;
   /** More of them, where errors need not be the dialect's to the byte. */

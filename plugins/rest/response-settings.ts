@@ -3,7 +3,7 @@
 import { definePlugin, literal, sql, type Headers, type ResultRow, type Sql } from "../../core/index.ts";
 import { headerText } from "./answer/header-text.ts";
 import { overrideHeaders, warnOfHeader } from "./answer/headers.ts";
-import type { FinishAnswer } from "./api.ts";
+import { finishAnswerHook } from "./api.ts";
 import { responseHeadersInvalid, responseStatusInvalid } from "./errors.ts";
 
 const setting = (name: string): Sql => sql`nullif(pg_catalog.current_setting(${literal(name)}, true), '')`;
@@ -64,9 +64,9 @@ export const responseSettings = definePlugin({
     { name: "response_headers", builtIn: [], compile: () => setting("response.headers") },
     { name: "response_status", builtIn: [], compile: () => setting("response.status") },
   ],
-  apply: (hooks, { logger }) => {
+  apply: (_hooks, { use, logger }) => {
     const ignored = warnOfHeader(logger);
-    hooks.use<FinishAnswer>("finishAnswer").tap("response-settings", (answer, row) => {
+    use(finishAnswerHook).tap("response-settings", (answer, row) => {
       const set = readResponseSettings(row);
       if (set === NOTHING_SET) return answer;
       return {

@@ -1,15 +1,15 @@
 /** Which methods answer for a target: the surface's own, and what `buildRestRoute` taps make of them. */
-import type { Answer, PluginContext, RelApiHooks, Relation, Token } from "../../core/index.ts";
+import { defineService, type Answer, type PluginContext, type RelApiHooks, type Relation } from "../../core/index.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 
 /** The surface, for the other plugins of this folder. */
-export type RestService = Token<"rest", Rest>;
+export const restService = defineService<Rest>("rest");
 
 /** The surface, for a plugin that requires it: it is there when that plugin is applied. */
 export const restOf = (context: PluginContext): Rest => {
-  const rest = context.service<RestService>("rest");
+  const rest = context.use(restService);
   if (rest === undefined) throw new Error('the plugin "rest" is missing');
   return rest;
 };

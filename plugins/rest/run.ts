@@ -1,6 +1,7 @@
 /** What reads, writes and calls do with a planned request: it runs in a transaction, and its row becomes the answer. */
 import {
   isRelApiError,
+  defineService,
   type Answer,
   type BoundValue,
   type Execution,
@@ -13,7 +14,6 @@ import {
   type Relation,
   type ResultRow,
   type SentValue,
-  type Token,
 } from "../../core/index.ts";
 import { buildAnswer, type AnswerParts } from "./answer/headers.ts";
 import { preconditionFailed } from "./errors.ts";
@@ -36,7 +36,7 @@ export interface Etags {
 }
 
 /** Offered by the plugin `etag` where it is switched on. */
-export type EtagsService = Token<"rest-etags", Etags>;
+export const etagsService = defineService<Etags>("rest-etags");
 
 /** What one request adds to what its plan says. */
 export interface Run {

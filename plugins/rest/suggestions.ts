@@ -9,7 +9,7 @@ import {
   type Model,
   type Relation,
 } from "../../core/index.ts";
-import type { Instead, Suggestions, SuggestionsService } from "./api.ts";
+import { suggestionsService, type Instead, type Suggestions } from "./api.ts";
 import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 import { isCallable } from "./plan/overload.ts";
 import { decodePercent } from "./syntax/parameters.ts";
@@ -110,6 +110,5 @@ const path: Suggestions["path"] = (model, session, written) => {
 export const suggestions = definePlugin({
   name: "suggestions",
   requires: ["rest"],
-  apply: (_hooks, context) =>
-    context.offer<SuggestionsService>("suggestions", { relation, relationship, routine, overload, path }),
+  apply: (_hooks, context) => context.offer(suggestionsService, { relation, relationship, routine, overload, path }),
 });

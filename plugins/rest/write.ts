@@ -17,7 +17,7 @@ import { onRelation, restOf, withMethods } from "./routes.ts";
 import { planningOf, type PlanSource } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
 import type { RestRequest } from "./request.ts";
-import { runPlanned, type EtagsService } from "./run.ts";
+import { runPlanned, etagsService } from "./run.ts";
 import { receivePayload } from "./syntax/payload.ts";
 
 /** Of a plan; what is named in the query is in the key as well. */
@@ -43,7 +43,7 @@ const writeRelation = async (
   writes: Cache<PlanSource, PlannedWrite>,
 ): Promise<Answer> => {
   const payload = await readBody(request, method);
-  const etags = request.rest.context.service<EtagsService>("rest-etags");
+  const etags = request.rest.context.use(etagsService);
   const running = runPlanned(
     request,
     writes.get({ request, relation, payload }),

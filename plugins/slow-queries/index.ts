@@ -1,6 +1,6 @@
 /** `SLOW_QUERY_MS=500`: what takes longer is in the log, with its plan if that is wanted. */
 import { createHash } from "node:crypto";
-import { definePlugin, faultFacts, shortKey, type RanTransaction, type TransactionSignal } from "../../core/index.ts";
+import { definePlugin, faultFacts, shortKey, transactionSignal, type RanTransaction } from "../../core/index.ts";
 import { explain, isExplaining } from "./explain.ts";
 import { slowQuerySettings } from "./settings.ts";
 
@@ -77,7 +77,7 @@ export const slowQueries = definePlugin({
     context.onModel(() => {
       if (isListening || context.options.slowQueryMs === undefined) return;
       isListening = true;
-      context.onSignal<TransactionSignal>("transaction", listener);
+      context.use(transactionSignal).listen(listener);
     });
   },
 });

@@ -1,5 +1,5 @@
-/** What streamed answers are to the surfaces: types only. */
-import type { Answer, LongBody, ResultRow, Token } from "../../core/index.ts";
+/** What streamed answers are to the surfaces: types and tokens. */
+import { defineService, type Answer, type LongBody, type ResultRow } from "../../core/index.ts";
 
 /** What is written with a body. */
 export interface Around {
@@ -16,4 +16,4 @@ export interface StreamedAnswers extends LongBody {
 }
 
 /** Offered by the plugin `streamed-answers`. */
-export type StreamedAnswersService = Token<"streamed-answers", StreamedAnswers>;
+export const streamedAnswersService = defineService<StreamedAnswers>("streamed-answers");

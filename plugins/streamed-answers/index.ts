@@ -1,7 +1,7 @@
 /** `curl http://localhost:3000/api/track > tracks.json`: a long body goes to the client while it arrives from the database,
  *  at the client's pace. Status, headers and bytes are those of an answer that was held. */
 import { definePlugin, type ResultRow } from "../../core/index.ts";
-import type { StreamedAnswersService } from "./api.ts";
+import { streamedAnswersService } from "./api.ts";
 import { openBody, type OpenBody } from "./open-body.ts";
 import { streamSettings } from "./settings.ts";
 
@@ -23,7 +23,7 @@ export const streamedAnswers = definePlugin({
       return () => waiting--;
     };
     context.counters.watch("streams-waiting", () => waiting);
-    context.offer<StreamedAnswersService>("streamed-answers", {
+    context.offer(streamedAnswersService, {
       aboveBytes: context.options.streamAboveBytes,
       take: (row, { bytes, execution, resume, drop }) => {
         const { exchange } = execution;

@@ -1,6 +1,6 @@
-/** What live queries say to other plugins: types only. The engine, the hook that sources of changes tap. */
-import type { SyncBailHook } from "tapable";
-import type { Execution, Plan, Session, Token } from "../../core/index.ts";
+/** What live queries say to other plugins: types and tokens. The engine, the hook that sources of changes tap. */
+import { SyncBailHook } from "tapable";
+import { defineService, defineHook, defineSignal, type Execution, type Plan, type Session } from "../../core/index.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
 
 /** A planned query: what runs, as which caller, and how the bodies form the result. */
@@ -63,7 +63,7 @@ export interface LiveQueries {
 }
 
 /** Offered by the plugin `live-queries`. */
-export type LiveQueriesService = Token<"live-queries", LiveQueries>;
+export const liveQueriesService = defineService<LiveQueries>("live-queries");
 
 // --- for transports that send changes --------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ export interface LivePatcher {
 }
 
 /** Offered by the plugin `live-patches`. */
-export type LivePatchesService = Token<"live-patches", { readonly open: () => LivePatcher }>;
+export const livePatchesService = defineService<{ readonly open: () => LivePatcher }>("live-patches");
 
 // --- for whoever measures it -----------------------------------------------------------------------------------------
 
@@ -141,7 +141,7 @@ export interface LiveRun {
   readonly bytes: number;
 }
 
-export type LiveRunSignal = Token<"live-run", LiveRun>;
+export const liveRunSignal = defineSignal<LiveRun>("live-run");
 
 // --- what has changed -----------------------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ export interface ChangeFeed {
 export type OpenChangeFeed = (handlers: ChangeFeedHandlers) => Promise<ChangeFeed>;
 
 /** Offered by the plugin `replication-changes`. */
-export type ChangeFeedService = Token<"change-feed", { readonly open: OpenChangeFeed }>;
+export const changeFeedService = defineService<{ readonly open: OpenChangeFeed }>("change-feed");
 
 // --- sources of changes ---------------------------------------------------------------------------------------------
 
@@ -212,7 +212,8 @@ export type Changed = (relation?: string, rows?: ChangedRows) => void;
 export type Unwatch = () => void;
 
 /** Asked once for all live queries of the same relations. The first tap that answers watches; `undefined`: it cannot watch these relations. */
-export type WatchChanges = Token<
+export const watchChangesHook = defineHook(
   "watchChanges",
-  SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>
->;
+  "live-queries",
+  () => new SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>(["interest", "changed"]),
+);

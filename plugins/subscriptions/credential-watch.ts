@@ -1,7 +1,7 @@
 /** Credentials of open sockets and streams are asked about again when keys, secrets or other settings have changed: what
  *  would be refused now ends. @rule R-AUT-15 */
 import { isRelApiError, type Credentials, type PluginContext, type Session } from "../../core/index.ts";
-import type { CredentialsChangedSignal } from "../auth/api.ts";
+import { credentialsChangedSignal } from "../auth/api.ts";
 import { atExpiry } from "./expiry.ts";
 
 export interface CredentialWatch {
@@ -65,7 +65,7 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
     });
   };
 
-  context.onSignal<CredentialsChangedSignal>("credentials-changed", changed);
+  context.use(credentialsChangedSignal).listen(changed);
   context.onModel(() => {
     if (context.options === seen) return;
     seen = context.options;

@@ -12,8 +12,8 @@ import {
   type GraphqlTransport,
   type StreamFormat,
 } from "./streams.ts";
-import type { LivePatcher, LivePatchesService, LiveQuery, LiveResult } from "./api.ts";
-import type { RestHandler, RestLiveService, RestTarget } from "../rest/api.ts";
+import { livePatchesService, type LivePatcher, type LiveQuery, type LiveResult } from "./api.ts";
+import { restLiveService, type RestHandler, type RestTarget } from "../rest/api.ts";
 import { dbTxEnd } from "../settings.ts";
 
 // --- events ---------------------------------------------------------------------------------------------------------
@@ -98,11 +98,11 @@ const orEvents =
   (context: PluginContext, answer: AnswerStream, watch: CredentialWatch, get: RestHandler): RestHandler =>
   (asked, target: RestTarget) => {
     if (!EVENTS_FIRST.test(asked.header("accept") ?? "")) return get(asked, target);
-    const rest = context.service<RestLiveService>("rest-live");
+    const rest = context.use(restLiveService);
     if (rest === undefined) return get(asked, target);
     asked.operation = { ...asked.operation, kind: "subscription" };
     const { session } = asked;
-    const patches = PATCH.test(asked.query ?? "") ? context.service<LivePatchesService>("live-patches") : undefined;
+    const patches = PATCH.test(asked.query ?? "") ? context.use(livePatchesService) : undefined;
     const exchange = patches === undefined ? asked : withoutPatch(asked);
     const source = {
       plan: (): LiveQuery => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),

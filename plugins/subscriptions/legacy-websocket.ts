@@ -18,8 +18,8 @@ export const legacyWebsocket = definePlugin({
   name: "legacy-websocket",
   settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],
   requires: ["graphql", "live-queries", "upgrades"],
-  apply: (hooks, context) =>
-    socketsOf(hooks, context).add({
+  apply: (_hooks, context) =>
+    socketsOf(context).add({
       name: "graphql-ws",
       isDefaultOn: (path) => path !== "/v1/graphql/ws",
       open: converse,

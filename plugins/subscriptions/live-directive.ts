@@ -1,8 +1,8 @@
 /** `query @live { album { title } }`: any query of GraphQL as a live query, on every transport that has those; with
  *  `@live(patch: true)`, changes as patches. @rule G-LIV-1 G-LIV-2 */
 import { definePlugin, type PluginContext } from "../../core/index.ts";
-import type { GqlDirectives, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
-import type { LivePatchesService, LivePatcher, LiveResult } from "./api.ts";
+import { gqlDirectivesHook, type GqlRequest, type ValidatedDocument } from "../graphql/api.ts";
+import { livePatchesService, type LivePatcher, type LiveResult } from "./api.ts";
 import { directiveSettings } from "./settings.ts";
 
 const DESCRIPTION = "answers again whenever the result has changed; with patch, what has changed as JSON Patch";
@@ -11,13 +11,13 @@ export const liveDirective = definePlugin({
   name: "live-directive",
   settings: directiveSettings,
   requires: ["graphql", "live-queries"],
-  apply: (hooks, context) => {
+  apply: (_hooks, context) => {
     if (!context.options.liveDirective) return;
     const defaults: Record<string, boolean> = context.registry.has("live-patches")
       ? { if: true, patch: false }
       : { if: true };
-    hooks
-      .use<GqlDirectives>("gqlDirectives")
+    context
+      .use(gqlDirectivesHook)
       .tap("live-directive", (directives) => [
         ...directives,
         { name: "live", description: DESCRIPTION, on: ["query", "subscription"], arguments: defaults },
@@ -45,7 +45,7 @@ export const liveAsked = (document: ValidatedDocument, request: GqlRequest): Liv
 
 /** For one subscriber that asks for patches; undefined: it asks for none, or no plugin makes them. */
 export const patcherFor = (context: PluginContext, { isPatched }: LiveAsked): LivePatcher | undefined =>
-  isPatched ? context.service<LivePatchesService>("live-patches")?.open() : undefined;
+  isPatched ? context.use(livePatchesService)?.open() : undefined;
 
 /** The response that a result is: the whole one, or what has changed. Call it when it is sent. @rule X-PAT-2 */
 export const payloadOf = (result: LiveResult, patcher: LivePatcher | undefined): string => {

@@ -1,7 +1,6 @@
 /** `subscription { album(where: {id: {_eq: 1}}) { title sold } }`: any query as a live query, with a result at once and
  *  again whenever it changes. The engine behind all transports; change sources tap `watchChanges`. @rule G-SUB-3 …
  *  G-SUB-8 */
-import { SyncBailHook } from "tapable";
 import {
   definePlugin,
   faultFacts,
@@ -11,6 +10,7 @@ import {
   type PluginContext,
   type RelApiHooks,
   type Program,
+  type ValueOf,
 } from "../../core/index.ts";
 import { createFollowsClock } from "./clock.ts";
 import { createFigures } from "./figures.ts";
@@ -22,7 +22,14 @@ import { createLimiter } from "./limiter.ts";
 import { createPaceMeter } from "./pace.ts";
 import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
 import { hashOf, createRunner } from "./runner.ts";
-import type { LiveQueries, LiveQueriesService, LiveQuery, LiveResult, LiveRunSignal, WatchChanges } from "./api.ts";
+import {
+  liveQueriesService,
+  liveRunSignal,
+  watchChangesHook,
+  type LiveQueries,
+  type LiveQuery,
+  type LiveResult,
+} from "./api.ts";
 import { graphqlSource, refuseMissing } from "./live-query.ts";
 import { liveSettings } from "./settings.ts";
 import { createWatchGroups } from "./watch-groups.ts";
@@ -31,10 +38,8 @@ export const liveQueries = definePlugin({
   name: "live-queries",
   settings: liveSettings,
   apply: (hooks, context) => {
-    const watchChanges: WatchChanges["value"] = new SyncBailHook(["interest", "changed"]);
-    hooks.declare<WatchChanges>("watchChanges", watchChanges);
-    const engine = createLiveQueries(watchChanges, hooks, context);
-    context.offer<LiveQueriesService>("live-queries", engine);
+    const engine = createLiveQueries(context.use(watchChangesHook), hooks, context);
+    context.offer(liveQueriesService, engine);
     context.onModel(engine.replan);
     context.onClose(engine.close);
   },
@@ -46,7 +51,11 @@ interface Engine extends LiveQueries {
   close(): void;
 }
 
-const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHooks, context: PluginContext): Engine => {
+const createLiveQueries = (
+  watchChanges: ValueOf<typeof watchChangesHook>,
+  hooks: RelApiHooks,
+  context: PluginContext,
+): Engine => {
   const runner = createRunner(context);
   const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
   const figuresOf = createFigures();
@@ -63,7 +72,7 @@ const createLiveQueries = (watchChanges: WatchChanges["value"], hooks: RelApiHoo
   const disproved = new WeakSet<Program>();
   let keptBytes = 0;
   let isClosed = false;
-  const ran = context.signal<LiveRunSignal>("live-run");
+  const ran = context.use(liveRunSignal);
   context.counters.watch("live-query-bytes", () => keptBytes);
   context.counters.watch("live-cohorts", () => cohorts.size);
   context.counters.watch("live-queries-due", () => {

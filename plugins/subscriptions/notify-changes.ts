@@ -4,7 +4,7 @@ import { definePlugin, type Model, type PluginContext } from "../../core/index.t
 import { ident, join, literal, sql, toStatement } from "../../core/engine/sql/fragment.ts";
 import { dbChannel } from "../settings.ts";
 import { loadBases } from "./base-tables.ts";
-import type { Changed, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
+import { liveQueriesService, watchChangesHook, type Changed, type Interest, type Unwatch } from "./api.ts";
 
 const NAME = "notify-changes";
 const CHANNEL = "relapi_changes";
@@ -21,7 +21,7 @@ export const notifyChanges = definePlugin({
       tables.catch(() => undefined); // `load` logs it
       return { ...model, parts: { ...model.parts, [NAME]: tables } };
     });
-    hooks.use<WatchChanges>("watchChanges").tap(NAME, source.watch);
+    context.use(watchChangesHook).tap(NAME, source.watch);
     context.onModel(source.load);
   },
 });
@@ -71,7 +71,7 @@ const createNotifications = (context: PluginContext): Notifications => {
   let stop: (() => void) | undefined;
   let isDeaf = false;
 
-  const rewatch = (): void => context.service<LiveQueriesService>("live-queries")?.rewatch();
+  const rewatch = (): void => context.use(liveQueriesService)?.rewatch();
 
   const load = async (model: Model): Promise<void> => {
     const rows = await tablesOf(model);

@@ -1,5 +1,5 @@
 /** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
-import { isRelApiError, RelApiError, type Operation, type RequestSignal, type Session } from "../../core/index.ts";
+import { isRelApiError, RelApiError, requestSignal, type Operation, type Session } from "../../core/index.ts";
 import type { LivePatcher, LiveResult, Subscriber } from "./api.ts";
 import { liveAsked, patcherFor, type LiveAsked } from "./live-directive.ts";
 import type { Connection } from "./socket-connection.ts";
@@ -118,7 +118,7 @@ const [OK, FAILED] = [200, 400];
 
 /** Where somebody wants to know: what the operation is, and how it went. */
 const measure = ({ context, request }: Connection, session: Session) => {
-  const done = context.signal<RequestSignal>("request");
+  const done = context.use(requestSignal);
   if (!done.isHeard) return undefined;
   const startedAtMs = performance.now();
   let isTold = false;

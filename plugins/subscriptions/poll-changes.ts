@@ -2,7 +2,7 @@
  *  Open-ended live queries run each time. @rule G-SUB-4 */
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
-import type { Changed, Interest, WatchChanges } from "./api.ts";
+import { watchChangesHook, type Changed, type Interest } from "./api.ts";
 import { pollSettings } from "./settings.ts";
 
 interface Watcher {
@@ -14,9 +14,9 @@ export const pollChanges = definePlugin({
   name: "poll-changes",
   settings: pollSettings,
   requires: ["live-queries"],
-  apply: (hooks, context) => {
+  apply: (_hooks, context) => {
     const watch = createPoll(context);
-    hooks.use<WatchChanges>("watchChanges").tap("poll-changes", watch);
+    context.use(watchChangesHook).tap("poll-changes", watch);
   },
 });
 

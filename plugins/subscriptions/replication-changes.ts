@@ -1,8 +1,15 @@
 /** Changes as the database commits them, by logical replication: only live queries that read a changed table run again.
  *  Where `wal_level` or rights do not allow it, the next source watches. */
 import { definePlugin, type PluginContext } from "../../core/index.ts";
-import type { BusService } from "../bus/api.ts";
-import type { Changed, ChangeFeedService, Interest, LiveQueriesService, Unwatch, WatchChanges } from "./api.ts";
+import { busService } from "../bus/api.ts";
+import {
+  changeFeedService,
+  liveQueriesService,
+  watchChangesHook,
+  type Changed,
+  type Interest,
+  type Unwatch,
+} from "./api.ts";
 import { openChangeFeed, tellingKeys } from "./change-feed.ts";
 import type { SharedChanges } from "./change-source.ts";
 import { createSharedChanges } from "./shared-changes.ts";
@@ -11,13 +18,13 @@ export const replicationChanges = definePlugin({
   name: "replication-changes",
   requires: ["live-queries"],
   before: ["notify-changes", "poll-changes"],
-  apply: (hooks, context) => {
-    context.offer<ChangeFeedService>("change-feed", {
+  apply: (_hooks, context) => {
+    context.offer(changeFeedService, {
       open: (handlers) => openChangeFeed(context, tellingKeys(handlers)),
     });
     // an embedded database has no replication
     if (context.options.database !== undefined) return;
-    hooks.use<WatchChanges>("watchChanges").tap("replication-changes", createReplication(context));
+    context.use(watchChangesHook).tap("replication-changes", createReplication(context));
   },
 });
 
@@ -33,7 +40,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   let idleTimer: NodeJS.Timeout | undefined;
   let source: SharedChanges | undefined;
 
-  const live = () => context.service<LiveQueriesService>("live-queries");
+  const live = () => context.use(liveQueriesService);
 
   const restWhenUnwatched = (): void => {
     clearTimeout(idleTimer);
@@ -61,7 +68,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const sourceOf = (): SharedChanges =>
     (source ??= createSharedChanges({
       context,
-      bus: context.service<BusService>("bus"),
+      bus: context.use(busService),
       columns,
       isIdle: () => live()?.isIdle !== false,
       changed: (changes) => {

@@ -11,7 +11,7 @@ import {
   type ResultRow,
   type Session,
 } from "../../core/index.ts";
-import type { CostLimitsService } from "../limits/api.ts";
+import { costLimitsService } from "../limits/api.ts";
 import type { LiveResult, LiveQuery } from "./api.ts";
 import type { Conditions } from "./conditions.ts";
 import {
@@ -238,7 +238,7 @@ export const createRunner = (context: PluginContext): Runner => {
     run: async (facts, entries, hashes) => {
       const [first] = entries;
       if (first === undefined) return [];
-      const limits = context.service<CostLimitsService>("cost-limits")?.current();
+      const limits = context.use(costLimitsService)?.current();
       // each on its own: the statement over all of them costs as much as all of them
       if (limits !== undefined)
         for (const [i, { query }] of entries.entries())

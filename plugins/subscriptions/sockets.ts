@@ -4,13 +4,13 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { createOriginPolicies, type PluginContext, type RelApiHooks, type Token } from "../../core/index.ts";
+import { createOriginPolicies, defineService, type PluginContext } from "../../core/index.ts";
 import { watchCredentials } from "./credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
-import type { LiveQueriesService } from "./api.ts";
+import { liveQueriesService } from "./api.ts";
 import { SocketConnection, type Connection, type Conversation } from "./socket-connection.ts";
-import type { GraphqlService } from "../graphql/api.ts";
-import type { TakeUpgrade, Upgrade } from "../upgrades/api.ts";
+import { graphqlService } from "../graphql/api.ts";
+import { takeUpgradeHook, type Upgrade } from "../upgrades/api.ts";
 
 export interface SocketProtocol {
   /** Name of the subprotocol. */
@@ -24,7 +24,7 @@ export interface Sockets {
   add(protocol: SocketProtocol): void;
 }
 
-type SocketsService = Token<"graphql-sockets", Sockets>;
+const socketsService = defineService<Sockets>("graphql-sockets");
 
 const PATHS = ["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"] as const;
 
@@ -43,11 +43,11 @@ const SETTINGS_OF: ReadonlyMap<string, Connection["settings"]> = new Map(
 const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
 
 /** The one that the protocol plugins of a preset share, made by the first of them. */
-export const socketsOf = (hooks: RelApiHooks, context: PluginContext): Sockets => {
-  const known = context.service<SocketsService>("graphql-sockets");
+export const socketsOf = (context: PluginContext): Sockets => {
+  const known = context.use(socketsService);
   if (known !== undefined) return known;
-  const sockets = createSockets(hooks, context);
-  context.offer<SocketsService>("graphql-sockets", sockets);
+  const sockets = createSockets(context);
+  context.offer(socketsService, sockets);
   return sockets;
 };
 
@@ -66,7 +66,7 @@ const forgetHeaders = (request: IncomingMessage): void => {
 /** Loaded with the first socket. */
 const load = createRequire(import.meta.url);
 
-const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
+const createSockets = (context: PluginContext): Sockets => {
   const protocols: SocketProtocol[] = [];
   const heartbeat = createHeartbeat(context.options.websocketKeepalive * 1000);
   const credentialWatch = watchCredentials(context);
@@ -125,8 +125,8 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
   };
 
   const parts = () => {
-    const engine = context.service<GraphqlService>("graphql");
-    const live = context.service<LiveQueriesService>("live-queries");
+    const engine = context.use(graphqlService);
+    const live = context.use(liveQueriesService);
     if (engine === undefined || live === undefined)
       throw new Error("a socket protocol was applied without the plugins it requires");
     return { context, engine, live, heartbeat, credentialWatch };
@@ -143,7 +143,7 @@ const createSockets = (hooks: RelApiHooks, context: PluginContext): Sockets => {
     connection?.ended();
   };
 
-  hooks.use<TakeUpgrade>("takeUpgrade").tap({ name: "graphql-sockets", refusal: REFUSAL }, upgrade);
+  context.use(takeUpgradeHook).tap({ name: "graphql-sockets", refusal: REFUSAL }, upgrade);
   context.onClose(async () => {
     isClosing = true;
     heartbeat.close();

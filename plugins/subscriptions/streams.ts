@@ -3,15 +3,15 @@
 import {
   isRelApiError,
   RelApiError,
+  defineService,
   type Answer,
   type Exchange,
   type Headers,
   type PluginContext,
   type Surface,
-  type Token,
 } from "../../core/index.ts";
-import type { LiveQueries, LiveQueriesService } from "./api.ts";
-import type { GqlEngine, GqlRequest, GraphqlService, ValidatedDocument } from "../graphql/api.ts";
+import { liveQueriesService, type LiveQueries } from "./api.ts";
+import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument } from "../graphql/api.ts";
 import { liveAsked, patcherFor, payloadOf } from "./live-directive.ts";
 import { watchCredentials } from "./credential-watch.ts";
 import { createHeartbeat } from "./heartbeat.ts";
@@ -133,7 +133,7 @@ export interface GraphqlTransport {
 }
 
 export const liveOf = (context: PluginContext): LiveQueries => {
-  const live = context.service<LiveQueriesService>("live-queries");
+  const live = context.use(liveQueriesService);
   if (live === undefined) throw new Error('the plugin "live-queries" is missing'); // those who call this require it
   return live;
 };
@@ -143,18 +143,18 @@ interface Streams {
   add(transport: GraphqlTransport): void;
 }
 
-type StreamsService = Token<"live-streams", Streams>;
+const streamsService = defineService<Streams>("live-streams");
 
 /** Shared by the plugins of a preset, and created by the first of them: one heartbeat, and one surface, which every
  *  request passes. */
 export const streamsOf = (context: PluginContext): Streams => {
-  const known = context.service<StreamsService>("live-streams");
+  const known = context.use(streamsService);
   if (known !== undefined) return known;
   const transports: GraphqlTransport[] = [];
   const answer = createAnswer(context);
   context.addSurface(createSurface(context, transports, answer));
   const streams = { answer, add: (transport: GraphqlTransport) => void transports.push(transport) };
-  context.offer<StreamsService>("live-streams", streams);
+  context.offer(streamsService, streams);
   return streams;
 };
 
@@ -177,7 +177,7 @@ const createSurface = (
   transports: readonly GraphqlTransport[],
   answer: AnswerStream,
 ): Surface => {
-  const engineOf = (): GqlEngine | undefined => context.service<GraphqlService>("graphql");
+  const engineOf = (): GqlEngine | undefined => context.use(graphqlService);
   const watch = watchCredentials(context);
 
   const run = (

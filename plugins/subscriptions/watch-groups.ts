@@ -1,7 +1,7 @@
 /** Live queries by the tables that they depend on: one watch for all of the same tables, and an index that says which
  *  of them a change concerns. */
-import { faultFacts, type PluginContext } from "../../core/index.ts";
-import type { Changed, Interest, Unwatch, WatchChanges } from "./api.ts";
+import { faultFacts, type PluginContext, type ValueOf } from "../../core/index.ts";
+import { watchChangesHook, type Changed, type Interest, type Unwatch } from "./api.ts";
 import { createBases, type Bases } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "./change-index.ts";
 import type { Cohort, Entry, EntryWatcher } from "./cohort.ts";
@@ -32,7 +32,10 @@ interface Group {
 
 const RETRY_MS = 1000;
 
-export const createWatchGroups = (watchChanges: WatchChanges["value"], context: PluginContext): WatchGroups => {
+export const createWatchGroups = (
+  watchChanges: ValueOf<typeof watchChangesHook>,
+  context: PluginContext,
+): WatchGroups => {
   const basesOf = createBases(context);
   const groups = new Map<string, Group>();
   const joined = new Map<Cohort, Group>();

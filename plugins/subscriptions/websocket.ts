@@ -25,7 +25,7 @@ export const websocketTransport = definePlugin({
   settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],
   requires: ["graphql", "live-queries", "upgrades"],
   before: ["legacy-websocket"],
-  apply: (hooks, context) => socketsOf(hooks, context).add(transport()),
+  apply: (_hooks, context) => socketsOf(context).add(transport()),
 });
 
 interface Message {

@@ -1,5 +1,5 @@
-/** What the plugin `tracing` says to others: types only. */
-import type { OpenExchange, Token } from "../../core/index.ts";
+/** What the plugin `tracing` says to others: types and tokens. */
+import { defineService, type OpenExchange } from "../../core/index.ts";
 
 export interface TraceIds {
   /** 32 hexadecimal digits. */
@@ -14,4 +14,4 @@ export interface Tracing {
 }
 
 /** Offered by the plugin `tracing` where it is switched on. */
-export type TracingService = Token<"tracing", Tracing>;
+export const tracingService = defineService<Tracing>("tracing");

@@ -8,7 +8,7 @@ import {
   type OpenExchange,
   type RequestRecord,
 } from "../../core/index.ts";
-import type { TracingService } from "./api.ts";
+import { tracingService } from "./api.ts";
 import { tracingSettings } from "./settings.ts";
 import { createSpans } from "./spans.ts";
 import { traceParent, withTrace } from "./statements.ts";
@@ -43,7 +43,7 @@ export const tracing = definePlugin({
       const found = spans.of(exchange)?.span.spanContext();
       return found !== undefined && api.isSpanContextValid(found) ? found : undefined;
     };
-    context.offer<TracingService>("tracing", { idsOf: contextOf });
+    context.offer(tracingService, { idsOf: contextOf });
     context.addStep({
       name: "tracing",
       before: (exchange): undefined => void spans.open(exchange),

@@ -2,13 +2,13 @@
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
 import {
   createKept,
+  transactionSignal,
   type OpenExchange,
   type PluginContext,
   type RanTransaction,
   type RequestRecord,
-  type TransactionSignal,
 } from "../../core/index.ts";
-import type { LiveRun, LiveRunSignal } from "../subscriptions/api.ts";
+import { liveRunSignal, type LiveRun } from "../subscriptions/api.ts";
 
 type Api = typeof import("@opentelemetry/api");
 
@@ -62,7 +62,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       ? (error as { readonly code: string }).code
       : "internal";
 
-  context.onSignal<TransactionSignal>("transaction", (ran) => {
+  context.use(transactionSignal).listen((ran) => {
     const { execution, askedAtMs, beganAtMs, endedAtMs, error } = ran;
     const request = of(execution.exchange);
     if (request === undefined || !request.span.isRecording()) return;
@@ -93,7 +93,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     record("statement", SpanKind.CLIENT, request.context, [beganAtMs, endedAtMs], attributes, failed);
   });
 
-  context.onSignal<LiveRunSignal>("live-run", (run: LiveRun) => {
+  context.use(liveRunSignal).listen((run: LiveRun) => {
     if (!begins()) return;
     const { session, changedAtMs, startedAtMs, ranAtMs, endedAtMs, queries, deliveries, bytes } = run;
     const startMs = changedAtMs ?? startedAtMs;

@@ -1,8 +1,8 @@
-/** What upgrades say to other plugins: types only. */
+/** What upgrades say to other plugins: types and tokens. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { SyncBailHook } from "tapable";
-import type { AnyServer, Token } from "../../core/index.ts";
+import { SyncBailHook } from "tapable";
+import { defineHook, type AnyServer } from "../../core/index.ts";
 
 /** A request to speak WebSocket. */
 export interface Upgrade {
@@ -20,7 +20,11 @@ export interface UpgradeTap {
 }
 
 /** Declared by the plugin `upgrades`: asked for each upgrade. `true`: it is taken. */
-export type TakeUpgrade = Token<"takeUpgrade", SyncBailHook<[upgrade: Upgrade], true | undefined, UpgradeTap>>;
+export const takeUpgradeHook = defineHook(
+  "takeUpgrade",
+  "upgrades",
+  () => new SyncBailHook<[upgrade: Upgrade], true | undefined, UpgradeTap>(["upgrade"]),
+);
 
 declare module "../../core/http/call.ts" {
   interface ApiMethods {

@@ -2,9 +2,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { SyncBailHook } from "tapable";
 import { definePlugin, faultFacts, pathReader, repeatsHost, type AnyServer } from "../../core/index.ts";
-import type { TakeUpgrade, Upgrade } from "./api.ts";
+import { takeUpgradeHook, type Upgrade } from "./api.ts";
 import { pathBelow, pathsOf, pathsTo } from "./mounts.ts";
 
 /** One api on a server that several may share. */
@@ -75,9 +74,8 @@ const ACCEPTED = "net.server.socket";
 /** @rule X-UPG-1 */
 export const upgrades = definePlugin({
   name: "upgrades",
-  apply: (hooks, context) => {
-    const takeUpgrade: TakeUpgrade["value"] = new SyncBailHook(["upgrade"]);
-    hooks.declare<TakeUpgrade>("takeUpgrade", takeUpgrade);
+  apply: (_hooks, context) => {
+    const takeUpgrade = context.use(takeUpgradeHook);
     const mounts = new WeakMap<AnyServer, string>();
     const foreign = new WeakSet<AnyServer>();
     const detach: (() => void)[] = [];

@@ -1,8 +1,8 @@
 /** The engine of live queries in a process of its own, with subscribers that have no sockets: `node live-engine.js
  *  <database url> <subscribers> <query>`. */
 import { compose, definePlugin, relApi, sessionOf, type PluginContext } from "../../core/index.ts";
-import type { GraphqlService } from "../../plugins/graphql/api.ts";
-import type { LiveQueriesService } from "../../plugins/subscriptions/api.ts";
+import { graphqlService } from "../../plugins/graphql/api.ts";
+import { liveQueriesService } from "../../plugins/subscriptions/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { nowMs } from "./live-swarm.ts";
 import { usedSoFar } from "./live-used.ts";
@@ -25,8 +25,8 @@ const watching = definePlugin({
 });
 const api = relApi(compose(fullCompat({ databaseUrl, logLevel: "warn", anonRole: "bench_anon" }), watching));
 await api.ready;
-const live = context?.service<LiveQueriesService>("live-queries");
-const engine = context?.service<GraphqlService>("graphql");
+const live = context?.use(liveQueriesService);
+const engine = context?.use(graphqlService);
 if (live === undefined || engine === undefined) throw new Error("the preset has no live queries");
 const session = sessionOf({ role: "bench_anon" });
 

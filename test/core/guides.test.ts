@@ -31,7 +31,7 @@ import { searchMethod } from "./guides/search-method.ts";
 import { tenants } from "./guides/tenants.ts";
 import { leftOut } from "./left-out.ts";
 import type { RestHandler } from "../../plugins/rest/api.ts";
-import type { LiveRunSignal } from "../../plugins/subscriptions/api.ts";
+import { liveRunSignal } from "../../plugins/subscriptions/api.ts";
 
 afterEach(() => vi.useRealTimers());
 
@@ -92,7 +92,7 @@ describe("hooks", async () => {
     name: "counting-live-runs",
     apply: (_, context) => {
       dueCount = () => context.counters.get("live-queries-due");
-      context.onSignal<LiveRunSignal>("live-run", () => void liveRunCount++);
+      context.use(liveRunSignal).listen(() => void liveRunCount++);
     },
   });
   const api = await startApi({

@@ -28,7 +28,7 @@ import { credentialRules } from "../../plugins/graphql/credential-rules.ts";
 import { accessLog, cors, traceHeader } from "../../plugins/http/index.ts";
 import { databaseSettings } from "../../plugins/database-settings/index.ts";
 import { reloadChannel } from "../../plugins/reload/index.ts";
-import type { TakeUpgrade } from "../../plugins/upgrades/api.ts";
+import { takeUpgradeHook } from "../../plugins/upgrades/api.ts";
 import { upgrades } from "../../plugins/upgrades/index.ts";
 import { dbTxEnd } from "../../plugins/settings.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
@@ -919,8 +919,8 @@ describe("upgrades", () => {
       definePlugin({
         name: "test-sockets",
         requires: ["upgrades"],
-        apply: (hooks) =>
-          hooks.use<TakeUpgrade>("takeUpgrade").tap({ name: "test-sockets", refusal: REFUSAL }, ({ socket, path }) => {
+        apply: (_hooks, context) =>
+          context.use(takeUpgradeHook).tap({ name: "test-sockets", refusal: REFUSAL }, ({ socket, path }) => {
             paths.push(path);
             if (path !== "/v1/sockets") return undefined;
             socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello");

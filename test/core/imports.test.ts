@@ -78,7 +78,7 @@ const exported = imports.flatMap(({ from, names }) => (from === "presets/relapi.
 const isProject = ({ specifier }: Import): boolean => specifier.startsWith(".");
 const isNode = ({ specifier }: Import): boolean => specifier.startsWith("node:");
 /** What a plugin folder says to others. */
-const isApi = ({ to, isType }: Import): boolean => isType && /^plugins\/(?:plus\/)?[^/]+\/api\.ts$/.test(to);
+const isApi = ({ to }: Import): boolean => /^plugins\/(?:plus\/)?[^/]+\/api\.ts$/.test(to);
 
 /** What any plugin may use: declarations that several list, what several show first of a database, and what their hints
  *  are made of. */
@@ -259,7 +259,7 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("plugins import core/index.ts, shared settings, their own folder and types of the api.ts of others", () => {
+  test("plugins import core/index.ts, shared settings, their own folder and the api.ts of others", () => {
     const surfaces = ["plugins/rest", "plugins/graphql"];
     expect(
       offences(
@@ -274,7 +274,7 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("P-GEN-1 the plugins of plus import what any package may: core/index.ts, types of an api.ts, their own folder", () => {
+  test("P-GEN-1 the plugins of plus import what any package may: core/index.ts, an api.ts, their own folder", () => {
     expect(
       offences(
         (item) => inside("plugins/plus")(item) && isProject(item),
@@ -342,7 +342,7 @@ describe("import table", () => {
     ).toEqual([]);
   });
 
-  test("tests import core/index.ts, presets, types of an api.ts and test/support; test/core the insides too", () => {
+  test("tests import core/index.ts, presets, an api.ts and test/support; test/core the insides too", () => {
     expect(
       offences(
         (item) => item.from.startsWith("test/") && !item.from.startsWith("test/core/") && isProject(item),

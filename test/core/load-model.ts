@@ -42,13 +42,14 @@ export const load = (settings?: LoadSettings): Promise<Loaded> => createLoad()(s
 
 /** A process: what it loads later may build on what it loaded before. One read-only transaction, empty search path. */
 const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
-  const { hooks } = guardHooks(createHooks());
+  const hooks = createHooks();
+  guardHooks(hooks);
   for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never); // these taps use nothing of the plugin context
   return (settings = {}) => loadWith(hooks, settings);
 };
 
 const loadWith = async (
-  hooks: ReturnType<typeof guardHooks>["hooks"],
+  hooks: ReturnType<typeof createHooks>,
   { schemas = ["sea", "land"], extraSearchPath = ["public"], as, parts = {} }: LoadSettings,
 ): Promise<Loaded> => {
   const client = await (await testDatabase()).connect();

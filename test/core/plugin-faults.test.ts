@@ -5,20 +5,20 @@ import {
   relApi,
   compose,
   sql,
+  defineService,
   type Answer,
   type OperatorSpec,
   type Plugin,
   type RelApiOptions,
   type Surface,
-  type Token,
 } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { leftOut } from "./left-out.ts";
-import type { WatchChanges } from "../../plugins/subscriptions/api.ts";
-import type { TakeUpgrade } from "../../plugins/upgrades/api.ts";
+import { watchChangesHook } from "../../plugins/subscriptions/api.ts";
+import { takeUpgradeHook } from "../../plugins/upgrades/api.ts";
 
 interface Line {
   readonly level: string;
@@ -201,10 +201,10 @@ describe("X-FLT-1 what fails a request is logged with plugin and hook, and answe
   });
 
   test("X-FLT-1 an error of a service is its plugin's, and the caller gets it as it is", async () => {
-    type Words = Token<"words", { read(text: string): unknown }>;
+    const wordsService = defineService<{ read(text: string): unknown }>("words");
     const words = definePlugin({
       name: "words",
-      apply: (_, context) => context.offer<Words>("words", { read: (text) => JSON.parse(text) as unknown }),
+      apply: (_, context) => context.offer(wordsService, { read: (text) => JSON.parse(text) as unknown }),
     });
     const reader = definePlugin({
       name: "reader",
@@ -213,7 +213,7 @@ describe("X-FLT-1 what fails a request is logged with plugin and hook, and answe
         context.addSurface(
           oddSurface({
             handle: ({ path }) => {
-              const read = context.service<Words>("words")!; // composed below
+              const read = context.use(wordsService)!; // composed below
               if (path === "/odd/1") return plain(JSON.stringify(read.read("[")));
               try {
                 return plain(JSON.stringify(read.read("[")));
@@ -292,7 +292,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
 
   test("X-FLT-2 an upgrade that fails is closed, and the server goes on", async () => {
     const { api, lines } = await startLogged([
-      faulty((hooks) => hooks.use<TakeUpgrade>("takeUpgrade").tap("faulty", boom), {
+      faulty((_hooks, context) => context.use(takeUpgradeHook).tap("faulty", boom), {
         requires: ["upgrades"],
         before: ["websocket-transport", "legacy-websocket"],
       }),
@@ -306,7 +306,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     const { api, lines } = await startLogged(
       [
         ...leftOut("notify-changes", "replication-changes"),
-        faulty((hooks) => hooks.use<WatchChanges>("watchChanges").tap("faulty", boom), {
+        faulty((_hooks, context) => context.use(watchChangesHook).tap("faulty", boom), {
           requires: ["live-queries"],
           before: ["poll-changes"],
         }),

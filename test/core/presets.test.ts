@@ -8,13 +8,15 @@ import {
   sql,
   Stage,
   without,
+  defineService,
+  defineHook,
   type OperatorSpec,
   type Plugin,
   type PresetPart,
   type RelApi,
   type RelApiHooks,
-  type Token,
   type UpdateOperatorSpec,
+  type ValueOf,
 } from "../../core/index.ts";
 import { orderPlugins } from "../../core/kernel/preset.ts";
 import { graphql } from "../../plugins/graphql/index.ts";
@@ -357,85 +359,77 @@ describe("start-up errors", () => {
     );
   });
 
-  type Tides = Token<"tides", number>;
-  type CorrectTide = Token<"correctTide", SyncBailHook<[height: number], number | undefined>>;
-  const declaring = (name: string): Plugin =>
-    plugin(name, { apply: (hooks) => hooks.declare<CorrectTide>("correctTide", new SyncBailHook(["height"])) });
+  const tidesService = defineService<number>("tides");
+  const correctTideHook = defineHook(
+    "correctTide",
+    "a",
+    () => new SyncBailHook<[height: number], number | undefined>(["height"]),
+  );
+  const using = (name: string): Plugin =>
+    plugin(name, { apply: (_, context) => void context.use(correctTideHook).tap(name, () => 1) });
 
-  test("X-SVC-1 name and type are the token's, or it does not compile", () => {
+  test("X-SVC-1 the type is the token's, or it does not compile", () => {
     const typed = plugin("typed", {
-      apply: (hooks, context) => {
+      apply: (_, context) => {
         // @ts-expect-error: another type
-        context.offer<Tides>("tides", "high");
-        // @ts-expect-error: another name
-        context.service<Tides>("tide");
+        context.offer(tidesService, "high");
         // @ts-expect-error: no token
-        context.offer("wind", 1);
+        context.use("tides");
+        // @ts-expect-error: there may be none
+        context.use(tidesService).toFixed();
         // @ts-expect-error: another hook
-        hooks.declare<CorrectTide>("correctTide", new SyncBailHook<[text: string], string>(["text"]));
+        context.use(correctTideHook).tap("typed", (height: string) => Number(height));
       },
     });
-    expect(() => start(typed)).not.toThrow(); // the compiler's business only
+    expect(typed.name).toBe("typed"); // the compiler's business only
   });
 
   test("X-SVC-2 two offers of one service are refused with both names", () => {
-    const offering = (name: string): Plugin =>
-      plugin(name, { apply: (_, context) => context.offer<Tides>("tides", 1) });
+    const offering = (name: string): Plugin => plugin(name, { apply: (_, context) => context.offer(tidesService, 1) });
     expect(() => start(offering("a"), offering("b"))).toThrow(
       'the service "tides" is offered by "a" and by "b": drop one of them with without("b")',
     );
   });
 
-  test("X-SVC-2 a hook is declared once, and not under a name of core's", () => {
-    expect(() => start(declaring("a"), declaring("b"))).toThrow(
-      'the hook "correctTide" is declared by plugins "a" and "b": rename one or remove one of the plugins',
-    );
-    const known = plugin("c", {
-      apply: (hooks) => hooks.declare<Token<"authorize", CorrectTide["value"]>>("authorize", new SyncBailHook(["x"])),
-    });
-    expect(() => start(known)).toThrow('the hook "authorize" is declared by plugins "core" and "c"');
-  });
-
-  test("X-SVC-2 a hook that no plugin before declares is refused, with what to do", () => {
-    const using = plugin("user", { apply: (hooks) => void hooks.use<CorrectTide>("correctTide") });
-    expect(() => start(using, declaring("a"))).toThrow(
-      'plugin "user" uses the hook "correctTide", which no plugin before it declares: name the plugin that does in "requires"',
+  test("X-SVC-2 a name stands for one thing", () => {
+    const hook = defineHook("tides", "b", () => new SyncBailHook<[height: number], number>(["height"]));
+    const offering = plugin("a", { apply: (_, context) => context.offer(tidesService, 1) });
+    const tapping = plugin("b", { apply: (_, context) => void context.use(hook) });
+    expect(() => start(offering, tapping)).toThrow(
+      '"tides" is shared by plugins "a" and "b": rename one or remove one of the plugins',
     );
   });
 
-  test("X-SVC-2 nothing is offered or declared after the start", () => {
-    let late: (() => void)[] = [];
-    const plugins = plugin("late-comer", {
-      apply: (hooks, context) =>
-        void (late = [
-          () => context.offer<Tides>("tides", 1),
-          () => hooks.declare<CorrectTide>("correctTide", new SyncBailHook(["height"])),
-        ]),
-    });
-    start(plugins);
-    expect(late[0]).toThrow('plugin "late-comer" offers the service "tides" after relApi(preset)');
-    expect(late[1]).toThrow('declares the hook "correctTide" after relApi(preset)');
+  test("X-SVC-2 a hook of a plugin that is missing is refused, with what to do", () => {
+    expect(() => start(using("user"))).toThrow(
+      'plugin "user" uses the hook "correctTide" of the plugin "a", which the preset lacks: name "a" in "requires"',
+    );
+    expect(() => start(using("user"), plugin("a", {}))).not.toThrow();
   });
 
-  test("X-SVC-3 a declared hook is guarded as those of core are", () => {
-    let kept: SyncBailHook<[height: number], number | undefined> | undefined;
+  test("X-SVC-2 nothing is offered after the start", () => {
+    let late: (() => void) | undefined;
+    start(plugin("late-comer", { apply: (_, context) => void (late = () => context.offer(tidesService, 1)) }));
+    expect(late).toThrow('plugin "late-comer" offers the service "tides" after relApi(preset)');
+  });
+
+  test("X-SVC-3 the hook of a plugin is guarded as those of core are", () => {
+    let kept: ValueOf<typeof correctTideHook> | undefined;
     const tapping = plugin("tapping", {
-      requires: ["a"],
-      apply: (hooks) => {
-        kept = hooks.use<CorrectTide>("correctTide");
+      apply: (_, context) => {
+        kept = context.use(correctTideHook);
         kept.tap("tapping", () => {
           throw new TypeError("x is not a function");
         });
       },
     });
-    start(declaring("a"), tapping);
+    start(plugin("a", {}), tapping);
     expect(() => kept?.call(1)).toThrow('plugin "tapping", hook correctTide: x is not a function');
     expect(() => kept?.tap("more", () => 1)).toThrow("hook correctTide is sealed");
     const twice = plugin("twice", {
-      requires: ["a"],
-      apply: (hooks) => [1, 2].forEach(() => hooks.use<CorrectTide>("correctTide").tap("twice", () => 1)),
+      apply: (_, context) => [1, 2].forEach(() => context.use(correctTideHook).tap("twice", () => 1)),
     });
-    expect(() => start(declaring("a"), twice)).toThrow('hook correctTide has two taps named "twice"');
+    expect(() => start(plugin("a", {}), twice)).toThrow('hook correctTide has two taps named "twice"');
   });
 
   test("R-PROF-6 system schemas cannot be exposed", () => {

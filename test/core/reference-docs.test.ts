@@ -135,7 +135,7 @@ test("hooks.md names every hook, of core and of plugins", () => {
   const folder = fileURLToPath(new URL("../../plugins/", import.meta.url));
   const declared = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
-    .flatMap((name) => [...readFileSync(folder + name, "utf8").matchAll(/hooks\.declare<\w+>\("(\w+)"/g)])
+    .flatMap((name) => [...readFileSync(folder + name, "utf8").matchAll(/defineHook\(\s*"(\w+)"/g)])
     .map(([, name]) => name ?? "");
   expect(declared).toContain("watchChanges");
   for (const hook of [...Object.keys(createHooks()), ...declared])

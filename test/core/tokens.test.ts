@@ -3,10 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { Credentials, Json, PluginContext, RelApiOptions, Session } from "../../core/index.ts";
+import type { Credentials, Json, PluginContext, RelApiOptions, Session, Token } from "../../core/index.ts";
 import { parseJsonPath } from "../../plugins/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
-import { createSignals } from "../../core/kernel/signals.ts";
+import { createSharedValues } from "../../core/kernel/token.ts";
 import { createTroubles } from "../../core/kernel/troubles.ts";
 import { createHooks } from "../../core/hooks.ts";
 import { guardHooks } from "../../core/kernel/guard.ts";
@@ -329,7 +329,8 @@ const declared = settingsOf({ plugins: [jwtTokens] });
 
 /** The plugin alone; `change` is what a reload of settings does. */
 const plugin = (given: RelApiOptions) => {
-  const { hooks } = guardHooks(createHooks());
+  const hooks = createHooks();
+  const guard = guardHooks(hooks);
   const closers: (() => void | Promise<void>)[] = [];
   const log: unknown[] = [];
   let options = resolveOptions(given, declared);
@@ -341,7 +342,7 @@ const plugin = (given: RelApiOptions) => {
     logger: { error: (...told: unknown[]) => log.push(told) },
     counters: createCounters(),
     troubles: createTroubles(),
-    signal: createSignals().of,
+    use: <Value>(token: Token<Value>) => createSharedValues(() => true, guard.watch).use("jwt-tokens", token),
     onClose: (closer: () => void) => closers.push(closer),
     onModel: (listener: () => void) => listeners.push(listener),
   } as unknown as PluginContext; // what this plugin uses of it

@@ -1,7 +1,7 @@
 /** Schemas of roles are made as far as documents use them. */
 import { describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
-import type { GqlEngine, GraphqlService } from "../../plugins/graphql/api.ts";
+import { graphqlService, type GqlEngine } from "../../plugins/graphql/api.ts";
 import { initiated, startLive, subscribe } from "../support/live.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { INTROSPECTION, schemaOf } from "../support/schema.ts";
@@ -39,7 +39,7 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
       name: "early",
       apply: (_, context) =>
         context.onModel(() => {
-          engine = context.service<GraphqlService>("graphql");
+          engine = context.use(graphqlService);
           found.push(engine?.prepare(request, session), engine?.example(session));
         }),
     });

@@ -1,7 +1,7 @@
 /** The bus between processes, with a transport of the test's own and with the database's. Programs: test/production. */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { definePlugin, without, type Logger, type PluginContext } from "../../core/index.ts";
-import type { BusService, OpenBus } from "../../plugins/bus/api.ts";
+import { definePlugin, without, type Logger, type PluginContext, type ValueOf } from "../../core/index.ts";
+import { busService, openBusHook } from "../../plugins/bus/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initiated, noneIsDue, subscribe } from "../support/live.ts";
 import { until } from "../support/until.ts";
@@ -21,8 +21,8 @@ const createLine = () => {
     plugin: definePlugin({
       name: "line-bus",
       requires: ["bus"],
-      apply: (hooks) => {
-        hooks.use<OpenBus>("openBus").tap("line-bus", (url, namespace, { heard, up }) => {
+      apply: (_hooks, context) => {
+        context.use(openBusHook).tap("line-bus", (url, namespace, { heard, up }) => {
           if (url !== "line://here") return undefined;
           expect(namespace).toMatch(/^[\w.-]+$/);
           const topics = new Set<string>();
@@ -69,8 +69,8 @@ const start = async (options: StartOptions = {}): Promise<Process> => {
   return { api, context: context as PluginContext, lines };
 };
 
-const busOf = ({ context }: Process): BusService["value"] => {
-  const bus = context.service<BusService>("bus");
+const busOf = ({ context }: Process): ValueOf<typeof busService> => {
+  const bus = context.use(busService);
   if (bus === undefined) throw new Error("there is no bus");
   return bus;
 };
@@ -88,7 +88,7 @@ const heardFrom = async (from: Process, to: Process): Promise<void> => {
 
 test.skipIf(capabilities.realServer)("X-BUS-1 an embedded database has no bus, and reloads by itself", async () => {
   const one = await start();
-  expect(one.context.service<BusService>("bus")).toBeUndefined();
+  expect(one.context.use(busService)).toBeUndefined();
   const loads = one.context.counters.get("model-loads");
   await one.api.relApi.reloadAll();
   expect(one.context.counters.get("model-loads")).toBe(loads + 1);

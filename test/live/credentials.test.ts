@@ -8,6 +8,7 @@ import { startApi, type TestApi } from "../support/api.ts";
 import { openEvents, subscribe } from "../support/live.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { signToken } from "../support/tokens.ts";
+import { credentialsChangedSignal } from "../../plugins/auth/api.ts";
 import { until } from "../support/until.ts";
 
 const keys = Array.from({ length: 3 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
@@ -143,8 +144,7 @@ test("R-AUT-15 a scheme that cannot tell closes nothing, and is asked again", as
   const scheme = definePlugin({
     name: "tickets",
     apply: (hooks, context) => {
-      const signal =
-        context.signal<import("../../plugins/auth/api.ts").CredentialsChangedSignal>("credentials-changed");
+      const signal = context.use(credentialsChangedSignal);
       tell = () => signal.emit(undefined);
       hooks.authorize.tapPromise("tickets", async (credentials) => {
         if (credentials.header("x-ticket") === undefined) return undefined;

@@ -1,7 +1,7 @@
 // @runs-also-on postgresql-15-postgis
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, ident, sql, without, type Logger, type PluginContext } from "../../core/index.ts";
-import type { ChangeFeedService, WatchChanges } from "../../plugins/subscriptions/api.ts";
+import { definePlugin, ident, sql, without, type Logger, type PluginContext, type ValueOf } from "../../core/index.ts";
+import { changeFeedService, watchChangesHook } from "../../plugins/subscriptions/api.ts";
 import { liveTriggers } from "../../presets/live-triggers.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { openEmptyEmbeddedDatabase, testDatabase, type TestDatabase } from "../support/database.ts";
@@ -241,7 +241,7 @@ describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
 
   test("X-REP-2 committed changes as a service, with keys where they are asked for", async () => {
     const { api, context } = await withContext();
-    const { open } = context.service<ChangeFeedService>("change-feed")!;
+    const { open } = context.use(changeFeedService)!;
     const heard: [number, Record<string, string[] | undefined>][] = [];
     const feed = await open({
       committed: (xid, changes) =>
@@ -381,11 +381,11 @@ describe("notifications", () => {
 describe("polling", () => {
   test("G-SUB-4 while nothing is committed no live query runs", async () => {
     const database = await openAlone();
-    let watchChanges: WatchChanges["value"] | undefined;
+    let watchChanges: ValueOf<typeof watchChangesHook> | undefined;
     const watching = definePlugin({
       name: "watching",
       requires: ["live-queries"],
-      apply: (hooks) => void (watchChanges = hooks.use<WatchChanges>("watchChanges")),
+      apply: (_hooks, context) => void (watchChanges = context.use(watchChangesHook)),
     });
     const statements: string[] = [];
     const { logger } = listening();

@@ -2,7 +2,7 @@
  *  query reads: when that one has its answer, the others have been told. */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
-import type { LiveRunSignal } from "../../plugins/subscriptions/api.ts";
+import { liveRunSignal } from "../../plugins/subscriptions/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initiated, noneIsDue, openEvents, roundTrip, subscribe } from "../support/live.ts";
 import { documentOf, object, array, permissions, table } from "../support/metadata-document.ts";
@@ -80,7 +80,7 @@ const openWatched = async (
     requires: ["live-queries"],
     apply: (_, given) => {
       context = given;
-      given.onSignal<LiveRunSignal>("live-run", ({ changedAtMs, queries }) => {
+      given.use(liveRunSignal).listen(({ changedAtMs, queries }) => {
         if (changedAtMs !== undefined) reruns += queries;
       });
     },

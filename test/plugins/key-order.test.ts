@@ -1,7 +1,7 @@
 /** Preferences of plugins: docs/guides/write-a-preference.md. */
 import { describe, expect, test } from "vitest";
 import { compose, definePlugin, relApi, type Plugin } from "../../core/index.ts";
-import type { RestHandler, RestPreferencesService } from "../../plugins/rest/api.ts";
+import { restPreferencesService, type RestHandler } from "../../plugins/rest/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { forGraphql, startApi, type Answer } from "../support/api.ts";
 import { keyOrder } from "./key-order.ts";
@@ -30,7 +30,7 @@ const echo = definePlugin({
       const { name } = route.target.relation;
       const withName: RestHandler = async (exchange, target) => {
         const answer = await get(exchange, target);
-        const preferences = context.service<RestPreferencesService>("rest-preferences");
+        const preferences = context.use(restPreferencesService);
         if (preferences?.of(exchange).get("echo") !== "relation") return answer;
         return { ...answer, headers: [...answer.headers, ["X-Relation", name]] };
       };

@@ -1,12 +1,6 @@
 /** What plugins hear of an api's inside. */
 import { expect, test } from "vitest";
-import {
-  definePlugin,
-  fieldsLogger,
-  type Logger,
-  type RanTransaction,
-  type TransactionSignal,
-} from "../../core/index.ts";
+import { definePlugin, fieldsLogger, transactionSignal, type Logger, type RanTransaction } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 
 const quiet = (): void => undefined;
@@ -15,7 +9,7 @@ test("X-SIG-1 each transaction, with its request, times and result", async () =>
   const heard: RanTransaction[] = [];
   const listener = definePlugin({
     name: "listener",
-    apply: (_, context) => context.onSignal<TransactionSignal>("transaction", (event) => heard.push(event)),
+    apply: (_, context) => context.use(transactionSignal).listen((event) => heard.push(event)),
   });
   const api = await startApi({ parts: [listener] });
   heard.length = 0;
@@ -53,13 +47,13 @@ test("X-SIG-1 what a listener throws is logged, and changes no answer", async ()
   const broken = definePlugin({
     name: "broken",
     apply: (_, context) =>
-      context.onSignal<TransactionSignal>("transaction", () => {
+      context.use(transactionSignal).listen(() => {
         throw new Error("oh");
       }),
   });
   const api = await startApi({ parts: [broken], logger });
   expect((await api.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
-  expect(errors).toMatchObject([{ plugin: "broken", hook: 'onSignal("transaction")' }]);
+  expect(errors).toMatchObject([{ plugin: "broken", hook: 'signal("transaction")' }]);
 });
 
 test("X-LOG-2 a logger that takes fields first, and a plugin that sends the log elsewhere", async () => {

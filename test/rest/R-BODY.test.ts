@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import { definePlugin, RelApiError } from "../../core/index.ts";
-import type { ReadBody, ReceiveBody } from "../../plugins/rest/api.ts";
+import { readBodyHook, receiveBodyHook } from "../../plugins/rest/api.ts";
 import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
@@ -608,8 +608,8 @@ test("R-BODY-2 the keys found are those of the document, whatever its text", asy
 const lineBodies = definePlugin({
   name: "line-bodies",
   requires: ["rest"],
-  apply: (hooks) => {
-    hooks.use<ReadBody>("readBody").tap("line-bodies", (body, { name }) => {
+  apply: (_hooks, context) => {
+    context.use(readBodyHook).tap("line-bodies", (body, { name }) => {
       if (name !== "application/x-ndjson") return undefined;
       const lines = body.toString("utf8").split("\n").filter(Boolean);
       const [first] = lines;
@@ -622,9 +622,9 @@ const lineBodies = definePlugin({
 const wrappedBodies = definePlugin({
   name: "wrapped-bodies",
   requires: ["rest"],
-  apply: (hooks) => {
-    hooks
-      .use<ReadBody>("readBody")
+  apply: (_hooks, context) => {
+    context
+      .use(readBodyHook)
       .tap("wrapped-bodies", (body, { name }) =>
         name === "text/x-wrapped" ? { json: Buffer.from(`[${body.toString("utf8")}]`) } : undefined,
       );
@@ -782,8 +782,8 @@ test("X-BODY-2 what a reader throws is answered before the rest of the body has 
   const counted = definePlugin({
     name: "counted-bodies",
     requires: ["rest"],
-    apply: (hooks) => {
-      hooks.use<ReceiveBody>("receiveBody").tap("counted-bodies", ({ name }) => {
+    apply: (_hooks, context) => {
+      context.use(receiveBodyHook).tap("counted-bodies", ({ name }) => {
         if (name !== "text/x-counted") return undefined;
         return {
           take: (piece) => {

@@ -1,7 +1,7 @@
 // @runs-also-on postgresql-15-postgis
 import { describe, expect, test } from "vitest";
 import { definePlugin, RelApiError } from "../../core/index.ts";
-import type { ReadRaised } from "../../plugins/rest/api.ts";
+import { readRaisedHook } from "../../plugins/rest/api.ts";
 import { startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 
@@ -302,8 +302,8 @@ const quotas = definePlugin({
   name: "quotas",
   requires: ["rest"],
   before: ["raised-errors"],
-  apply: (hooks) => {
-    hooks.use<ReadRaised>("readRaised").tap("quotas", ({ code, message }) =>
+  apply: (_hooks, context) => {
+    context.use(readRaisedHook).tap("quotas", ({ code, message }) =>
       code === "QU001"
         ? {
             error: new RelApiError({ code, status: 429, message, headers: [["Retry-After", "60"]] }),

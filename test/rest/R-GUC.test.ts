@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compose, definePlugin, relApi, RelApiError, sql } from "../../core/index.ts";
-import type { FinishAnswer } from "../../plugins/rest/api.ts";
+import { finishAnswerHook } from "../../plugins/rest/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
@@ -176,8 +176,8 @@ describe("what a plugin's own columns say of answers", async () => {
     name: "clock",
     requires: ["rest"],
     resultColumns: [{ name: "day", compile: () => sql`pg_catalog.current_setting('TimeZone')` }],
-    apply: (hooks) => {
-      hooks.use<FinishAnswer>("finishAnswer").tap("clock", (answer, { day }) => {
+    apply: (_hooks, context) => {
+      context.use(finishAnswerHook).tap("clock", (answer, { day }) => {
         if (day === "Nowhere") throw new RelApiError({ code: "22023", status: 422, message: "no such place" });
         return day == null ? answer : { ...answer, headers: [...answer.headers, ["X-Zone", day]] };
       });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { capabilities, rolledBack, startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { compose, definePlugin, literal, relApi, sql, without } from "../../core/index.ts";
-import type { ChooseMedia } from "../../plugins/rest/api.ts";
+import { chooseMediaHook } from "../../plugins/rest/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 
 const api = await startApi();
@@ -646,8 +646,8 @@ describe("X-MED-1 X-MED-2 a media type with something around the whole statement
           sql`select ${literal(String(options))} || pg_catalog.md5(_d.body) from (${statement}) as _d`,
       },
     ],
-    apply: (hooks) => {
-      hooks.use<ChooseMedia>("chooseMedia").tap("digest-media", ({ name }, { choose, isWholeRow }) => {
+    apply: (_hooks, context) => {
+      context.use(chooseMediaHook).tap("digest-media", ({ name }, { choose, isWholeRow }) => {
         const csv = name === "text/x-digest" ? choose(CSV) : undefined;
         const options = isWholeRow ? "all " : "some ";
         return (

@@ -3,7 +3,7 @@
  *  database role among them, are the same to the byte. The proof was made when the schema was loaded, and each read says
  *  with its answer whether it still holds. A read that does not succeed runs again by itself, since it has no effect. */
 import { isRelApiError } from "../../kernel/errors.ts";
-import type { Signal } from "../../kernel/signals.ts";
+import type { Signal } from "../../kernel/token.ts";
 import type { CoalescedRead, CoalescedRun, Coalescer, Execution } from "../../plugin.ts";
 import type { Connection } from "./connection.ts";
 import { isFatal, isTimedOut, isUnreachable } from "./pg-errors.ts";

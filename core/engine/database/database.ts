@@ -2,7 +2,7 @@
 import type { Caches } from "../../kernel/cache.ts";
 import type { Current } from "../current.ts";
 import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
-import { createSignals, type Signals } from "../../kernel/signals.ts";
+import { createSignal, type Signal } from "../../kernel/token.ts";
 import { createTroubles, type Troubles } from "../../kernel/troubles.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
@@ -63,7 +63,7 @@ export const createDatabase = (
   logger: Logger,
   caches: Caches,
   sessions: readonly SessionSpec[],
-  signals: Signals = createSignals(),
+  ran: Signal<unknown> = createSignal(),
   troubles: Troubles = createTroubles(),
 ): Database => {
   const { options } = current; // what connections depend on does not change
@@ -172,7 +172,7 @@ export const createDatabase = (
     warn,
     troubles,
     logStatement,
-    ran: signals.of("transaction"),
+    ran,
   });
   return {
     execute: executor.execute,

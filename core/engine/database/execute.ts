@@ -3,7 +3,7 @@
 import type { Current } from "../current.ts";
 import type { Caches } from "../../kernel/cache.ts";
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
-import type { Signal } from "../../kernel/signals.ts";
+import type { Signal } from "../../kernel/token.ts";
 import type { Troubles } from "../../kernel/troubles.ts";
 import type { Coalescer, Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { CleaningKind } from "./cleaning.ts";

@@ -1,6 +1,6 @@
 /** What the rows and errors of a transaction's statements mean. */
 import { permissionCheckFailed, stepRefused, RelApiError, stepWroteNothing } from "../../kernel/errors.ts";
-import type { Signal } from "../../kernel/signals.ts";
+import type { Signal } from "../../kernel/token.ts";
 import type { Execution, RanTransaction, ResultRow } from "../../plugin.ts";
 import type { Current } from "../current.ts";
 import type { Program, ProgramCheck } from "../sql/program.ts";

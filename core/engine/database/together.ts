@@ -1,6 +1,6 @@
 /** One transaction for several executions, each of which sees what those before it have written. */
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
-import type { Signal } from "../../kernel/signals.ts";
+import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
 import type { Current } from "../current.ts";
 import { FORGET_OTHERS, leaveNothing, rollBackAll } from "./cleaning.ts";

@@ -1,5 +1,5 @@
 /** Compiles a plan to statements. */
-import type { CoreHooks } from "../../hooks.ts";
+import type { RelApiHooks } from "../../hooks.ts";
 import { relationOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
 import type {
@@ -43,7 +43,7 @@ import { compileWrite } from "./write.ts";
 
 export interface CompileParts {
   readonly model: Model;
-  readonly hooks: CoreHooks;
+  readonly hooks: RelApiHooks;
   readonly registry: Registry;
   readonly sight?: () => Visibility;
 }

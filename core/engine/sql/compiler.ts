@@ -1,5 +1,5 @@
 /** Makes the compiler that the parts of a statement share. */
-import type { CoreHooks } from "../../hooks.ts";
+import type { RelApiHooks } from "../../hooks.ts";
 import type { Registry } from "../../plugin.ts";
 import type { Model } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
@@ -18,7 +18,7 @@ const shorten = (name: string): string => {
 
 export const createCompiler = (parts: {
   readonly model: Model;
-  readonly hooks: CoreHooks;
+  readonly hooks: RelApiHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
   readonly showsStored?: boolean;

@@ -1,6 +1,6 @@
 /** What is known about a plan without asking the database: an allowlist, so anything that is not on it is not
  *  proven. */
-import type { CoreHooks } from "../../hooks.ts";
+import type { RelApiHooks } from "../../hooks.ts";
 import { COMPARISONS } from "./beyond.ts";
 import { columnOf, relationOf, relationshipOf, type Model, type Relation } from "../model/model.ts";
 import type {
@@ -21,7 +21,7 @@ import { memoize } from "../../kernel/memoize.ts";
 
 interface Parts {
   readonly model: Model;
-  readonly hooks: CoreHooks;
+  readonly hooks: RelApiHooks;
   readonly registry: Registry;
 }
 

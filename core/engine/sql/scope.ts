@@ -1,5 +1,5 @@
 /** What every part of the compiler shares: the model, the taps, fresh aliases, and the row an expression stands on. */
-import type { CoreHooks } from "../../hooks.ts";
+import type { RelApiHooks } from "../../hooks.ts";
 import {
   relationOf,
   type Column,
@@ -21,7 +21,7 @@ export type JsonStyle = "spaced" | "compact";
 
 export interface Compiler {
   readonly model: Model;
-  readonly hooks: CoreHooks;
+  readonly hooks: RelApiHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
   /** Columns come as they are stored, not as the JSON that represents their domains. */

@@ -1,7 +1,7 @@
 /** `GET /v1/graphql` in a browser: a page on which queries, mutations and subscriptions are written and run. Works
  *  without the internet. */
 import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
-import type { GraphqlService, PlaygroundService } from "../api.ts";
+import { graphqlService, playgroundService } from "../api.ts";
 import { credentialRules } from "../credential-rules.ts";
 import { PATH } from "../paths.ts";
 import { createAssets, sendAsset, sendPage, takesPage } from "../../pages.ts";
@@ -21,7 +21,7 @@ type AnyExchange = Omit<Exchange, "session">;
 const folderBeside = (exchange: AnyExchange): string =>
   exchange.request.url?.split("?", 1)[0]?.endsWith("/") === true ? "playground" : "graphql/playground";
 
-const createSurface = (folder: string, { service }: Pick<PluginContext, "service">): Surface => {
+const createSurface = (folder: string, { use }: Pick<PluginContext, "use">): Surface => {
   const assets = createAssets(CONTENT_TYPES, (name) => readAsset(folder, name));
   let known: string | undefined;
   const digest = (): string => (known ??= digestOf(folder));
@@ -42,7 +42,7 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
     paths: () => [PATH, `${ASSETS_PATH}*`],
     methods: ["GET", "HEAD"],
     match: (path, _method, request) =>
-      (path !== PATH || takesPage(request.headers.accept, true)) && service<GraphqlService>("graphql") !== undefined,
+      (path !== PATH || takesPage(request.headers.accept, true)) && use(graphqlService) !== undefined,
     beforeAuthorize: answer,
     handle: answer,
     encodeError: (error) => ({ status: error.status, headers: [] }),
@@ -50,15 +50,15 @@ const createSurface = (folder: string, { service }: Pick<PluginContext, "service
 };
 
 /** The page asks with the headers that its editor has. @rule G-HTTP-16 */
-const createExample = ({ service }: Pick<PluginContext, "service">): Surface => ({
+const createExample = ({ use }: Pick<PluginContext, "use">): Surface => ({
   name: "graphql",
   credentialRules,
   isPage: true,
   paths: () => [EXAMPLE_PATH],
   methods: ["GET"],
-  match: () => service<GraphqlService>("graphql") !== undefined,
+  match: () => use(graphqlService) !== undefined,
   handle: async ({ session }) => {
-    const example = await service<GraphqlService>("graphql")?.example(session);
+    const example = await use(graphqlService)?.example(session);
     return {
       status: example === undefined ? 204 : 200,
       headers: [
@@ -84,6 +84,6 @@ export const playground = definePlugin({
     }
     context.addSurface(createExample(context));
     context.addSurface(createSurface(folder, context));
-    context.offer<PlaygroundService>("playground", { path: PATH });
+    context.offer(playgroundService, { path: PATH });
   },
 });

@@ -1,7 +1,7 @@
 /** `GET /album?select=artist_id,sold.sum()&having=sold.sum().gt.10&order=sold.sum().desc`: conditions on groups, and their
  *  order. */
 import { catalogText, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
-import type { ReadParameter, ReadParameters } from "../../rest/api.ts";
+import { readParametersHook, type ReadParameter } from "../../rest/api.ts";
 
 // sold.sum().gt.10     "odd name".max().not.is.null     count().gte.2
 const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
@@ -92,11 +92,11 @@ export const restHaving = definePlugin({
   name: "rest-having",
   requires: ["rest", "aggregate-functions"],
   orderings: ["avg", "count", "max", "min", "sum"].map(ordering),
-  apply: (hooks) => {
+  apply: (_hooks, context) => {
     // of relations; of embeds and of functions that return rows
     for (const name of ["having", "*.having"])
-      hooks
-        .use<ReadParameters>("readParameters")
+      context
+        .use(readParametersHook)
         .for(name)
         .tap("rest-having", (read, parameter) => {
           const having = readHaving(parameter);

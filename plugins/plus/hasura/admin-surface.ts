@@ -10,7 +10,7 @@ import {
   type PluginContext,
   type Surface,
 } from "../../../core/index.ts";
-import type { GqlEngine, GraphqlService } from "../../graphql/api.ts";
+import { graphqlService, type GqlEngine } from "../../graphql/api.ts";
 import { adminOnly, encodeRefusal, isOwn, refusal } from "./errors.ts";
 
 interface AdminPath {
@@ -48,9 +48,9 @@ const json = (status: number, body: string, more: Headers = []): Answer => ({
 export const createAdminSurface = (context: PluginContext, served: AdminPath): Surface => {
   const { path, kind, method = "POST" } = served;
   const isServed = (): boolean =>
-    context.service<GraphqlService>("graphql") !== undefined && (served.isOn === undefined || served.isOn());
+    context.use(graphqlService) !== undefined && (served.isOn === undefined || served.isOn());
   const engineOf = (): GqlEngine => {
-    const found = context.service<GraphqlService>("graphql");
+    const found = context.use(graphqlService);
     if (found === undefined) throw new Error('the plugin "graphql" is missing'); // then nothing is served
     return found;
   };

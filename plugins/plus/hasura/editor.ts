@@ -1,8 +1,8 @@
 /** Changes of the metadata: tried out on the database, written, and told to the other processes. */
 import { createHash } from "node:crypto";
 import { writeJson, type PluginContext } from "../../../core/index.ts";
-import type { MetadataProblem, MetadataSource, MetadataSourceService } from "../../metadata/api.ts";
-import type { ReloadOthersService } from "../../reload/api.ts";
+import { metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
+import { reloadOthersService } from "../../reload/api.ts";
 import { drop, entryOf, normalized, type Entry } from "./document.ts";
 import { readOnly, refusal, versionConflict } from "./errors.ts";
 import { encodeDependent, encodeProblem } from "./problems.ts";
@@ -94,11 +94,11 @@ const refused = (problems: readonly MetadataProblem[], change: Change, before: E
 };
 
 export const createEditor = (context: PluginContext): Editor => {
-  const sourceOf = (): MetadataSource | undefined => context.service<MetadataSourceService>("metadata-source");
+  const sourceOf = (): MetadataSource | undefined => context.use(metadataSourceService);
   // the plugins of the metadata write it
   const problems = (): readonly MetadataProblem[] =>
     (context.model().parts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
-  const tellOthers = (): void => context.service<ReloadOthersService>("reload-others")?.ask();
+  const tellOthers = (): void => context.use(reloadOthersService)?.ask();
 
   let last: Promise<unknown> = Promise.resolve();
   /** One after the other: what a change is tried out with is the metadata of the process meanwhile. */

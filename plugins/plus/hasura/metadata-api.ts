@@ -1,7 +1,7 @@
 /** `POST /v1/metadata {"type": "export_metadata", "args": {}}`: administrators read and change the metadata, which is
  *  kept where it was read from. */
 import { definePlugin } from "../../../core/index.ts";
-import type { MetadataSourceService } from "../../metadata/api.ts";
+import { metadataSourceService } from "../../metadata/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { createEditor } from "./editor.ts";
 import { answerRequest } from "./requests.ts";
@@ -15,7 +15,7 @@ export const metadataApi = definePlugin({
   apply: (hooks, context) => {
     const editor = createEditor(context);
     hooks.introspect.tapPromise("metadata-api", async (model) => {
-      const path = context.service<MetadataSourceService>("metadata-source")?.path;
+      const path = context.use(metadataSourceService)?.path;
       if (path !== undefined) await settle(path);
       return model;
     });

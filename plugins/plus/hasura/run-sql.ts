@@ -8,8 +8,8 @@ import {
   type Json,
   type PluginContext,
 } from "../../../core/index.ts";
-import type { MetadataSourceService } from "../../metadata/api.ts";
-import type { ReloadOthersService } from "../../reload/api.ts";
+import { metadataSourceService } from "../../metadata/api.ts";
+import { reloadOthersService } from "../../reload/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { entryOf, isEntry, isServedSource, listOf, normalized, notExists, textIn, type Arguments } from "./document.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";
@@ -25,7 +25,7 @@ const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)
 
 /** The name of the one source that is served. */
 const servedSource = async (context: PluginContext): Promise<Json> => {
-  const read = await context.service<MetadataSourceService>("metadata-source")?.read();
+  const read = await context.use(metadataSourceService)?.read();
   const sources = read === undefined ? [] : listOf(normalized(read.raw)["sources"]).map(entryOf);
   return sources.find(isServedSource)?.["name"] ?? "default";
 };
@@ -46,7 +46,7 @@ const runOne = async (context: PluginContext, exchange: Exchange, from: Argument
     });
     if (!readOnly && !ROWS_ONLY.test(text)) {
       await context.reload();
-      context.service<ReloadOthersService>("reload-others")?.ask();
+      context.use(reloadOthersService)?.ask();
     }
     // as the dialect has it: of several statements the last counts
     const { columns = [], rows = [] } = results.at(-1) ?? {};

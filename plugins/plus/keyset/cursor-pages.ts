@@ -17,7 +17,7 @@ import {
   type Relation,
   type Sql,
 } from "../../../core/index.ts";
-import type { ChooseMedia, ExposeRestHeaders, RestHandler } from "../../rest/api.ts";
+import { chooseMediaHook, exposeRestHeadersHook, type RestHandler } from "../../rest/api.ts";
 import type { Place } from "./keyset.ts";
 import { decodeCursor, encodeCursor, type Cursor } from "./cursor.ts";
 import { cursorInvalid, pageImpossible } from "./errors.ts";
@@ -284,11 +284,11 @@ const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
 export const cursorPages = definePlugin({
   name: "cursor-pages",
   requires: ["rest"],
-  apply: (hooks, { registry }) => {
+  apply: (hooks, { use, registry }) => {
     // the handler below asks for this media type in the place of JSON; no client can know its name
     const own = `application/vnd.relapi.${randomUUID()}`;
     const types = new Map([...MEDIA.keys()].map((media) => [`${own}.${media}`, media]));
-    hooks.use<ChooseMedia>("chooseMedia").tap("cursor-pages", ({ name }) => {
+    use(chooseMediaHook).tap("cursor-pages", ({ name }) => {
       const media = types.get(name);
       return media === undefined ? undefined : { envelope: { media } };
     });
@@ -299,7 +299,7 @@ export const cursorPages = definePlugin({
       (plan, { model, envelope: { media } }) =>
         isPage(media) ? planPage(plan, model, registry, MEDIA.get(media)) : plan,
     );
-    hooks.use<ExposeRestHeaders>("exposeRestHeaders").tap("cursor-pages", (names) => [...names, "Link"]);
+    use(exposeRestHeadersHook).tap("cursor-pages", (names) => [...names, "Link"]);
     hooks.buildRestRoute.tap({ name: "cursor-pages", stage: Stage.late }, (route) => {
       const read = route.methods.get("GET");
       if (read === undefined || route.target.kind !== "relation") return route;

@@ -1,7 +1,14 @@
 /** `POST /v1beta1/relay`: the tables as the Relay specification has them, with connections and global ids. */
 import { GraphQLID, GraphQLNonNull } from "graphql";
 import { baseTypeOf, columnOf, definePlugin, type Json, type Predicate } from "../../../core/index.ts";
-import type { GqlEngine, GqlField, GqlFieldContext, GqlFields, GqlVariant, GraphqlService } from "../../graphql/api.ts";
+import {
+  graphqlService,
+  type GqlEngine,
+  type GqlField,
+  type GqlFieldContext,
+  type GqlFields,
+  type GqlVariant,
+} from "../../graphql/api.ts";
 import { nameOf, rootConnections, rowConnection } from "./fields.ts";
 import { ID, idFunction, idInvalid, mayBe, readId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
@@ -119,7 +126,7 @@ export const relay = definePlugin({
   apply: (_hooks, context) => {
     let derived: GqlEngine | undefined;
     const engineOf = (): GqlEngine => {
-      const engine = context.service<GraphqlService>("graphql");
+      const engine = context.use(graphqlService);
       if (engine === undefined) throw new Error('the plugin "graphql" is missing');
       return (derived ??= engine.derive(variantOf((text) => engine.parseJson(text))));
     };

@@ -10,7 +10,7 @@ import {
   type RelApiError,
   type Surface,
 } from "../../../core/index.ts";
-import type { RestGuideService } from "../../rest/api.ts";
+import { restGuideService } from "../../rest/api.ts";
 import { challengeOf, checkAuthorization, describeResource, metadataPaths } from "./authorization.ts";
 import { withExtensionMembers } from "./extensions.ts";
 import { seenBy } from "./schema.ts";
@@ -76,7 +76,7 @@ const createSurface = (context: PluginContext): Surface => {
   return {
     name: "mcp",
     paths: () => {
-      if (context.service<RestGuideService>("rest-guide") === undefined) return [];
+      if (context.use(restGuideService) === undefined) return [];
       return context.options.mcpResourceUrl === undefined ? [PATH] : [PATH, ...metadataPaths(PATH)];
     },
     beforeAuthorize: (exchange) => {

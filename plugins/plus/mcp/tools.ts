@@ -14,7 +14,7 @@ import {
   type Session,
   type TableOperation,
 } from "../../../core/index.ts";
-import type { RestGuideService } from "../../rest/api.ts";
+import { restGuideService } from "../../rest/api.ts";
 import { bytesAround, dataResult, failedResult, moreSaid, tooLarge, withinBytes, type ToolResult } from "./answers.ts";
 import {
   addFilters,
@@ -127,7 +127,7 @@ const answerTo = async (
   timeout: AbortSignal,
 ): Promise<string> => {
   const { method, target, query, body, prefer } = asked;
-  const root = context.service<RestGuideService>("rest-guide")?.roots()[0] ?? "";
+  const root = context.use(restGuideService)?.roots()[0] ?? "";
   const answer = await context.call({
     method,
     path: `${root}${target.path}${query === undefined || query.size === 0 ? "" : `?${query}`}`,

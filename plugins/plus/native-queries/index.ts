@@ -10,14 +10,14 @@ import {
   type Model,
   type PluginContext,
 } from "../../../core/index.ts";
-import type {
-  GqlBuild,
-  GqlField,
-  GqlFieldContext,
-  GqlFields,
-  GqlFunctionRequest,
-  GqlLiveField,
-  GraphqlService,
+import {
+  graphqlService,
+  type GqlBuild,
+  type GqlField,
+  type GqlFieldContext,
+  type GqlFields,
+  type GqlFunctionRequest,
+  type GqlLiveField,
 } from "../../graphql/api.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
 import { isEntry, readNative, withoutRefused, type NativeQuery } from "./document.ts";
@@ -112,7 +112,7 @@ const statementOf = (
       { model, registry: context.registry, queries },
     ),
     read: (body) => {
-      const rows = context.service<GraphqlService>("graphql")?.parseJson(body) ?? [];
+      const rows = context.use(graphqlService)?.parseJson(body) ?? [];
       refuseNulls(query, rows, selection, queries);
       return rows;
     },

@@ -1,6 +1,6 @@
 /** `application/x-ndjson`: each row as a line of JSON, for programs that read or write row by row. */
 import { definePlugin, ident, sql } from "../../../core/index.ts";
-import type { HintsService, ReceiveBody } from "../../rest/api.ts";
+import { hintsService, receiveBodyHook } from "../../rest/api.ts";
 import { createLinesReader } from "./lines.ts";
 
 const NDJSON = "application/x-ndjson";
@@ -19,12 +19,10 @@ export const ndjson = definePlugin({
       const line = sql`coalesce(pg_catalog.translate(${json}::text, E'\r\n', '  '), 'null') || E'\n'`;
       return sql`coalesce(pg_catalog.string_agg(${line}, ''), '')`;
     });
-    hooks
-      .use<ReceiveBody>("receiveBody")
+    context
+      .use(receiveBodyHook)
       .tap("ndjson", ({ name }) =>
-        name === NDJSON
-          ? createLinesReader((text) => context.service<HintsService>("rest-hints")?.jsonFault(text))
-          : undefined,
+        name === NDJSON ? createLinesReader((text) => context.use(hintsService)?.jsonFault(text)) : undefined,
       );
   },
 });

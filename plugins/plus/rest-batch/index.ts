@@ -21,7 +21,7 @@ import {
   type PluginContext,
   type RelApiError,
 } from "../../../core/index.ts";
-import type { RestGuide, RestGuideService } from "../../rest/api.ts";
+import { restGuideService, type RestGuide } from "../../rest/api.ts";
 import { BadReference, fillBody, fillPath, isReference, type Answered } from "./references.ts";
 import { ALLOW, malformed, methodUnsupported, readParts, refused, tookTooLong, type Part } from "./requests.ts";
 import { batchSettings } from "./settings.ts";
@@ -113,7 +113,7 @@ export const restBatch = definePlugin({
     const rootOf = (path: string): string | undefined => {
       if (!path.endsWith("/batch")) return undefined;
       const root = path.slice(0, -"/batch".length);
-      const isServed = context.service<RestGuideService>("rest-guide")?.roots().includes(root) === true;
+      const isServed = context.use(restGuideService)?.roots().includes(root) === true;
       const { schemas, relations } = context.model();
       return isServed && !schemas.some((schema) => relations.has(nameKey({ schema, name: "batch" })))
         ? root
@@ -166,7 +166,7 @@ export const restBatch = definePlugin({
       let underWay: Part | undefined;
       let isLate = false;
       const encode = (error: RelApiError): Answer =>
-        (context.service<RestGuideService>("rest-guide") as RestGuide).encodeError(error, exchange); // it is required
+        (context.use(restGuideService) as RestGuide).encodeError(error, exchange); // it is required
       const work = async (execute: PluginContext["execute"]) => {
         const batch: OpenBatch = { execute, end: "commit", place: 0, refusal: undefined };
         batches.set(id, batch);

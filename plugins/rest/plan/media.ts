@@ -1,6 +1,6 @@
 /** `Accept: text/csv, application/json;q=0.5`: which media type the response has (section 17 of the contract). */
 import type { Envelope } from "../../../core/index.ts";
-import type { ChooseMedia, MediaChosen, MediaContext, MediaType } from "../api.ts";
+import { chooseMediaHook, type MediaChosen, type MediaContext, type MediaType } from "../api.ts";
 import { mediaTypeUnavailable } from "../errors.ts";
 import type { MediaChoice } from "../request.ts";
 import { ARRAY, OBJECT, parseAccept, parseMediaType, STRIPPED } from "../syntax/media-type.ts";
@@ -56,8 +56,8 @@ const rootChoice = (type: MediaType): MediaChosen | undefined =>
     : undefined;
 
 const choiceFor = (planning: MediaPlanning, wanted: MediaWanted): MediaContext["choose"] => {
-  const { hooks } = planning.rest;
-  const tapped = hooks.use<ChooseMedia>("chooseMedia");
+  const { hooks, context: plugins } = planning.rest;
+  const tapped = plugins.use(chooseMediaHook);
   const builtIn = (type: MediaType, media: string): MediaChosen | undefined => {
     // names without a slash belong to handlers that clients cannot request
     if (!media.includes("/") || hooks.compileMedia.get(media) === undefined) return undefined;

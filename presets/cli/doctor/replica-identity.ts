@@ -1,6 +1,6 @@
 /** Tables whose changes run more live lists than needed. */
 import { integer, sql, type PluginContext } from "../../../core/index.ts";
-import type { ChangeFeedService } from "../../../plugins/subscriptions/api.ts";
+import { changeFeedService } from "../../../plugins/subscriptions/api.ts";
 import { askCatalog, schemasOf, type Finding } from "./finding.ts";
 
 /** Rows updated or deleted since the statistics began. A table with fewer causes few runs. */
@@ -9,7 +9,7 @@ const MANY_CHANGES = 10_000;
 /** Most lists are selected by a foreign key. Of a row before its change the log has that column only if it has the whole
  *  row. @rule C-DOK-12 */
 export const keysOnlyInLog = async (context: PluginContext): Promise<readonly Finding[]> => {
-  if (context.service<ChangeFeedService>("change-feed") === undefined) return [];
+  if (context.use(changeFeedService) === undefined) return [];
   const rows = await askCatalog<{ readonly relation: string }>(
     context,
     sql`

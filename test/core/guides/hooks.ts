@@ -8,15 +8,16 @@ import {
   RelApiError,
   sql,
   Stage,
+  defineService,
+  defineHook,
   type Ask,
   type Question,
   type Session,
-  type Token,
 } from "../../../core/index.ts";
-import type { CheckGqlDocument, FindGqlDocument, GqlDirectives } from "../../../plugins/graphql/api.ts";
-import type { ReadParameters } from "../../../plugins/rest/api.ts";
-import type { WatchChanges } from "../../../plugins/subscriptions/api.ts";
-import type { TakeUpgrade } from "../../../plugins/upgrades/api.ts";
+import { checkGqlDocumentHook, findGqlDocumentHook, gqlDirectivesHook } from "../../../plugins/graphql/api.ts";
+import { readParametersHook } from "../../../plugins/rest/api.ts";
+import { watchChangesHook } from "../../../plugins/subscriptions/api.ts";
+import { takeUpgradeHook } from "../../../plugins/upgrades/api.ts";
 
 export const rowEstimates = definePlugin({
   name: "row-estimates",
@@ -60,8 +61,8 @@ export const everyMinute = definePlugin({
   name: "every-minute",
   requires: ["live-queries"],
   before: ["poll-changes"],
-  apply: (hooks) => {
-    hooks.use<WatchChanges>("watchChanges").tap("every-minute", (_interest, changed) => {
+  apply: (_hooks, context) => {
+    context.use(watchChangesHook).tap("every-minute", (_interest, changed) => {
       const timer = setInterval(changed, 60_000);
       return () => clearInterval(timer);
     });
@@ -72,10 +73,10 @@ export const echoSockets = definePlugin({
   name: "echo-sockets",
   requires: ["upgrades"],
   before: ["websocket-transport"],
-  apply: (hooks) => {
+  apply: (_hooks, context) => {
     const sockets = new WebSocketServer({ noServer: true }); // of the package ws
-    hooks
-      .use<TakeUpgrade>("takeUpgrade")
+    context
+      .use(takeUpgradeHook)
       .tap({ name: "echo-sockets", refusal: "only /echo" }, ({ request, socket, head, path }) => {
         if (path !== "/echo") return undefined;
         sockets.handleUpgrade(request, socket, head, (client) => client.on("message", (data) => client.send(data)));
@@ -88,11 +89,11 @@ export const storedDocuments = (documents: ReadonlyMap<string, string>) =>
   definePlugin({
     name: "stored-documents",
     requires: ["graphql"],
-    apply: (hooks) => {
-      hooks
-        .use<FindGqlDocument>("findGqlDocument")
+    apply: (_hooks, context) => {
+      context
+        .use(findGqlDocumentHook)
         .tap("stored-documents", ({ stored }) => (typeof stored === "string" ? documents.get(stored) : undefined));
-      hooks.use<CheckGqlDocument>("checkGqlDocument").tap("stored-documents", (document, { role }) => {
+      context.use(checkGqlDocumentHook).tap("stored-documents", (document, { role }) => {
         if (role === "music_guest" && ![...documents.values()].includes(document))
           throw new RelApiError({ code: "validation-failed", status: 400, message: "not for guests", path: "$" });
       });
@@ -103,9 +104,9 @@ export const storedDocuments = (documents: ReadonlyMap<string, string>) =>
 export const newest = definePlugin({
   name: "newest",
   requires: ["rest"],
-  apply: (hooks) => {
-    hooks
-      .use<ReadParameters>("readParameters")
+  apply: (_hooks, context) => {
+    context
+      .use(readParametersHook)
       .for("newest")
       .tap("newest", (read, { text, field }) => ({ ...read, orderBy: [{ by: field(text), direction: "desc" }] }));
   },
@@ -114,14 +115,14 @@ export const newest = definePlugin({
 export const confirmed = definePlugin({
   name: "confirmed",
   requires: ["graphql"],
-  apply: (hooks) => {
-    hooks
-      .use<GqlDirectives>("gqlDirectives")
+  apply: (_hooks, context) => {
+    context
+      .use(gqlDirectivesHook)
       .tap("confirmed", (directives) => [
         ...directives,
         { name: "confirmed", description: "the mutation is meant", on: ["mutation"], arguments: { twice: false } },
       ]);
-    hooks.use<CheckGqlDocument>("checkGqlDocument").tap("confirmed", (_text, _session, { operation, directives }) => {
+    context.use(checkGqlDocumentHook).tap("confirmed", (_text, _session, { operation, directives }) => {
       if (operation === "mutation" && !directives.includes("confirmed"))
         throw new RelApiError({
           code: "validation-failed",
@@ -155,25 +156,26 @@ export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
     },
   });
 
-export type TidesService = Token<"tides", { heightAt(port: string): number }>;
-export type CorrectTide = Token<"correctTide", SyncBailHook<[port: string, height: number], number | undefined>>;
+export const tidesService = defineService<{ heightAt(port: string): number }>("tides");
+export const correctTideHook = defineHook(
+  "correctTide",
+  "tides",
+  () => new SyncBailHook<[port: string, height: number], number | undefined>(["port", "height"]),
+);
 
 export const tides = definePlugin({
   name: "tides",
-  apply: (hooks, context) => {
-    const correctTide: CorrectTide["value"] = new SyncBailHook(["port", "height"]);
-    hooks.declare<CorrectTide>("correctTide", correctTide);
-    context.offer<TidesService>("tides", { heightAt: (port) => correctTide.call(port, 3) ?? 3 });
+  apply: (_hooks, context) => {
+    const correctTide = context.use(correctTideHook);
+    context.offer(tidesService, { heightAt: (port) => correctTide.call(port, 3) ?? 3 });
   },
 });
 
 export const springTides = definePlugin({
   name: "spring-tides",
   requires: ["tides"],
-  apply: (hooks) => {
-    hooks
-      .use<CorrectTide>("correctTide")
-      .tap("spring-tides", (port, height) => (port === "Brest" ? height + 4 : undefined));
+  apply: (_hooks, context) => {
+    context.use(correctTideHook).tap("spring-tides", (port, height) => (port === "Brest" ? height + 4 : undefined));
   },
 });
 
@@ -186,7 +188,7 @@ export const tideTable = definePlugin({
       name: "rest",
       match: (path) => path.startsWith("/tide/"),
       handle: ({ path }) => {
-        const tides = context.service<TidesService>("tides");
+        const tides = context.use(tidesService);
         return { status: 200, headers: [], body: String(tides?.heightAt(path.slice(6)) ?? "no tides here") };
       },
       encodeError: () => ({ status: 500, headers: [], body: "" }),

@@ -1,6 +1,6 @@
 import { definePlugin, RelApiError } from "../../../core/index.ts";
-import type { LiveQueriesService } from "../../../plugins/subscriptions/api.ts";
-import type { GqlEngine, GraphqlService } from "../../../plugins/graphql/api.ts";
+import { liveQueriesService } from "../../../plugins/subscriptions/api.ts";
+import { graphqlService, type GqlEngine } from "../../../plugins/graphql/api.ts";
 
 /** `POST /live-lines` with a GraphQL request: each answer of the live query as a line of JSON. */
 export const liveLines = definePlugin({
@@ -9,7 +9,7 @@ export const liveLines = definePlugin({
   before: ["graphql", "rest"], // so that this surface is asked first
   apply: (_hooks, context) => {
     const engine = (): GqlEngine => {
-      const found = context.service<GraphqlService>("graphql");
+      const found = context.use(graphqlService);
       if (found === undefined) throw new Error("live-lines serves GraphQL: compose it with gqlCompat");
       return found;
     };
@@ -28,7 +28,7 @@ export const liveLines = definePlugin({
             message: "a mutation cannot be a live query",
             path: "$",
           });
-        const live = context.service<LiveQueriesService>("live-queries")!; // this plugin requires it
+        const live = context.use(liveQueriesService)!; // this plugin requires it
         const source = live.graphqlSource(engine(), request, exchange.session);
         await source.plan(); // what is wrong with the request is answered before the lines begin
         return {

@@ -1,7 +1,7 @@
 /** The servers of a run: one or two that serve live queries, and one that caches nothing, which says what is right. */
 import { writeFile } from "node:fs/promises";
 import { definePlugin, without, type PresetPart } from "../../../core/index.ts";
-import type { LiveRunSignal } from "../../../plugins/subscriptions/api.ts";
+import { liveRunSignal } from "../../../plugins/subscriptions/api.ts";
 import { liveTriggers } from "../../../presets/live-triggers.ts";
 import { openApi, type Answer, type StartOptions, type TestApi } from "../../support/api.ts";
 import { capabilities, type TestDatabase } from "../../support/database.ts";
@@ -49,7 +49,7 @@ export const startServers = async (
   const listening = definePlugin({
     name: "oracle-runs",
     apply: (_hooks, context) =>
-      context.onSignal<LiveRunSignal>("live-run", (run) => {
+      context.use(liveRunSignal).listen((run) => {
         runs.push(run);
         if (runs.length > MAX_RUNS) runs.splice(0, MAX_RUNS / 2);
       }),
