@@ -8,7 +8,7 @@ const file = new URL("../dist/presets/options.d.ts", import.meta.url);
 
 /** Links are those of the settings page, and a comment must not end early. */
 const commentOf = ({ description, default: value, unit, whenUnset }) => {
-  const text = description.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("*/", "*\u200b/");
+  const text = description.replace(/\[([^[\]]*)\]\([^()]*\)/g, "$1").replaceAll("*/", "*\u200b/");
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   if (value === undefined) return whenUnset === undefined ? sentence : `${sentence} Unset: ${whenUnset}.`;
   return `${sentence} Default: \`${JSON.stringify(value)}\`${unit === undefined ? "" : ` (${unit})`}.`;
@@ -18,9 +18,8 @@ const members = settingsOf(plus({}))
   .filter(({ isOption }) => isOption)
   .map((option) => `    /** ${commentOf(option)} */\n    readonly ${option.name}?: RelApiOptions["${option.name}"];`);
 
-const declared = readFileSync(file, "utf8");
-const documented = declared.replace(/(interface PresetOptions extends RelApiOptions \{)[^]*?\n\}/, (_, head) =>
-  [head, ...members, "}"].join("\n"),
-);
-if (!documented.includes(members[0])) throw new Error(`no interface PresetOptions in ${file.pathname}`);
-writeFileSync(file, documented);
+/** The last declaration of the file. */
+const HEAD = "export interface PresetOptions extends RelApiOptions {";
+const [before, after] = readFileSync(file, "utf8").split(HEAD);
+if (after === undefined) throw new Error(`no "${HEAD}" in ${file.pathname}`);
+writeFileSync(file, [before + HEAD, ...members, "}", ""].join("\n"));
