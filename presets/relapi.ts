@@ -1,6 +1,6 @@
-/** `import … from "relapi"`: what an application or a plugin of its own needs of core, and the types of core with the
- *  members that the surfaces add to them (`api.rest`, the REST name of an operator). At run time that import loads core
- *  alone. */
+/** What `import … from "relapi"` gives to applications and to plugins of their own. It has the types of core, with the
+ *  members that the surfaces add to them (`api.rest`, the REST name of an operator). At run time it loads nothing but
+ *  core. */
 export type * from "../core/index.ts";
 export {
   // presets and their options
