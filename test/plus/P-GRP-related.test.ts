@@ -43,7 +43,7 @@ describe("P-GRP-7", () => {
   });
 
   test("P-GRP-7 along several relationships, beside columns of the row, with where, having and pages", async () => {
-    const text = `query($related: shelf_album_group_related, $least: Int) { shelf_album_group_by(
+    const text = `query($related: shelf_album_group_relationships, $least: Int) { shelf_album_group_by(
         by: [live], by_related: $related, where: {sold: {_gt: 2}}, having: {count: {_gte: $least}}, limit: 2, offset: 1,
         order_by: [{artist: {country: {name: desc_nulls_last}}}, {live: asc}]
       ) { live a: artist { c: country { name tag } } aggregate { count } } }`;
@@ -110,7 +110,7 @@ describe("P-GRP-7", () => {
     expect(await groups("{ shelf_album_group_by { __typename } }")).toEqual(refused('"by" names no column', "args.by"));
     expect(
       (await groups("{ shelf_album_group_by(by_related: {artists: {by: [id]}}) { __typename } }"))[0].message,
-    ).toBe("field 'artists' not found in type: 'shelf_album_group_related'");
+    ).toBe("field 'artists' not found in type: 'shelf_album_group_relationships'");
   });
 
   test("P-GRP-7 permissions of the related table hold: a hidden row is null, a hidden column no key", async () => {

@@ -18,7 +18,7 @@ import type {
 export const KEY = "group-key";
 export const KEY_ORDER = "group-key-order";
 const KEYS = "group-keys";
-const RELATED = "group-related";
+const RELATIONSHIPS = "group-relationships";
 
 export const required = <Type extends GraphQLInputType>(type: Type) => new GraphQLNonNull(type);
 
@@ -133,10 +133,10 @@ const relatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undef
   toOneOf(build, table).length === 0
     ? undefined
     : build.inputObject({
-        name: build.typeName(table.word, "group_related"),
+        name: build.typeName(table.word, "group_relationships"),
         scope: "input",
         relation: table.relation,
-        fn: RELATED,
+        fn: RELATIONSHIPS,
       });
 
 /** `by` and `by_related`; undefined: there is no column to group by. */
@@ -156,7 +156,7 @@ export const keyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTable):
     config: { type },
     toPlan: { kind: "own", name },
   });
-  if (fn === RELATED)
+  if (fn === RELATIONSHIPS)
     return Object.fromEntries(
       toOneOf(build, table).flatMap(({ name, table: related }): readonly (readonly [string, GqlField])[] => {
         const { relation, word } = related;
