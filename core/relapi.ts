@@ -294,7 +294,10 @@ export const relApi = (preset: Preset): RelApi => {
 const LAST_WORDS_MS = 500;
 const SECOND_MS = 1000;
 
-const withoutDatabaseRole = memoize(({ databaseRole: _, ...session }: Session): Session => session);
+const withoutDatabaseRole = memoize((session: Session): Session => {
+  const { databaseRole: _, ...others } = session;
+  return others;
+});
 
 /** A role whose rights come from metadata acts as the login role; the session keeps its name. @rule G-PRM-3 */
 const actingSession = (session: Session, surface: string, model: Model | undefined): Session => {

@@ -12,10 +12,13 @@ export {
   VERSION,
   without,
   // plugins and their settings
+  defineHook,
   defineLimit,
   defineOption,
   definePlugin,
+  defineService,
   defineSetting,
+  defineSignal,
   settingKinds,
   settingRows,
   settingsOf,
@@ -34,7 +37,9 @@ export {
   createOriginPolicies,
   fieldsLogger,
   markBytes,
+  requestSignal,
   sessionOf,
+  transactionSignal,
   // the model
   baseTypeOf,
   columnOf,
@@ -50,8 +55,10 @@ export {
   inPieces,
   mapPlan,
   membersOf,
+  memoize,
   restrictRows,
   visitPlan,
+  explainProgram,
   // SQL
   boundOf,
   catalogText,
@@ -65,6 +72,7 @@ export {
   value,
   // JSON
   arrayLiteral,
+  holdsRawNumber,
   isNestedDeeper,
   isRawNumber,
   numberText,
