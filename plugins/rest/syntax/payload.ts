@@ -1,5 +1,5 @@
-/** Request bodies of writes and function calls. JSON goes to the database as it is written; it is parsed for its keys
- *  alone. */
+/** Request bodies of writes and function calls. JSON goes to the database as it is written; it is parsed only for
+ *  its keys. */
 import { isUtf8 } from "node:buffer";
 import {
   isNestedDeeper,
@@ -96,7 +96,7 @@ const listOf = (json: string): JsonList => ({
   },
 });
 
-/** Undefined: not all values are scalars. */
+/** Undefined if a value is an array or an object. */
 const textsOf = (row: Row): TextRow | undefined => {
   const texts = Object.entries(row).map(([key, value]): [string, string | null | undefined] => [
     key,
