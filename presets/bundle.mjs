@@ -1,6 +1,6 @@
 // Puts the modules of the server, and what it uses of GraphQL's packages, together into a few files, since Node takes
 // half a millisecond for each file that it loads. The last step of `npm run build`. What others import stays as it was
-// compiled. `npm run build:ts` makes the server load a file for each module again, which is what `npm run trace` counts.
+// compiled. `npm run build:ts` makes the server load a file for each module again.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";

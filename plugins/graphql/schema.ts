@@ -4,6 +4,7 @@ import {
   atOnce,
   inPieces,
   membersOf,
+  memoize,
   observeSession,
   type Ask,
   type Cache,
@@ -21,7 +22,6 @@ import { introspectionService, type IntrospectionService } from "./introspection
 import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
-import { onceFor } from "./types/once.ts";
 import { createValues, type Values } from "./types/values.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { liveQueriesService } from "../subscriptions/api.ts";
@@ -182,7 +182,7 @@ export const createSchemas = (
   });
 
   /** Nothing but the model and settings that come into force with it goes into them. */
-  const namesFor = onceFor((model: Model): ModelNames => {
+  const namesFor = memoize((model: Model): ModelNames => {
     isUsed = true;
     const names = prepared.get(model) ?? atOnce(underWay.get(model) ?? namesOf(model));
     const held = warnings.get(model) ?? [];

@@ -1,15 +1,14 @@
 /** Aggregate functions as the schema has them: which columns they take, and what they give. @rule G-OUT-3 G-OUT-8 G-OUT-9 */
 import { GraphQLFloat, GraphQLString, type GraphQLObjectType, type GraphQLOutputType } from "graphql";
-import { matchesType, type AggregateSpec, type PgType, type Registry } from "../../../core/index.ts";
+import { matchesType, type AggregateSpec, memoize, type PgType, type Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
-import { onceFor } from "./once.ts";
 import { quoted } from "./shapes.ts";
 import type { GqlBuild } from "../parts.ts";
 import type { GqlTable } from "../served.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** Functions that the role's schema names, by their GraphQL names. */
-export const functionsOf = onceFor(({ aggregates }: Registry) =>
+export const functionsOf = memoize(({ aggregates }: Registry) =>
   [...aggregates.values()].flatMap((spec) => {
     const word = aggregateName(spec);
     return word === undefined || spec.types === undefined ? [] : [{ spec, word }];
@@ -22,16 +21,12 @@ export const takes = (build: GqlBuild, fn: string, value: GqlValueType): boolean
   return spec !== undefined && isTaken(spec, value);
 };
 
-/** Asked for each column of each table: remembered by type. */
-const verdicts = onceFor<AggregateSpec, WeakMap<PgType, boolean>>(() => new WeakMap());
+const matcherOf = memoize(({ types = [], exceptTypes = [] }: AggregateSpec) =>
+  memoize((type: PgType) => matchesType({ types, exceptTypes }, type)),
+);
 
-export const isTaken = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean => {
-  const known = verdicts(spec);
-  let verdict = known.get(type);
-  if (verdict === undefined)
-    known.set(type, (verdict = matchesType({ types: spec.types ?? [], exceptTypes: spec.exceptTypes ?? [] }, type)));
-  return verdict && enumTable === undefined;
-};
+export const isTaken = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean =>
+  enumTable === undefined && matcherOf(spec)(type);
 
 /** What the aggregate of such values is. */
 export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {

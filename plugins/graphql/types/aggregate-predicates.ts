@@ -1,10 +1,9 @@
 /** `{ artist(where: { albums_aggregate: { count: { predicate: { _gt: 1 } } } }) { … } }`: conditions on a whole related
  *  set. @rule G-INP-6 … G-INP-10 G-ENU-6 G-AGP-1 G-AGP-2 G-AGP-6 */
 import { GraphQLBoolean, type GraphQLEnumType, type GraphQLInputType } from "graphql";
-import { definePlugin, type AggregateSpec, type Registry } from "../../../core/index.ts";
+import { definePlugin, type AggregateSpec, memoize, type Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
 import { roleTableOf, type RoleColumn } from "./role-table.ts";
-import { onceFor } from "./once.ts";
 import { aggregateBoolExp, boolExp, columnValues, enumerable, quoted, selectColumn } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
@@ -19,7 +18,7 @@ interface PredicateFunction {
   readonly predicate: NonNullable<AggregateSpec["predicate"]>;
 }
 
-const functionsOf = onceFor(({ aggregates }: Registry): readonly PredicateFunction[] =>
+const functionsOf = memoize(({ aggregates }: Registry): readonly PredicateFunction[] =>
   [...aggregates.values()].flatMap((spec) => {
     const word = aggregateName(spec);
     const { name, predicate } = spec;

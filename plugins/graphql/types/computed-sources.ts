@@ -1,5 +1,6 @@
 /** Which functions are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
 import {
+  memoize,
   relationOf,
   routinesOf,
   type Model,
@@ -70,27 +71,18 @@ const make = (
 const defaultComment = (routine: Routine): string =>
   routine.comment ?? `A computed field, executes function "${describedName(routine)}"`;
 
-const rowRoutines = new WeakMap<Model, ReadonlyMap<number, readonly Routine[]>>();
-
-/** Routines of exposed schemas by the row type of their first argument; made once per model. */
-const routinesOfRow = (model: Model): ReadonlyMap<number, readonly Routine[]> => {
-  let map = rowRoutines.get(model);
-  if (map === undefined) {
-    const lists = new Map<number, Routine[]>();
-    for (const routines of model.routines.values()) {
-      for (const routine of routines) {
-        const first = routine.parameters[0];
-        if (first === undefined || !model.schemas.includes(routine.schema)) continue;
-        const list = lists.get(first.type);
-        if (list === undefined) lists.set(first.type, [routine]);
-        else list.push(routine);
-      }
-    }
-    map = lists;
-    rowRoutines.set(model, map);
+/** Routines of exposed schemas by the row type of their first argument. */
+const routinesOfRow = memoize(({ routines, schemas }: Model): ReadonlyMap<number, readonly Routine[]> => {
+  const lists = new Map<number, Routine[]>();
+  for (const routine of [...routines.values()].flat()) {
+    const [first] = routine.parameters;
+    if (first === undefined || !schemas.includes(routine.schema)) continue;
+    const list = lists.get(first.type);
+    if (list === undefined) lists.set(first.type, [routine]);
+    else list.push(routine);
   }
-  return map;
-};
+  return lists;
+});
 
 /** Every function that fits, under its own name, unless a column or relationship has it. */
 export const defaultComputedFields = (

@@ -5,6 +5,7 @@ import {
   mayUseColumn,
   mayUseRelation,
   mayUseSchema,
+  memoize,
   writableColumns,
   type Column,
   type Model,
@@ -12,14 +13,14 @@ import {
   type Relation,
   type Session,
 } from "../../../core/index.ts";
-import { once, onceFor } from "./once.ts";
+import { once } from "./once.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../served.ts";
 
 const NOTHING: GqlTableRights = {};
 
 /** Once per list: tables that are alike have one. */
-const namesOf = onceFor((columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map(({ name }) => name)));
+const namesOf = memoize((columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map(({ name }) => name)));
 
 /** Those of the columns with the privilege: all, where the relation has it. */
 const having = (

@@ -1,5 +1,6 @@
 /** A table as one role may use it: its columns by what may be done with them, each with its value type. Built once per
  *  table and role. */
+import { memoize } from "../../../core/index.ts";
 import { once } from "./once.ts";
 import type { GqlBuild, GqlPart } from "../parts.ts";
 import type { GqlComputedField, GqlValueType } from "../value-types.ts";
@@ -35,15 +36,9 @@ export interface RoleTable {
   readonly computed: readonly LensComputed[];
 }
 
-const lenses = new WeakMap<GqlBuild, Map<GqlTable, RoleTable>>();
+const roleTables = memoize((build: GqlBuild) => memoize((table: GqlTable) => buildRoleTable(build, table)));
 
-export const roleTableOf = (build: GqlBuild, table: GqlTable): RoleTable => {
-  let known = lenses.get(build);
-  if (known === undefined) lenses.set(build, (known = new Map<GqlTable, RoleTable>()));
-  let lens = known.get(table);
-  if (lens === undefined) known.set(table, (lens = makeLens(build, table)));
-  return lens;
-};
+export const roleTableOf = (build: GqlBuild, table: GqlTable): RoleTable => roleTables(build)(table);
 
 const none: ReadonlySet<string> = new Set();
 
@@ -60,7 +55,7 @@ export const ownParameters = ({ routine, tableArgument, sessionArgument }: GqlCo
     index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }],
   );
 
-const makeLens = (build: GqlBuild, table: GqlTable): RoleTable => {
+const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
   const rights = build.rights(table);
   const { select, insert, update } = rights;
   const columns = once(() =>

@@ -8,10 +8,9 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from "graphql";
-import type { Pieces } from "../../../core/index.ts";
+import { memoize, type Pieces } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";
 import { describedName, isEnumValueName, rootWords } from "./names.ts";
-import { onceFor } from "./once.ts";
 import { argument } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 import type { GqlRootKind } from "../part-kinds.ts";
@@ -53,7 +52,7 @@ export const rootField = (
 const perTable = <Answer>(
   make: (build: GqlBuild, table: GqlTable) => Answer,
 ): ((build: GqlBuild, table: GqlTable) => Answer) => {
-  const known = onceFor((lens: RoleTable) => make(lens.build, lens.table));
+  const known = memoize((lens: RoleTable) => make(lens.build, lens.table));
   return (build, table) => known(roleTableOf(build, table));
 };
 
@@ -187,7 +186,7 @@ export const openTargets = function* (build: GqlBuild, table: GqlTable): Pieces<
   }
 };
 
-const listArgumentsOf = onceFor(({ build, table }: RoleTable): Record<string, GraphQLArgumentConfig> => {
+const listArgumentsOf = memoize(({ build, table }: RoleTable): Record<string, GraphQLArgumentConfig> => {
   const columns = selectColumn(build, table);
   const order = orderBy(build, table);
   const where = boolExp(build, table);
@@ -216,7 +215,7 @@ const listArgumentsOf = onceFor(({ build, table }: RoleTable): Record<string, Gr
 export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
   keyArgumentsOf(roleTableOf(build, table));
 
-const keyArgumentsOf = onceFor(({ build, table, key }: RoleTable): Record<string, GraphQLArgumentConfig> =>
+const keyArgumentsOf = memoize(({ build, table, key }: RoleTable): Record<string, GraphQLArgumentConfig> =>
   Object.fromEntries(
     key.map((each) => [
       each.name,
