@@ -155,6 +155,11 @@ describe("root fields", () => {
     await api.sql("delete from mart.item where id = 0; insert into mart.item values (3, 2, 'a', 0)");
   });
 
+  test("P-CUR-7 an order may have as many terms as MAX_ORDER_TERMS takes", async () => {
+    const order = Array.from({ length: 199 }, (_, i) => (i % 2 === 0 ? "{kind: asc}" : "{id: asc}")).join(" ");
+    expect((await walk(`order_by: [${order}]`)).flat()).toHaveLength(11);
+  });
+
   test("P-CUR-8 distinct_on: the first row of each value, and the next page behind it", async () => {
     for (const given of [
       "distinct_on: [kind]",

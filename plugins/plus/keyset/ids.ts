@@ -119,8 +119,11 @@ export const functions: readonly PlanFunction[] = [
   {
     name: CURSOR,
     builtIn: [],
-    compile: (first, _model, [form, ...more] = []) =>
-      base64(array([form ?? first, ...[first, ...more].map((value) => sql`(${value})::pg_catalog.text`)])),
+    // an array takes more values than the 100 arguments of a function
+    compile: (first, _model, [form, ...more] = []) => {
+      const texts = [form ?? first, first, ...more].map((value) => sql`(${value})::pg_catalog.text`);
+      return base64(sql`pg_catalog.array_to_json(array[${join(texts)}])`);
+    },
   },
   { name: SIZE, builtIn: [], compile: (_first, _model, [size] = []) => size ?? sql`null::int4` },
 ];
