@@ -90,7 +90,8 @@ export const runOptionsOf = (
   { options, requestSettings }: PluginContext,
   long?: LongRunOptions,
 ): GqlRunOptions => ({
-  ...long,
+  longBody: long?.longBody, // a spread takes several microseconds
+  packedBody: long?.packedBody,
   requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onGone(listener),

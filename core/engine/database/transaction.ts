@@ -14,7 +14,10 @@ import type { WireRow, WireStatement } from "./wire.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 /** A transaction, ready to be sent. */
-export interface Transaction extends Omit<TransactionTemplate, "statements" | "mayCoalesce"> {
+export interface Transaction extends Pick<
+  TransactionTemplate,
+  "owner" | "offset" | "isImplicit" | "last" | "undo" | "cleaning" | "cleansItself"
+> {
   readonly statements: readonly WireStatement[];
   /** The index of the first statement that may have an effect. A write that has reached it never runs again. Undefined
    *  if the transaction only reads. */
@@ -71,9 +74,6 @@ const placeOf = (run: Execution["programs"][number] | undefined): string | undef
   run?.program.statements[run.program.main]?.path ?? run?.path;
 
 /** Those of the request first. */
-export const allSettings = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
-  requestSettings === undefined ? (settings ?? NO_SETTINGS) : [...requestSettings(), ...(settings ?? NO_SETTINGS)];
-
 const settingsOfRequest = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
   requestSettings === undefined ? (settings ?? NO_SETTINGS) : [...requestSettings(), ...(settings ?? NO_SETTINGS)];
 
@@ -146,8 +146,16 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
           });
       }
       statements.push(...template.end);
+      const { owner, offset, isImplicit, last, undo, cleaning, cleansItself } = template;
+      // a spread of so many members takes several microseconds
       return {
-        ...template,
+        owner,
+        offset,
+        isImplicit,
+        last,
+        undo,
+        cleaning,
+        cleansItself,
         statements,
         firstEffect: access === "read only" ? undefined : template.opening.length + 1,
         sending,
