@@ -147,7 +147,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       }
       statements.push(...template.end);
       const { owner, offset, isImplicit, last, undo, cleaning, cleansItself } = template;
-      // a spread of so many members takes several microseconds
+      // copying the whole template takes several microseconds
       return {
         owner,
         offset,
