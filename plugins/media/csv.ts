@@ -1,5 +1,6 @@
 /** `Accept: text/csv`: a line of names, then each row as PostgreSQL prints it. */
 import { definePlugin, literal, sql, type MediaContext, type Sql } from "../../core/index.ts";
+import { chooseMediaHook } from "../rest/api.ts";
 
 /** What the one column of a function's values is called. */
 const SCALAR = "pgrst_scalar";
@@ -35,7 +36,13 @@ const plainLine = (line: Sql): Sql => sql`(
 /** @rule R-MED-2 */
 export const csvMedia = definePlugin({
   name: "csv-media",
-  apply: (hooks, { options }) => {
+  requires: ["rest"],
+  apply: (hooks, { options, use }) => {
+    // after the handlers that the database declares
+    if (!options.compatMode)
+      use(chooseMediaHook).tap({ name: "csv-media", stage: 1 }, ({ name }) =>
+        name === "text/csv" ? { envelope: { media: "text/csv", domains: "text" } } : undefined,
+      );
     hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: ["=", "~", "||"] }, (context) => {
       // the row's text without its parentheses
       const text = sql`pg_catalog.substring(${context.row}::text, 2, pg_catalog.length(${context.row}::text) - 2)`;

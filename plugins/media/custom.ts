@@ -30,7 +30,7 @@ const bodyText = (body: Sql, isBytea: boolean): Sql =>
 /** What the aggregate is called with. The rows of a statement have lost the relation's row type. */
 const handledRow = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
   if (returns === "value" || returns === "values") return ident(rowAlias, "value");
-  return relation !== undefined && envelope.takesRowType === true
+  return relation !== undefined && envelope.domains === "stored"
     ? sql`${row}::${ident(relation.schema, relation.name)}`
     : row;
 };
@@ -63,7 +63,7 @@ const choose = (type: MediaType, { model, relation, routine, isWholeRow }: Wante
 
 const aggregateChoice = (name: string, { aggregate, relation, isBytea }: MediaHandler): MediaChosen => {
   const chosen = handledBy(name, AGGREGATE, { schema: aggregate.schema, name: aggregate.name, isBytea });
-  return relation === undefined ? chosen : { ...chosen, envelope: { ...chosen.envelope, takesRowType: true } };
+  return relation === undefined ? chosen : { ...chosen, envelope: { ...chosen.envelope, domains: "stored" } };
 };
 
 /** An answer of a handler for any type says nothing of its type. */

@@ -183,7 +183,7 @@ export const restGuideService = defineService<RestGuide>("rest-guide");
 /** How a response of a media type is made. */
 export interface MediaChosen {
   /** Parts of the envelope when a body is made. */
-  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "takesRowType" | "wrapper">;
+  readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "domains" | "wrapper">;
   /** Value of `Content-Type`; absent: the type's own. */
   readonly contentType?: string;
   /** Exactly one row is required (PGRST116). */

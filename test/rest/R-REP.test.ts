@@ -196,7 +196,13 @@ test("R-REP-3 a represented key: the URL of a PUT, and of what Location says", a
 });
 
 describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
-  const own = await startApi({ dbSchemas: ["reps"], dbAggregatesEnabled: true, dbTxEnd: "rollback" });
+  const own = await startApi({
+    dbSchemas: ["reps"],
+    dbAggregatesEnabled: true,
+    dbTxEnd: "rollback",
+    compatMode: false,
+    restPrefixes: ["/"],
+  });
   await own.sql(`
     create schema reps;
     grant usage on schema reps to sea_anon;
@@ -285,10 +291,16 @@ describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
     ).map(([title, path, answer]) => ({ title: `R-REP-2 R-REP-3 ${title}`, request: `GET ${path}`, answer })),
     ...(
       [
-        ["of every column", "/prof?id=eq.T2", 'id,boss,name\n"""T2""","""T1""",b'],
-        ["of groups", "/prof?select=boss,count()&id=eq.T2", 'boss,count\n"""T1""",1'],
-        ["of groups of a spread", "/prof?select=...boss(id),count()&id=eq.T2", 'count,id\n1,"""T1"""'],
-        ["of a spread", "/prof?select=name,...boss(up:id)&id=eq.T2", 'name,up\nb,"""T1"""'],
+        ["of every column", "/prof?id=eq.T2", "id,boss,name\nT2,T1,b"],
+        ["of groups", "/prof?select=boss,count()&id=eq.T2", "boss,count\nT1,1"],
+        ["of groups of a spread", "/prof?select=...boss(id),count()&id=eq.T2", "count,id\n1,T1"],
+        ["of a spread", "/prof?select=name,...boss(up:id)&id=eq.T2", "name,up\nb,T1"],
+        ["of a list in a spread", "/prof?select=name,...prof!boss(up:id)&id=eq.T1", 'name,up\na,"[""T2"", ""T3""]"'],
+        ["of a spread in an embed", "/prof?select=name,up:boss(...boss(id))&id=eq.T2", 'name,up\nb,"{""id"":null}"'],
+        ["of an embed", "/prof?select=name,boss(id)&id=eq.T2", 'name,boss\nb,"{""id"":""T1""}"'],
+        ["of a function's value", "/rpc/one", "pgrst_scalar\nT7"],
+        ["of a function's values", "/rpc/several?limit=1", "pgrst_scalar\nT1"],
+        ["of a computed field", "/prof?select=next_tag&id=eq.T1", "next_tag\nT11"],
       ] as const
     ).map(([what, path, bytes]) => ({
       title: `R-REP-2 R-MED-2 in CSV ${what}`,
@@ -300,9 +312,22 @@ describe("R-REP-2 R-REP-3 wherever such a value stands (F10)", async () => {
       title: "R-REP-2 in CSV of a function",
       request: "GET /rpc/rows?limit=1",
       headers: { accept: "text/csv" },
-      bytes: 'id,n\n"""T1""",2',
+      bytes: "id,n\nT1,2",
     },
   ]);
+
+  test("R-REP-2 R-BODY-6 CSV can be sent back unchanged (F8)", async () => {
+    const { text } = await own.get("/prof?order=id.desc", { headers: { accept: "text/csv" } });
+    const answer = await own.post("/prof?order=id.desc", {
+      headers: {
+        "content-type": "text/csv",
+        accept: "text/csv",
+        prefer: "resolution=merge-duplicates,return=representation",
+      },
+      body: text,
+    });
+    expect([answer.status, answer.text]).toEqual([200, text]);
+  });
 
   test("R-REP-2 R-OAS-4 the document names no type that the values do not have", async () => {
     const { definitions } = (await own.get("/")).json();

@@ -446,9 +446,9 @@ export interface Envelope {
   readonly media?: string;
   /** Whatever the media type's compiler takes (`{ stripped: true }`). */
   readonly mediaOptions?: Json;
-  /** It takes rows of the relation's row type: columns come as they are stored, not as the JSON that represents their
-   *  domains. */
-  readonly takesRowType?: boolean;
+  /** How the rows show a value whose domain has a JSON representation. `stored`: the value itself, which rows of the
+   *  relation's row type need. `text`: the text of the JSON, a string without its quotation marks. Undefined: the JSON. */
+  readonly domains?: "stored" | "text";
   readonly count?: "exact" | "planned" | "estimated";
   /** The N of R-CNT-3. */
   readonly countCap?: number;

@@ -80,7 +80,7 @@ export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts)
 };
 
 const compilerOf = (plan: Plan, envelope: Envelope, parts: CompileParts): Compiler =>
-  createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.takesRowType });
+  createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.domains === "stored" });
 
 const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 
@@ -166,7 +166,7 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
     return single(compiler, [{ name: "body", sql: body }], empty, empty, envelope);
   }
   const row = compiler.alias("_rows");
-  const rows = compileRows(compiler, read);
+  const rows = compileRows(compiler, read, { showsText: envelope.domains === "text" });
   const relation = relationOfRead(compiler, read);
   const total = totalOf(compiler, read, envelope);
   const parts: Sql[] = [];
@@ -275,7 +275,7 @@ const compileWritePlan = (
     ];
   } else {
     const row = compiler.alias("_rows");
-    const rows = compileRows(compiler, read, place);
+    const rows = compileRows(compiler, read, { ...place, showsText: envelope.domains === "text" });
     columns = [
       { name: "page_total", sql: sql`count(*)` },
       {
@@ -355,7 +355,10 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
     return compileCallRows(compiler, { ...plan, result: read }, envelope, row);
   }
   const { call, from } = compileCall(compiler, plan.call);
-  const shown = plan.returns === "void" ? call : asShown(compiler, call, routineOf(compiler, plan.call).returns.type);
+  const shown =
+    plan.returns === "void"
+      ? call
+      : asShown(compiler, call, routineOf(compiler, plan.call).returns.type, envelope.domains === "text");
   const values = sql`(select ${shown} as "value"${from === undefined ? empty : sql` from ${from}`})`;
   const window = plan.result === undefined ? empty : windowOf(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
@@ -417,7 +420,7 @@ const compileCallRows = (
     place = again();
     total = sql`(select count(*) from (${compileCountRows(compiler, read, again())}) as _c)`;
   }
-  const rows = compileRows(compiler, read, place);
+  const rows = compileRows(compiler, read, { ...place, showsText: envelope.domains === "text" });
   const columns: EnvelopeColumn[] = [
     ...(total === undefined ? [] : [{ name: "total", sql: total }]),
     { name: "page_total", sql: plan.returns === "row" ? sql`1` : sql`count(*)` },

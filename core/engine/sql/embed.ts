@@ -32,9 +32,11 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
     "relationship" in via
       ? relationOf(compiler.model, findRelationship(parent, via.relationship).target)
       : targetOf(compiler, embed, parent);
+  // the rows of a list become JSON
+  const showsText = use.showsText && isToOne;
   const place = (): ReadOptions => {
     if ("relationship" in via)
-      return { related: relatedRows(compiler, parent, via.relationship, shown), isCompared: use.isGrouped };
+      return { related: relatedRows(compiler, parent, via.relationship, shown), isCompared: use.isGrouped, showsText };
     const row = compiler.alias(via.routine.name);
     compiler.seen.isOpenEnded = true;
     const scope: Scope = { row, relation: target, isRecord: false, root: undefined, embeds: noEmbeds };
@@ -44,6 +46,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
         scope,
       },
       isCompared: use.isGrouped,
+      showsText,
     };
   };
   // a to-one read is cut at one row only where the relationship itself does not promise that
@@ -93,7 +96,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   const columns = answer.columns.map(({ stored, ...column }): CompiledColumn => {
     const type = stored === undefined ? undefined : storedTypes?.get(stored);
     if (type === undefined) return column;
-    return { ...column, value: asShown(compiler, column.value, type), stored: { sql: column.value, type } };
+    return { ...column, value: asShown(compiler, column.value, type, showsText), stored: { sql: column.value, type } };
   });
   return {
     join: answer.join,

@@ -26,6 +26,8 @@ export interface ReadOptions {
   readonly isCompared?: boolean;
   /** A level above groups by the columns of these rows, which it shows itself. @rule R-REP-2 */
   readonly isStored?: boolean;
+  /** Values whose domains have a JSON representation come as the text of that JSON. @rule R-REP-2 */
+  readonly showsText?: boolean;
 }
 
 /** A FROM item, the row it gives, and how its rows are chosen. */

@@ -55,18 +55,20 @@ const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
   );
 
 /** The value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
-const shown = (compiler: Compiler, expression: Expression, scope: Scope): Sql => {
+const shown = (compiler: Compiler, expression: Expression, scope: Scope, showsText?: boolean): Sql => {
   if (expression.kind === "cast")
     return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
   const compiled = compileExpression(compiler, expression, scope);
-  return asShown(compiler, compiled.sql, compiled.represented);
+  return asShown(compiler, compiled.sql, compiled.represented, showsText);
 };
 
-/** A value of that type as JSON shows it. @rule R-REP-2 */
-export const asShown = (compiler: Compiler, given: Sql, type: number | undefined): Sql => {
+/** A value of that type as JSON shows it, or the text of that JSON. @rule R-REP-2 */
+export const asShown = (compiler: Compiler, given: Sql, type: number | undefined, showsText = false): Sql => {
   const format =
     type === undefined || compiler.showsStored === true ? undefined : compiler.model.representations.get(type)?.toJson;
-  return format === undefined ? given : sql`${qualified(format)}(${given})`;
+  if (format === undefined) return given;
+  const json = sql`${qualified(format)}(${given})`;
+  return showsText ? sql`(${json} #>> '{}')` : json;
 };
 
 /** Columns of a relation written out, for grouping, representations and flat embeds. */
@@ -216,8 +218,8 @@ export const compileRows = (
             : undefined;
         const value =
           compiled === undefined
-            ? shown(compiler, output.value, valueScope)
-            : asShown(compiler, compiled.sql, compiled.represented);
+            ? shown(compiler, output.value, valueScope, place.showsText)
+            : asShown(compiler, compiled.sql, compiled.represented, place.showsText);
         const type = value === compiled?.sql ? undefined : compiled?.represented;
         const stored = compiled && type !== undefined ? { sql: compiled.sql, type } : undefined;
         items.push({ as: output.as, sql: value, stored, isAggregate: false });
@@ -267,6 +269,7 @@ export const compileRows = (
       needsJoin,
       isLimited: read.limit !== undefined || read.cap !== undefined,
       isOutput: !isExistence && embed.isHidden !== true,
+      showsText: place.showsText === true && isFlat(compiler.registry, embed),
     });
     if (compiled.join !== undefined) joins.push(compiled.join);
     if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(compiled.exists(scope));
@@ -312,6 +315,7 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
     root: place.root,
     isCompared: place.isCompared,
     ...(place.isStored === true && { isStored: true }),
+    showsText: place.showsText,
     from: {
       from: sql`(${rows.sql}) as ${ident(row)}`,
       scope: { row, relation, isRecord: true, systemColumns: rows.keys, root: undefined, embeds: noEmbeds },

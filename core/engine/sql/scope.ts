@@ -126,6 +126,8 @@ export interface EmbedUse {
   /** The parent has a limit. */
   readonly isLimited: boolean;
   readonly isOutput: boolean;
+  /** The parent's values are text, not JSON. @rule R-REP-2 */
+  readonly showsText: boolean;
 }
 
 export const noEmbeds: ReadonlyMap<string, EmbeddedRead> = new Map();
