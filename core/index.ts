@@ -130,5 +130,5 @@ export {
   type WithSettings,
 } from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
-export { createKept, type Kept } from "./http/kept.ts";
+export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
 export { fieldsLogger, lowestLogged } from "./kernel/logger.ts";

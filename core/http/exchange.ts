@@ -39,8 +39,8 @@ export interface Exchange {
   requestId: string | undefined;
   /** The plans that answer it, as plain JSON: set by the surface, for the `planKey` of request steps. */
   planned: unknown;
-  /** What plugins keep for it (`createKept`). */
-  kept: unknown[] | undefined;
+  /** The values of plugins, read and written through `createExchangeSlot`. */
+  slots: unknown[] | undefined;
   /** A plugin looks at the answer before it is sent: its body must be there, whole. */
   readonly needsBody?: boolean;
   /** The request that it is part of (`context.call({ within })`). */

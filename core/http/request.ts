@@ -40,7 +40,7 @@ export class RequestExchange implements Exchange, Credentials {
   operation: Exchange["operation"] = undefined;
   errorCode: string | undefined = undefined;
   requestId: string | undefined = undefined;
-  kept: unknown[] | undefined = undefined;
+  slots: unknown[] | undefined = undefined;
   within: Exchange["within"] = undefined;
   readonly startedAtMs = performance.now();
   /** Held for its body: released with the answer. */

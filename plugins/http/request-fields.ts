@@ -1,6 +1,6 @@
 /** A request in the log, as fields: what it was and what it took, never what it said. */
 import {
-  createKept,
+  createExchangeSlot,
   lowestLogged,
   transactionSignal,
   type OpenExchange,
@@ -44,7 +44,7 @@ const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
 
 /** @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
-  const spent = createKept<Spent>();
+  const spent = createExchangeSlot<Spent>();
   // where failures alone are logged, the others must not pay for it
   const { logLevel, logger: own } = context.options;
   if (own !== undefined || lowestLogged(logLevel) === 0)
@@ -53,9 +53,9 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       if (exchange === undefined) return;
       const { askedAtMs, beganAtMs = ran.endedAtMs, endedAtMs } = ran;
       const rows = rowsOf(ran);
-      const known = spent.of(exchange);
+      const known = spent.get(exchange);
       if (known === undefined) {
-        spent.keep(exchange, {
+        spent.set(exchange, {
           ms: endedAtMs - beganAtMs,
           waitMs: beganAtMs - askedAtMs,
           rows,
@@ -87,7 +87,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
   return (record) => {
     const { exchange, request, surface, operation, session, status, errorCode, durationMs, bytes, planKey } = record;
     const { traceId, spanId } = exchange === undefined ? NOTHING : idsOf(exchange);
-    const database = exchange && spent.of(exchange);
+    const database = exchange && spent.get(exchange);
     const name = context.options.serverTraceHeader;
     // what is undefined is left out
     return {

@@ -1,6 +1,7 @@
 /** So many requests per minute, by role and whatever else tells callers apart. */
 import type { IncomingMessage } from "node:http";
 import {
+  createExchangeSlot,
   definePlugin,
   isOwnCall,
   RelApiError,
@@ -82,7 +83,7 @@ export const rateLimits = definePlugin({
     const limits = createRoleLimits(context, (kind) => kind === "rate_limit");
     /** Requests whose first operation is counted. */
     const counted = new WeakSet<IncomingMessage>();
-    const limited = new WeakMap<IncomingMessage, Counted>();
+    const limited = createExchangeSlot<Counted>();
     let shared: SharedBuckets | undefined;
     context.onModel(() => {
       if (!limits.isUsed) return;
@@ -113,11 +114,12 @@ export const rateLimits = definePlugin({
       else if (waitMs > 0) throw rateExceeded(by.perMinute, waitMs);
     };
 
-    const authorized = ({ session, request }: Exchange): Promise<undefined> | undefined => {
+    const authorized = (exchange: Exchange): Promise<undefined> | undefined => {
+      const { session, request } = exchange;
       const by = countedBy(session, request);
       if (by === undefined) return undefined;
       counted.add(request);
-      limited.set(request, by);
+      limited.set(exchange, by);
       return shared === undefined ? void takeHere(by) : takeThere(shared, by);
     };
 
@@ -135,8 +137,8 @@ export const rateLimits = definePlugin({
       get authorized() {
         return limits.isUsed ? authorized : undefined;
       },
-      headers: ({ request }) => {
-        const by = limited.get(request);
+      headers: (exchange) => {
+        const by = limited.get(exchange);
         return by === undefined ? [] : limitHeaders(by, shared === undefined ? buckets : undefined);
       },
     });

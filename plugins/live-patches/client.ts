@@ -58,7 +58,7 @@ const isSame = (a: unknown, b: unknown): boolean => {
  *  written to. @throws LivePatchError where the patch does not fit */
 export const applyPatch = <Document>(document: Document, patch: readonly PatchOperation[]): Document => {
   /** Copies of this call: they may be written to. */
-  const own = new WeakSet<object>();
+  const own = new Set<object>();
   const writable = (value: unknown): Container => {
     if (!isContainer(value)) throw new LivePatchError("a path leads into a value that has no members");
     if (own.has(value)) return value;

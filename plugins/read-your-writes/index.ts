@@ -1,6 +1,13 @@
 /** `X-Write-Position: 0/3000148` comes with the answer to a write; sent along with a read, that is answered by a server
  *  which has the write. A cookie of that name does it without the client's help. */
-import { definePlugin, type Execution, type Headers, type OpenExchange, type PluginContext } from "../../core/index.ts";
+import {
+  createExchangeSlot,
+  definePlugin,
+  type Execution,
+  type Headers,
+  type OpenExchange,
+  type PluginContext,
+} from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 import { readYourWritesSettings } from "./settings.ts";
 
@@ -38,7 +45,7 @@ export const readYourWrites = definePlugin({
     // without replicas there is but one server to read from
     if (way === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
     const [byHeader, byCookie] = [way !== "cookie", way !== "header"];
-    const written = new WeakMap<OpenExchange, string>();
+    const written = createExchangeSlot<string>();
 
     const wantedBy = (exchange: OpenExchange): string | undefined => {
       const own = written.get(exchange);

@@ -1,7 +1,7 @@
 /** The spans of requests, transactions and live queries, by the conventions of OpenTelemetry. */
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
 import {
-  createKept,
+  createExchangeSlot,
   transactionSignal,
   type OpenExchange,
   type PluginContext,
@@ -38,10 +38,10 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
   const { traceRatio } = context.options;
   const begins = (): boolean => Math.random() < traceRatio;
-  const opened = createKept<Open>();
+  const opened = createExchangeSlot<Open>();
   /** Those that traces come in; the SDK is there before the first request. */
   let headerNames: readonly string[] | undefined;
-  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.of(exchange);
+  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.get(exchange);
 
   /** What has already happened. */
   const record = (
@@ -153,7 +153,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         },
         parent,
       );
-      opened.keep(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
+      opened.set(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
     },
     close: (exchange, { surface, operation, errorCode, status, bytes, session, planKey }) => {
       const known = of(exchange);

@@ -38,7 +38,7 @@ import type { ReadOptions } from "./level.ts";
 import { asShown, compileCountRows, compileRows, windowOf } from "./read.ts";
 import { badPlan, qualified, type Compiler, type JsonStyle } from "./scope.ts";
 import { missingKey } from "./keys.ts";
-import { compileValue, countOfSteps, rowCountOf, stepRelations, stepSetting } from "./value.ts";
+import { compileValue, countOfSteps, rowCountOf, stepSetting } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
 export interface CompileParts {
@@ -491,8 +491,7 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   sequence.steps.forEach((step, i) => {
     const at = (places[i] = statements.length);
     // aliases need to be unique only within a statement
-    const own = createCompiler(compiler);
-    stepRelations.set(own, relations);
+    const own = createCompiler({ ...compiler, stepRelations: relations });
     const write = compileWrite(own, step.write, {
       isStep: true,
       wantsBefore: setsKeyOf(step.write, asked.get(i)),

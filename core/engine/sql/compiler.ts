@@ -1,7 +1,7 @@
 /** Makes the compiler that the parts of a statement share. */
 import type { RelApiHooks } from "../../hooks.ts";
 import type { Registry } from "../../plugin.ts";
-import type { Model } from "../model/model.ts";
+import type { Model, QualifiedName } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
 import { compileEmbed } from "./embed.ts";
 import { compilePredicate } from "./predicate.ts";
@@ -22,6 +22,7 @@ export const createCompiler = (parts: {
   readonly registry: Registry;
   readonly style: JsonStyle;
   readonly showsStored?: boolean;
+  readonly stepRelations?: readonly QualifiedName[];
   readonly sight?: () => Visibility;
 }): Compiler => {
   const used = new Set<string>();

@@ -30,6 +30,8 @@ export interface Compiler {
   readonly sight?: () => Visibility;
   /** Relations and functions seen so far, and what is told of the program. */
   readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean; plansEachTime?: true };
+  /** The relations that the earlier steps of a sequence have written, in order. */
+  readonly stepRelations?: readonly QualifiedName[];
   /** A row alias that is unique in the statement. The first request for a name gets the name itself, so that database
    *  messages name the relation as the request does. */
   alias(name: string): string;

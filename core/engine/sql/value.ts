@@ -53,7 +53,7 @@ export const countOfSteps = (relations: readonly QualifiedName[], uncounted: Rea
 };
 
 const earlierRows = (compiler: Compiler, step: number, use: string): Sql => {
-  const relation = stepRelations.get(compiler)?.[step];
+  const relation = compiler.stepRelations?.[step];
   if (relation === undefined) throw badPlan(`step ${step} must come before the step that ${use} it`);
   return stepRows(step, relation);
 };
@@ -98,9 +98,6 @@ export const compileJson = (compiler: Compiler, ref: ValueRef, type: "json" | "j
   "param" in ref
     ? applied(compiler, slot({ param: ref.param, isJson: true }, type), ref.apply)
     : compileValue(compiler, type === undefined ? ref : { ...ref, type });
-
-/** Relations written by the steps of the sequence a compiler works on, in order. */
-export const stepRelations = new WeakMap<Compiler, QualifiedName[]>();
 
 /** Name of a type for a cast: one the catalog wrote, or letters, digits, `_`, `$` and blanks (R-LEX-7). */
 export const typeName = (compiler: Compiler, name: string): Sql => {

@@ -11,7 +11,7 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import { graphqlService, type GqlEngine } from "../../graphql/api.ts";
-import { adminOnly, encodeRefusal, isOwn, refusal } from "./errors.ts";
+import { adminOnly, encodeRefusal, MetadataApiError, refusal } from "./errors.ts";
 
 interface AdminPath {
   readonly path: string;
@@ -57,7 +57,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
 
   /** In the words of the GraphQL surface, and in this one's shape. */
   const encode = (error: unknown, exchange: OpenExchange): Answer => {
-    if (isRelApiError(error) && isOwn(error)) {
+    if (error instanceof MetadataApiError) {
       exchange.errorCode = error.code;
       return json(error.status, encodeRefusal(error), error.headers);
     }

@@ -1,23 +1,12 @@
 /** Errors of the metadata API. */
 import { RelApiError, writeJson, type Json } from "../../../core/index.ts";
 
-const own = new WeakSet<RelApiError>();
-
-/** One of this file. */
-export const isOwn = (error: RelApiError): boolean => own.has(error);
+/** An error in the words of the metadata API. */
+export class MetadataApiError extends RelApiError {}
 
 /** `internal`: what administrators are told beside the message. */
-export const refusal = (code: string, message: string, path: string, internal?: Json, status = 400): RelApiError => {
-  const error = new RelApiError({
-    code,
-    status,
-    message,
-    path,
-    ...(internal === undefined ? {} : { facts: { internal } }),
-  });
-  own.add(error);
-  return error;
-};
+export const refusal = (code: string, message: string, path: string, internal?: Json, status = 400): RelApiError =>
+  new MetadataApiError({ code, status, message, path, ...(internal === undefined ? {} : { facts: { internal } }) });
 
 export const missingKey = (key: string, path: string): RelApiError =>
   refusal("parse-failed", `key "${key}" not found`, path);
