@@ -98,6 +98,20 @@ test("C-PKG-4 exports are the two doors, the client, presets, plugins and their 
   for (const path of doors) expect(manifest.exports[`./${path}`]).toBe(`./dist/${path}.js`);
 });
 
+test("C-PKG-4 P-GEN-1 the package exports what its documentation and the plugins of plus import", async () => {
+  const exported = Object.keys(await import("../../presets/relapi.ts"));
+  const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
+    .map((name) => `docs/${name}`);
+  const importers = ["README.md", ...pages, ...sources.filter((path) => path.startsWith("plugins/plus/"))];
+  const imported = importers
+    .flatMap((path) => [...textOf(path).matchAll(/^import \{([^}]*)\} from "(?:relapi|[./]+core\/index\.ts)"/gm)])
+    .flatMap(([, names = ""]) => names.split(","))
+    .flatMap((name) => /^\s*(?!type )(\w+)/.exec(name)?.[1] ?? []);
+  expect(imported).toContain("definePlugin");
+  expect(exported).toEqual(expect.arrayContaining(imported));
+});
+
 test("C-PKG-4 the package has no tests, no maps and no scripts of an installation", () => {
   const [{ files }] = JSON.parse(
     execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8" }),

@@ -18,7 +18,6 @@ const NO_DATABASE = new Set([
   "core/embedded",
   "core/graphql-numbers",
   "core/graphql-words",
-  "core/imports",
   "core/json-fault",
   "core/live-patches",
   "core/loaded",

@@ -1,0 +1,138 @@
+/** Rules of `npm run lint`. What files may import is the table of docs/design.md, section 6. */
+
+/** The last entry that names a file counts for it, with nothing of the entries before. In an entry, the first pattern that
+ *  allows an import or forbids it decides. */
+const imports = (files, ...patterns) => ({ files, rules: { "no-restricted-imports": ["error", { patterns }] } });
+
+const allow = (paths) => paths.map((path) => `!${path}`);
+/** The file may import files of its folder and these, packages included. */
+const only = (...paths) => ({ regex: "^(?:[^.]|\\.\\./)", group: allow(paths) });
+/** The file may import files of its folder, of the folders beside it and these, packages included. */
+const onlyOutside = (...paths) => ({ regex: "^(?:[^.]|\\.\\./\\.\\./)", group: allow(paths) });
+/** The file may import types alone of these. The pattern after this one has to allow them too. */
+const typesOf = (...expressions) => ({ regex: expressions.join("|"), allowTypeImports: true });
+
+const CONTRACT = "/(?:hooks|plugin)\\.ts$";
+
+const core = [
+  imports(["core/*.ts"], only("node:*", "tapable")),
+  imports(
+    ["core/kernel/*.ts"],
+    typesOf(CONTRACT, "/engine/", "/http/"),
+    only("node:*", "tapable", "lru-cache", "../hooks.ts", "../plugin.ts", "../engine/**", "../http/**"),
+  ),
+  imports(
+    ["core/http/*.ts"],
+    typesOf(CONTRACT, "/engine/"),
+    only("node:*", "../hooks.ts", "../plugin.ts", "../engine/**", "../kernel/**"),
+  ),
+  imports(["core/engine/*.ts"], typesOf(CONTRACT), only("node:*", "../hooks.ts", "../plugin.ts", "../kernel/**")),
+  imports(
+    ["core/engine/*/*.ts"],
+    typesOf(CONTRACT),
+    onlyOutside("node:*", "../../hooks.ts", "../../plugin.ts", "../../kernel/**"),
+  ),
+  imports(["core/engine/database/client.ts"], onlyOutside("node:*", "pg", "../../kernel/**")),
+  imports(["core/engine/database/wire.ts"], onlyOutside("node:*", "pg-protocol", "../../kernel/**")),
+  imports(["core/engine/{model,plan}/*.ts"], only("../model/**", "../plan/**", "../../kernel/memoize.ts")),
+  imports(
+    ["core/engine/sql/*.ts"],
+    typesOf(CONTRACT),
+    only(
+      "../model/**",
+      "../plan/**",
+      "../../hooks.ts",
+      "../../plugin.ts",
+      "../../kernel/errors.ts",
+      "../../kernel/memoize.ts",
+      "../../kernel/near-names.ts",
+    ),
+  ),
+];
+
+const packages = { regex: "^(?:express|pg|@electric-sql)(?:$|[-/])" };
+/** Beside files of its own folder of plugins, a plugin may import these. `up` is the path from it to `plugins`. */
+const shared = (up, ...more) => ({
+  regex: `^${up.replaceAll(".", "\\.")}`,
+  group: allow(
+    ["../core/index.ts", "*/api.ts", "settings.ts", "examples.ts", "hints.ts", "json-path.ts", "pages.ts", ...more].map(
+      (path) => up + path,
+    ),
+  ),
+});
+const FRAGMENT = "../core/engine/sql/fragment.ts";
+/** The surfaces write plans, and no SQL. */
+const sql = {
+  regex: "/core/index\\.ts$",
+  importNames: ["sql", "ident", "value", "slot", "join", "literal", "integer", "catalogText", "toStatement"],
+};
+const roomOfRest = (room, ...below) =>
+  imports(
+    [`plugins/rest/${room}/*.ts`],
+    sql,
+    only("node:*", "../../../core/index.ts", "../api.ts", "../errors.ts", "../request.ts", ...below),
+  );
+
+const plugins = [
+  imports(["plugins/*.ts"], only("node:*", "../core/index.ts")),
+  imports(["plugins/*/*.ts"], packages, shared("../", FRAGMENT)),
+  imports(["plugins/*/*/*.ts"], packages, shared("../../", FRAGMENT)),
+  imports(["plugins/plus/*/*.ts"], packages, {
+    regex: "^\\.\\./",
+    group: allow(["../../../core/index.ts", "../../*/api.ts"]),
+  }),
+  imports(["plugins/{graphql,rest}/*.ts"], sql, packages, shared("../")),
+  imports(["plugins/graphql/*/*.ts"], sql, packages, shared("../../")),
+  roomOfRest("{answer,syntax}"),
+  roomOfRest("plan", "../answer/**", "../syntax/**"),
+  roomOfRest("openapi", "../plan/**"),
+  // no plan can say what these ask the database
+  imports(["plugins/rest/{openapi,openapi-3,response-settings}.ts"], packages, shared("../")),
+  imports(["plugins/graphql/plan/functions.ts"], packages, shared("../../")),
+  imports(["plugins/embedded/*.ts"], only("node:*", "@electric-sql/pglite", "pg-protocol", "../../core/index.ts")),
+  imports(["plugins/**/settings.ts"], {
+    regex: "",
+    group: allow(["../core/index.ts", "../../core/index.ts", "../../../core/index.ts"]),
+  }),
+];
+
+const presets = [
+  imports(["presets/**"], {
+    regex: "^(?:pg|@electric-sql)(?:$|[-/])|^(?:\\.\\./)+(?:core|test)/",
+    group: allow(["**/core/index.ts"]),
+  }),
+];
+
+/** What tests of the product import of it, and of other tests. `up` is the path from the test to `test`. */
+const product = (up, ...more) => ({
+  regex: `^${up.replaceAll(".", "\\.")}`,
+  group: allow(
+    ["../core/index.ts", "../presets/**", "../plugins/*/api.ts", "../plugins/live-patches/client.ts", "support/**"]
+      .concat(more)
+      .map((path) => up + path),
+  ),
+});
+const MEASURED = ["admin", "embedded", "metrics"].map((name) => `../plugins/${name}/index.ts`);
+
+const tests = [
+  imports(["test/*/*.ts"], product("../")),
+  imports(["test/*/*/*.ts"], product("../../")),
+  imports(["test/{bench,support}/*.ts"], product("../", ...MEASURED)),
+  imports(["test/support/*/*.ts"], product("../../", ...MEASURED)),
+  { files: ["test/core/**"], rules: { "no-restricted-imports": "off" } },
+];
+
+export default {
+  plugins: ["typescript", "unicorn", "oxc", "import"],
+  jsPlugins: ["./.ci/linear-expressions.js"],
+  overrides: [
+    {
+      files: ["core/**", "plugins/**", "presets/**"],
+      rules: { "expressions/linear": "error", "import/no-cycle": ["error", { ignoreTypes: false }] },
+    },
+    ...core,
+    ...plugins,
+    ...presets,
+    ...tests,
+  ],
+};
