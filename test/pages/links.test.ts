@@ -53,14 +53,3 @@ test.each(pages)("%s leads to what is there", (page) => {
   });
   expect(dead).toEqual([]);
 });
-
-test("pictures are there and shown", () => {
-  const pictures = readdirSync(`${root}docs/images`);
-  expect(pictures).toEqual(expect.arrayContaining(["graphiql.png", "terminal.svg"]));
-  const shown = pages.flatMap((page) => linksOf(readFileSync(root + page, "utf8")));
-  for (const name of pictures)
-    expect(
-      shown.some((href) => href.endsWith(`images/${name}`)),
-      name,
-    ).toBe(true);
-});

@@ -1,4 +1,6 @@
 /** The preset `plus` adds to the contracts and changes nothing in them. */
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -55,6 +57,21 @@ const schemaOf = async (api: TestApi, role?: string): Promise<ReadonlyMap<string
   const { data } = await api.gql(INTROSPECTION, {}, role === undefined ? {} : { "x-session-role": role });
   return membersOf(data.__schema.types);
 };
+
+test.each(["row-history", "soft-delete"])(
+  "P-GEN-3 %s is an example of transformPlan that needs core alone",
+  (plugin) => {
+    const folder = fileURLToPath(new URL(`../../plugins/plus/${plugin}/`, import.meta.url));
+    const text = readdirSync(folder)
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => readFileSync(folder + name, "utf8"))
+      .join("\n");
+    expect(text).toContain("hooks.transformPlan");
+    const imported = [...text.matchAll(/^(?:import (?!type )[^;]*?|\} )from "(\.[^"]+)"/gm)].map(([, from]) => from);
+    expect(imported).toContain("../../../core/index.ts");
+    expect(imported.filter((from) => from !== "../../../core/index.ts" && from !== "./settings.ts")).toEqual([]);
+  },
+);
 
 describe("P-GEN-2 the types of the dialect", () => {
   beforeAll(async () => {

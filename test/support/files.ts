@@ -13,8 +13,6 @@ const NO_DATABASE = new Set([
   "clients/graphql-codegen",
   "clients/openapi-typescript",
   "core/cache",
-  "core/contributing",
-  "core/declared-settings",
   "core/embedded",
   "core/graphql-numbers",
   "core/graphql-words",
