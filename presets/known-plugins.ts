@@ -37,7 +37,7 @@ export const knownOptions: readonly string[] = words(`
   maxFilters maxInsertValues maxIntrospectionDepth maxIntrospectionLists maxJsonDepth maxListItems maxLivePatchBytes
   maxLivePatchTotalBytes maxLiveQueryBytes maxLogicDepth maxOrderTerms maxParameters maxPathKeys
   maxRelatedConditions maxRelationDepth maxRootFields maxSelectFields maxSocketMessageBytes maxSocketOperations maxSockets
-  maxVariablesBytes mcpAllowedOrigins mcpAuthorizationServers mcpMaxBytes mcpMaxRows mcpResourceUrl mcpTimeout
+  maxVariablesBytes maxWriteStatements mcpAllowedOrigins mcpAuthorizationServers mcpMaxBytes mcpMaxRows mcpResourceUrl mcpTimeout
   mcpWrites metadata
   metadataPermissionsForRest noNullUnboundVariableDefault nullableRelationships openapiMode
   openapiSecurityActive openapiServerProxyUri persistedQueryBytes rateLimitBurst rateLimitBy rateLimitRedisUrl

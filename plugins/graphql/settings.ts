@@ -136,6 +136,11 @@ export const graphqlLimits = [
     200_000,
     "objects and their fields in the inserts of one GraphQL operation; a hundred thousand take about a second",
   ),
+  defineLimit(
+    "maxWriteStatements",
+    2000,
+    "statements in which one GraphQL operation inserts, updates and deletes; nested inserts have one for each object with nested data and for each list without; a thousand take about half a second",
+  ),
   defineLimit("maxBatchEntries", 100, "requests of one GraphQL batch"),
   defineLimit(
     "maxBatchBytes",

@@ -966,6 +966,14 @@ describe("limits", () => {
     expect(await failed(nested(2000), {}, {}, small)).toBeDefined();
   });
 
+  test("P-NST-9 statements count as those of other writes do", async () => {
+    const small = await startApi({ ...settings, maxWriteStatements: 3 });
+    const updates = (count: number): string =>
+      `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {update: [${Array(count).fill('{where: {}, _set: {title: "x"}}').join()}]}}) { id }`;
+    expect(await write(updates(2), {}, {}, small)).toEqual({ id: 1 });
+    expect(await failed(updates(3), {}, {}, small)).toContain("the operation has more than 3 statements that write");
+  });
+
   test("P-NST-9 what a role may cost, and that writes have filters", async () => {
     const limited = await startApi({ ...settings, costLimits: { music_editor: 1 } });
     const cheap = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";

@@ -52,6 +52,7 @@ const small: Readonly<Record<Limit, number>> = {
   maxVariablesBytes: 4000,
   maxListItems: 20,
   maxInsertValues: 6,
+  maxWriteStatements: 4,
   maxBatchEntries: 4,
   maxBatchBytes: 3000,
 };
@@ -645,6 +646,17 @@ const graphqlRows: readonly GraphqlRow[] = [
         `mutation { insert_artist(objects: [{id: 1, name: "x", country: "NO", albums: {data: [${n > 6 ? "{}, {}" : ""}], on_conflict: {constraint: album_pkey, update_columns: []}}}], on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } }`,
       ),
     "the operation has more than 6 values to insert",
+  ],
+  [
+    "G-LIM-4 statements that write, nested ones included",
+    "maxWriteStatements",
+    (n) =>
+      asBody(`mutation {
+        insert_artist(objects: [{name: "N", albums: {data: [{title: "N"}]}}]) { affected_rows }
+        delete_album(where: {title: {_eq: "N"}}) { affected_rows }
+        delete_artist(where: {name: {_eq: "N"}}) { affected_rows }
+        update_artist_many(updates: [${list(n - 4, () => `{where: {name: {_eq: "N"}}, _set: {name: "N"}}`)}]) { affected_rows } }`),
+    "the operation has more than 4 statements that write",
   ],
   [
     "G-LIM-4 keys of a JSON path",

@@ -30,6 +30,7 @@ export interface Budget {
   insertValues: number;
   /** Those of them that stand in lists of variables, which may be longer the next time. */
   heldValues: number;
+  writeStatements: number;
   /** Characters of values that are bound. */
   boundLength: number;
 }
@@ -43,6 +44,7 @@ export const openBudget = ({
   maxIntrospectionLists,
   maxRelationDepth,
   maxInsertValues,
+  maxWriteStatements,
   maxVariablesBytes,
 }: Limits): Budget => ({
   fields: 0,
@@ -52,6 +54,7 @@ export const openBudget = ({
   relationLevels: maxRelationDepth,
   insertValues: maxInsertValues,
   heldValues: 0,
+  writeStatements: maxWriteStatements,
   boundLength: maxVariablesBytes * BOUND_SHARE,
 });
 
