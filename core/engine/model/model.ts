@@ -42,6 +42,10 @@ export interface Model {
   /** Names of built-in operators and functions for which user code defines others on built-in types, so that PostgreSQL
    *  may choose those; `::` means casts between them. @rule R-TX-10 */
   readonly rivals: ReadonlySet<string>;
+  /** By the name of an aggregate function of one argument: `typname` of what it takes, pseudo-types included. */
+  readonly aggregatedTypes: ReadonlyMap<string, ReadonlySet<string>>;
+  /** `typname` of types with a default order, without which an array of them has no `max`. */
+  readonly orderedTypes: ReadonlySet<string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
   /** By surface: roles whose rights come from metadata, and what those let them see. Their statements run as the login
@@ -131,6 +135,8 @@ export const emptyModel = (version: number, schemas: readonly string[]): Model =
   mediaHandlers: [],
   extensions: new Map(),
   rivals: new Set(),
+  aggregatedTypes: new Map(),
+  orderedTypes: new Set(),
   serverVersion: 0,
   parts: {},
 });
