@@ -69,10 +69,28 @@ const api = await startApi(
           delete_permissions: permissions({ money: { filter: own } }),
         }),
         table("person", {
-          computed_fields: [{ name: "friends", definition: { function: "person_peers" } }],
+          computed_fields: [
+            { name: "friends", definition: { function: "person_peers" } },
+            { name: "letter", definition: { function: "person_title" } },
+          ],
           select_permissions: permissions({
             money: { columns: ["id", "name"], filter: { born: { _lt: 2000 } }, limit: 1 },
             blind: { columns: ["name"], filter: { friends: { name: "X-Session-Friend" } } },
+            clerk: { columns: "*", filter: {} },
+          }),
+          insert_permissions: permissions({
+            clerk: { columns: "*", check: { letter: { _neq: "Dear X" }, friends: { name: "Cat" } } },
+          }),
+          update_permissions: permissions({
+            clerk: { columns: "*", filter: {}, check: { letter: { _neq: "Dear Y" }, friends: { name: "Cat" } } },
+          }),
+        }),
+        table("passport", {
+          object_relationships: [object("holder", "person_id")],
+          select_permissions: permissions({ clerk: { columns: "*", filter: {} } }),
+          insert_permissions: permissions({ clerk: { columns: "*", check: { holder: { letter: "Dear Ben" } } } }),
+          update_permissions: permissions({
+            clerk: { columns: "*", filter: {}, check: { holder: { friends: { id: { _ceq: ["$", "id"] } } } } },
           }),
         }),
       ],
@@ -246,6 +264,25 @@ test("G-PRM-9 update without check, insert with the filter's condition", async (
   expect(
     (await ask('mutation { insert_disc_one(object: {maker_id: 2, title: "x"}) { id } }', "money")).errors[0].message,
   ).toBe("check constraint of an insert/update permission has failed");
+});
+
+test("G-UPS-4 G-PRM-9 checks of upserts with computed fields, also of related rows", async () => {
+  const refused = "check constraint of an insert/update permission has failed";
+  const upsert = async (table: string, objects: string, columns: string) => {
+    const answer = await ask(
+      `mutation { insert_${table}(objects: ${objects}, on_conflict: {constraint: ${table}_pkey, update_columns: [${columns}]}) { affected_rows } }`,
+      "clerk",
+    );
+    return answer.errors?.[0].message ?? answer.data[`insert_${table}`].affected_rows;
+  };
+  expect(await upsert("person", '[{id: 1, name: "X"}, {name: "Y"}]', "name")).toBe(2);
+  expect(await upsert("person", '[{id: 1, name: "Y"}, {name: "Y"}]', "name")).toBe(refused);
+  expect(await upsert("person", '[{id: 1, name: "X"}, {name: "X"}]', "name")).toBe(refused);
+  expect(await upsert("person", '{id: 3, name: "X"}', "name")).toBe(refused); // nobody else is called Cat
+  expect(await upsert("passport", '[{id: 1, person_id: 1, number: "A"}]', "number")).toBe(refused);
+  expect(await upsert("passport", '[{id: 2, person_id: 3, number: "A"}, {person_id: 2, number: "B"}]', "number")).toBe(
+    2,
+  );
 });
 
 test("G-NAM-6 G-NAM-7 a naming convention and a namespace from the metadata, with permissions", async () => {

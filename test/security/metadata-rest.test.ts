@@ -392,8 +392,9 @@ test("G-PRM-3 without the option REST goes by the grants of the database", async
   expect(await plain.gql("{ song { id } }", {}, asAdmin("music_reader"))).toEqual({ data: { song: [{ id: 1 }] } });
 });
 
-test("G-PRM-9 an upsert through a view, which has no system columns", async () => {
-  await api.sql("create view album_sheet as select id, artist_id, title, price from album");
+test("G-PRM-9 G-UPS-4 an upsert through a view, which has no system columns, checked with a computed field", async () => {
+  await api.sql(`create view album_sheet as select id, artist_id, title, price from album;
+    create function sheet_cost(sheet album_sheet) returns text language sql stable as $$ select sheet.title || ' ' || sheet.price $$`);
   const sheet = await startApi(
     forGraphql({
       on: api.database,
@@ -401,9 +402,12 @@ test("G-PRM-9 an upsert through a view, which has no system columns", async () =
       metadataPermissionsForRest: true,
       metadata: documentOf([
         table("album_sheet", {
+          computed_fields: [{ name: "cost", definition: { function: "sheet_cost" } }],
           select_permissions: permissions({ writer: all }),
-          insert_permissions: permissions({ writer: { check: { price: { _gt: 10 } } } }),
-          update_permissions: permissions({ writer: { columns: "*", filter: {}, check: { price: { _lt: 5 } } } }),
+          insert_permissions: permissions({ writer: { check: { price: { _gt: 10 }, cost: { _neq: "x 13" } } } }),
+          update_permissions: permissions({
+            writer: { columns: "*", filter: {}, check: { price: { _lt: 5 }, cost: { _neq: "x 3" } } },
+          }),
         }),
       ]),
     }),
@@ -416,9 +420,11 @@ test("G-PRM-9 an upsert through a view, which has no system columns", async () =
       })
     ).status;
   const row = (id: number, price: number) => ({ id, artist_id: 1, title: "x", price });
-  expect(await upsert([row(900, 11), row(1, 4), row(901, 12), row(2, 3)])).toBeLessThan(300);
+  expect(await upsert([row(900, 11), row(1, 4), row(901, 12), row(2, 2)])).toBeLessThan(300);
+  expect(await upsert([row(1, 4), row(900, 13)])).toBe(403);
+  expect(await upsert([row(900, 11), row(1, 3)])).toBe(403);
   expect(await upsert([row(1, 4), row(900, 4)])).toBe(403);
   expect(await upsert([row(900, 11), row(1, 11)])).toBe(403);
   await sheet.close();
-  await api.sql("drop view album_sheet");
+  await api.sql("drop view album_sheet cascade");
 });

@@ -419,11 +419,16 @@ const compileCheck = (
   const scope: Scope = { row, relation, isRecord: true, level: newLevel(), root: undefined, embeds: noEmbeds };
   const holds = (predicate: Predicate | undefined): Sql =>
     predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
-  const each =
-    updated === undefined
-      ? holds(check)
-      : sql`case when ${ident(row, "_is_new")} then ${holds(check)} else ${holds(updated.check)} end`;
-  return sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${cte} as ${ident(row)})`;
+  const allHold = (each: Sql, from: Sql): Sql =>
+    sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${from})`;
+  if (updated === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
+  // functions of the row take its columns alone
+  const upserted = compiler.alias("_u");
+  const columns = join(columnNames(relation).map((name) => ident(upserted, name)));
+  return allHold(
+    sql`case when ${ident(upserted, "_is_new")} then ${holds(check)} else ${holds(updated.check)} end`,
+    sql`${cte} as ${ident(upserted)} cross join lateral (select ${columns}) as ${ident(row)}`,
+  );
 };
 
 interface Checks extends Pick<CompiledWrite, "check" | "checkAfter"> {}
