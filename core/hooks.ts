@@ -1,4 +1,4 @@
-/** The hooks through which plugins reach the core, and what their taps see. */
+/** The hooks of core, and the contexts that their taps receive. */
 import { AsyncSeriesBailHook, AsyncSeriesWaterfallHook, HookMap, SyncBailHook, SyncWaterfallHook } from "tapable";
 import type { Column, Model, PgType, Relation } from "./engine/model/model.ts";
 import type { Comparison, Embed, Envelope, Json, Operand, Output, Plan, Read } from "./engine/plan/plan.ts";
@@ -8,7 +8,7 @@ import type { Credentials, Session } from "./kernel/session.ts";
 import type { Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 
-/** The hooks of core. Those of plugins stand behind tokens (`defineHook`). */
+/** The hooks of core. Plugins define their own with `defineHook`, and share them by tokens. */
 export interface RelApiHooks {
   readonly introspect: AsyncSeriesWaterfallHook<[model: Model, context: IntrospectContext]>;
   readonly buildRestRoute: SyncWaterfallHook<[route: Route, context: RouteContext]>;
@@ -17,26 +17,25 @@ export interface RelApiHooks {
     SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined, BuiltIn>
   >;
   readonly authorize: AsyncSeriesBailHook<[credentials: Credentials], Session | undefined>;
-  // Beyond the five of the project, for the families that those cannot carry:
+  // Beyond the five of the project, for features that those five cannot express:
   readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext], Plan, PlanTap>;
   readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined, BuiltIn>>;
   readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined, BuiltIn>>;
 }
 
-/** Fields by name, and the place that they are for. What more there is to both is the say of the plugin that calls the
- *  hook: taps take its types. */
+/** Fields by name. The plugin that calls the hook decides what else both contain; taps use that plugin's types. */
 export type Fields = Readonly<Record<string, object>>;
 
 export interface FieldContext {
-  /** Which family of types asks: `row`, `query_root`, … */
+  /** The family of types that the fields belong to: `row`, `query_root`, … */
   readonly scope: string;
-  /** Name of the type whose fields these are. */
+  /** The name of the type that has these fields. */
   readonly typeName: string;
   readonly model: Model;
   readonly role: string;
 }
 
-/** Methods compare their parameters both ways, so that a tap may name the types of the plugin that calls it. */
+/** Parameters of methods are compared bivariantly, so a tap may use the types of the plugin that calls it. */
 type FieldTap = { tap(fields: Fields, context: FieldContext): Fields }["tap"];
 
 export interface FieldHook {
@@ -48,7 +47,7 @@ export interface FieldHook {
   readonly taps: readonly { readonly name: string; readonly fn: object }[];
 }
 
-/** A fresh set of hooks, without taps. */
+/** Returns new hooks without taps. */
 export const createHooks = (): RelApiHooks => ({
   introspect: new AsyncSeriesWaterfallHook(["model", "context"]),
   buildRestRoute: new SyncWaterfallHook(["route", "context"]),
@@ -60,143 +59,147 @@ export const createHooks = (): RelApiHooks => ({
   compileMedia: new HookMap(() => new SyncBailHook(["context"])),
 });
 
-/** What `introspect` taps work with. */
+/** The context of `introspect` taps. */
 export interface IntrospectContext {
-  /** Runs in one read-only, repeatable-read transaction with an empty search path. `json` columns arrive parsed. */
+  /** Runs in one read-only, repeatable-read transaction with an empty search path. `json` columns are returned
+   *  parsed. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
-  /** The same, asked once the model is there: for what only later work needs. A tap that waits for it waits for ever. */
+  /** Like `query`, for results that only later work needs. Runs only after every tap has finished, so awaiting it
+   *  inside a tap deadlocks. */
   afterwards<Row>(statement: Sql): Promise<readonly Row[]>;
-  /** Exposed schemas in configured order. */
+  /** The exposed schemas in configured order. */
   readonly schemas: readonly string[];
-  /** Those that plugins name beside them (`hiddenSchemas`). */
+  /** The schemas that plugins add to the exposed ones (`hiddenSchemas`). */
   readonly hiddenSchemas: readonly string[];
   readonly extraSearchPath: readonly string[];
   readonly options: ResolvedOptions;
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
 }
 
-/** What the compiler of an operator works with. */
+/** The context of an operator's compiler. */
 export interface FilterContext {
   readonly model: Model;
-  /** Left side, quoted; JSON path and casts applied. */
+  /** The left operand, quoted, with JSON path and casts applied. */
   readonly column: Sql;
-  /** Its type below all domains, where known. A JSON path: `json`, `jsonb` or `text`. */
+  /** The left operand's type without its domains, if known. For a JSON path it is `json`, `jsonb` or `text`. */
   readonly type: PgType | undefined;
-  /** The column, if the left side is a plain one. */
+  /** The column, if the left operand is a plain column. */
   readonly declared: Column | undefined;
-  /** Right side, bound; absent for keyword operands. Parts of an operand of fields: `field(name)`. */
+  /** The bound right operand; empty for keyword operands. `field(name)` returns the parts of an operand of fields. */
   readonly operand: Sql;
   readonly field: (name: string) => Sql | undefined;
   readonly keyword: string | undefined;
   readonly option: Sql | undefined;
   readonly quantifier: "any" | "all" | undefined;
-  /** For operands that the plan builds from other parts. */
+  /** Compiles an operand that the plan builds from other parts. */
   readonly compileOperand: (operand: Operand) => Sql;
 }
 
-/** What a tap of `transformPlan` may say of itself, beside its name. */
+/** The properties that a tap of `transformPlan` may declare besides its name. */
 export interface PlanTap {
-  /** It may refuse a plan, but takes no rows from a read: related rows that must exist are there. */
+  /** The tap may refuse a plan, but it removes no rows from a read. So related rows that must exist do exist. */
   readonly keepsRows?: boolean;
 }
 
-/** The request that a plan belongs to, for `transformPlan` taps. */
+/** The context of `transformPlan` taps: the request that the plan belongs to. */
 export interface PlanContext {
   readonly model: Model;
   readonly session: Session;
   readonly surface: string;
-  /** What the result contains; a key for `Location` is read too. */
+  /** The parts of the result. A key for `Location` counts as a read of its columns. */
   readonly envelope: Envelope;
   readonly options: ResolvedOptions;
 }
 
-/** What compilers of an embedding mode work with. Each `rows`, `array`, … is a fresh subquery that may refer to the
- *  parent row. */
+/** The context of an embedding mode's compiler. Each call of `rows`, `array`, … returns a new subquery, which may refer
+ *  to the parent row. */
 export interface EmbedContext {
   readonly model: Model;
-  /** The parent row's alias. */
+  /** The alias of the parent row. */
   readonly parent: Sql;
-  /** A fresh alias. */
+  /** Returns a new alias. */
   alias(): string;
-  /** The relation that the embed leads to, if it leads to one. */
+  /** The relation that the embed reads. Undefined if it reads none. */
   readonly target: Relation | undefined;
   readonly isToOne: boolean;
   /** The relationship itself guarantees at most one row. */
   readonly isCertainlyOne: boolean;
-  /** The parent groups by its columns: JSON values must be jsonb, because json has no equality operator (R-AGG-2). */
+  /** The parent groups by its columns. JSON values must be jsonb then, because json has no equality operator
+   *  (R-AGG-2). */
   readonly isGrouped: boolean;
-  /** The parent sorts by it: `compile` must return a join with `row`. */
+  /** The parent sorts by the embed, so `compile` must return a join with `row`. */
   readonly needsJoin: boolean;
-  /** The parent has a limit. */
   readonly isLimited: boolean;
-  /** The rows: every output under its key. */
+  /** Returns the rows, with every output under its key. */
   rows(read?: Read): Sql;
-  /** The rows with values as they are stored, not as JSON represents their domains: for parents that group by them. @rule
-   *  R-REP-2 */
+  /** Returns the rows with stored values, without the JSON representations of domains, for parents that group by them.
+   *  @rule R-REP-2 */
   stored(read?: Read): Sql;
-  /** All rows as one JSON array, `[]` if there are none. */
+  /** Returns all rows as one JSON array, `[]` without rows. */
   array(read?: Read): Sql;
-  /** The first row as a JSON object, NULL if there is none. */
+  /** Returns the first row as a JSON object, NULL without rows. */
   object(read?: Read): Sql;
-  /** The aggregate read as one json object. */
+  /** Returns the aggregate read as one JSON object. */
   aggregate(read?: Read): Sql;
-  /** json array over an element of joined rows; NULL over no rows. */
+  /** Returns a JSON array of `element` over the joined rows; NULL over no rows. */
   arrayOf(element: Sql): Sql;
-  /** `left join lateral (…) as alias on true`, or `join`, by `embed.join`. */
+  /** Returns `left join lateral (…) as alias on true`, or `join`, depending on `embed.join`. */
   lateral(rows: Sql, alias: string): Sql;
-  /** Outputs with `*` expanded, including those of nested embeds of the same mode. */
+  /** Returns the outputs with `*` expanded, including those of nested embeds of the same mode. */
   expand(outputs: readonly Output[]): readonly Output[];
 }
 
 export interface EmbedColumn {
   readonly as: string;
   readonly value: Sql;
-  /** The value is this column of `stored`: groups are formed by it, and core shows it as JSON represents it. */
+  /** The column of `stored` that the value shows. The parent groups by it, and core adds the JSON representation. */
   readonly stored?: string;
-  /** An aggregate of the parent's level. */
+  /** The value is an aggregate over the parent's rows. */
   readonly isAggregate?: boolean;
 }
 
-/** What an embedding mode adds to the SELECT of the parent. */
+/** The parts that an embedding mode adds to the SELECT of the parent. */
 export interface EmbedSql {
-  /** Absent: the columns are scalar subqueries, which lets the database sort and limit the parents first. */
+  /** Undefined if the columns are scalar subqueries, with which the database can sort and limit the parents first. */
   readonly join?: Sql;
-  /** The columns that it adds to the parent's row. */
+  /** The columns that the embed adds to the parent's row. */
   readonly columns: readonly EmbedColumn[];
-  /** Alias of the joined row, for related orders. */
+  /** The alias of the joined row, for related orders. */
   readonly row?: Sql;
-  /** The join drops parents without rows; otherwise core adds an EXISTS for inner embeds. */
+  /** The join removes parents without rows. Otherwise core adds an EXISTS for inner embeds. */
   readonly isInnerJoined?: boolean;
 }
 
-/** What the compiler of a media type works with. */
+/** The context of a media type's compiler. */
 export interface MediaContext {
   readonly model: Model;
   /** A row of the result, as an expression. */
   readonly row: Sql;
-  /** The row as JSON, where a key is empty: no column of a row can have that name. */
+  /** The row as JSON, if an output has an empty key: no column of a row can have that name. */
   readonly object?: Sql;
-  /** Alias of the rows, for their columns. */
+  /** The alias of the rows, for access to their columns. */
   readonly rowAlias: string;
   readonly envelope: Envelope;
   readonly options: Json | undefined;
-  /** `value`: a scalar under the name `value`; `values`: several; `rows`: rows of the read; `row`: at most one. */
+  /** The result: `value` is a scalar under the name `value`, `values` are several, `rows` are the rows of the read,
+   *  `row` is at most one row. */
   readonly returns: "rows" | "row" | "value" | "values";
-  /** Output names in order, when known without running. For `*` they are those of the schema as it was read last. */
+  /** The output names in order, if they are known before the statement runs. For `*` they come from the last load of
+   *  the schema. */
   readonly outputs: readonly string[];
-  /** The statement itself names the outputs, so that they are right whatever has changed since the schema was read. */
+  /** The statement itself names the outputs, so they are right even if the schema has changed since the last load. */
   readonly areOutputsNamed: boolean;
   /** The relation that the rows belong to, if any. */
   readonly relation: Relation | undefined;
-  /** The select is exactly the default `*` (R-MED-5). */
+  /** The selection is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
-  /** Of a plan that reads rows. @rule X-MED-3 */
+  /** Defined for plans that read rows. @rule X-MED-3 */
   readonly page?: MediaPage;
 }
 
-/** What reads the rows, and parts of them. */
+/** The read behind a media type, and expressions for parts of its rows. */
 export interface MediaPage {
   readonly read: Read;
-  /** A row of these outputs alone, as an expression that costs no more than the whole row. */
+  /** Returns a row of only these outputs, as an expression that costs no more than the whole row. */
   rowOf(outputs: readonly string[]): Sql;
 }

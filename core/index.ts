@@ -1,4 +1,4 @@
-/** What the plugins and presets of the package import from core. `presets/relapi.ts` has what it exports to others. */
+/** The exports of core for the plugins and presets of the package. `presets/relapi.ts` has the public exports. */
 export { relApi, type RelApi } from "./relapi.ts";
 export { compose, Stage, without, type Preset, type PresetPart } from "./kernel/preset.ts";
 export * from "./plugin.ts";

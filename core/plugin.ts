@@ -1,4 +1,4 @@
-/** What a plugin is, and what it is given. */
+/** The plugin interface, its declared parts, and the context that a plugin receives. */
 import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
 import type { OpenExchange, RequestRecord, RequestStep, Surface } from "./http/exchange.ts";
@@ -22,161 +22,162 @@ import type { SentValue, Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program, RowSource } from "./engine/sql/program.ts";
 
-/** Shapes of operands. `fields`: an input object, whose parts `compile` reads with `context.field(name)`. */
+/** The kinds of operands. `fields` is an input object, whose parts `compile` reads with `context.field(name)`. */
 export type OperandKind = "scalar" | "list" | "json" | "keyword" | "fields";
 
-/** A comparison. Surfaces add members of their own to it and to the other parts below: their names for the part, and how
- *  it is written there (`plugins/<surface>/api.ts`). */
+/** A comparison operator. Surfaces extend this and the other declared parts with their own names and syntax
+ *  (`plugins/<surface>/api.ts`). */
 export interface OperatorSpec extends BuiltIn {
-  /** Kebab-case, unique per type: what a plan stores. */
+  /** The name that plans store: kebab-case, unique per type. */
   readonly name: string;
-  /** `typname`s of base types, or groups: `any`, `array`, `enum`, `range`, `composite`. A surface may offer it for
-   *  others too, and leave ill-typed use to the database. */
+  /** The column types: `typname`s of base types, or the groups `any`, `array`, `enum`, `range` and `composite`. A
+   *  surface may offer the operator for other types too, and leave the type check to the database. */
   readonly types: readonly string[];
   readonly exceptTypes?: readonly string[];
   readonly operand: OperandKind;
   readonly keywords?: readonly string[];
-  /** Type of the operand, if it is not the column's own: a `typname` (`lquery`, `text`, `jsonb`, `_text`). */
+  /** The operand's `typname` if it differs from the column's type (`lquery`, `text`, `jsonb`, `_text`). */
   readonly operandType?: string;
-  /** May compare with any or all of a list (`quantifier`). */
+  /** The operator accepts `any` or `all` over a list of operands (`quantifier`). */
   readonly isQuantifiable?: boolean;
-  /** May take an option: the language of a text search. */
+  /** The operator accepts an option, such as the language of a text search. */
   readonly hasOption?: boolean;
-  /** Which rows there are depends so much on the operand that a plan for any operand may be far worse: statements with
-   *  it are planned each time. @rule X-PLN-6 */
+  /** The best plan depends heavily on the operand, so statements that use this operator are planned on every execution.
+   *  @rule X-PLN-6 */
   readonly plansEachTime?: boolean;
-  /** A domain's text representation is put around the operand (R-REP-3). */
+  /** The text representation of a domain column is applied to the operand (R-REP-3). */
   readonly takesRepresentation?: boolean;
-  /** For whoever reads the schema. */
+  /** The description in the schema of a surface. */
   readonly description?: string;
   readonly compile: (column: Sql, operand: Sql, context: FilterContext) => Sql;
 }
 
 export interface EmbedSpec extends BuiltIn {
-  /** What a plan stores. Unique. */
+  /** The mode that plans store. Unique. */
   readonly mode: string;
-  /** Its columns stand beside those of the parent's row, aggregates too: with one of these the parent is grouped. */
+  /** The embed adds its columns to the parent's row. If one of them is an aggregate, the parent is grouped. */
   readonly isFlat?: boolean;
   readonly compile: (embed: Embed, context: EmbedContext) => EmbedSql;
 }
 
-/** How an update changes a column: `inc`. */
+/** An operator that computes the new value of a column in an update: `inc`. */
 export interface UpdateOperatorSpec extends BuiltIn {
-  /** Kebab-case, unique per type: what a plan stores. */
+  /** The name that plans store: kebab-case, unique per type. */
   readonly name: string;
-  /** `typname`s of columns it applies to; `any`. */
+  /** The `typname`s of the columns that it applies to, or `any`. */
   readonly types: readonly string[];
-  /** `typname` of the operand, if it is not the column's own. */
+  /** The operand's `typname` if it differs from the column's type. */
   readonly operandType?: string;
-  /** For whoever reads the schema. */
+  /** The description in the schema of a surface. */
   readonly description: string;
-  /** The new value of the column. */
+  /** Returns the new value of the column. */
   readonly compile: (column: Sql, operand: Sql) => Sql;
 }
 
-/** A function that plans may put around values and columns by name: `from-geojson`, `to-geojson`. */
+/** A function that plans apply to values and columns by name: `from-geojson`, `to-geojson`. */
 export interface PlanFunction extends BuiltIn {
   readonly name: string;
-  /** `operands`: what the plan gives beside the argument. */
+  /** `operands` are the further arguments that the plan gives. */
   readonly compile: (argument: Sql, model: Model, operands?: readonly Sql[]) => Sql;
 }
 
-/** What SQL can read of a caller, beside role and claims. @rule X-SES-1 */
+/** Adds facts about the caller that SQL can read besides role and claims. @rule X-SES-1 */
 export interface SessionSpec {
-  /** Kebab-case, unique. */
   readonly name: string;
-  /** Settings of each transaction of the caller, in front of its role. Made once per session, of nothing else. */
+  /** The settings of each of the caller's transactions, set before its role. They are computed once per session, so
+   *  they may depend on nothing else. */
   readonly settings?: (session: Session) => readonly (readonly [name: string, value: string])[];
-  /** PostgreSQL itself does not look at them: they are not set where no code of users runs. @rule R-TX-6 */
+  /** PostgreSQL itself does not read these settings, so they are omitted where no user-defined code runs. @rule
+   *  R-TX-6 */
   readonly forUserCode?: true;
-  /** Functions that take the session as an argument find each variable under this prefix too, beside `x-session-`. */
+  /** Functions that take the session as an argument see each session variable under this prefix too, besides
+   *  `x-session-`. */
   readonly prefix?: string;
 }
 
-/** Something that a request may ask for beside what it is about: `key-order=on`. */
+/** A preference: an option that a client can set on any request, such as `key-order=on`. */
 export interface PreferenceSpec {
-  /** An HTTP token, as it is sent. */
+  /** The HTTP token that clients send. */
   readonly name: string;
-  /** The values that it takes, or what tells them. With another value it counts as unknown. */
+  /** The accepted values, or a predicate that recognises them. Any other value counts as unknown. */
   readonly values: readonly string[] | ((value: string) => boolean);
-  /** The plan of a request that asks for it; the same plan where it has no effect. The plan is kept for whoever asks the
-   *  same, so everything that it depends on is in the arguments. */
+  /** Changes the plan of a request with this preference. Returns the same plan if the preference has no effect. The
+   *  result is cached, so it may depend only on the arguments. */
   readonly plan?: (plan: Plan, value: string, context: { readonly model: Model }) => Plan;
-  /** Settings of the request's transaction. */
+  /** The settings of the request's transaction. */
   readonly settings?: (value: string) => readonly (readonly [name: string, value: string])[];
 }
 
-/** An aggregate function, for all surfaces. @rule X-AGG-1 */
+/** An aggregate function for all surfaces. @rule X-AGG-1 */
 export interface AggregateSpec extends BuiltIn {
-  /** What a plan stores: letters, digits and `_`. Unique. */
+  /** The name that plans store: letters, digits and `_`. Unique. */
   readonly name: string;
-  /** It may stand in conditions on related rows. `type`: `typname` of the columns it takes; absent: any
-   *  columns, or none. `result`: what is compared. `columns`: how many it takes, one if absent. */
+  /** The aggregate may appear in conditions on related rows. `type` is the `typname` of the columns that it accepts;
+   *  without it, any columns or none are accepted. `result` is the type that is compared. `columns` is the number of
+   *  columns, by default one. */
   readonly predicate?: { readonly type?: string; readonly result: string; readonly columns?: 2 };
-  /** `typname` of its result in SQL, or `argument`: the type of what it is given. Absent: not known. */
+  /** The `typname` of the result in SQL, or `argument` if it is the argument's type. Undefined if unknown. */
   readonly returns?: string;
-  /** Absent: the function called `name` in the caller's search path. `columns`: none for rows as such. */
+  /** By default, the function called `name` in the caller's search path. `columns` is empty if rows themselves are
+   *  aggregated. */
   readonly compile?: (columns: readonly Sql[], isDistinct: boolean) => Sql;
 }
 
-/** A term of an order computed from a column and operands, for all surfaces. @rule X-ORD-1 */
+/** An order term that is computed from a column and operands, for all surfaces. @rule X-ORD-1 */
 export interface OrderingSpec extends BuiltIn {
-  /** What a plan stores: letters, digits and `_`. Unique per type. */
+  /** The name that plans store: letters, digits and `_`. Unique per type. */
   readonly name: string;
-  /** Types of the columns it is for, as for operators. */
+  /** The column types, as for operators. */
   readonly types: readonly string[];
   readonly exceptTypes?: readonly string[];
-  /** In the order in which `compile` takes them. `type`: a `typname`; absent: the column's. */
+  /** The operands, in the order of `compile`'s parameter. `type` is a `typname`, by default the column's. */
   readonly operands: readonly { readonly name: string; readonly type?: string }[];
-  /** For whoever reads the schema. */
+  /** The description in the schema of a surface. */
   readonly description?: string;
-  /** It is of this extension: a surface that knows the types does not offer it where that is missing. */
+  /** The extension that provides it. A surface that knows the types omits the ordering if the extension is missing. */
   readonly extension?: string;
   readonly compile: (column: Sql, operands: readonly Sql[], model: Model) => Sql;
 }
 
-/** A query of the plugin's own that gives one value, for plans to name. */
+/** A plugin's query that returns one value and that plans refer to by name. */
 export interface StatementSpec extends BuiltIn {
-  /** Kebab-case, unique. */
   readonly name: string;
-  /** A `select` of one row and one column. It stands as a scalar subquery in the statement of the request, and so runs
-   *  as the caller. `argument`: a bound value of the request as that type (`int`, `text`; objects and lists as `jsonb`);
-   *  NULL where it was not given. */
+  /** A `select` of one row and one column. It becomes a scalar subquery of the request's statement, so it runs as the
+   *  caller. `argument` returns a bound value of the request, cast to `type` (`int`, `text`; objects and lists as
+   *  `jsonb`). The value is NULL if the request does not give the argument. */
   readonly compile: (argument: (name: string, type: string) => Sql, model: Model) => Sql;
 }
 
-/** What an envelope may put around a whole statement: `explain (…) select …`. @rule X-MED-2 */
+/** SQL that an envelope puts around a whole statement: `explain (…) select …`. @rule X-MED-2 */
 export interface WrapperSpec extends BuiltIn {
-  /** Kebab-case, unique. */
   readonly name: string;
-  /** A statement whose rows have one column. They are the body, joined by line feeds. */
+  /** Returns a statement whose rows have one column. The rows, joined by line feeds, are the body. */
   readonly compile: (statement: Sql, options: Json | undefined) => Sql;
 }
 
-/** A column that a plugin adds to the row of each statement that is not one of a document: `context.execute` returns it
- *  with the others. @rule X-RES-1 */
+/** A column that a plugin adds to the result row of each statement, except the statements of documents.
+ *  `context.execute` returns it with the other columns. @rule X-RES-1 */
 export interface ResultColumnSpec extends BuiltIn {
   /** Lower-case letters and `_`, unique. */
   readonly name: string;
-  /** A scalar expression, computed when the rows of the statement are. */
+  /** Returns a scalar expression, which is evaluated when the rows of the statement are computed. */
   readonly compile: () => Sql;
 }
 
-/** What the rows of an insert may go to PostgreSQL as, beside one JSON text, which is what they come as. @rule X-INS-1 */
+/** Another encoding for the rows of an insert, which PostgreSQL receives as one JSON text by default. @rule X-INS-1 */
 export interface RowSourceSpec extends BuiltIn {
-  /** Kebab-case, unique. */
   readonly name: string;
-  /** Undefined: rows of this insert go as JSON. */
+  /** Returns undefined if the rows of this insert go as JSON. */
   readonly prepare: (insert: Insert, model: Model) => RowSource | undefined;
 }
 
-/** A named object that adds a feature. */
 export interface Plugin {
-  /** Kebab-case, unique in a preset; also the tap name. */
+  /** Kebab-case, unique in a preset. The plugin's taps have the same name. */
   readonly name: string;
-  /** Plugins that must be present; they are applied first. */
+  /** Plugins that must be present. They are applied before this one. */
   readonly requires?: readonly string[];
-  /** Applied before these, where present. Names that neither a plugin of the preset nor its `known` has are refused. */
+  /** This plugin is applied before these, where they are present. A name that neither a plugin of the preset nor its
+   *  `known` list contains is an error. */
   readonly before?: readonly string[];
   readonly stage?: number;
   readonly operators?: readonly OperatorSpec[];
@@ -184,16 +185,16 @@ export interface Plugin {
   readonly updateOperators?: readonly UpdateOperatorSpec[];
   readonly functions?: readonly PlanFunction[];
   readonly sessions?: readonly SessionSpec[];
-  /** Lower-case names of request headers that SQL must not see. @rule X-HDR-1 */
+  /** Lower-case names of request headers that are hidden from SQL. @rule X-HDR-1 */
   readonly secretHeaders?: readonly string[];
   readonly preferences?: readonly PreferenceSpec[];
-  /** What it reads of the options, beside core's own: made by `defineSetting`, `defineOption` and `defineLimit`. Several
-   *  plugins may list the same. @rule X-SET-1 X-SET-4 X-SET-5 */
+  /** The plugin's settings, declared with `defineSetting`, `defineOption` and `defineLimit`. Several plugins may list
+   *  the same setting. @rule X-SET-1 X-SET-4 X-SET-5 */
   readonly settings?: readonly Setting[];
-  /** Types of extensions among those of its operators: a database may lack them, and nothing is said about it. */
+  /** Types in `operators` that extensions provide. A database may lack them without a warning. */
   readonly extensionTypes?: readonly string[];
-  /** SQLSTATEs that functions raise to answer the client: what an auth scheme's statement fails with then stays as it
-   *  is, and is no fault of the server. @rule X-AUTH-3 */
+  /** SQLSTATEs that functions raise to answer the client. An auth scheme's statement that fails with one of them keeps
+   *  its error and does not count as an internal error. @rule X-AUTH-3 */
   readonly clientStates?: RegExp;
   readonly statements?: readonly StatementSpec[];
   readonly aggregates?: readonly AggregateSpec[];
@@ -201,16 +202,16 @@ export interface Plugin {
   readonly wrappers?: readonly WrapperSpec[];
   readonly resultColumns?: readonly ResultColumnSpec[];
   readonly rowSources?: readonly RowSourceSpec[];
-  /** Schemas whose relations the model has too, from the exposed ones: plans may read them, requests cannot name them.
-   *  @rule X-ROW-3 */
+  /** Schemas whose relations the model includes besides those of the exposed schemas. Plans may read these relations,
+   *  but requests cannot name them. @rule X-ROW-3 */
   readonly hiddenSchemas?: (exposed: readonly string[]) => readonly string[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
-/** A plugin as written; the identity, for the types. */
+/** Returns the plugin unchanged. It gives plugins in plain JavaScript type checking and completion. */
 export const definePlugin = (plugin: Plugin): Plugin => plugin;
 
-/** The declared parts of all plugins, for parsers and compilers. What a function of a part throws by mistake names the
+/** The declared parts of all plugins, for parsers and compilers. Unexpected errors of a part's functions name the
  *  plugin. */
 export interface Registry {
   readonly operators: readonly OperatorSpec[];
@@ -219,243 +220,246 @@ export interface Registry {
   readonly functions: ReadonlyMap<string, PlanFunction>;
   readonly secretHeaders: readonly string[];
   readonly sessions: readonly SessionSpec[];
-  /** Those of `sessions`. */
+  /** The prefixes in `sessions`. */
   readonly sessionPrefixes: readonly string[];
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
   readonly statements: ReadonlyMap<string, StatementSpec>;
   readonly aggregates: ReadonlyMap<string, AggregateSpec>;
   readonly orderings: readonly OrderingSpec[];
-  /** One of the `clientStates` of plugins. */
+  /** Returns whether the SQLSTATE matches the `clientStates` of a plugin. */
   isForClient(sqlstate: string): boolean;
-  /** The plugin that declares the part, one of those above. */
+  /** Returns the name of the plugin that declares the part. */
   pluginOf(part: object): string;
   readonly wrappers: ReadonlyMap<string, WrapperSpec>;
   readonly resultColumns: readonly ResultColumnSpec[];
   readonly rowSources: readonly RowSourceSpec[];
-  /** Those of all plugins; one that is exposed is none. */
+  /** The hidden schemas of all plugins, without those that are exposed. */
   hiddenSchemas(exposed: readonly string[]): readonly string[];
   has(plugin: string): boolean;
 }
 
-/** A transaction to run. */
 export interface Execution {
   readonly session: Session;
   readonly access: "read only" | "read write";
   readonly isolation?: string;
-  /** Schema whose objects the request names: first in the search path. */
+  /** The schema whose objects the request names. It is the first one in the search path. */
   readonly schema: string;
-  /** The login role's own search path stays in force behind it and the extra path. @rule G-SES-11 */
+  /** The login role's own search path remains, after this schema and the extra search path. @rule G-SES-11 */
   readonly keepsLoginPath?: boolean;
-  /** What SQL may read of the request, in front of `settings`: asked for only where code of users may run. @rule R-TX-6 */
+  /** Settings by which SQL can read the request, set before `settings`. Called only if user-defined code may run. @rule
+   *  R-TX-6 */
   readonly requestSettings?: () => readonly (readonly [name: string, value: string])[];
-  /** Settings beside those of role, session and request: time zone, hoisted function settings. In order. */
+  /** Further settings, in order, such as the time zone and hoisted function settings. Role, session and request have
+   *  their own. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
-  /** Run in this order. `path`: the place in the request for errors of statements that have no path of their own. */
+  /** The programs, in the order of execution. `path` is the position in the request that errors of statements without a
+   *  path of their own report. */
   readonly programs: readonly {
     readonly program: Program;
     readonly values: readonly SentValue[];
     readonly path?: string;
   }[];
   readonly end: "commit" | "rollback";
-  /** Checks the rows before the end; if it throws, the transaction is rolled back. Costs a second round trip, so omit
-   *  it if there is nothing to check. */
+  /** Checks the rows before the transaction ends. If it throws, the transaction is rolled back. It costs a second round
+   *  trip, so omit it if there is nothing to check. */
   readonly check?: (rows: readonly ResultRow[]) => void;
-  /** Registers a listener for the client's disconnection. */
+  /** Registers a listener for the client's disconnection and returns a function that removes it. */
   readonly onGone?: (listener: () => void) => () => void;
-  /** May be run on a replica. */
+  /** The transaction may run on a replica. */
   readonly mayUseReplica?: boolean;
-  /** A place in the database's log, `16/B374D848`: only a replica that has reached it may run it. */
+  /** A write position, `16/B374D848`. Only a replica that has reached it may run the transaction. */
   readonly notBefore?: string;
-  /** Skips the pre-request function (one statement that many callers share does). */
+  /** Skips the pre-request function. A statement that many callers share does so. */
   readonly skipPreRequest?: boolean;
-  /** The request that it is run for. */
+  /** The request that the transaction belongs to. */
   readonly exchange?: OpenExchange;
-  /** The open transaction that it is part of: what `transaction` gives to its work. It is run there, and not on a replica
-   *  or together with others. */
+  /** The open transaction to run in, as `transaction` passes it to `work`. Such an execution is never sent to a replica
+   *  or coalesced. */
   readonly within?: PluginContext["execute"];
-  /** Takes a long body while it arrives. */
+  /** Receives a long body while it arrives. */
   readonly longBody?: LongBody;
-  /** Put behind each statement of the programs as a comment, which must not end itself. Another text is another
-   *  statement: nothing with a comment is prepared. */
+  /** A comment that is appended to each statement of the programs. It must not contain the end of a comment. Each text
+   *  is another statement to PostgreSQL, so statements with a comment are not prepared. */
   readonly comment?: string;
 }
 
-/** A read that may have its transaction together with others. */
+/** A read that may share a transaction with other reads. */
 export interface CoalescedRead {
   readonly execution: Execution;
-  /** Only reads with the same key may run together. */
+  /** Only reads with the same key may share a transaction. */
   readonly key: string;
 }
 
-/** What became of reads that ran together. */
+/** The outcome of reads that shared a round trip. */
 export interface CoalescedRun {
-  /** Of each read; `undefined`: it is to run by itself. */
+  /** The rows of each read. Undefined for a read that has to run on its own. */
   readonly rows: readonly (readonly ResultRow[] | undefined)[];
-  /** Index of the first whose answer did not come. */
+  /** The index of the first read without a result. */
   readonly failedAt: number;
-  /** It took too long and was cancelled. */
+  /** The run exceeded `patienceMs` and was cancelled. */
   readonly isBroken: boolean;
-  /** Why none can run, by itself neither. */
+  /** Why none of them can run, not even on its own. */
   readonly error?: unknown;
-  /** From the write to the last answer. */
+  /** The time from sending the statements to the last result. */
   readonly tookMs: number;
 }
 
-/** Runs reads of several requests in one round trip. @rule R-TX-17 */
 export interface Coalescer {
-  /** Undefined: it has to run by itself, or to fail by itself. */
+  /** Returns undefined if the read must run on its own, or fails. */
   ready(execution: Execution): CoalescedRead | undefined;
-  /** `take`: called once, when there is a connection. A run that takes longer than `patienceMs` is cancelled, so that a
-   *  slow read does not hold the others, nor they what they have locked. `late`: called then. */
+  /** Calls `take` once, as soon as a connection is available. A run that takes longer than `patienceMs` is cancelled,
+   *  and `late` is called. So a slow read neither delays the others nor holds their locks. */
   run(take: () => readonly CoalescedRead[], patienceMs: number, late: () => void): Promise<CoalescedRun>;
 }
 
-/** Who takes the body of the one row of a transaction that only reads, in place of a row that has it. */
+/** Streams the body of a read-only transaction with one row, so that the row need not hold the body in memory. */
 export interface LongBody {
-  /** A shorter one comes with its row. */
+  /** Shorter bodies are returned with their row. */
   readonly aboveBytes: number;
-  /** Called once at most, before the body arrives, and not where a column behind it has a value. `row`: without the
-   *  body; if it is taken, `execute` returns that row at once, and the transaction ends when the body has been read.
-   *  Undefined: it is held like any other. */
+  /** Called at most once, before the body arrives, unless a column after it has a value. `row` lacks the body. If a
+   *  taker is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been read. If
+   *  undefined is returned, the body is buffered. */
   take(row: ResultRow, body: ArrivingBody): ValueTaker | undefined;
 }
 
 export interface ArrivingBody {
   readonly bytes: number;
   readonly execution: Execution;
-  /** After `write` has returned false. */
+  /** Continues after `write` has returned false. */
   resume(): void;
-  /** Nobody wants what is still to come. */
+  /** Discards the remainder of the body. */
   drop(): void;
 }
 
-/** A transaction that has ended. Times are those of `performance.now()`. */
+/** A transaction that has ended. Times are values of `performance.now()`. */
 export interface RanTransaction {
   readonly execution: Execution;
-  /** It asked for a connection. */
+  /** The time at which it requested a connection. */
   readonly askedAtMs: number;
-  /** It had one; absent: it never did. */
+  /** The time at which it received a connection. Undefined if it never did. */
   readonly beganAtMs?: number;
   readonly endedAtMs: number;
-  /** Absent: it failed. */
+  /** Undefined if the transaction failed. */
   readonly rows?: readonly ResultRow[];
   readonly error?: unknown;
 }
 
-/** Each transaction of `execute`. */
+/** Emitted after each transaction of `execute`. */
 export const transactionSignal = defineSignal<RanTransaction>("transaction");
 
-/** Each request that was answered, preflights aside, and each operation of a WebSocket. */
+/** Emitted after each answered request, except preflights, and after each operation of a WebSocket. */
 export const requestSignal = defineSignal<RequestRecord>("request");
 
-/** The one row of a statement: text by column name (`body`, `page_total`, `total`, `location`, `inserted`, those that
- *  plugins declare). */
+/** The one row of a statement, as text by column name: `body`, `page_total`, `total`, `location`, `inserted`, and the
+ *  columns that plugins declare. */
 export type ResultRow = Readonly<Record<string, string | null>>;
 
-/** Where options come from beside the preset. */
+/** A source of options besides the preset. */
 export interface OptionSource {
-  /** For the log: `the database`. */
+  /** The name in log lines: `the database`. */
   readonly name: string;
-  /** Options that go before those of the preset, read in the transaction of each load of the schema, before it. Settings
-   *  with `isFixed` cannot be among them. A `preset` error keeps the options as they were; another one fails the load. */
+  /** Reads options that override those of the preset. Each load of the schema calls it first, in the same transaction.
+   *  The result must not contain settings with `isFixed`. After a `preset` error the options remain as they were; any
+   *  other error fails the load. */
   readonly read: (query: <Row>(statement: Sql) => Promise<readonly Row[]>) => Promise<RelApiOptions>;
 }
 
-/** What core offers to a plugin beside the hooks. */
+/** The context of a plugin: every capability of core except the hooks. */
 export interface PluginContext {
-  /** The options in force: another object after a reload that changed some, so read them when they are used. */
+  /** The current options. A reload that changes options replaces the object, so do not store it. */
   readonly options: ResolvedOptions;
-  /** The settings of core and of the preset's plugins, as they are declared. */
+  /** The declared settings of core and of the preset's plugins. */
   readonly settings: readonly Setting[];
-  /** Options that are read with each load of the schema and go before those of the preset. @rule X-SET-7 */
+  /** Adds options that are read with each load of the schema and override those of the preset. @rule X-SET-7 */
   addOptionSource(source: OptionSource): void;
   readonly logger: Logger;
   readonly registry: Registry;
-  /** What `/metrics` shows. */
+  /** The counters that `/metrics` shows. */
   readonly counters: Counters;
-  /** What is wrong while the api goes on: readiness tells it. */
+  /** Problems that do not stop the api. The readiness check reports them. */
   readonly troubles: Troubles;
-  /** Where messages and lines of the log go from now on, those of core too: while plugins are applied only. The last one
-   *  wins. */
+  /** Redirects all further log lines, including those of core. May be called only in `apply`; the last call wins. */
   logTo(target: Logger): void;
-  /** Where everything that outlives a request is stored. */
+  /** The store for every value that outlives a request. */
   readonly caches: Caches;
-  /** The model in force. @throws RelApiError `model-not-loaded` */
+  /** The current model. @throws RelApiError `model-not-loaded` */
   model(): Model;
-  /** Called with a reloaded model before it comes into force, unless the options change with it: for what takes long to
-   *  make of a model, in pieces (`inPieces`), while the one before serves. Awaited. @rule R-SC-11 */
+  /** Registers a listener that receives a reloaded model before it replaces the current one, and that is awaited. It is
+   *  meant for slow computations on the model, in slices (`inPieces`), while the previous model serves requests. It is
+   *  not called if the options change with the model. @rule R-SC-11 */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
-  /** Requests wait for the gate first, from now until another is set; `undefined`: for nothing. It must settle, and not
-   *  reject. */
+  /** Makes requests wait for the gate, until another gate replaces it; `undefined` removes it. The promise must settle
+   *  and must not reject. */
   setGate(gate: (() => Promise<void>) | undefined): void;
-  /** Called after each load, the first included. */
+  /** Registers a listener that is called after each load, including the first. */
   onModel(listener: (model: Model) => void): void;
-  /** Called when the api closes; awaited. */
+  /** Registers a listener that is called and awaited when the api closes. */
   onClose(listener: () => void | Promise<void>): void;
-  /** Runs the transformPlan taps, compiles, and keeps the program by the plan's key. The same plan object is looked up
-   *  by identity first. */
+  /** Runs the taps of `transformPlan`, compiles the plan, and caches the program by the plan's key. The same plan
+   *  object is first looked up by identity. */
   prepare(planned: Planned, session: Session, surface: string): Program;
-  /** One transaction. Rows of each program's main statement, in order. */
+  /** Runs one transaction. Returns the rows of each program's main statement, in order. */
   execute(execution: Execution): Promise<readonly ResultRow[]>;
-  /** One transaction for several executions, one after another: each sees what those before it have written. `work` says
-   *  with its result how it ends; when it or one of them throws, all is undone. Of an execution counts what is its own:
-   *  session, settings, pre-request, access, checks; one that ends in a rollback is undone by itself, and its error ends
-   *  nothing else. @rule R-TX-16 */
+  /** Runs several executions one after another in one transaction, so that each sees the writes of the previous ones.
+   *  `work` returns how the transaction ends; if it or an execution throws, everything is rolled back. Each execution
+   *  keeps its own session, settings, pre-request function, access mode and checks. An execution whose `end` is a
+   *  rollback undoes only itself, and its error does not end the transaction. @rule R-TX-16 */
   transaction<Result>(
     head: Pick<Execution, "isolation" | "onGone">,
     work: (execute: PluginContext["execute"]) => Promise<{ readonly result: Result; readonly end: Execution["end"] }>,
   ): Promise<Result>;
-  /** For a plugin that lets reads of several requests have one round trip. @rule R-TX-17 */
+  /** For plugins that run reads of several requests in one round trip. @rule R-TX-17 */
   coalescer(): Promise<Coalescer>;
-  /** Runs a statement of the plugin's own as the login role, outside requests. */
+  /** Runs a statement as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
-  /** Statements of somebody who may do everything, as the login role, in one transaction unless they end it. `script`:
-   *  `catalogText(text)`, without slots. @throws RelApiError of the database @rule X-RUN-1 */
+  /** Runs trusted statements of an administrator as the login role, in one transaction unless they end it. `script` is
+   *  made with `catalogText(text)` and has no slots. @throws RelApiError of the database @rule X-RUN-1 */
   script(script: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
-  /** Adds a function around what every plan (`prepare`) and every transaction (`execute`) passes, whoever calls it: while
-   *  plugins are applied only. They are composed once, and the last to wrap is the outermost. @rule X-WRAP-1 */
+  /** Wraps `prepare` and `execute` for all callers. May be called only in `apply`. The wrappers are composed once, and
+   *  the last one is the outermost. @rule X-WRAP-1 */
   wrap(around: {
     readonly prepare?: (next: PluginContext["prepare"]) => PluginContext["prepare"];
     readonly execute?: (next: PluginContext["execute"]) => PluginContext["execute"];
   }): void;
-  /** Asks the authorize taps. @throws RelApiError if no scheme identifies the caller */
+  /** Calls the `authorize` taps. @throws RelApiError if no scheme identifies the caller */
   authorize(credentials: Credentials): Promise<Session>;
-  /** A request of the application itself: the steps of every request, without HTTP. @throws CallError for statuses from
-   *  400 on @rule X-CALL-1 */
+  /** Runs a request of the application itself through every pipeline step, without HTTP. @throws CallError for statuses
+   *  from 400 on @rule X-CALL-1 */
   call(call: ApiCall): Promise<ApiAnswer>;
-  /** A method of the api (`api.soap`), which the plugin's `api.ts` adds to the type `ApiMethods`. Twice the same name is a
-   *  preset error. */
+  /** Adds a method to the api (`api.soap`), which the plugin's `api.ts` declares in `ApiMethods`. Adding a name twice
+   *  is a preset error. */
   addMethod<Name extends keyof ApiMethods>(name: Name, method: ApiMethods[Name]): void;
-  /** What the transaction of an HTTP request tells SQL about it. @rule R-TX-6 */
+  /** Returns the settings by which SQL can read an HTTP request in its transaction. @rule R-TX-6 */
   readonly requestSettings: RequestSettings;
-  /** `LISTEN` on the shared listener connection; returns how to stop. `missed`: called when notifications may have been
-   *  lost: `late`, those from the call until the server listens, `lost`, those while the connection was. `unheard`: called
-   *  when it turns out that none arrive (through a pooler, from a standby), until `missed` is called. @rule R-SC-5
-   *  G-SUB-13 */
+  /** Starts `LISTEN` on the shared listener connection and returns a function that stops it. `missed` is called when
+   *  notifications may have been lost: with `late` for those before the server listens, with `lost` for those during a
+   *  disconnection. `unheard` is called when no notifications can arrive (through a pooler, from a standby), until
+   *  `missed` is called. @rule R-SC-5 G-SUB-13 */
   readonly listen: Listener["listen"];
-  /** A connection of the plugin's own, outside the pool, that takes commands of the replication protocol. @throws
-   *  RelApiError if the database has no replication, or cannot be reached @rule X-REP-1 */
+  /** Opens a connection outside the pool that accepts commands of the replication protocol. @throws RelApiError if the
+   *  database has no replication, or cannot be reached @rule X-REP-1 */
   openReplication(): Promise<ReplicationConnection>;
   addSurface(surface: Surface): void;
-  /** Something to be done around each request. @rule X-STEP-1 */
+  /** Adds a pipeline step around each request. @rule X-STEP-1 */
   addStep(step: RequestStep): void;
-  /** Counts what a plugin has written itself (sockets, event streams) and the client has not read yet, and closes the
-   *  connection when it stalls. Call it again after writing more. */
+  /** Counts the bytes that a plugin has written itself (WebSockets, event streams) and the client has not read yet.
+   *  Closes the connection when it stalls. Call it again after each further write. */
   watchUnread(outgoing: Outgoing): void;
-  /** Offers a service to other plugins: while plugins are applied only. Two offers of one name are a preset error. */
+  /** Offers a service to other plugins. May be called only in `apply`. Offering the same name twice is a preset
+   *  error. */
   offer<Service>(token: ServiceToken<Service>, service: NoInfer<Service>): void;
-  /** What stands behind a token: a hook to tap, a signal to emit or to listen to, or a service. A service is undefined
-   *  where no plugin offers it: ask when you need it, not while plugins are applied. @rule X-SVC-1 */
+  /** Returns the hook, signal or service of a token. A service is undefined if no plugin offers it. Look services up
+   *  when you need them, not in `apply`. @rule X-SVC-1 */
   use<Value>(token: Token<Value>): Value;
-  /** Called once for each HTTP server that leads here: with its first request, or when a plugin adds it. */
+  /** Registers a listener that is called once per HTTP server of this api: at its first request, or when a plugin adds
+   *  it. */
   onServer(listener: (server: AnyServer) => void): void;
-  /** A server that a plugin has found before its first request. */
+  /** Adds a server before its first request. */
   addServer(server: AnyServer): void;
   hasServer(server: AnyServer): boolean;
-  /** Whether a listener of a server is this api. */
+  /** Returns whether a server's listener is this api. */
   isApi(listener: unknown): boolean;
-  /** Reloads the model now. */
   reload(): Promise<void>;
-  /** Reloads the model soon; bursts of requests are one reload. */
+  /** Reloads the model soon. Requests in quick succession cause one reload. */
   requestReload(): void;
 }

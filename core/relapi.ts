@@ -1,4 +1,4 @@
-/** From a preset to a middleware: applies the plugins, seals the hooks, loads the model, serves requests. */
+/** Turns a preset into a middleware: applies the plugins, seals the hooks, loads the model and serves requests. */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createCaches } from "./kernel/cache.ts";
@@ -41,38 +41,37 @@ import { memoize } from "./kernel/memoize.ts";
 import { createTroubles } from "./kernel/troubles.ts";
 import { createSharedValues } from "./kernel/token.ts";
 
-/** A middleware for Express (`app.use(api)`, under a path too) and a request listener for `http.createServer(api)`. */
+/** A middleware for Express (`app.use(api)`, also under a path) and a request listener for `http.createServer(api)`. */
 export interface RelApi extends ApiMethods {
   (request: HttpRequest, response: ServerResponse, next?: Next): void;
-  /** A listener for `createServer` that asks the api first and `app` for what is not the api's, so that its requests skip
-   *  the application's middleware, and what that costs. @rule X-OVER-1 */
+  /** Returns a listener for `createServer` that passes only requests of other paths to `app`. Requests of the api skip
+   *  the application's middleware and its cost. @rule X-OVER-1 */
   over(app: (request: IncomingMessage, response: ServerResponse) => unknown): RequestListener;
-  /** Resolves with the first load of the schema. Rejects only for wrong settings, a login that the
-   *  database refuses among them; an unreachable database is retried. */
+  /** Resolves after the first load of the schema. Rejects only for invalid settings, including a login that the
+   *  database refuses. An unreachable database is retried. */
   readonly ready: Promise<void>;
-  /** Reads the schema again; running requests end with the old one. */
+  /** Reads the schema again. Requests in progress finish with the previous model. */
   reload(): Promise<void>;
-  /** @throws RelApiError `model-not-loaded` */
+  /** The current model. @throws RelApiError `model-not-loaded` */
   model(): Model;
-  /** Ends sockets, then connections once the requests in progress are done. */
+  /** Closes WebSockets and, once the requests in progress are done, the database connections. */
   close(): Promise<void>;
 }
 
-/** If the scheme failed, not the caller, the caller gets neither its message nor its status. @rule R-AUT-13
- *  G-AUTH-21 X-AUTH-3 */
+/** If the scheme itself failed, its message and status are hidden from the caller. @rule R-AUT-13 G-AUTH-21 X-AUTH-3 */
 const errorOfScheme = (error: unknown, { isForClient }: Registry, logger: Logger): unknown => {
-  if (!isDatabaseFault(error) || isForClient(error.code) || error.status === 503) return error; // 503: it may recover soon
+  if (!isDatabaseFault(error) || isForClient(error.code) || error.status === 503) return error; // 503 may be temporary
   logger.error("database error in an auth scheme", { code: error.code, reason: error.message });
   return internalError(error);
 };
 
-/** Schemes answer at once unless they have to wait for something: then no promise is made. @throws RelApiError */
+/** Auth schemes usually answer synchronously; no promise is created then. @throws RelApiError */
 const askSchemes = (
   scheme: RelApiHooks["authorize"],
   credentials: Credentials,
   errorOf: (error: unknown) => unknown,
 ): Session | Promise<Session> => {
-  // set by the callback below, maybe at once
+  // the callback below sets these, possibly before `callAsync` returns
   let found = undefined as Session | undefined;
   let refusal = undefined as { readonly error: unknown } | undefined;
   let settle: (() => void) | undefined;
@@ -89,7 +88,7 @@ const askSchemes = (
   });
 };
 
-/** @throws RelApiError `preset` on every mistake that can be seen without the database */
+/** @throws RelApiError `preset` for every mistake that can be found without the database */
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
   const settings = settingsOf({ ...preset, plugins });
@@ -136,14 +135,14 @@ export const relApi = (preset: Preset): RelApi => {
   const over = new WeakSet<object>();
   const errorOf = (error: unknown): unknown => errorOfScheme(error, registry, logger);
   const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
-    // the first load asks the sources of options, which may decide who may call
+    // the first load reads the option sources, which may decide who may call
     if (!loader.isTried) return loader.tried.then(() => authorize(credentials, given));
     const found = given ?? askSchemes(hooks.authorize, credentials, errorOf);
     return found instanceof Promise
       ? found.then((session) => actingSession(session, credentials.surface, current.model))
       : actingSession(found, credentials.surface, current.model);
   };
-  /** What every plan and every transaction passes, the innermost first; composed once all plugins are applied. */
+  /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
   const wrappers: Wrapper[] = [];
   let wrapped: Wrapped = {
     prepare: createPreparer(hooks, registry, current, () => loader.demand(), caches),
@@ -195,7 +194,7 @@ export const relApi = (preset: Preset): RelApi => {
     watchUnread: unread.watch,
     openReplication: database.openReplication,
     addSurface: (plugin, surface) => {
-      surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // what it reads later stays its own
+      surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // its properties may change later
     },
     addStep: (plugin, step) => {
       around.push({ plugin, step });
@@ -207,7 +206,7 @@ export const relApi = (preset: Preset): RelApi => {
     reload: () => loader.reload(),
     requestReload: loader.requestReload,
   };
-  // before the listeners of plugins
+  // runs before the listeners of plugins
   loader.onModel(() => {
     context.options = current.options;
   });
@@ -246,7 +245,7 @@ export const relApi = (preset: Preset): RelApi => {
     bodyRefused: () => counters.add("bodies-refused"),
     answered: values.use("core", requestSignal),
   });
-  // behind the listeners of plugins, whose paths may follow the model
+  // runs after the listeners of plugins, whose paths may depend on the model
   loader.onModel(() => pipeline.refresh());
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -254,11 +253,11 @@ export const relApi = (preset: Preset): RelApi => {
     const endMs = performance.now() + seconds * 1000;
     loader.close();
     const settled = pipeline.settled(seconds * 1000);
-    for (const closer of closers) await closer(); // what they throw is logged, and thrown no further
+    for (const closer of closers) await closer(); // their errors are logged, not thrown
     const cutOff = await settled;
     counters.add("requests-cut-off", cutOff);
     if (cutOff > 0) logger.warn("requests are cut off: they did not end in time", { count: cutOff, seconds });
-    // their statements are cancelled with their connections, and they are answered that it was lost
+    // closing connections cancels their statements, and those requests are answered with a lost connection
     await database.close(Math.max(0, endMs - performance.now()));
     if (cutOff > 0) await pipeline.settled(LAST_WORDS_MS);
     unread.close();
@@ -283,14 +282,14 @@ export const relApi = (preset: Preset): RelApi => {
       model: () => loader.demand(),
       close: () => (closing ??= close()),
     },
-    methods as ApiMethods, // those of plugins that the preset left out are missing
+    methods as ApiMethods, // methods of plugins that the preset omits are missing
   );
 
   loader.start();
   return api;
 };
 
-/** For the answers of requests that were cut off. */
+/** The time to send the responses of requests that were cut off. */
 const LAST_WORDS_MS = 500;
 const SECOND_MS = 1000;
 
@@ -299,7 +298,7 @@ const withoutDatabaseRole = memoize((session: Session): Session => {
   return others;
 });
 
-/** A role whose rights come from metadata acts as the login role; the session keeps its name. @rule G-PRM-3 */
+/** A role whose rights come from metadata runs as the login role; the session keeps its name. @rule G-PRM-3 */
 const actingSession = (session: Session, surface: string, model: Model | undefined): Session => {
   if (session.databaseRole === undefined || model?.loginRoles?.get(surface)?.has(session.role) !== true) return session;
   return withoutDatabaseRole(session);

@@ -1,4 +1,4 @@
-/** What taps of `buildRestRoute` see and return: which methods a relation, a function or the root answers. */
+/** The types of `buildRestRoute` taps: which methods a relation, a function or the root answers. */
 import type { Exchange, Answer } from "./http/exchange.ts";
 import type { Model, Relation, Routine } from "./engine/model/model.ts";
 
@@ -9,7 +9,7 @@ export type RouteTarget =
 
 export type RouteHandler = (exchange: Exchange, target: RouteTarget) => Promise<Answer> | Answer;
 
-/** The methods of one target. `Allow` comes from here and from what the caller may do. */
+/** The methods of one target. The `Allow` header lists those that the caller may use. */
 export interface Route {
   readonly target: RouteTarget;
   readonly methods: ReadonlyMap<string, RouteHandler>;
