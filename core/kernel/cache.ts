@@ -1,22 +1,22 @@
-/** Everything that outlives a request is cached here, under one rule: the key of a value is whatever the value was
- *  computed from. A maker gets no request, no session and no settings. It gets `ask`, which answers questions about
- *  them. Each question and its answer become part of the key, in the order asked. A later source is asked the same
- *  questions and finds the value if it gives the same answers. So a key cannot miss anything that the maker read: there
- *  is no other way to read it. */
+/** Caches every value that outlives a request. The cache key of a value consists of the facts that the value was
+ *  computed from. A maker gets no request, session or settings; it gets `ask`, which answers questions about them. Each
+ *  question and its answer become part of the key, in the order asked. A later lookup asks the same questions and finds
+ *  the value if the answers are equal. So a key cannot miss a fact that the maker read, because `ask` is the only way
+ *  to read one. */
 import { LRUCache } from "lru-cache";
 import type { Counters } from "./counters.ts";
 
-/** A question about a source. Answers are compared by `key` if there is one, otherwise strings and numbers by value and
- *  objects by identity. */
+/** A question about a source. Answers are compared by `key` if it is defined; otherwise strings and numbers by value,
+ *  and objects by identity. */
 export interface Question<Source, Answer> {
   /** Unique in its cache. */
   readonly name: string;
   readonly of: (source: Source) => Answer;
-  /** Must be equal for answers that the maker cannot tell apart, and different for all others. */
+  /** Returns equal keys for answers that the maker cannot distinguish, and different keys for all others. */
   key?(answer: Answer): unknown;
 }
 
-/** Makes questions about a part of a source: `questionsAbout(({ session }: WithSession) => session)`. */
+/** Defines questions about a part of a source: `questionsAbout(({ session }: WithSession) => session)`. */
 export const questionsAbout =
   <Source, Part>(partOf: (source: Source) => Part) =>
   <Answer>(name: string, of: (part: Part) => Answer, key?: (answer: Answer) => unknown): Question<Source, Answer> => ({
@@ -25,7 +25,7 @@ export const questionsAbout =
     ...(key === undefined ? {} : { key }),
   });
 
-/** Makes questions about members of a source: `membersOf<Wanted>()("plan")`. */
+/** Defines questions about members of a source: `membersOf<Wanted>()("plan")`. */
 export const membersOf =
   <Source>() =>
   <Member extends keyof Source & string>(
@@ -37,7 +37,7 @@ export const membersOf =
     ...(key === undefined ? {} : { key }),
   });
 
-/** Makes questions about members of what a source has under `part`: `membersIn<WithSession>()("session")("role")`. */
+/** Defines questions about members of one member of a source: `membersIn<WithSession>()("session")("role")`. */
 export const membersIn =
   <Source>() =>
   <Part extends keyof Source & string>(part: Part) =>
@@ -53,39 +53,38 @@ export const membersIn =
 /** Asks a question of the source; the answer becomes part of the cache key. */
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
 
-/** A value from a cache, new or cached. */
+/** The result of a lookup: a cached value or a new one. */
 export interface Found<Made> {
   readonly made: Made;
-  /** Call it after the first use succeeded: a value that fails at its first use is not cached. Does nothing if the
-   *  value is already cached. */
+  /** Caches the value. Call it after the first successful use, so that a value that fails is not cached. Does nothing
+   *  if the value is already cached. */
   keep(): void;
 }
 
-/** Values computed from a source, found again by the answers to the questions that computing them asked.
- *  @rule R-CAC-1 */
+/** Values computed from a source. A lookup finds a value by the answers to the questions that its maker asked. @rule
+ *  R-CAC-1 */
 export interface Cache<Source, Made> {
   get(source: Source): Found<Made>;
-  /** For values that cannot fail later: caches at once. */
+  /** Returns the value and caches it immediately, for values that cannot fail later. */
   take(source: Source): Made;
-  /** For the maker of another value, which then also depends on everything that this one was computed from. */
+  /** Looks the value up for the maker of another value, which then depends on the same facts. */
   within(ask: Ask<Source>): Found<Made>;
 }
 
-/** How a cache computes its values. */
 export interface CacheSpec<Source, Made> {
   readonly name: string;
-  /** Sees the source only through `ask`, so it must not close over anything from a request. What it throws is not
-   *  cached. */
+  /** Computes the value. It reads the source only through `ask`, so it must not close over anything from a request. If
+   *  it throws, nothing is cached. */
   readonly make: (ask: Ask<Source>) => Made;
-  /** Roughly how many bytes the value occupies; its key is counted separately. */
+  /** Returns roughly how many bytes the value occupies, without its key. */
   readonly bytesOf: (made: Made) => number;
 }
 
-/** All caches of an api. They share one bound in bytes. */
+/** All caches of an api, with one common limit in bytes. */
 export interface Caches {
   create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
-  /** Forgets everything, because the model or the settings have changed. Values that are still being computed are not
-   *  cached either. */
+  /** Drops all values, because the model or the settings have changed. Values whose computation is still running are
+   *  not cached either. */
   clear(): void;
 }
 
@@ -98,11 +97,11 @@ interface Branch {
   readonly question: Question<unknown, unknown>;
   readonly next: Map<unknown, Branch | Entry>;
   readonly parent: Branch | undefined;
-  /** The answer of the parent's question that leads here. */
+  /** The answer to the parent's question under which the parent has this branch. */
   readonly answer: unknown;
 }
 
-/** A cached value: the end of a path of answers. */
+/** A cached value: the leaf at the end of a path of answers. */
 interface Entry extends Found<unknown> {
   readonly question?: undefined;
   readonly root: Root;
@@ -114,10 +113,10 @@ interface Root {
   top: Branch | Entry | undefined;
 }
 
-/** What a branch or a value costs beside its strings. A branch is counted with the value that it was made for. */
+/** The memory of a branch or a value without its strings. A branch counts towards the value that it was created for. */
 const BYTES_PER_STEP = 500;
 
-/** Values that depend on more answers are not cached: finding them would cost as much as computing them. */
+/** Values with more answers are not cached, because a lookup would be as slow as computing them. */
 const MAX_STEPS = 4000;
 
 const bytesOfKey = (key: unknown): number => (typeof key === "string" ? key.length * 2 : 0);
@@ -127,14 +126,14 @@ const keyOf = (question: Question<unknown, unknown>, answer: unknown): unknown =
 
 const nothing = (): void => undefined;
 
-/** For all values together; the least recently used are evicted. 0: nothing is cached. */
+/** The limits of all values together. The least recently used are evicted. 0 disables the caches. */
 export interface CacheLimits {
   maxBytes(): number;
   maxEntries?(): number;
 }
 
-/** `name`: prefix of its counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`, `cache-evictions`,
- *  `cache-conflicts`. @rule R-CAC-1 */
+/** `name` is the prefix of the counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`,
+ *  `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
 export const createCaches = (
   name: string,
   { maxBytes, maxEntries = () => Infinity }: CacheLimits,
@@ -149,7 +148,7 @@ export const createCaches = (
 
   const isOff = (): boolean => maxBytes() === 0 || maxEntries() === 0;
 
-  /** Drops the branches that led only to the entry. */
+  /** Removes the branches that led only to this entry. */
   const prune = ({ parent, answer, root }: Entry): void => {
     let [branch, key] = [parent, answer];
     while (branch !== undefined) {
@@ -170,7 +169,8 @@ export const createCaches = (
       },
     });
 
-  /** All of them, by last use. The limits are settings, which may change when everything is forgotten. */
+  /** All entries, by last use. Created lazily, because the limits are settings that may change whenever the caches are
+   *  cleared. */
   let entries: LRUCache<Entry, Entry> | undefined;
 
   counters.watch(`${name}-requests`, () => requests);
@@ -191,7 +191,7 @@ export const createCaches = (
     else for (const next of from.next.values()) dropAll(next);
   };
 
-  /** Neither the cached value nor the new one can be trusted. */
+  /** Drops both values, because neither can be trusted. */
   const disagree = (there: Branch | Entry): void => {
     conflicts++;
     dropAll(there);
@@ -208,25 +208,25 @@ export const createCaches = (
     let size = BYTES_PER_STEP + bytes;
     for (const { question, key } of steps) {
       let branch = next();
-      // a different question after equal answers: the maker read something without `ask`
+      // different questions after equal answers: the maker read something without `ask`
       if (branch !== undefined && branch.question?.name !== question.name) return disagree(branch);
       if (branch === undefined) {
         branch = { question, next: new Map(), parent, answer };
         set(branch);
         size += BYTES_PER_STEP + bytesOfKey(answer);
       }
-      parent = branch as Branch; // a value has no question, so it cannot be reached here
+      parent = branch as Branch; // values have no question, so this is a branch
       answer = key;
     }
     size += bytesOfKey(answer);
     const known = next();
     if (known?.question !== undefined) return disagree(known);
-    if (known !== undefined) return; // another request was faster
+    if (known !== undefined) return; // a concurrent request has cached it
     const entry: Entry = { made, keep: nothing, root, parent, answer };
     set(entry);
     entries ??= createEntries();
     entries.set(entry, entry, { size: Math.ceil(size) });
-    if (!entries.has(entry)) prune(entry); // its key alone is larger than all entries may be
+    if (!entries.has(entry)) prune(entry); // its key exceeds the limit of all entries
   };
 
   return {
@@ -244,10 +244,10 @@ export const createCaches = (
             throw new Error(
               `"${rootName}" asks "${question.name}" after the value was computed: ask everything that the value depends on while computing it`,
             );
-          if (answers.has(question.name)) return answers.get(question.name) as Answer; // to this very question
+          if (answers.has(question.name)) return answers.get(question.name) as Answer; // this question's answer
           const answer = answerTo(question);
           answers.set(question.name, answer);
-          const step = question as Question<unknown, unknown>; // stored only beside questions about the same kind of source
+          const step = question as Question<unknown, unknown>; // its root holds only questions about this source type
           steps.push({ question: step, key: keyOf(step, answer) });
           return answer;
         });
@@ -257,7 +257,7 @@ export const createCaches = (
           keep: () => {
             if (madeIn !== generation || steps.length > MAX_STEPS || isOff()) return;
             const size = bytesOf(made);
-            // one value must not push out all others
+            // one value must not evict all others
             if (size * 2 <= maxBytes()) insert(root, steps, made, size);
           },
         };
@@ -268,7 +268,7 @@ export const createCaches = (
         while (at?.question !== undefined) at = at.next.get(keyOf(at.question, ask(at.question)));
         if (at !== undefined) {
           use(at);
-          return at as Found<Made>; // made by this cache's `make`
+          return at as Found<Made>; // the `make` of this cache made it
         }
         if (!isOff()) requests++;
         return build(ask);

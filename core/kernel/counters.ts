@@ -1,15 +1,15 @@
-/** Counters of an api, shown at `/metrics` (R-ADM-2). */
+/** The counters of an api, shown at `/metrics` (R-ADM-2). */
 
-/** Names in use: `model-loads`, `model-load-failures`, `model-load-seconds` (of the last load); `pool-timeouts`,
- *  `pool-available`, `pool-waiting`, `pool-max`; those of each store of caches, `cache` and `jwt-cache`: `-requests`,
- *  `-hits`, `-evictions`, `-conflicts`, `-entries`, `-bytes`; `results-refused`, `unread-bytes`, `unread-closed`,
- *  `prepared-statements`, `prepared-bytes`, `body-bytes`, `bodies-refused`, `requests-late`,
- *  `requests-cut-off` (when the api closed); `refused-<limit>`, by the
- *  names of the limits; those of plugins. An unknown name reads 0. */
+/** The names in use are `model-loads`, `model-load-failures` and `model-load-seconds` (of the last load);
+ *  `pool-timeouts`, `pool-available`, `pool-waiting` and `pool-max`. The caches `cache` and `jwt-cache` have
+ *  `-requests`, `-hits`, `-evictions`, `-conflicts`, `-entries` and `-bytes`. Others are `results-refused`,
+ *  `unread-bytes`, `unread-closed`, `prepared-statements`, `prepared-bytes`, `body-bytes`, `bodies-refused`,
+ *  `requests-late` and `requests-cut-off` (when the api closed). Each limit has `refused-<limit>`. Plugins add their
+ *  own. An unknown name reads 0. */
 export interface Counters {
   add(name: string, by?: number): void;
   set(name: string, to: number): void;
-  /** Read when it is shown. */
+  /** Calls `read` whenever the counter is shown. */
   watch(name: string, read: () => number): void;
   get(name: string): number;
 }

@@ -1,37 +1,37 @@
-/** A setting in one declaration: name, environment variables, kind, default and documentation. */
+/** The declaration of a setting: name, environment variables, kind, default and documentation. */
 import { settingKinds, type SettingKind } from "./setting-kinds.ts";
 
 export interface SettingSpec<Value, Name extends string = string> {
-  /** camelCase. */
   readonly name: Name;
-  /** Environment variables that set it where the options do not; the first that is set wins. */
+  /** The environment variables that set it if the options do not. The first variable that is set wins. */
   readonly environment?: readonly string[];
   readonly kind: SettingKind<Value>;
   readonly default?: Value;
-  /** What it does, in a sentence, for the settings page. */
+  /** A one-sentence description for the settings page. */
   readonly description: string;
-  /** Of its number, for the settings page: `seconds`. */
+  /** The unit of its number, for the settings page: `seconds`. */
   readonly unit?: string;
-  /** What holds while it has no value, for the settings page. */
+  /** The behaviour without a value, for the settings page. */
   readonly whenUnset?: string;
-  /** Never printed. */
+  /** Its value is never printed. */
   readonly isSecret?: boolean;
-  /** The empty string is a value (an empty list); otherwise it counts as not set. */
+  /** The empty string is a value (an empty list). Otherwise it counts as not set. */
   readonly isEmptyMeant?: boolean;
-  /** It is read once, at the start: what changes the options of a running server leaves it alone. */
+  /** The setting is read once, at the start. Option sources cannot change it. */
   readonly isFixed?: boolean;
 }
 
 export interface Setting<Value = unknown, Name extends string = string> extends SettingSpec<Value, Name> {
-  /** An option of its own (`options.slowAfter`), not one of `options.settings`. */
+  /** The setting is a key of the options (`options.slowAfter`), not of `options.settings`. */
   readonly isOption: boolean;
-  /** It limits what one request may ask for; refusals are counted under its name. */
+  /** The setting is a request limit. Refusals are counted under its name. */
   readonly isLimit: boolean;
-  /** Its value in the current options. */
+  /** Returns its value in the current options. */
   readonly of: (options: { readonly settings?: Readonly<Record<string, unknown>> }) => Value;
 }
 
-/** A setting among the `settings` of a preset's options. `relApi(preset)` reads its environment variables. @rule X-SET-1 */
+/** Declares a setting in the `settings` of a preset's options. `relApi(preset)` reads its environment variables. @rule
+ *  X-SET-1 */
 export const defineSetting = <const Value>(
   spec: SettingSpec<Value> & { readonly default: NoInfer<Value> },
 ): Setting<Value> => ({
@@ -48,9 +48,9 @@ interface DefineOption {
   <const Value, const Name extends string>(spec: SettingSpec<Value, Name>): Setting<Value | undefined, Name>;
 }
 
-/** A setting that is an option of its own, which its file adds to the type `ResolvedOptions` (`ValuesOf`). A server that
- *  starts from environment variables reads them (the standalone one does); `relApi(preset)` takes what it is given.
- *  @rule X-SET-4 */
+/** Declares a setting with its own key in the options, which its file adds to the type `ResolvedOptions` (`ValuesOf`).
+ *  The standalone server reads its environment variables; `relApi(preset)` uses only the given options. @rule
+ *  X-SET-4 */
 export const defineOption: DefineOption = <Value, Name extends string>(
   spec: SettingSpec<Value, Name>,
 ): Setting<Value, Name> => ({
@@ -60,7 +60,7 @@ export const defineOption: DefineOption = <Value, Name extends string>(
   of: (options) => (options as Readonly<Record<string, unknown>>)[spec.name] as Value, // checked at the start
 });
 
-/** An option that limits what one request may ask for, which its file adds to the type `Limits`. `maxEmbeds` is
+/** Declares a request limit as an option, which its file adds to the type `Limits`. The variable of `maxEmbeds` is
  *  `MAX_EMBEDS`. @rule R-LIM-1 G-LIM-1 */
 export const defineLimit = <const Name extends string>(
   name: Name,
@@ -79,7 +79,7 @@ export const defineLimit = <const Name extends string>(
 
 type ValueOf<Declared> = Declared extends Setting<infer Value> ? Value : never;
 
-/** The options that these settings declare, with all defaults filled in. */
+/** The options that these settings declare, with all defaults. */
 export type ValuesOf<Declared extends readonly Setting[]> = {
   readonly [Each in Declared[number] as Each["name"]]: ValueOf<Each>;
 };

@@ -1,25 +1,24 @@
-/** The one error thrown on purpose. `code` is a kebab-case name of this table or a SQLSTATE; surfaces map it to their
- *  own code, status and envelope. Plugins have their own tables. */
+/** The errors of core. `code` is a kebab-case name or a SQLSTATE; surfaces map it to their own code, status and
+ *  envelope. Plugins define their own errors. */
 import type { Json } from "../engine/plan/plan.ts";
 
-/** The fields of a `RelApiError`. */
 export interface RelApiErrorFields {
   readonly code: string;
-  /** HTTP status, unless the surface has its own for the code. */
+  /** The HTTP status, unless the surface has another one for the code. */
   readonly status: number;
   readonly message: string;
   readonly details?: Json;
   readonly hint?: string | null;
-  /** Place in the request (`$.selectionSet.album`). */
+  /** The position in the request (`$.selectionSet.album`). */
   readonly path?: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly statusText?: string;
   readonly cause?: unknown;
-  /** Facts that an encoder words itself. */
+  /** Facts for surfaces that word the message themselves. */
   readonly facts?: Readonly<Record<string, Json>>;
 }
 
-/** The one error that is thrown on purpose. `code` is a kebab-case name or a SQLSTATE; each surface maps it to its own
+/** The only error that is thrown on purpose. `code` is a kebab-case name or a SQLSTATE; each surface maps it to its own
  *  code and status. */
 export class RelApiError extends Error {
   readonly code: string;
@@ -45,22 +44,22 @@ export class RelApiError extends Error {
   }
 }
 
-/** Whether the error was thrown on purpose. */
+/** Returns whether the error was thrown on purpose. */
 export const isRelApiError = (error: unknown): error is RelApiError => error instanceof RelApiError;
 
 // --- start-up -------------------------------------------------------------------------------------------------------
 
-/** A mistake in a preset or a setting: thrown by `relApi(preset)` and by the standalone server's start. */
+/** A mistake in a preset or a setting, thrown by `relApi(preset)` and at the start of the standalone server. */
 export const presetError = (message: string): RelApiError => new RelApiError({ code: "preset", status: 500, message });
 
 // --- database -------------------------------------------------------------------------------------------------------
 
-/** A statement of ours exceeds the protocol's limits; worded like the server's own limits. */
+/** A compiled statement exceeds the protocol's limit. The wording follows the server's own limits. */
 export const tooManyValues = (limit: number): RelApiError =>
   new RelApiError({ code: "54000", status: 400, message: `the statement has more than ${limit} values` });
 
-/** The connection it came on is dropped, since what follows cannot be skipped; what a write has done is undone or
- *  not, as with a lost connection. @rule R-ERR-1 G-DBE-16 */
+/** The connection is dropped, because the remaining bytes cannot be skipped. As with a lost connection, it is unknown
+ *  whether a write was undone. @rule R-ERR-1 G-DBE-16 */
 export const resultTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "result-too-large",
@@ -68,12 +67,12 @@ export const resultTooLarge = (limitBytes: number): RelApiError =>
     message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)`,
   });
 
-/** Every 503 says when to retry. @rule R-ERR-2 */
+/** Every 503 response has `Retry-After`. @rule R-ERR-2 */
 const retryAfter = (seconds: number): RelApiErrorFields["headers"] => [
   ["Retry-After", String(Math.max(1, Math.ceil(seconds)))],
 ];
 
-/** `facts.sqlstate`: the code with which the server refused the connection, if it did. @rule R-ERR-1 G-DBE-13 */
+/** `facts.sqlstate` is the code with which the server refused the connection, if it did. @rule R-ERR-1 G-DBE-13 */
 export const connectionFailed = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
   new RelApiError({
     code: "connection-failed",
@@ -97,7 +96,7 @@ export const connectionLost = (details: string, cause?: unknown, facts?: RelApiE
     headers: retryAfter(1),
   });
 
-/** `seconds`: until the next attempt. @rule R-SC-6 */
+/** `seconds` is the time until the next attempt. @rule R-SC-6 */
 export const modelNotLoaded = (seconds = 1): RelApiError =>
   new RelApiError({
     code: "model-not-loaded",
@@ -114,7 +113,7 @@ export const poolTimeout = (): RelApiError =>
     message: "Timed out acquiring connection from connection pool.",
   });
 
-/** Worded as the server does, which is not asked. @rule R-ERR-7 */
+/** Uses the wording of the server, which never sees the value. @rule R-ERR-7 */
 export const nulCharacter = (path?: string): RelApiError =>
   new RelApiError({
     code: "22021",
@@ -123,7 +122,7 @@ export const nulCharacter = (path?: string): RelApiError =>
     path,
   });
 
-/** Worded as the server does, which is not asked. @rule R-ERR-7 */
+/** Uses the wording of the server, which never sees the value. @rule R-ERR-7 */
 export const nulEscape = (path?: string): RelApiError =>
   new RelApiError({
     code: "22P05",
@@ -133,7 +132,7 @@ export const nulEscape = (path?: string): RelApiError =>
     path,
   });
 
-/** The client disconnected; nobody will read this response. */
+/** The client disconnected, so it never receives this response. */
 export const requestCancelled = (): RelApiError =>
   new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });
 
@@ -146,7 +145,7 @@ export const missingSessionVariable = (name: string): RelApiError =>
     path: "$",
   });
 
-/** A write whose permission check does not hold. @rule G-PRM-9 */
+/** A written row violates a permission check. @rule G-PRM-9 */
 export const permissionCheckFailed = (path: string): RelApiError =>
   new RelApiError({
     code: "permission-check-failed",
@@ -155,11 +154,11 @@ export const permissionCheckFailed = (path: string): RelApiError =>
     path,
   });
 
-/** A step of a sequence that another depends on wrote no row. @rule G-NST-6 */
+/** A sequence step on which another one depends wrote no row. @rule G-NST-6 */
 export const stepWroteNothing = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "step-wrote-nothing", status: 400, message, path });
 
-/** A contradictory step of a sequence, reported when it is reached. @rule G-NST-11 */
+/** A contradictory sequence step, reported when its turn comes. @rule G-NST-11 */
 export const stepRefused = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path });
 
@@ -169,8 +168,8 @@ export const roleNotFound = (role: string): RelApiError =>
 
 // --- plans ----------------------------------------------------------------------------------------------------------
 
-/** A name that is not a column of the rows, worded like the database's error. `row`: alias of the rows; `near`: similar
- *  names that the caller may see. @rule R-NAM-1 R-NAM-3 */
+/** The name is not a column of the rows; worded like the database's error. `row` is the alias of the rows, `near` lists
+ *  similar names that the caller may see. @rule R-NAM-1 R-NAM-3 */
 export const columnUnknown = (row: string, name: string, near: readonly string[] = []): RelApiError =>
   new RelApiError({
     code: "42703",
@@ -179,7 +178,7 @@ export const columnUnknown = (row: string, name: string, near: readonly string[]
     hint: nearHint(row, near),
   });
 
-/** No ordering of this name is for the type of the column. `types`: those that have one. @rule X-ORD-4 */
+/** No ordering of this name accepts the type of the column. `types` are those that it accepts. @rule X-ORD-4 */
 export const orderingUnknown = (ordering: string, type: string, types: Iterable<string>): RelApiError =>
   new RelApiError({
     code: "42883",
@@ -188,7 +187,8 @@ export const orderingUnknown = (ordering: string, type: string, types: Iterable<
     hint: `The ordering "${ordering}" is for ${[...types].join(", ")}.`,
   });
 
-/** A column of a conflict target; the database names it without its relation. @rule R-NAM-1 R-UPS-1 */
+/** A column of a conflict target does not exist; the database omits the relation in this error. @rule R-NAM-1
+ *  R-UPS-1 */
 export const targetColumnUnknown = (relation: string, name: string, near: readonly string[] = []): RelApiError =>
   new RelApiError({
     code: "42703",
@@ -221,7 +221,7 @@ export const bodyTooLarge = (limitBytes: number): RelApiError =>
     message: `The request body is larger than ${limitBytes} bytes`,
   });
 
-/** Of all requests that are not answered yet. @rule R-BND-7 */
+/** The bodies of all unanswered requests exceed their common limit. @rule R-BND-7 */
 export const bodiesTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "body-too-large",
@@ -251,10 +251,10 @@ export const bodyUnreadable = (encoding: string): RelApiError =>
     message: `The request body cannot be unpacked as ${encoding}`,
   });
 
-/** Statuses of requests that never arrived in full. Every path uses them, whatever status the surface uses for other
- *  errors. @rule R-BND-3 R-BND-4 R-BND-9, G-HTTP-15 */
+/** The statuses of requests that never arrived completely. Every path uses them, whatever status the surface uses for
+ *  other errors. @rule R-BND-3 R-BND-4 R-BND-9, G-HTTP-15 */
 export const STATUSES_OF_BODIES: ReadonlySet<number> = new Set([408, 413, 414, 415]);
-/** A body that other middleware parsed and that cannot be serialized again. @rule R-LIM-2 G-LIM-2 */
+/** A body that other middleware parsed is too deep to be serialized again. @rule R-LIM-2 G-LIM-2 */
 export const bodyNestedTooDeep = (): RelApiError =>
   new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });
 
@@ -262,16 +262,16 @@ export const bodyNestedTooDeep = (): RelApiError =>
 export const pathNotFound = (): RelApiError =>
   new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });
 
-/** A bug: the client sees no details. */
+/** An internal error. The client sees no details. */
 export const internalError = (cause: unknown): RelApiError =>
   new RelApiError({ code: "internal", status: 500, message: "internal error", cause });
 
 // --- callers --------------------------------------------------------------------------------------------------------
 
-/** A credential was read and refused. @rule R-AUT-9 */
+/** The caller's credentials were read and refused. @rule R-AUT-9 */
 export const tokenRefused = (message: string, details: string | null = null, code = "token-refused"): RelApiError =>
   new RelApiError({ code, status: 401, message, details });
 
-/** No scheme knew the caller. @rule R-AUT-6, G-AUTH-5 */
+/** No auth scheme identified the caller. @rule R-AUT-6, G-AUTH-5 */
 export const anonymousRefused = (): RelApiError =>
   new RelApiError({ code: "anonymous-refused", status: 401, message: "Anonymous access is disabled" });

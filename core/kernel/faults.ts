@@ -1,12 +1,11 @@
-/** Whose fault an error is: what the code of a plugin throws by mistake carries the plugin's name and where it was
- *  called. */
+/** Attributes unexpected errors to plugins: they carry the name of the plugin and the hook that called it. */
 import { isRelApiError } from "./errors.ts";
 import type { Logger } from "./options.ts";
 
-/** A mistake in a plugin's code. Errors thrown on purpose (`RelApiError`) stay as they are. */
+/** An unexpected error of a plugin. Errors thrown on purpose (`RelApiError`) are not wrapped. */
 export class PluginFault extends Error {
   readonly plugin: string;
-  /** A hook, or what else called the plugin: `transformPlan`, `apply`, `onModel`, `addSurface("soap").handle`. */
+  /** The hook, or the other caller of the plugin: `transformPlan`, `apply`, `onModel`, `addSurface("soap").handle`. */
   readonly hook: string;
 
   constructor(plugin: string, hook: string, cause: unknown) {
@@ -18,43 +17,43 @@ export class PluginFault extends Error {
   }
 }
 
-/** Errors that go on as they are, since callers may know them by class or message, and whose they are. */
+/** The plugin and hook of errors that are not wrapped, because callers may recognise them by class or message. */
 const origins = new WeakMap<object, { readonly plugin: string; readonly hook: string }>();
 
 const isKnown = (error: unknown): boolean =>
   isRelApiError(error) || error instanceof PluginFault || (error instanceof Error && origins.has(error));
 
-/** The innermost plugin is to blame: what has a name already keeps it. */
+/** Attributes an error to a plugin, unless an inner plugin already has it. */
 export const faultOf = (plugin: string, hook: string, error: unknown): unknown =>
   isKnown(error) ? error : new PluginFault(plugin, hook, error);
 
-/** The same error, whose origin is remembered. */
+/** Records the origin of an error and returns the same error. */
 const marked = (plugin: string, hook: string, error: unknown): unknown => {
   if (error instanceof Error && !isKnown(error)) origins.set(error, { plugin, hook });
   return error;
 };
 
-// Functions of all shapes are treated alike; the caller's type is given back.
+// Accepts functions of any signature; the wrappers return the caller's type.
 type AnyFunction = (...parts: any[]) => any;
 
-/** The function, with plugin and hook on whatever it throws, or its promise rejects with. */
+/** Wraps a function: errors that it throws, or with which its promise rejects, carry plugin and hook. */
 export const blamed = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
   rethrowing(run, (error) => faultOf(plugin, hook, error));
 
-/** `tapAsync`: the same for a function that hands its errors to the callback in its last place. */
+/** Like `blamed`, for a `tapAsync` function, which passes errors to the callback in its last parameter. */
 export const blamedCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
   const guarded: AnyFunction = (...parts) => {
-    const callback = parts.pop() as (error: unknown, result?: unknown) => void; // by its signature
+    const callback = parts.pop() as (error: unknown, result?: unknown) => void; // the signature of `tapAsync` says so
     const named = (error: unknown, result?: unknown): void =>
       error === undefined || error === null || error === false
         ? callback(error, result)
         : callback(faultOf(plugin, hook, error));
     return run(...parts, named);
   };
-  return blamed(plugin, hook, guarded as Run); // the same parameters and results
+  return blamed(plugin, hook, guarded as Run); // it has the same signature
 };
 
-/** The function, with plugin and hook remembered of whatever it throws, which stays the error that it is. */
+/** Wraps a function: plugin and hook of its errors are recorded, but the errors stay the same objects. */
 export const remembered = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run =>
   rethrowing(run, (error) => marked(plugin, hook, error));
 
@@ -63,7 +62,7 @@ const rethrowing = <Run extends AnyFunction>(run: Run, change: (error: unknown) 
     throw change(error);
   });
 
-/** The function, with `handle` in the place of whatever it throws, or its promise rejects with. */
+/** Wraps a function: `handle` replaces its errors, including rejections of its promise. */
 const caught = <Run extends AnyFunction>(run: Run, handle: (error: unknown) => unknown): Run => {
   const guarded: AnyFunction = (...parts) => {
     try {
@@ -73,10 +72,10 @@ const caught = <Run extends AnyFunction>(run: Run, handle: (error: unknown) => u
       return handle(error);
     }
   };
-  return guarded as Run; // the same parameters and results
+  return guarded as Run; // it has the same signature
 };
 
-/** The function where nobody waits for it: what it throws is logged, and `otherwise` is its result. */
+/** Wraps a function whose result is not awaited: its errors are logged, and it returns `otherwise`. */
 export const reported = <Run extends AnyFunction>(
   plugin: string,
   hook: string,
@@ -89,9 +88,9 @@ export const reported = <Run extends AnyFunction>(
     return otherwise;
   });
 
-/** For the log: the error as it was thrown, and plugin and hook where the mistake is a plugin's. */
+/** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. */
 export const faultFacts = (error: unknown): Readonly<Record<string, unknown>> => {
-  const thrown = error instanceof PluginFault ? error.cause : error; // its stack leads to the mistake
+  const thrown = error instanceof PluginFault ? error.cause : error; // its stack shows the mistake
   const cause = thrown instanceof Error ? thrown : String(thrown);
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const whose = at instanceof PluginFault ? at : origins.get(at);

@@ -1,5 +1,5 @@
-/** Watches what plugins tap and declare: names the plugin and hook in errors, refuses doubled names and promises where
- *  none is awaited, and closes the hooks once the plugins are applied. */
+/** Guards the hooks: adds plugin and hook to errors, refuses duplicate tap names and promises that are not awaited, and
+ *  seals the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";
 import { blamed, blamedCallback } from "./faults.ts";
@@ -10,17 +10,17 @@ export interface HookGuard {
   plugin: string;
   /** Guards a hook of a plugin. @rule X-SVC-3 */
   readonly watch: (name: string, hook: object) => void;
-  /** From now on a tap throws. */
+  /** Makes all further taps throw. */
   seal(): void;
 }
 
-/** Its plain `tap` would take a promise for the answer. */
+/** The plain `tap` of an async hook would treat a promise as the result. */
 const isAwaited = (hook: AnyHook): boolean => hook.constructor.name.startsWith("Async");
 
 const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
   typeof (hook as { readonly for?: unknown }).for === "function";
 
-// The guard treats hooks of all shapes alike, which tapable's types cannot say.
+// The guard treats hooks of all signatures alike, which tapable's types cannot express.
 type AnyHook = Hook<any, any>;
 type TapFunction = (...parts: unknown[]) => unknown;
 
@@ -59,7 +59,7 @@ export const guardHooks = (core: RelApiHooks): HookGuard => {
     });
   };
   const watchAny = (hookName: string, hook: unknown): void => {
-    if (!isHookMap(hook)) return watch(hookName, hook as AnyHook); // by the token
+    if (!isHookMap(hook)) return watch(hookName, hook as AnyHook); // the token says that it is a hook
     const maker = hook as { intercept(interceptor: { factory(key: string, hook: AnyHook): AnyHook }): void };
     maker.intercept({
       factory: (key, made) => {

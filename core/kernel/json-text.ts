@@ -1,7 +1,7 @@
-/** Places in JSON text, found without parsing it. No function recurses, because the client decides how deeply a text is
- *  nested. */
+/** Finds positions in JSON text without parsing it. No function recurses, because the client decides how deeply a text
+ *  is nested. */
 
-/** The position after the string that begins at `start`; the end of the text if the string is not closed. */
+/** Returns the position after the string that begins at `start`, or the end of the text if the string is not closed. */
 export const endOfString = (text: string, start: number): number => {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let escapes = quote;
@@ -11,7 +11,7 @@ export const endOfString = (text: string, start: number): number => {
   return text.length;
 };
 
-/** The position after the value that begins at `start`. The text is valid JSON. */
+/** Returns the position after the value that begins at `start`. The text must be valid JSON. */
 export const endOfValue = (text: string, start: number): number => {
   let depth = 0;
   let at = start;
@@ -29,14 +29,14 @@ export const endOfValue = (text: string, start: number): number => {
   return at;
 };
 
-/** A number, `true`, `false` or `null`. */
+/** Returns the position after a number, `true`, `false` or `null`. */
 const endOfWord = (text: string, start: number): number => {
   let at = start;
   while (at < text.length && !",:]} \t\r\n".includes(text.charAt(at))) at++;
   return at;
 };
 
-/** `text`: JSON, or anything else, which parsers refuse. @rule R-LIM-2 G-LIM-2 */
+/** Returns whether brackets nest deeper than `levels`. The text need not be valid JSON. @rule R-LIM-2 G-LIM-2 */
 export const isNestedDeeper = (text: string, levels: number): boolean => {
   if (text.length <= levels) return false;
   let depth = 0;

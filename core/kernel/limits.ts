@@ -1,24 +1,24 @@
-/** Limits on what one request may ask for; each is an option. They are checked while a request is read, so that a
- *  request beyond them costs no more than reading it. @rule R-LIM-1 G-LIM-1 */
+/** Request limits. They are checked while a request is read, so a request that exceeds one costs no more than reading
+ *  it. @rule R-LIM-1 G-LIM-1 */
 import type { Counters } from "./counters.ts";
 import { isRelApiError, RelApiError, type RelApiErrorFields } from "./errors.ts";
 
-/** The request limits in effect, by option: that of core, and those that plugins declare (`defineLimit`) and add. */
+/** The current request limits by option: that of core, and those that plugins declare (`defineLimit`). */
 export interface Limits {
   readonly maxUrlBytes: number;
 }
 
-/** The option that sets a request limit. */
+/** An option that sets a request limit. */
 export type Limit = keyof Limits;
 
-/** An error that names the limit that was exceeded. @rule R-LIM-1 G-LIM-1 */
+/** Returns an error that names the exceeded limit. @rule R-LIM-1 G-LIM-1 */
 export const limitExceeded = (
   limit: Limit,
   fields: Pick<RelApiErrorFields, "code" | "message" | "path"> & Partial<Pick<RelApiErrorFields, "status">>,
 ): RelApiError =>
   new RelApiError({ status: 400, ...fields, hint: `The limit is the setting ${limit}.`, facts: { limit } });
 
-/** The URL of a request, or of a call, is longer than `maxUrlBytes`. @rule R-BND-9 */
+/** The URL of a request or call is longer than `maxUrlBytes`. @rule R-BND-9 */
 export const urlTooLong = (limitBytes: number): RelApiError =>
   limitExceeded("maxUrlBytes", {
     code: "url-too-long",
@@ -26,13 +26,13 @@ export const urlTooLong = (limitBytes: number): RelApiError =>
     message: `The URL is longer than ${limitBytes} bytes`,
   });
 
-/** The counter of what a limit refused. @rule R-ADM-2 */
+/** Returns the name of the counter for a limit's refusals. @rule R-ADM-2 */
 export const refusalCounter = (limit: string): string => `refused-${limit}`;
 
-/** Two surfaces may encode the same error. */
+/** The counted errors, because two surfaces may encode the same one. */
 const counted = new WeakSet<RelApiError>();
 
-/** Counts requests that a limit refused; called where errors become responses. @rule R-ADM-2 */
+/** Counts a refusal by a limit. Called where errors become responses. @rule R-ADM-2 */
 export const countRefusal = (counters: Counters, error: unknown): void => {
   if (!isRelApiError(error) || counted.has(error)) return;
   const { limit } = error.facts;

@@ -1,12 +1,12 @@
-/** The log: messages to stderr, requests to stdout, each one line. */
+/** Writes messages to stderr and requests to stdout, each on one line. */
 import type { FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
 
 const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
-/** Whether a message of that level is written. */
+/** Returns whether the log writes messages of level `of`. */
 export const logs = (level: LogLevel, of: LogLevel): boolean => LEVELS.indexOf(of) <= LEVELS.indexOf(level);
 
-/** The lowest status that the access log includes. @rule R-ADM-3 */
+/** Returns the lowest status that the access log includes. @rule R-ADM-3 */
 export const lowestLogged = (level: LogLevel): number =>
   ({ debug: 0, info: 0, warn: 400, error: 500, silent: Infinity })[level];
 
@@ -41,16 +41,16 @@ const tellFacts = (facts: Readonly<Record<string, unknown>>): string => {
   }
 };
 
-// --- loggers of others -----------------------------------------------------------------------------------------------
+// --- application loggers --------------------------------------------------------------------------------------------
 
-/** The fields of a request say all; the message is for the eye. */
+/** The message of each request line. The fields say everything else. */
 const REQUEST = "request";
 
 const levelOf = (status: number): "error" | "warn" | "info" =>
   status >= 500 ? "error" : status >= 400 ? "warn" : "info";
 
-/** The logger of an application that has one of pino, or of its kind: `relApi(fullCompat({ logger: fieldsLogger(pino())
- *  }))`. What it writes is its own matter. @rule X-LOG-2 */
+/** Adapts the logger of an application, such as pino: `relApi(fullCompat({ logger: fieldsLogger(pino()) }))`. The given
+ *  logger decides which levels it writes. @rule X-LOG-2 */
 export const fieldsLogger = (given: FieldsFirstLogger): Logger => {
   const write =
     (of: Exclude<LogLevel, "silent">) =>
@@ -66,7 +66,7 @@ export const fieldsLogger = (given: FieldsFirstLogger): Logger => {
   };
 };
 
-/** One logger for all, whose lines go where the last of its targets writes them. */
+/** Returns a logger that forwards to a target, which `forwardTo` replaces. */
 export const createForwarding = (
   first: Logger,
 ): { readonly logger: Logger; readonly forwardTo: (target: Logger) => void } => {

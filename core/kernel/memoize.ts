@@ -1,5 +1,5 @@
-/** Computes the value of an object once, and keeps it for as long as the object lives. `compute` must read nothing but
- *  the object, and the object must not change: then the value that it computed first is the value for ever. */
+/** Computes a value once per object, and keeps it for the object's lifetime. `compute` must read only the object, and
+ *  the object must not change, because the value is never computed again. */
 export const memoize = <Source extends object, Value>(
   compute: (source: Source) => Value,
 ): ((source: Source) => Value) => {

@@ -1,6 +1,6 @@
 /** Suggestions for misspelt names. */
 
-/** Number of single-character changes that turn one text into the other. */
+/** Returns the number of single-character changes that turn one text into the other. */
 export const levenshtein = (a: readonly string[], b: readonly string[]): number => {
   let row = b.map((_, j) => j + 1);
   a.forEach((character, i) => {
@@ -15,13 +15,15 @@ export const levenshtein = (a: readonly string[], b: readonly string[]): number 
   return row[b.length - 1] ?? a.length;
 };
 
-/** Identifiers have no more bytes: a longer name is close to none of them, and comparing it would be slow. */
+/** Identifiers have at most this many bytes. A longer name is similar to none of them, and comparing it would be
+ *  slow. */
 const MAX_NAME_LENGTH = 63;
 
 const MAX_CHANGES = 3;
 
-/** The nearest of the candidates as PostgreSQL suggests columns: at most `maxChanges` away, and no more than half of the
- *  name; one name or two equally near ones, since more would be no help. */
+/** Returns the nearest candidates by the rules of PostgreSQL's column suggestions. They differ in at most `maxChanges`
+ *  characters and at most half of the name. The result is empty if more than two are equally near, because a long list
+ *  does not help. */
 export const nearestNames = (
   name: string,
   candidates: Iterable<string>,
@@ -43,7 +45,7 @@ export const nearestNames = (
   return nearest.length > 2 ? [] : nearest;
 };
 
-/** For the end of a message: `; did you mean "sea_lanes"?`, or nothing. */
+/** Returns the end of a message: `; did you mean "sea_lanes"?`, or the empty string. */
 export const didYouMean = (name: string, candidates: Iterable<string>): string => {
   const near = nearestNames(name, candidates).map((one) => `"${one}"`);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;

@@ -1,4 +1,4 @@
-/** A session as makers of cached values see it: every read is a question, and so part of the key. @rule R-CAC-1 */
+/** A session for makers of cached values: every read is a cache question, and so part of the key. @rule R-CAC-1 */
 import { membersIn, questionsAbout, type Ask, type Question } from "./cache.ts";
 import { planKey } from "./key.ts";
 import type { Session } from "./session.ts";
@@ -38,7 +38,8 @@ const observedVariables = (ask: Ask<WithSession>): Session["variables"] => {
   });
 };
 
-/** Readers cannot tell an absent member from an undefined one, so all optional members are defined. */
+/** Returns a session with all optional members defined, because readers do not distinguish undefined members from
+ *  missing ones. */
 export const observeSession = (ask: Ask<WithSession>): Session => {
   const session = {
     get role() {
@@ -67,5 +68,5 @@ export const observeSession = (ask: Ask<WithSession>): Session => {
     },
     variables: observedVariables(ask),
   };
-  return session as Session; // members that may be absent are undefined there
+  return session as Session; // members that may be missing are undefined here
 };

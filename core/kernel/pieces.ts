@@ -1,18 +1,21 @@
-/** Long work of the main thread in pieces, between which requests and timers get their turn. */
+/** Runs long work on the main thread in slices, between which requests and timers run. */
 
-/** Work that says by `yield` where it may be interrupted: often, since only the clock decides whether it is. */
+/** Work that yields wherever it may be interrupted. It should yield often, because only the clock decides whether it is
+ *  interrupted. */
 export type Pieces<Result> = Generator<void, Result, void>;
 
-/** Nobody notices that long. */
+/** The length of a slice on an idle event loop, short enough to go unnoticed. */
 const PIECE_MS = 5;
-/** While others are busy: each of their requests waits for several pieces, one whenever the database answers. */
+/** The length of a slice on a busy event loop. Each concurrent request waits for several slices, one per response of
+ *  the database. */
 const BUSY_PIECE_MS = 1;
-/** A turn of the event loop that took less had nothing to do. */
+/** A turn of the event loop that is shorter had no work. */
 const IDLE_MS = 0.05;
-/** While nobody is ever idle, others get so many times the time of a piece. */
+/** Under constant load, other work gets this multiple of the time of one slice. */
 const OTHERS_SHARE = 4;
 
-/** Until nobody has anything to do, or the others have had their share. Resolves with the time that they took. */
+/** Yields until the event loop is idle, or other work has had its share. Resolves with the time that the other work
+ *  took. */
 const giveWay = async (pieceMs: number): Promise<number> => {
   let othersMs = 0;
   for (;;) {
@@ -24,7 +27,7 @@ const giveWay = async (pieceMs: number): Promise<number> => {
   }
 };
 
-/** Gives way after each piece. */
+/** Runs the work, and yields to the event loop after each slice. */
 export const inPieces = async <Result>(work: Pieces<Result>): Promise<Result> => {
   let longMs = PIECE_MS;
   for (;;) {
@@ -39,7 +42,7 @@ export const inPieces = async <Result>(work: Pieces<Result>): Promise<Result> =>
   }
 };
 
-/** Each of many, in turn. */
+/** Calls `take` for each item, in slices. */
 export const eachInPieces = <Item>(items: Iterable<Item>, take: (item: Item) => void): Promise<void> =>
   inPieces(
     (function* (): Pieces<void> {
@@ -50,7 +53,7 @@ export const eachInPieces = <Item>(items: Iterable<Item>, take: (item: Item) => 
     })(),
   );
 
-/** Where nothing can wait. */
+/** Runs the work without interruption, for callers that cannot wait. */
 export const atOnce = <Result>(work: Pieces<Result>): Result => {
   for (;;) {
     const { done, value } = work.next();

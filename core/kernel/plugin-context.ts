@@ -1,5 +1,5 @@
-/** The context of one plugin: what all share, and what must know whose it is. Functions that a plugin hands over carry
- *  its name into whatever they throw. */
+/** Creates the context of one plugin: the shared context, plus functions that depend on the plugin. Errors of the
+ *  plugin's callbacks carry its name. */
 import type { RequestStep, Surface } from "../http/exchange.ts";
 import type { PluginContext } from "../plugin.ts";
 import type { Logger } from "./options.ts";
@@ -36,7 +36,7 @@ export const contextOf = (plugin: string, shared: SharedContext, values: SharedV
     },
     addOptionSource: (source) =>
       shared.addOptionSource({ ...source, read: remembered(plugin, "addOptionSource.read", source.read) }),
-    // nobody waits for these: the others must hear all the same
+    // the results are not awaited, and one error must not stop the other listeners
     beforeModel: (listener) => shared.beforeModel(reported(plugin, "beforeModel", logger, listener, undefined)),
     onModel: (listener) => shared.onModel(reported(plugin, "onModel", logger, listener, undefined)),
     onClose: (listener) => shared.onClose(reported(plugin, "onClose", logger, listener, undefined)),
@@ -61,11 +61,11 @@ export const contextOf = (plugin: string, shared: SharedContext, values: SharedV
     wrap: (wrapper) => shared.wrap(plugin, wrapper),
     onServer: (listener) => shared.onServer(reported(plugin, "onServer", logger, listener, undefined)),
   };
-  return Object.assign(Object.create(shared) as PluginContext, own); // all of it comes from the two
+  return Object.assign(Object.create(shared) as PluginContext, own); // together they have all members
 };
 
-/** A plain object of functions is seen through one that remembers whose their errors are; anything else is offered as
- *  it is. */
+/** Wraps the functions of a plain object, so that the origin of their errors is recorded. Other services are offered
+ *  unchanged. */
 const blamedService = <Service>(plugin: string, name: string, service: Service): Service => {
   if (typeof service !== "object" || service === null || Object.getPrototypeOf(service) !== Object.prototype)
     return service;
@@ -77,9 +77,9 @@ const blamedService = <Service>(plugin: string, name: string, service: Service):
   return Object.assign(Object.create(service) as Service & object, Object.fromEntries(functions));
 };
 
-/** A signal whose listeners carry the name of the plugin. */
+/** Wraps a signal, so that errors of its listeners carry the name of the plugin. */
 const reportedSignal = <Value>(plugin: string, name: string, value: Value, logger: Logger): Value => {
-  const signal = value as Signal<unknown>; // by the kind of its token
+  const signal = value as Signal<unknown>; // its token has this kind
   const listen: typeof signal.listen = (listener) =>
     signal.listen(reported(plugin, `signal("${name}")`, logger, listener, undefined));
   return Object.create(value as object, { listen: { value: listen } }) as Value;

@@ -1,25 +1,25 @@
-/** Presets as values, and the one order in which their plugins are applied. */
+/** Presets as values, and the order in which their plugins are applied. */
 import { presetError } from "./errors.ts";
 import { didYouMean } from "./near-names.ts";
 import type { RelApiOptions } from "./options.ts";
 import type { Plugin } from "../plugin.ts";
 
-/** Order of application between plugins that do not name each other. */
+/** Orders plugins that do not name each other. */
 export const Stage = { early: -100, normal: 0, late: 100 } as const;
 
-/** A value: plugins and their options. `compose` builds one. */
+/** Plugins and their options as a value, built with `compose`. */
 export interface Preset {
   readonly plugins: readonly Plugin[];
   readonly options: RelApiOptions;
-  /** Names of plugins that its own may go before though they are not there. A name in `before` that is neither here nor
-   *  a plugin's is a mistake. @rule X-START-2 */
+  /** Plugins that may be missing although `before` names them. A name in `before` that is neither here nor in the
+   *  preset is an error. @rule X-START-2 */
   readonly known?: readonly string[];
-  /** Options that it takes though no plugin of it declares them, since they are those of plugins that it may lack. Any
-   *  other is refused. Absent: any other is logged. @rule X-SET-6 */
+  /** Options of plugins that the preset may lack. Any other undeclared option is refused. If undefined, undeclared
+   *  options are only logged. @rule X-SET-6 */
   readonly knownOptions?: readonly string[];
-  /** More environment variables, by option: names that other servers have for it. */
+  /** Additional environment variables, by option: the names that other servers use for it. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
-  /** Plugins that `without` removed, and in which part, so that the error for a missing plugin can name it. */
+  /** The plugins that `without` removed, with the number of the part. The error for a missing plugin names it. */
   readonly removed?: ReadonlyMap<string, number>;
 }
 
@@ -27,15 +27,15 @@ export interface Without {
   readonly without: string;
 }
 
-/** What `compose` takes. */
+/** An argument of `compose`. */
 export type PresetPart = Preset | Plugin | Without;
 
 /** Removes the plugin of that name from the preceding parts. */
 export const without = (name: string): Without => ({ without: name });
 
-/** Presets, plugins and `without(name)`, left to right: plugins add up, options merge shallowly and the later wins. The
- *  same plugin object twice is one. @throws RelApiError `preset` on two plugins of one name and on a `without` that
- *  finds nothing */
+/** Merges presets, plugins and `without(name)` from left to right. Plugins accumulate; options merge shallowly, and
+ *  later ones win. The same plugin object twice counts once. @throws RelApiError `preset` on two plugins of one name
+ *  and on a `without` that finds nothing */
 export const compose = (...parts: readonly PresetPart[]): Preset => {
   const plugins = new Map<string, { readonly plugin: Plugin; readonly part: number }>();
   const removed = new Map<string, number>();
@@ -90,7 +90,7 @@ const list = (names: Iterable<string>): string => {
   return all.length === 0 ? "none" : all.join(", ");
 };
 
-/** Plugins in the order of their application: `requires` and `before` as a graph, then stage, then list order.
+/** Returns the plugins in the order of application: `requires` and `before` as a graph, then stage, then list order.
  *  @throws RelApiError `preset` on bad or duplicate names, missing requirements and cycles */
 export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   const positions = new Map<string, number>();
@@ -144,7 +144,7 @@ export const KEBAB_CASE = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 interface Edge {
   readonly first: string;
   readonly second: string;
-  /** Which declaration the edge comes from. */
+  /** The declaration that the edge comes from. */
   readonly because: "before" | "requires";
 }
 
@@ -189,7 +189,7 @@ const unknownBefore = (name: string, later: string, preset: Preset) =>
     `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${didYouMean(later, namesOf(preset))}`,
   );
 
-/** Follows edges until a name repeats; nodes that merely lead into the cycle are omitted. */
+/** Follows edges until a name repeats. Nodes that only lead into the cycle are omitted. */
 const circle = (edges: readonly Edge[]) => {
   const path: Edge[] = [];
   let at = edges[0]?.first;

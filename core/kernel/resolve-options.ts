@@ -1,4 +1,4 @@
-/** From the options of a preset to those in effect: which settings there are, what each may hold, defaults. */
+/** Collects the settings of a preset, checks its options and fills in the defaults. */
 import type { Setting, SettingSpec } from "./define-setting.ts";
 import { isRelApiError, presetError, type RelApiError } from "./errors.ts";
 import { didYouMean } from "./near-names.ts";
@@ -6,7 +6,7 @@ import type { RelApiOptions, ResolvedOptions } from "./options.ts";
 import { checkKind, readSetting } from "./setting-kinds.ts";
 import { coreSettings } from "./settings.ts";
 
-/** A preset, as far as its settings go. */
+/** The parts of a preset that concern settings. */
 export interface WithSettings {
   readonly plugins: readonly { readonly name: string; readonly settings?: readonly Setting[] }[];
   readonly options?: RelApiOptions;
@@ -14,8 +14,8 @@ export interface WithSettings {
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The settings of core and of the preset's plugins, each once. @throws RelApiError `preset` for names declared twice
- *  @rule X-SET-2 X-SET-5 */
+/** Returns the settings of core and of the preset's plugins, each once. @throws RelApiError `preset` for names declared
+ *  twice @rule X-SET-2 X-SET-5 */
 export const settingsOf = ({ plugins, aliases = {} }: WithSettings): readonly Setting[] => {
   const found = new Set<Setting>();
   const owners = new Map<string, string>(OBJECTS.map((name) => [name, CORE]));
@@ -43,7 +43,7 @@ export const settingsOf = ({ plugins, aliases = {} }: WithSettings): readonly Se
 
 const CORE = "relapi itself";
 
-/** Options that are no settings. */
+/** Options that are not settings. */
 const OBJECTS = [
   "database",
   "logger",
@@ -52,17 +52,17 @@ const OBJECTS = [
   "settings",
 ] as const satisfies readonly (keyof RelApiOptions)[];
 
-/** The options with all defaults filled in. `settings`: those of `settingsOf`. */
+/** Returns the options with all defaults. `settings` is the result of `settingsOf`. */
 export const resolveOptions = (options: RelApiOptions, settings: readonly Setting[]): ResolvedOptions => {
   const resolved: Record<string, unknown> = { appSettings: {} };
   for (const { name, isOption, default: fallback } of settings)
     if (isOption && fallback !== undefined) resolved[name] = fallback;
-  // undefined counts as absent, and must not replace a default
+  // an undefined option must not replace a default
   for (const [name, option] of Object.entries(options)) if (option !== undefined) resolved[name] = option;
-  return resolved as unknown as ResolvedOptions; // plugins declare what they add to the type
+  return resolved as unknown as ResolvedOptions; // plugins extend the type
 };
 
-/** Options may come from JavaScript that no compiler has checked. @throws RelApiError `preset` at the first invalid
+/** Checks the options, which may come from unchecked JavaScript. @throws RelApiError `preset` at the first invalid
  *  one */
 export const checkOptionKinds = (options: RelApiOptions, settings: readonly Setting[]): void => {
   for (const { name, isOption, kind, isSecret } of settings) {
@@ -71,8 +71,8 @@ export const checkOptionKinds = (options: RelApiOptions, settings: readonly Sett
   }
 };
 
-/** The options that no plugin of the preset declares. @throws RelApiError `preset` where the preset knows all options
- *  that there are, and not this one @rule X-SET-6 */
+/** Returns the options that no plugin of the preset declares. @throws RelApiError `preset` if the preset lists all
+ *  known options, and this is not one of them @rule X-SET-6 */
 export const undeclaredOptions = (preset: WithSettings, settings: readonly Setting[]): readonly string[] => {
   const { options = {}, knownOptions } = preset;
   const declared = new Set<string>([...OBJECTS, ...settings.flatMap(({ name, isOption }) => (isOption ? name : []))]);
@@ -93,16 +93,16 @@ const unknownOption = (name: string, known: Iterable<string>): RelApiError =>
     `there is no option "${name}"${didYouMean(name, known) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
   );
 
-/** What environment variables say. */
+/** The values of environment variables. */
 export interface FromEnvironment {
   readonly values: Readonly<Record<string, unknown>>;
-  /** One line per variable that is wrong. */
+  /** One line per invalid variable. */
   readonly faults: readonly string[];
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The values that environment variables give to settings, by name. */
+/** Returns the values that environment variables give to settings, by setting name. */
 export const readVariables = (settings: readonly SettingSpec<unknown>[], environment: Environment): FromEnvironment => {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
@@ -112,7 +112,7 @@ export const readVariables = (settings: readonly SettingSpec<unknown>[], environ
     );
     if (variable === undefined) continue;
     try {
-      values[name] = readSetting(variable, environment[variable] as string, kind, isSecret); // found by being there
+      values[name] = readSetting(variable, environment[variable] as string, kind, isSecret); // `find` has seen it
     } catch (error) {
       if (!isRelApiError(error)) throw error;
       faults.push(error.message);
@@ -121,18 +121,18 @@ export const readVariables = (settings: readonly SettingSpec<unknown>[], environ
   return { values, faults };
 };
 
-/** The options of a preset that environment variables set, those of its plugins included: for a program that is
- *  configured by them, since `relApi(preset)` takes options only. @throws RelApiError `preset` with one line per
- *  variable that is wrong @rule X-SET-4 */
+/** Returns the options that environment variables set, including those of the preset's plugins. It is meant for
+ *  programs that are configured by environment variables, because `relApi(preset)` reads only options. @throws
+ *  RelApiError `preset` with one line per invalid variable @rule X-SET-4 */
 export const optionsFromEnvironment = (preset: WithSettings, environment: Environment): RelApiOptions => {
   const options = settingsOf(preset).filter(({ isOption }) => isOption);
   const { values, faults } = readVariables(options, environment);
   if (faults.length > 0) throw presetError(faults.join("\n"));
-  return values as RelApiOptions; // each was read by its setting's kind
+  return values as RelApiOptions; // the kind of its setting has read each value
 };
 
-/** The values of the settings that are no options of their own: those of the options, else of the environment, else the
- *  defaults. @throws RelApiError `preset` for unknown names and wrong values @rule X-SET-1 X-SET-2 */
+/** Returns the values of the settings that are not options, from the options, the environment or the defaults, in this
+ *  order. @throws RelApiError `preset` for unknown names and wrong values @rule X-SET-1 X-SET-2 */
 export const resolveSettings = (
   settings: readonly Setting[],
   given: Readonly<Record<string, unknown>> = {},

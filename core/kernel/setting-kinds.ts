@@ -1,13 +1,13 @@
-/** How the values of settings are read from strings and checked as options. */
+/** Reads the values of settings from strings and checks them as options. */
 import { presetError, type RelApiError } from "./errors.ts";
 
-/** How a text is read. */
+/** A kind of setting value. */
 export interface SettingKind<Value = unknown> {
-  /** For messages: `a whole number`. */
+  /** Describes valid values in messages: `a whole number`. */
   readonly accepts: string;
-  /** Undefined: invalid. */
+  /** Returns undefined if the text is invalid. */
   readonly read: (text: string) => Value | undefined;
-  /** The setting as an option of a preset; absent: a text that `read` takes. */
+  /** The check of the value as an option of a preset. By default, the option is a text that `read` accepts. */
   readonly option?: { readonly accepts: string; readonly takes: (given: unknown) => boolean };
 }
 
@@ -36,7 +36,7 @@ const flag: SettingKind<boolean> = {
   option: { accepts: "true or false", takes: (given) => typeof given === "boolean" },
 };
 
-/** Whole numbers in a range, both ends included. */
+/** Accepts whole numbers in a range that includes both ends. */
 const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<number> => ({
   accepts:
     to === Number.MAX_SAFE_INTEGER ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`,
@@ -89,7 +89,8 @@ const databaseUrl: SettingKind<string> = {
   read: (given) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(given) ? given.trim() : undefined),
 };
 
-/** Between connection strings, not between the hosts of one: `postgres://one,two/shop,host=three dbname=shop`. */
+/** A comma between connection strings, not between the hosts of one: `postgres://one,two/shop,host=three
+ *  dbname=shop`. */
 const NEXT_URL = /,(?=\s*(?:postgres(?:ql)?:\/\/|[a-z_]+\s*=|$))/i;
 
 const databaseUrls: SettingKind<readonly string[]> = {
@@ -115,7 +116,7 @@ const headerName: SettingKind<string> = {
   read: (given) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(given.trim()) ? given.trim() : undefined),
 };
 
-/** Kinds of settings, for those who declare some. */
+/** The kinds of setting values, for declarations. */
 export const settingKinds = {
   text,
   document,
@@ -130,7 +131,7 @@ export const settingKinds = {
   headerName,
 };
 
-/** One line: setting, value (never that of a secret), what was expected. */
+/** Returns an error of one line: the setting, its value unless it is a secret, and the expected values. */
 const settingRefused = (name: string, given: unknown, accepts: string, isSecret = false): RelApiError =>
   presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(given)}`}: expected ${accepts}`);
 
@@ -141,7 +142,7 @@ export const readSetting = (name: string, given: string, kind: SettingKind, isSe
   return value;
 };
 
-/** @throws RelApiError `preset` when the value is not of its kind */
+/** @throws RelApiError `preset` if the value is not of its kind */
 export const checkKind = (name: string, given: unknown, kind: SettingKind, isSecret = false): void => {
   const { accepts, takes } = kind.option ?? {
     accepts: kind.accepts,

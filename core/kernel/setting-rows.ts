@@ -1,4 +1,4 @@
-/** Rows of the settings page. */
+/** The rows of the settings page. */
 import type { SettingSpec } from "./define-setting.ts";
 
 /** `| variable | aliases | default | meaning |` @rule X-SET-3 */
@@ -10,13 +10,13 @@ export const settingRow = (setting: SettingSpec<unknown> & { readonly isOption?:
   return `| ${variable} | ${aliases.join(", ")} | ${shownDefault(setting)} | ${description} |`;
 };
 
-/** Those of plugins, in their order. @rule X-SET-3 */
+/** Returns the rows of the plugins' settings, in order. @rule X-SET-3 */
 export const settingRows = (plugins: readonly { readonly settings?: readonly SettingSpec<unknown>[] }[]) =>
   plugins.flatMap(({ settings = [] }) => settings.map(settingRow));
 
 const shownDefault = ({ default: value, unit, whenUnset }: SettingSpec<unknown>): string => {
   if (value === undefined) return whenUnset === undefined ? "unset" : `unset: ${whenUnset}`;
-  // a list as a variable has it
+  // a list is shown in the syntax of its variable
   const list = Array.isArray(value) && value.length > 0 ? value.join(", ") : undefined;
   const text = list ?? (typeof value === "string" ? value : JSON.stringify(value));
   return `\`${text}\`${unit === undefined ? "" : ` (${unit})`}`;

@@ -1,37 +1,37 @@
-/** Tokens for what plugins share: services, hooks and signals. The `api.ts` of a plugin's folder exports the tokens of
- *  the plugin. */
+/** Tokens of values that plugins share: services, hooks and signals. The `api.ts` of a plugin's folder exports the
+ *  plugin's tokens. */
 import { presetError } from "./errors.ts";
 
-/** A name for a shared value. `context.use(token)` gives the value of the api that the context belongs to. */
+/** Names a shared value. `context.use(token)` returns the value that belongs to the context's api. */
 export interface Token<Value> {
   readonly kind: "service" | "hook" | "signal";
-  /** Unique in an api. */
   readonly name: string;
-  /** The plugin that calls the hook. A preset that uses the hook must have the plugin. */
+  /** The plugin that calls the hook. A preset that uses the hook must contain the plugin. */
   readonly owner?: string;
-  /** Makes the value at its first use. A token of a service has no `make`: a plugin offers the value. */
+  /** Creates the value at its first use. Service tokens have no `make`, because a plugin offers the value. */
   readonly make?: () => Value;
 }
 
-/** The token of a service, which is undefined where no plugin offers it. */
+/** The token of a service, which is undefined if no plugin offers it. */
 export type ServiceToken<Service> = Token<Service | undefined>;
 
-/** The type of the value of a token. */
+/** The type of a token's value. */
 export type ValueOf<Named extends Token<unknown>> = Named extends Token<infer Value> ? NonNullable<Value> : never;
 
 /** Events of one kind. @rule X-SIG-1 */
 export interface Signal<Event> {
-  /** Ask before making an event, and before looking at a clock for one. */
+  /** Whether there are listeners. Check it before creating an event, or reading a clock for one. */
   readonly isHeard: boolean;
   emit(event: Event): void;
-  /** Listens from now on. The emitter does not wait for the listener, and errors of the listener are logged. */
+  /** Adds a listener for later events. The emitter does not wait for the listener, and errors of the listener are
+   *  logged. */
   listen(listener: (event: Event) => void): void;
 }
 
-/** A service, which one plugin offers to others: `defineService<Tides>("tides")`. */
+/** Defines a service that one plugin offers to others: `defineService<Tides>("tides")`. */
 export const defineService = <Service>(name: string): ServiceToken<Service> => ({ kind: "service", name });
 
-/** A hook that the plugin `owner` calls and others tap. */
+/** Defines a hook that the plugin `owner` calls and others tap. */
 export const defineHook = <Hook extends object>(name: string, owner: string, make: () => Hook): Token<Hook> => ({
   kind: "hook",
   name,
@@ -39,7 +39,7 @@ export const defineHook = <Hook extends object>(name: string, owner: string, mak
   make,
 });
 
-/** A kind of event that any plugin may emit, and any may listen to. */
+/** Defines a kind of event that any plugin may emit and listen to. */
 export const defineSignal = <Event>(name: string): Token<Signal<Event>> => ({
   kind: "signal",
   name,
@@ -61,17 +61,17 @@ export const createSignal = <Event>(): Signal<Event> => {
   };
 };
 
-/** The values behind the tokens of one api. */
+/** The values of the tokens of one api. */
 export interface SharedValues {
-  /** @throws RelApiError `preset` when another plugin offers the name already, and after `seal` */
+  /** @throws RelApiError `preset` if another plugin has offered the name, and after `seal` */
   offer<Service>(plugin: string, token: ServiceToken<Service>, service: Service): void;
-  /** @throws RelApiError `preset` for a hook whose owner is missing, and for a name that stands for something else */
+  /** @throws RelApiError `preset` for a hook whose owner is missing, and for a name that has another owner */
   use<Value>(plugin: string, token: Token<Value>): Value;
-  /** From now on an offer throws: others may have looked for it already. */
+  /** Makes all further offers throw, because other plugins may have looked the service up already. */
   seal(): void;
 }
 
-/** `has`: whether a plugin is in the preset. `watch` is given each hook when it is made. @rule X-SVC-2 */
+/** `has` returns whether a plugin is in the preset. `watch` receives each new hook. @rule X-SVC-2 */
 export const createSharedValues = (
   has: (plugin: string) => boolean,
   watch: (name: string, hook: object) => void,
@@ -93,7 +93,7 @@ export const createSharedValues = (
     },
     use: <Value>(plugin: string, { name, owner, make }: Token<Value>): Value => {
       const found = values.get(name);
-      if (make === undefined) return found?.value as Value; // by the token it was offered under
+      if (make === undefined) return found?.value as Value; // this token offered it
       if (owner !== undefined && !has(owner))
         throw presetError(
           `plugin "${plugin}" uses the hook "${name}" of the plugin "${owner}", which the preset lacks: name "${owner}" in "requires"`,
@@ -102,9 +102,9 @@ export const createSharedValues = (
         throw presetError(
           `"${name}" is shared by plugins "${found.plugin ?? "core"}" and "${owner ?? plugin}": rename one or remove one of the plugins`,
         );
-      if (found !== undefined) return found.value as Value; // made by a token of that name and owner
+      if (found !== undefined) return found.value as Value; // a token of that name and owner made it
       const value = make();
-      if (owner !== undefined) watch(name, value as object); // a hook
+      if (owner !== undefined) watch(name, value as object); // tokens with an owner are hooks
       values.set(name, { plugin: owner, value });
       return value;
     },

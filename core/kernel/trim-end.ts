@@ -1,4 +1,4 @@
-/** The text without the characters that it ends with. An expression such as `/x+$/` takes quadratic time. */
+/** Removes a character from the end of the text. An expression such as `/x+$/` takes quadratic time. */
 export const trimEndOf = (text: string, character: string): string => {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end--;

@@ -1,8 +1,8 @@
-/** What is wrong while the api goes on as well as it can, by what it is about: readiness tells it (R-ADM-1). */
+/** Problems that do not stop the api, by topic. The readiness check reports them (R-ADM-1). */
 export interface Troubles {
-  /** `reason`: undefined once it is over. Nothing in it is a secret. */
+  /** Sets or, with `reason` undefined, clears the problem of a topic. The reason must not contain a secret. */
   set(about: string, reason: string | undefined): void;
-  /** `schema: …`, a line each. */
+  /** Returns one line per problem, `schema: …`. */
   list(): readonly string[];
 }
 

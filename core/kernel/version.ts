@@ -1,5 +1,4 @@
-/** The version of the package, read from its own package.json: two folders up from the sources, three from the build.
- *  */
+/** Reads the version of the package from its own package.json: two folders above the sources, three above the build. */
 import { readFileSync } from "node:fs";
 
 const readVersion = (): string => {
@@ -11,7 +10,7 @@ const readVersion = (): string => {
       };
       if (name === "relapi" && typeof version === "string") return version;
     } catch {
-      // not there: the next one is
+      // the other path is the right one
     }
   }
   return "0.0.0";
