@@ -1,4 +1,4 @@
-/** Request bodies: read whole, up to a limit. */
+/** Reads whole request bodies, up to a limit. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
@@ -14,38 +14,37 @@ import {
 } from "../kernel/errors.ts";
 import type { HeldBody, Pace } from "./pace.ts";
 
-/** What an earlier body parser of the application leaves behind. */
+/** A request whose body the application may have parsed before. */
 export type ParsedRequest = IncomingMessage & { readonly body?: unknown };
 
 const NOTHING = Buffer.alloc(0);
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
-/** Bytes of the byte order mark that a text begins with. */
+/** Returns the length of the byte order mark at the start of the text, or 0. */
 export const markBytes = (text: Buffer): number =>
   text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
 const JSON_TYPE = /json/i;
 
-/** JSON of an editor may begin with a byte order mark, which RFC 8259 lets a reader ignore. Other texts are data.
- *  @rule R-BODY-9 */
+/** Removes the byte order mark of JSON, which RFC 8259 lets a reader ignore. Other texts are data. @rule R-BODY-9 */
 export const withoutMark = (body: Buffer, contentType: string | undefined): Buffer =>
   contentType === undefined || JSON_TYPE.test(contentType) ? body.subarray(markBytes(body)) : body;
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Of all requests together. */
+  /** The limit on the pending bodies of all requests in total. */
   readonly maxPendingBytes: number;
   readonly pace: Pace;
   readonly warn: (message: string) => void;
-  /** Hears of each body that was refused for its size. */
+  /** Called for each body that is refused because of its size. */
   readonly refused: () => void;
 }
 
 type Decode = () => Transform;
 
 const CHUNK_BYTES = 64 * 1024;
-/** A larger body is put together while it arrives, so that it is not there twice. */
+/** A larger body is assembled while it arrives, so that it is not in memory twice. */
 const LARGE_BYTES = 256 * 1024;
 const SHARE_OF_ANNOUNCED = 8;
 
@@ -56,10 +55,10 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["br", () => createBrotliDecompress({ chunkSize: CHUNK_BYTES })],
 ]);
 
-/** Bytes count as what they unpack to. `held`: released by whoever answers. @throws RelApiError `body-too-large`,
- *  `body-late`, `body-encoding-unknown`, `body-unreadable`, `request-cancelled` when the client goes away in the middle.
- *  `handOver`: gets the bytes as they come, and none are kept
- *  @rule R-BND-3 R-BND-4 R-BND-7 */
+/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `held` after the response. With
+ *  `handOver`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
+ *  `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule R-BND-3 R-BND-4
+ *  R-BND-7 */
 export const readBody = (
   request: ParsedRequest,
   response: ServerResponse,
@@ -70,7 +69,7 @@ export const readBody = (
   try {
     return receive(request, response, held, limits, handOver);
   } catch (error) {
-    return Promise.reject(error as Error); // a RelApiError
+    return Promise.reject(error as Error); // always a RelApiError
   }
 };
 
@@ -105,7 +104,7 @@ const receive = (
   if (decode === undefined && coding !== "" && coding !== "identity")
     throw bodyEncodingUnknown(coding, [...DECODERS.keys()]);
   if (length !== undefined && Number(length) > maxBytes) throw tooLarge();
-  // it disconnected while its credentials were checked: no event will follow
+  // the client disconnected during authentication, so no event will follow
   if (request.destroyed) throw requestCancelled();
   return new Promise((resolve, reject) => {
     const decoder = decode?.();
@@ -113,15 +112,16 @@ const receive = (
     const announced = decode === undefined && transfer === undefined ? Number(length) : 0;
     let chunks: Buffer[] = [];
     let bytes = 0;
-    /** All of a large body. */
+    /** The buffer of a large body. */
     let whole: Buffer | undefined;
     const end = (): void => {
-      // the listeners go with the request: taking them off costs more than leaving them
+      // listeners are collected with the request; removing them costs more
       if (decoder === undefined) isThere?.();
       else leave();
       resolve(whole ?? (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
     };
-    /** For all that was announced, once a part of it is there: announcing costs nothing. */
+    /** Reserves the announced size only once part of the body has arrived, because a client can announce any size for
+     *  free. */
     const makeRoom = (): void => {
       whole = Buffer.allocUnsafeSlow(announced);
       let at = 0;
@@ -146,7 +146,7 @@ const receive = (
     };
     const refuse = (error: RelApiError): void => {
       leave();
-      request.resume(); // discards what comes, so that the client can read the response
+      request.resume(); // discards the remaining bytes, so that the client can read the response
       reject(error);
     };
     const late = (): void => {
@@ -155,7 +155,7 @@ const receive = (
     };
     const garbled = (): void => refuse(bodyUnreadable(coding));
     const gone = (): void => {
-      if (request.readableEnded) return; // it has arrived in full and is still being decompressed
+      if (request.readableEnded) return; // the body is complete, and decompression continues
       leave();
       reject(requestCancelled());
     };
@@ -174,14 +174,14 @@ const receive = (
     request.on("error", gone).on("close", gone);
     const isThere = pace.watch(request, late);
     if (decoder !== undefined) request.pipe(decoder.on("error", garbled));
-    request.resume(); // a handler before may have paused it
+    request.resume(); // earlier middleware may have paused it
   });
 };
 
 let hasWarned = false;
 
-/** Other middleware has read the stream: its value is serialized as JSON (or as a form) again, which loses what parsing
- *  lost. */
+/** Restores a body that other middleware has parsed, by serializing it as JSON or as a form. Details that parsing lost
+ *  remain lost. */
 const restoreBody = (request: ParsedRequest, warn: (message: string) => void): Buffer => {
   const { body } = request;
   if (body === undefined || body === null) return NOTHING;
@@ -204,14 +204,14 @@ const restoreBody = (request: ParsedRequest, warn: (message: string) => void): B
   try {
     return Buffer.from(JSON.stringify(body));
   } catch (error) {
-    if (error instanceof RangeError) throw bodyNestedTooDeep(); // the parser before does not recurse, this does
+    if (error instanceof RangeError) throw bodyNestedTooDeep(); // unlike the parser, `JSON.stringify` recurses
     throw error;
   }
 };
 
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
-/** Lists are repeated fields. */
+/** Returns the fields as a form, in which lists are repeated fields. */
 const formText = (fields: object): string => {
   const form = new URLSearchParams();
   for (const [name, field] of Object.entries(fields))

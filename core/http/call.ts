@@ -1,4 +1,4 @@
-/** Requests that the application makes itself: the steps of the pipeline, without a socket. */
+/** Requests of the application itself, which pass through the pipeline without a connection. */
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { requestCancelled } from "../kernel/errors.ts";
@@ -6,49 +6,50 @@ import { VARIABLE_PREFIX, type Session } from "../kernel/session.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { memoize } from "../kernel/memoize.ts";
 
-/** What plugins add to an api, such as ways to call it from the application: their `api.ts` declares what. */
+/** Methods that plugins add to an api, such as calls from the application. Their `api.ts` declares them. */
 export interface ApiMethods {} // oxlint-disable-line typescript/no-empty-object-type -- declared by plugins
 
-/** Who a call is made for: a session, or the parts of one that differ from the usual. */
+/** The caller of a request from the application: a session, or the parts of one that differ from the defaults. */
 export interface Caller {
-  /** Also the database role, unless `isAdmin` or `databaseRole` say otherwise. */
+  /** The role, and also the database role, unless `isAdmin` or `databaseRole` is set. */
   readonly role: string;
   readonly databaseRole?: string;
-  /** May do everything, as the login role. */
+  /** The caller is an administrator and runs as the login role. */
   readonly isAdmin?: boolean;
   readonly claims?: Session["claims"];
-  /** By name, with or without `x-session-`: `{ "user-id": "7" }`. */
+  /** Session variables by name, with or without `x-session-`: `{ "user-id": "7" }`. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
 export interface CallOptions {
-  /** Absent: the auth schemes look at `headers`, as they do over HTTP. */
+  /** If undefined, the auth schemes read `headers`, as for HTTP requests. */
   readonly session?: Caller;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Gives the call up, and cancels its statement. */
+  /** Aborts the call and cancels its statement. */
   readonly signal?: AbortSignal;
 }
 
-/** `path`: below the mount, with its query: `/api/vessels?id=eq.1`. */
+/** A request of the application. `path` is below the mount and includes the query: `/api/vessels?id=eq.1`. */
 export interface ApiCall extends CallOptions {
   readonly method: string;
   readonly path: string;
-  /** Text and bytes as they are, anything else as JSON. */
+  /** Strings and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
-  /** A request that it is part of: it has its caller unless `session` is another, counts as sent by the same client, and
-   *  is in its trace. @rule X-CALL-5 */
+  /** The request that this call is part of. The call inherits its caller unless `session` is set, counts as sent by the
+   *  same client, and belongs to its trace. @rule X-CALL-5 */
   readonly within?: Exchange;
 }
 
-/** An answer with an error status, in a shape that error handlers of Express and others take. @rule X-CALL-3 */
+/** A response with an error status, in a form that the error handlers of Express and other frameworks accept. @rule
+ *  X-CALL-3 */
 export class CallError extends Error {
-  /** Of HTTP; error handlers answer with it. */
+  /** The HTTP status with which error handlers respond. */
   readonly status: number;
   readonly statusCode: number;
-  /** The surface's code: `42501`, `access-denied`. */
+  /** The surface's error code: `42501`, `access-denied`. */
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The answer's body, as a client would have got it. */
+  /** The response body that a client would have received. */
   readonly body: string;
 
   constructor(fields: Pick<CallError, "status" | "code" | "message" | "headers" | "body">) {
@@ -66,7 +67,7 @@ const variableName = (name: string): string => {
   return lower.startsWith(VARIABLE_PREFIX) ? lower : VARIABLE_PREFIX + lower;
 };
 
-/** One session per caller object, so that what is derived from it is derived once. */
+/** Returns one session per caller object, so that values derived from the session are computed once. */
 export const sessionOf = memoize((caller: Caller): Session => {
   const { role, isAdmin = false, databaseRole = isAdmin ? undefined : role, claims, variables = {}, ...more } = caller;
   const named = Object.entries(variables).map(([name, text]) => [variableName(name), text]);
@@ -90,13 +91,13 @@ const isText = (body: unknown): boolean => typeof body === "string" || body inst
 
 const ownCalls = new WeakSet<IncomingMessage>();
 
-/** The application itself asks, by a method of the api. */
+/** Returns whether the application itself made the request through a method of the api. */
 export const isOwnCall = (request: IncomingMessage): boolean => ownCalls.has(request);
 
-/** A request as Node would hand it over, and a response that is written to by nobody. */
+/** Creates a request like Node's own, and a response whose output is discarded. */
 export const openCall = ({ method, path, headers = {}, body, signal, session, within }: ApiCall) => {
   const socket = new Socket();
-  // where it comes from; the connection itself belongs to the request that it is part of
+  // only the client's address is copied; the connection belongs to the outer request
   if (within !== undefined)
     Object.defineProperty(socket, "remoteAddress", { value: within.request.socket.remoteAddress });
   const request = new IncomingMessage(socket);
@@ -125,7 +126,7 @@ export const openCall = ({ method, path, headers = {}, body, signal, session, wi
   return { request, response, end: () => signal?.removeEventListener("abort", abort) };
 };
 
-/** Events, and files that a surface sends itself. */
+/** The error for event streams, and for files that a surface sends itself. */
 const STREAMED = JSON.stringify({
   code: "stream-not-callable",
   details: null,
@@ -134,14 +135,14 @@ const STREAMED = JSON.stringify({
 });
 const NOT_ACCEPTABLE = 406;
 
-/** A call's answer. */
+/** The response to a call. */
 export interface ApiAnswer {
   readonly status: number;
-  /** Lower-case names; of a name that comes several times the values joined by commas. */
+  /** Header values by lower-case name. Repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-  /** The body, parsed. */
-  json<Value = any>(): Value; // whoever calls knows the shape
+  /** Parses the body. */
+  json<Value = any>(): Value; // callers know the type
 }
 
 const textOf = (body: string | Uint8Array): string => (typeof body === "string" ? body : Buffer.from(body).toString());
@@ -167,9 +168,9 @@ export const calledOf = (answer: Answer): ApiAnswer => {
 const callErrorOf = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {
   let said: { readonly code?: unknown; readonly message?: unknown; readonly error?: unknown } = {};
   try {
-    said = JSON.parse(body) as typeof said; // looked at below
+    said = JSON.parse(body) as typeof said; // members are checked below
   } catch {
-    // not JSON: the status says it
+    // not JSON: the status is enough
   }
   const message = said?.message ?? said?.error;
   return new CallError({

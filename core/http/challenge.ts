@@ -1,8 +1,9 @@
-/** Text in a parameter of a header, between quotation marks. */
+/** Quotes the value of a header parameter. */
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/** The challenge of a 401. `refusal`: why the token was refused, as a header can carry it; undefined without a token.
- *  `resourceMetadata`: the address of OAuth's metadata of the resource. @rule R-AUT-9 P-MCP-10 */
+/** Returns the challenge of a 401. `refusal` is the reason why the token was refused, in header-safe characters;
+ *  undefined without a token. `resourceMetadata` is the address of OAuth's protected resource metadata. @rule R-AUT-9
+ *  P-MCP-10 */
 export const bearerChallenge = (refusal?: string, resourceMetadata?: string): readonly [string, string] => {
   const parameters = [
     ...(resourceMetadata === undefined ? [] : [`resource_metadata=${quoted(resourceMetadata)}`]),

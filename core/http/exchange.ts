@@ -1,4 +1,4 @@
-/** A request on its way through the pipeline, and its response. */
+/** The types of requests and responses in the pipeline. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
 
@@ -7,64 +7,64 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly method: string;
-  /** Path below the mount, still percent-encoded, without the query. */
+  /** The path below the mount, still percent-encoded, without the query. */
   readonly path: string;
-  /** Text after `?`, undecoded; undefined without one. */
+  /** The text after `?`, still encoded. Undefined without a query. */
   readonly query: string | undefined;
   /** Set by the authorize step. */
   readonly session: Session;
-  /** What it brought to show who calls. */
+  /** The credentials of the request. */
   readonly credentials: Credentials;
-  /** First value of a request header, lower-case name. */
+  /** Returns the first value of a request header; `name` is lower-case. */
   header(name: string): string | undefined;
-  /** The whole body; refused beyond `maxBodyBytes`. */
+  /** Reads the whole body. A body beyond `maxBodyBytes` is refused. */
   body(): Promise<Buffer>;
-  /** Hands the body over while it arrives, instead of holding it: `body()` is empty afterwards. If it was read before, it
-   *  comes in one piece. */
+  /** Passes on the body while it arrives, without storing it; `body()` is empty afterwards. If the body was read
+   *  before, it arrives as one chunk. */
   bodyInPieces(take: (piece: Buffer) => void): Promise<void>;
   /** Calls the listener if the client disconnects before its response. Returns a function that removes the listener. */
   onGone(listener: () => void): () => void;
-  /** Milliseconds since the request came in, for Server-Timing: `mark("parse")` ends a phase. */
+  /** Ends a phase for Server-Timing and records the milliseconds since the request arrived: `mark("parse")`. */
   mark(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
   readonly timings: ReadonlyMap<string, number>;
-  /** Response headers of the surface that pages of other origins may read. */
+  /** The response headers of the surface that pages of other origins may read. */
   readonly exposedHeaders: readonly string[];
-  /** The surface that serves it. */
+  /** The surface that serves the request. */
   readonly surface: string;
-  /** What is asked for: set by the surface as soon as that is known. */
+  /** The requested operation, which the surface sets as soon as it is known. */
   operation: Operation | undefined;
-  /** The code of the error that it is answered with. */
+  /** The code of the error in the response. */
   errorCode: string | undefined;
-  /** What log lines and answers call it: set by a plugin. */
+  /** The identifier for log lines and responses, set by a plugin. */
   requestId: string | undefined;
-  /** The plans that answer it, as plain JSON: set by the surface, for the `planKey` of request steps. */
+  /** The plans of the request as plain JSON, which the surface sets for the `planKey` of request steps. */
   planned: unknown;
-  /** The values of plugins, read and written through `createExchangeSlot`. */
+  /** The values that plugins store for the request (`createExchangeSlot`). */
   slots: unknown[] | undefined;
-  /** A plugin looks at the answer before it is sent: its body must be there, whole. */
+  /** A plugin inspects the response before it is sent, so the body must not be streamed. */
   readonly needsBody?: boolean;
-  /** The request that it is part of (`context.call({ within })`). */
+  /** The request that this one is part of (`context.call({ within })`). */
   readonly within?: OpenExchange | undefined;
-  /** Preferences in place of those of the request. */
+  /** Preferences that replace those of the request. */
   readonly prefer?: string;
-  /** Answered for the browser's own sake, as a preflight is: not a request to log. */
+  /** The response concerns only the browser, as a preflight does, so the request is not logged. */
   isUnlogged: boolean;
 }
 
-/** What a request asks for. */
+/** The operation that a request asks for. */
 export interface Operation {
-  /** One of a few words of the surface: `read`, `mutation`. */
+  /** A keyword of the surface: `read`, `mutation`. */
   readonly kind: string;
-  /** As the client says it. */
+  /** The name that the client uses. */
   readonly name?: string | undefined;
-  /** For the log, where the path itself has values in it: `/albums/:id`. */
+  /** The path for the log, if the actual path contains values: `/albums/:id`. */
   readonly path?: string;
 }
 
-/** An exchange whose caller may not be known yet. */
+/** An exchange whose caller may still be unknown. */
 export type OpenExchange = Omit<Exchange, "session"> & { readonly session?: Session };
 
-/** Header names and values, in the order in which they are written. */
+/** Header names and values, in the order in which they are sent. */
 export type Headers = readonly (readonly [name: string, value: string])[];
 
 /** A response: status, headers, and a body or a stream. */
@@ -73,86 +73,87 @@ export interface Answer {
   readonly statusText?: string;
   readonly headers: Headers;
   readonly body?: string | Uint8Array;
-  /** The surface has written the response itself (static files). */
+  /** The surface has sent the response itself (static files). */
   readonly isSent?: boolean;
-  /** Instead of a body: called once the headers are out, and writes until it ends the response (event streams). If it
-   *  returns a promise, the request counts as running until that settles. */
+  /** Writes the response instead of a body, until it ends the response (event streams). It is called after the headers
+   *  were sent. If it returns a promise, the request counts as running until that settles. */
   readonly stream?: (response: ServerResponse) => Promise<void> | void;
-  /** Length of what the stream writes; absent: it is not known. */
+  /** The length of the streamed body. Undefined if unknown. */
   readonly streamBytes?: number;
 }
 
-/** What logs, metrics and traces read of a request that has been answered, or of an operation of a WebSocket: a query or
- *  mutation that has ended, a subscription that has its first result. */
+/** The data of an answered request or a WebSocket operation for logs, metrics and traces. A query or mutation is
+ *  recorded at its end, a subscription at its first result. */
 export interface RequestRecord {
-  /** Of an operation of a WebSocket: the request that opened it. */
+  /** The request; for a WebSocket operation, the one that opened the WebSocket. */
   readonly request: IncomingMessage;
-  /** Absent: it is an operation of a WebSocket. */
+  /** Undefined for operations of a WebSocket. */
   readonly exchange?: OpenExchange;
   readonly surface: string;
-  /** Absent: it was refused before the surface knew what was asked for. */
+  /** Undefined if the request was refused before the surface knew the operation. */
   readonly operation?: Operation | undefined;
-  /** An operation of a WebSocket has 200, or 400 where it failed. */
+  /** The HTTP status. Operations of a WebSocket have 200, or 400 if they failed. */
   readonly status: number;
-  /** The code of its error. */
+  /** The code of the error. */
   readonly errorCode?: string | undefined;
-  /** Of the body. */
+  /** The length of the body. */
   readonly bytes: number;
-  /** Since the request came in. */
+  /** The time since the request arrived. */
   readonly durationMs: number;
-  /** Absent: nobody was found to call. */
+  /** Undefined if the caller could not be identified. */
   readonly session?: Session | undefined;
-  /** The same for requests that differ only in values: what they are measured and counted by. 22 characters, made when
-   *  it is read. Absent: no plan was made. */
+  /** A key of 22 characters that is equal for requests that differ only in values, for metrics. It is computed on
+   *  access. Undefined if there was no plan. */
   readonly planKey?: string | undefined;
 }
 
-/** What a plugin does around each request of every surface, in the order of the plugins. An answer ends the request; an
- *  error that is thrown is answered in the words of the surface. Which of the functions it has is looked at with each load
- *  of the schema: one that has nothing to do need not be there. @rule X-STEP-1 */
+/** The functions that a plugin runs around each request of every surface, in the order of the plugins. An answer ends
+ *  the request; an error is encoded by the surface. Each load of the schema checks which functions are defined, so a
+ *  step without work can leave one undefined. @rule X-STEP-1 */
 export interface RequestStep {
   readonly name: string;
-  /** Before the credential is looked at. */
+  /** Runs before the credentials are read. */
   before?(exchange: OpenExchange): Promise<Answer | undefined> | Answer | undefined;
-  /** When it is known who calls, before the surface does its work: the place for limits. */
+  /** Runs after the caller is known and before the surface handles the request. Rate limits belong here. */
   authorized?(exchange: Exchange): Promise<Answer | undefined> | Answer | undefined;
-  /** Headers of each answer; those that the answer has itself stay. */
+  /** Returns headers for each response. Headers of the response itself win. */
   headers?(exchange: OpenExchange): Headers;
-  /** When the answer is written. */
+  /** Runs after the response was written. */
   after?(exchange: OpenExchange, record: RequestRecord): void;
 }
 
-/** A part of the URL space. Surfaces are asked in the order of their plugins; the first that matches serves the
+/** A part of the URL space. Surfaces are matched in the order of their plugins, and the first match serves the
  *  request. */
 export interface Surface {
   readonly name: string;
-  /** Its paths below the mount: `/soap`, or `/soap/*` for all that begin so. Read again with each load of the schema.
-   *  Absent: `match` is asked for every path. */
+  /** Returns the paths below the mount: `/soap`, or `/soap/*` for a prefix. They are read again with each load of the
+   *  schema. If undefined, `match` is called for every path. */
   readonly paths?: () => readonly string[];
-  /** The methods of its requests; absent: any. */
+  /** The methods that the surface serves, by default all. */
   readonly methods?: readonly string[];
-  /** Whether a request of these paths is its own. `request`: for pages that share a path with something else and go by
-   *  `Accept`. Absent: every one is. */
+  /** Returns whether the surface serves a request of these paths, by default true. `request` is for pages that share a
+   *  path with another surface and depend on `Accept`. */
   match?(path: string, method: string, request: IncomingMessage): boolean;
-  /** Serves requests that need no credentials (playground, health, WebSocket hints); undefined: continue. */
+  /** Serves requests that need no credentials (playground, health, WebSocket hints). Returns undefined to continue. */
   beforeAuthorize?(exchange: Omit<Exchange, "session">): Promise<Answer | undefined> | Answer | undefined;
   handle(exchange: Exchange): Promise<Answer> | Answer;
-  /** Called with a RelApiError only. */
+  /** Encodes an error, which is always a RelApiError. */
   encodeError(error: import("../kernel/errors.ts").RelApiError, exchange: OpenExchange): Answer;
-  /** How its callers' tokens are read, and its words of refusal. Absent: a token names the database role. @rule
-   *  X-AUTH-2 */
+  /** The rules for reading the callers' tokens, and the wording of refusals. By default, a token names the database
+   *  role. @rule X-AUTH-2 */
   readonly credentialRules?: CredentialRules;
-  /** Pages beside other surfaces: it never answers for a path of no surface, as the last of the others does. */
+  /** The surface consists of pages besides other surfaces. It is never the one that answers unknown paths, which the
+   *  last other surface does. */
   readonly isPage?: boolean;
-  /** Asked for what no other surface matches. At the root of an application that goes on after the api, the application
-   *  is asked instead. @rule X-SURF-2 */
+  /** The surface is matched after all others. If the api is mounted at the root of an application, the application
+   *  handles these requests instead. @rule X-SURF-2 */
   readonly isFallback?: boolean;
-  /** Its own response headers that pages of other origins may read. All else of CORS is the same for all surfaces
-   *  (R-COR). */
+  /** The surface's response headers that pages of other origins may read. All other rules of CORS are common to all
+   *  surfaces (R-COR). */
   readonly exposedHeaders?: readonly string[];
 }
 
-/** A surface, and the plugin that has added it. */
+/** A surface and the plugin that added it. */
 export interface AddedSurface extends Surface {
   readonly plugin: string;
 }

@@ -1,19 +1,20 @@
-/** Connections that close after an answer while the client still sends: closing a socket whose bytes are unread resets
- *  the connection, and the client loses the answer. */
+/** Closes connections after a response while the client still sends. Closing a connection with unread bytes resets it,
+ *  and the client loses the response. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
 const LINGER_MS = 30_000;
 
-/** Ends its side and discards what arrives, until the client ends its own or the time is over. */
+/** Ends this side of the connection and discards incoming bytes, until the client ends its side or the timeout
+ *  expires. */
 export const endAndDiscard = (socket: Duplex, text?: string): void => {
   socket.end(text);
   const patience = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once("close", () => clearTimeout(patience));
 };
 
-/** Call it before the answer to a request whose body has not arrived. Node destroys the socket when such an answer is
- *  the last of its connection. @rule R-BND-10 */
+/** Call it before responding to a request whose body is incomplete. Node destroys the connection after the last
+ *  response of a connection. @rule R-BND-10 */
 export const lingerAfter = (request: IncomingMessage): void => {
   const { socket } = request;
   const { destroySoon } = socket;

@@ -1,14 +1,14 @@
-/** Which pages of other origins count as trusted: for CORS, for sockets, and for tokens in cookies. */
+/** Decides which pages of other origins are trusted: for CORS, for WebSockets, and for tokens in cookies. */
 
-/** Which origins may read responses. */
+/** The origins that may read responses. */
 export interface OriginPolicy {
-  /** Any origin, without credentials. */
+  /** Any origin is allowed, without credentials. */
   readonly isOpen: boolean;
   allows(origin: string): boolean;
 }
 
-/** `allowed`: origins, `*`, or origins with a wildcard as first label of the host (`https://*.shop.example`). @rule
- *  R-COR-1 G-HTTP-11 */
+/** `allowed` contains origins, `*`, or origins with a wildcard as the first label of the host
+ *  (`https://*.shop.example`). @rule R-COR-1 G-HTTP-11 */
 export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => {
   if (allowed.length === 0 || allowed.includes("*")) return { isOpen: true, allows: () => true };
   const exact = new Set(allowed.filter((origin) => !origin.includes("://*.")));
@@ -27,7 +27,7 @@ export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => 
   };
 };
 
-/** The policy of the list in effect, made once for each. */
+/** Returns the policy of the current list, computed once per list. */
 export const createOriginPolicies = (allowed: () => readonly string[]): (() => OriginPolicy) => {
   let origins = allowed();
   let policy = createOriginPolicy(origins);

@@ -1,13 +1,13 @@
-/** The bodies of all requests together: how fast those arrive that are not there yet, and how many bytes the process holds
- *  of requests that are not answered yet. */
+/** The incoming bodies of all requests: the speed at which they arrive, and the memory of those whose requests are
+ *  unanswered. */
 import type { IncomingMessage } from "node:http";
 
 export interface Pace {
-  /** From now on what is missing of the request has to arrive in time. `late`: called if it does not, before anything else
-   *  happens; absent: the connection is closed. Call the returned function when the body is complete, so that it is not
-   *  held until the next check. */
+  /** Requires the remainder of the request to arrive in time from now on. If it does not, `late` is called first;
+   *  without `late`, the connection is closed. Call the returned function once the body is complete, so that the entry
+   *  is removed before the next check. */
   watch(request: IncomingMessage, late?: () => void): (() => void) | undefined;
-  /** Requests that were given up, since the start. */
+  /** The number of requests given up since the start. */
   readonly closed: number;
   close(): void;
 }
@@ -15,21 +15,21 @@ export interface Pace {
 interface Entry {
   readonly request: IncomingMessage;
   readonly late: (() => void) | undefined;
-  /** Both of the first look. */
+  /** Both are set at the first check. */
   startedAtMs: number | undefined;
   bytesBefore: number | undefined;
 }
 
-/** A body that arrives at this average rate may take any time; it is slower than any line that one would send a large
- *  body over. */
+/** A body that arrives at this average rate may take any time. This is slower than any connection on which people
+ *  upload large bodies. */
 export const MIN_BYTES_PER_SECOND = 8 * 1024;
 
 const LOOK_MS = 1000;
 
-/** Node emits no end for a request that got its response before its body arrived. */
+/** Node emits no end for a request that was answered before its body arrived. */
 const isOver = (request: IncomingMessage): boolean => request.complete || request.destroyed || request.socket.destroyed;
 
-/** One timer for all: a body is mostly there before it looks. @rule R-BND-4 */
+/** Uses one timer for all requests, because most bodies arrive before the first check. @rule R-BND-4 */
 export const createPace = (patienceMs: number): Pace => {
   const entries = new Set<Entry>();
   let closed = 0;
@@ -73,26 +73,26 @@ export const createPace = (patienceMs: number): Pace => {
   };
 };
 
-// --- bytes that are held --------------------------------------------------------------------------------------------
+// --- bytes in memory -------------------------------------------------------------------------------------------------
 
 export interface HeldBodies {
-  /** Of one request. */
+  /** Registers a request. */
   open(): HeldBody;
-  /** Of all requests together. */
+  /** The bytes of all requests in total. */
   readonly bytes: number;
 }
 
 export interface HeldBody {
-  /** It has grown by so many bytes. False: there is no room for it. */
+  /** Adds to the size of the body. Returns false if the body exceeds the limit. */
   grow(bytes: number): boolean;
-  /** The request is answered. */
+  /** Frees the bytes once the request is answered. */
   release(): void;
 }
 
-/** A body up to this size is always taken, so that large ones cannot shut out the others. */
+/** A body up to this size is always accepted, so that large bodies cannot exclude small ones. */
 const SMALL_BYTES = 64 * 1024;
 
-/** A body on its own is taken whatever `maxBytes` is. @rule R-BND-7 */
+/** A single pending body is accepted whatever `maxBytes` is. @rule R-BND-7 */
 export const createHeldBodies = (maxBytes: number): HeldBodies => {
   let total = 0;
   return {

@@ -1,19 +1,19 @@
-/** Whose a path may be. */
+/** Finds the surfaces that may serve a path. */
 import type { Logger } from "../kernel/options.ts";
 import { faultFacts, faultOf } from "../kernel/faults.ts";
 import type { AddedSurface } from "./exchange.ts";
 
-/** What paths of a surface begin with. */
+/** A path prefix of a surface. */
 export interface Beginning {
   readonly begins: string;
   readonly surface: AddedSurface;
 }
 
-/** All in the order of the surfaces. */
+/** All prefixes and paths, in the order of the surfaces. */
 export interface Paths {
-  /** Of each path that is named in full: everybody it may belong to. */
+  /** The candidates for each complete path, including surfaces with a matching prefix. */
   readonly exact: ReadonlyMap<string, readonly Beginning[]>;
-  /** Of the others. */
+  /** The prefixes. */
   readonly beginnings: readonly Beginning[];
 }
 
@@ -23,7 +23,7 @@ const pathsOf = (surface: AddedSurface, logger: Logger): readonly string[] => {
   try {
     return surface.paths?.() ?? EVERY_PATH;
   } catch (error) {
-    // it has no part in any request
+    // the surface then serves no requests
     logger.error("a plugin failed", faultFacts(faultOf(surface.plugin, `addSurface("${surface.name}").paths`, error)));
     return [];
   }

@@ -1,4 +1,4 @@
-/** What happens to a request, in order: `answer`. */
+/** The pipeline: the fixed list of steps of a request, in `answer`. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Counters } from "../kernel/counters.ts";
 import { internalError, isRelApiError, pathNotFound, type RelApiError } from "../kernel/errors.ts";
@@ -29,7 +29,7 @@ import { mountOf } from "./request-headers.ts";
 import { hasHeader, writeAnswer } from "./respond.ts";
 import type { Unread } from "./unread.ts";
 
-/** The request as Express or Node's own server hands it over. */
+/** The request from Express or from Node's own server. */
 export type HttpRequest = IncomingMessage & { readonly originalUrl?: string };
 
 export type Next = (error?: unknown) => void;
@@ -39,20 +39,20 @@ export interface PipelineParts {
   readonly logger: Logger;
   readonly counters: Counters;
   readonly surfaces: readonly AddedSurface[];
-  /** Around the steps below. */
+  /** The plugins' steps around those of `answer`. */
   readonly around: readonly AddedStep[];
   readonly loader: Pick<ModelLoader, "demand">;
-  /** `given`: who calls is known; the schemes are not asked. */
+  /** Identifies the caller. If `given` is defined, the schemes are not called. */
   readonly authorize: (credentials: Credentials, given?: Session) => Session | Promise<Session>;
   readonly pace: Pace;
   readonly unread: Unread;
   readonly heldBodies: HeldBodies;
-  /** Hears of each body that was refused for its size. */
+  /** Called for each body that is refused because of its size. */
   readonly bodyRefused: () => void;
   readonly answered: Signal<RequestRecord>;
 }
 
-/** A step around requests, or a method of the surface (without `added`). */
+/** A function of a plugin's step, or of the surface if `added` is undefined. */
 interface Running {
   readonly added?: AddedStep;
   readonly member: string;
@@ -63,23 +63,25 @@ const OF_HANDLE: Running = { member: "handle" };
 
 type Whose = readonly [plugin: string, hook: string];
 
-/** For the log: `addSurface("soap").handle`. */
+/** Names the function for the log: `addSurface("soap").handle`. */
 const ofOwner = (member: string, owner: AddedSurface): Whose => [owner.plugin, `addSurface("${owner.name}").${member}`];
 
 const whoseIs = ({ added, member }: Running, owner: AddedSurface): Whose =>
   added === undefined ? ofOwner(member, owner) : [added.plugin, `addStep("${added.step.name}").${member}`];
 
 export interface Pipeline {
-  /** Asks the surfaces for their paths again, and the steps for what they have. */
+  /** Reads the paths of the surfaces and the functions of the steps again. */
   refresh(): void;
   answer(request: HttpRequest, response: ServerResponse, next?: Next): void;
-  /** The same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule X-CALL-1 */
+  /** Runs the same steps for a request of the application itself. @throws RelApiError `path-not-found`, CallError @rule
+   *  X-CALL-1 */
   call(call: ApiCall): Promise<ApiAnswer>;
-  /** Resolves when no request is running, or after `patienceMs`, with the number of those that are. */
+  /** Resolves when no request is running, or after `patienceMs`, with the number of running requests. */
   settled(patienceMs: number): Promise<number>;
 }
 
-/** Node keeps the first and drops the others. `rawHeaders`: names and values in turn. */
+/** Returns whether there are several `Host` headers, of which Node keeps only the first. `rawHeaders` alternates names
+ *  and values. */
 export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
   let isThere = false;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -94,7 +96,7 @@ export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
 const bytesOfUrl = ({ path, query }: RequestExchange): number =>
   Buffer.byteLength(path) + (query === undefined ? 0 : 1 + Buffer.byteLength(query));
 
-/** Headers of the answer itself win. */
+/** Adds headers, of which those of the answer itself win. */
 const withExtra = (answer: Answer, extra: Headers): Answer =>
   extra.length === 0
     ? answer
@@ -126,13 +128,13 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   let withHeaders = stepsWith("headers");
   let withAfter = stepsWith("after");
 
-  /** The steps of a request, in order. */
+  /** Runs the steps of a request, in order. */
   const answer = async (exchange: RequestExchange): Promise<Answer> => {
     const { owner } = exchange;
-    /** Where a plugin's mistake is looked for; undefined: it is not a plugin's code. */
+    /** The plugin function that is running, to which errors are attributed. Undefined while no plugin runs. */
     let running: Running | undefined;
     try {
-      // proxies and the server must not mean different hosts (R-BND-5)
+      // a proxy and the server must not use different hosts (R-BND-5)
       if (repeatsHost(exchange.rawHeaders)) return TWO_HOSTS;
       if (bytesOfUrl(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       for (const added of withBefore) {
@@ -142,7 +144,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         if (answered !== undefined) return answered;
       }
       if (owner.beforeAuthorize !== undefined) {
-        // pages that need no credential
+        // pages that need no credentials
         running = OF_BEFORE_AUTHORIZE;
         const given = owner.beforeAuthorize(exchange);
         const answered = given instanceof Promise ? await given : given;
@@ -150,7 +152,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       }
       running = undefined;
       if (current.gate !== undefined) await current.gate();
-      // credential and role; waits for the first load while that runs
+      // finds session and role; waits until the first load ends
       const session = authorize(exchange, exchange.caller);
       exchange.caller = session instanceof Promise ? await session : session;
       exchange.mark("jwt");
@@ -162,7 +164,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         if (answered !== undefined) return answered;
       }
       running = OF_HANDLE;
-      const given: Answer | undefined | Promise<Answer | undefined> = owner.handle(exchange); // plugins may be JavaScript
+      const given: Answer | undefined | Promise<Answer | undefined> = owner.handle(exchange); // plugins may be plain JS
       const answered = given instanceof Promise ? await given : given;
       if (answered !== undefined) return answered;
       running = undefined;
@@ -206,7 +208,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     for (const added of withHeaders) {
       try {
         const more = added.step.headers?.(exchange) ?? NO_HEADERS;
-        // most steps have nothing to say of most requests
+        // most steps add no headers to most responses
         if (more.length > 0) headers = headers.length === 0 ? more : [...headers, ...more];
       } catch (fault) {
         failed(added, "headers", fault);
@@ -229,7 +231,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     if (isTold) parts.answered.emit(record);
   };
 
-  /** A promise: the response continues until it settles. */
+  /** Returns a promise if the response is streamed; it settles at the end of the stream. */
   const respond = (exchange: RequestExchange, answered: Answer): Promise<void> | void => {
     const { request, response } = exchange;
     const { stream } = answered;
@@ -244,7 +246,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let bytes = 0;
     let { status } = given;
     if (given.isSent !== true) {
-      if (response.destroyed) return; // the client is gone
+      if (response.destroyed) return; // the client has disconnected
       const extra = extraHeaders(exchange);
       try {
         bytes = writeAnswer(request, response, given, extra, unread);
@@ -266,7 +268,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     runningCount++;
     try {
       const answered = await answer(exchange);
-      // one that came too slowly is not waited for once more
+      // a body that was too slow gets no second wait
       if (!exchange.request.complete && answered.status !== 408) lingerAfter(exchange.request);
       const streaming = respond(exchange, answered);
       if (streaming !== undefined) await streaming;
@@ -274,8 +276,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       logger.error("failed to write the response", faultFacts(fault));
       exchange.response.destroy();
     } finally {
-      exchange.held?.release(); // its body is nobody's any more
-      // the body has not been read in full: Node discards what arrives
+      exchange.held?.release(); // the body is no longer needed
+      // the body is incomplete: Node discards what arrives
       if (!exchange.request.complete) pace.watch(exchange.request);
       runningCount--;
       if (runningCount === 0) whenSettled?.();
@@ -291,7 +293,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     try {
       return surface.match?.(path, request.method ?? "GET", request) === true;
     } catch (error) {
-      // it has no part in this request
+      // the surface does not serve this request
       logger.error(
         "a plugin failed",
         faultFacts(faultOf(surface.plugin, `addSurface("${surface.name}").match`, error)),
@@ -324,7 +326,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     answer: (request, response, next) => {
       const { path, query } = splitUrl(request.url ?? "/", compatMode);
       let owner = surfaceFor(path, request, paths);
-      // the root of an application is the application's
+      // the application itself serves its root
       if (owner === undefined && (next === undefined || mountOf(request) !== ""))
         owner = surfaceFor(path, request, fallbackPaths);
       if (owner === undefined) {
@@ -334,7 +336,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
           lingerAfter(request);
           return void response.writeHead(404).end();
         }
-        // the only listener: the last surface encodes the 404, after the credentials were checked (R-PIPE-2)
+        // no other listener exists: the last surface encodes the 404, after the credentials were checked (R-PIPE-2)
         owner = {
           plugin: last.plugin,
           name: last.name,
@@ -376,7 +378,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 };
 
-/** A class, since its key is made only for those that ask. */
+/** A class, because the plan's key is computed only on access. */
 class AnsweredRequest implements RequestRecord {
   readonly request: IncomingMessage;
   readonly exchange: OpenExchange;
@@ -421,8 +423,8 @@ const refusePath = (): never => {
   throw pathNotFound();
 };
 
-/** `/api/vessels?id=eq.1`; a proxy may send `http://host/api/vessels`. `//films/` is `/films`, unless paths stay `asSent`.
- *  @rule R-PATH-11 G-WS-17 */
+/** Splits `/api/vessels?id=eq.1`, also if a proxy sends `http://host/api/vessels`. `//films/` becomes `/films` unless
+ *  `asSent` is true. @rule R-PATH-11 G-WS-17 */
 const splitUrl = (url: string, asSent: boolean): { readonly path: string; readonly query: string | undefined } => {
   const local = url.startsWith("/") ? url : withoutOrigin(url);
   const mark = local.indexOf("?");
@@ -439,7 +441,7 @@ const withoutOrigin = (url: string): string => {
   return slash === -1 ? "/" : url.slice(slash);
 };
 
-/** How paths are read: as the clients of other engines send them, or byte for byte. */
+/** Returns a function that reads paths: tolerant by default, byte for byte in compatibility mode. */
 export const pathReader =
   ({ compatMode }: { readonly compatMode: boolean }): ((path: string) => string) =>
   (path) =>

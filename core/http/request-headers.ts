@@ -1,11 +1,11 @@
-/** Parts of a request's headers as they were sent. */
+/** Reads parts of a request's headers in the form in which they were sent. */
 import type { IncomingMessage } from "node:http";
 
-/** Node reads the bytes of headers as Latin-1; clients send UTF-8. */
+/** Decodes UTF-8 that clients send, because Node reads the bytes of headers as Latin-1. */
 export const utf8Text = (sent: string): string =>
   /[\u0080-\u00ff]/.test(sent) ? Buffer.from(sent, "latin1").toString("utf8") : sent;
 
-/** Lower-case names; the first of a name counts. */
+/** Yields the first value of each header, by lower-case name. */
 export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
   const seen = new Set<string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -16,7 +16,7 @@ export function* firstHeaders(rawHeaders: readonly string[]): Iterable<readonly 
   }
 }
 
-/** From a `Cookie` header; quotes around a value are removed. */
+/** Parses a `Cookie` header; quotes around a value are removed. */
 function* cookiesOf(header: string | undefined): Iterable<readonly [name: string, value: string]> {
   for (const part of header?.split(";") ?? []) {
     const equals = part.indexOf("=");
@@ -31,7 +31,7 @@ function* cookiesOf(header: string | undefined): Iterable<readonly [name: string
   }
 }
 
-/** The first of the name. */
+/** Returns the first cookie of that name. */
 export const cookieOf = (header: string | undefined, name: string): string | undefined => {
   for (const [sent, value] of cookiesOf(header)) if (sent === name) return value;
   return undefined;
@@ -40,18 +40,18 @@ export const cookieOf = (header: string | undefined, name: string): string | und
 const MAX_MEMBERS = 1000;
 const MAX_MEMBER_LENGTH = 64;
 
-// JSON has it as it is
+// matches texts that JSON leaves unescaped
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** More headers are looked through by a map. */
+/** With more headers than this, duplicates are found with a Map. */
 const MAX_LOOKED_THROUGH = 40;
 
-/** Headers as one JSON text, without the hidden ones. */
+/** Encodes headers as one JSON text, without the hidden ones. */
 const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonly string[]) => string) => {
-  /** `"x-tenant":` by name: the same few names come with every request. */
+  /** `"x-tenant":` by name. It is cached because the same few names occur in every request. */
   const members = new Map<string, string>();
 
-  /** "": hidden. */
+  /** Returns the empty string for hidden headers. */
   const memberOf = (name: string): string => {
     let member = members.get(name);
     if (member === undefined) {
@@ -97,9 +97,9 @@ export type RequestSettings = (
   path: string,
 ) => readonly (readonly [name: string, value: string])[];
 
-/** What SQL can read of a request: `current_setting('request.headers', true)::json ->> 'x-tenant'`. The last of a name
- *  counts. `secret`: headers that it never sees; cookies have a setting of their own. `path`: as SQL is to see it.
- *  @rule R-TX-6 G-SES-10 */
+/** Returns the settings through which SQL can read a request: `current_setting('request.headers', true)::json ->>
+ *  'x-tenant'`. The last of repeated headers counts. `secret` lists headers that SQL never sees; cookies have their own
+ *  setting. `path` is the path that SQL sees. @rule R-TX-6 G-SES-10 */
 export const createRequestSettings = (secret: readonly string[]): RequestSettings => {
   const encodeHeaders = createHeaderEncoder(new Set(["cookie", ...secret]));
   return ({ method, headers, rawHeaders }, path) => [
@@ -110,9 +110,10 @@ export const createRequestSettings = (secret: readonly string[]): RequestSetting
   ];
 };
 
-/** `/db`: where an application has mounted the api; "": nowhere, or at its root. */
+/** Returns the path at which an application has mounted the api, such as `/db`; empty without a mount, or at its
+ *  root. */
 export const mountOf = (request: Pick<IncomingMessage, "url">): string => {
-  const { originalUrl, baseUrl, url = "" } = request as MountedRequest; // set by Express and its like
+  const { originalUrl, baseUrl, url = "" } = request as MountedRequest; // Express and similar frameworks set these
   if (baseUrl !== undefined) return baseUrl;
   return originalUrl?.endsWith(url) === true ? originalUrl.slice(0, originalUrl.length - url.length) : "";
 };

@@ -1,4 +1,4 @@
-/** The exchange as surfaces see it and the credentials as auth plugins see them: one object that reads everything on
+/** Implements the exchange of surfaces and the credentials of auth plugins in one object that reads everything on
  *  demand. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
@@ -18,22 +18,22 @@ type Phase = Parameters<Exchange["mark"]>[0];
 const NONE: readonly string[] = [];
 const NO_TIMINGS: ReadonlyMap<string, number> = new Map();
 
-/** A class, since one is made for each request and a prototype is cheaper than closures. */
+/** A class, because one is created for each request, and a prototype is cheaper than closures. */
 export class RequestExchange implements Exchange, Credentials {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Of the request, read once: each look at an object that Express has changed is slow. */
+  /** The request's headers, read once, because property access is slow after Express has changed the request object. */
   readonly rawHeaders: readonly string[];
   readonly method: string;
   readonly path: string;
   readonly query: string | undefined;
-  /** The surface that serves it. */
+  /** The surface that serves the request. */
   readonly owner: AddedSurface;
-  /** Of that. */
+  /** The name of the surface. */
   readonly surface: string;
   readonly rules: CredentialRules | undefined;
   readonly isSocket = false;
-  /** Set by the authorize step; before it where a call says who calls. */
+  /** Set by the authorize step, or earlier for a call with a session. */
   caller: Session | undefined;
   isUnlogged = false;
   planned: unknown = undefined;
@@ -43,7 +43,7 @@ export class RequestExchange implements Exchange, Credentials {
   slots: unknown[] | undefined = undefined;
   within: Exchange["within"] = undefined;
   readonly startedAtMs = performance.now();
-  /** Held for its body: released with the answer. */
+  /** The memory of the body, released with the response. */
   held: HeldBody | undefined;
   private readonly settings: ExchangeSettings;
   private readonly sentHeaders: IncomingHttpHeaders;
@@ -75,7 +75,7 @@ export class RequestExchange implements Exchange, Credentials {
   }
 
   get session(): Session {
-    return this.caller as Session; // who may look before the authorize step sees a type without it
+    return this.caller as Session; // steps before authorize use a type without it
   }
 
   get credentials(): Credentials {
@@ -91,7 +91,7 @@ export class RequestExchange implements Exchange, Credentials {
     const found = this.sentHeaders[key];
     if (found === undefined) return undefined;
     if (typeof found !== "string") return found[0];
-    // Node joins repeated headers with a comma, which a single one may also have
+    // Node joins repeated headers with a comma, which a single value may also contain
     return found.includes(", ") ? (firstOf(this.rawHeaders, key) ?? found) : found;
   }
 
@@ -120,7 +120,7 @@ export class RequestExchange implements Exchange, Credentials {
     await this.bytes;
   }
 
-  /** One listener of the response for all that want to know, which stays: taking one off costs more. */
+  /** Shares one listener on the response, which stays, because removing it costs more. */
   onGone(listener: () => void): () => void {
     const { response } = this;
     if (response.destroyed && !response.writableEnded) {

@@ -6,8 +6,8 @@ import type { Unread } from "./unread.ts";
 
 const SERVER = `relapi/${VERSION}`;
 
-/** `extra`: headers of the pipeline, each dropped if the response has one of that name. Content-Length is always set
- *  here. @returns bytes of the body. @throws Error from Node for headers that it refuses, before anything is written
+/** Writes a response and returns the length of its body. `extra` are headers of the pipeline; those of the answer win.
+ *  Content-Length is always set here. @throws Error from Node for headers that it refuses, before anything is written
  *  @rule R-HDR-2 R-HDR-12 R-HDR-13 */
 export const writeAnswer = (
   request: IncomingMessage,
@@ -19,7 +19,7 @@ export const writeAnswer = (
   const { status, headers } = answer;
   // a 205 needs a length of 0
   const given = status === 205 ? undefined : answer.body;
-  // Node takes three times as long to write a long text than bytes
+  // Node takes three times as long to write a long string as bytes
   const body = typeof given === "string" && given.length > MAX_TEXT_LENGTH ? Buffer.from(given) : given;
   const flat: string[] = [];
   for (const [name, value] of headers) if (name !== "" && !isContentLength(name)) flat.push(name, value);
@@ -35,7 +35,7 @@ export const writeAnswer = (
     response.flushHeaders();
     answer.stream(response);
   } else if (hasNoBody || body === undefined) response.end();
-  // Node writes headers, which are Latin-1, in the encoding of a string that goes out with them
+  // Node writes headers, which are Latin-1, in the encoding of a string that is sent with them
   else if (typeof body === "string" && bytes === body.length) response.end(body, "latin1");
   else
     response.end(
@@ -47,8 +47,8 @@ export const writeAnswer = (
   return hasNoBody ? 0 : bytes;
 };
 
-/** Middleware that replaces `writeHead` (`compression`, `express-session`, `morgan`) expects headers that were set
- *  before; some versions misread an array. */
+/** Sets the headers one by one if middleware has replaced `writeHead` (`compression`, `express-session`, `morgan`).
+ *  Such middleware expects headers that were set before, and some versions misread an array. */
 const writeHead = (response: ServerResponse, status: number, statusText: string, flat: readonly string[]): void => {
   if (response.writeHead === ServerResponse.prototype.writeHead)
     return void response.writeHead(status, statusText, flat as string[]); // it does not modify the array

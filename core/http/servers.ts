@@ -1,14 +1,14 @@
-/** The HTTP servers whose requests come here. */
+/** The HTTP servers that send requests to the api. */
 import type { Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 
 export type AnyServer = Server | HttpsServer;
 
 export interface Servers {
-  /** Once per server. */
+  /** Adds a server; a second call has no effect on its listeners. */
   add(server: AnyServer): void;
   has(server: AnyServer): boolean;
-  /** The one that was added last: mostly there is no other. */
+  /** The server that was added last. Usually it is the only one. */
   readonly last: AnyServer | undefined;
   onServer(listener: (server: AnyServer) => void): void;
 }
@@ -16,7 +16,7 @@ export interface Servers {
 /** Node's default timeout for headers. */
 const HEADERS_MS = 60_000;
 
-/** `headersMs`: what headers are given to arrive on these servers. @rule R-BND-4 */
+/** `headersMs` is the time within which headers must arrive on these servers. @rule R-BND-4 */
 export const createServers = (headersMs: number): Servers => {
   const known = new WeakSet<AnyServer>();
   const listeners: ((server: AnyServer) => void)[] = [];

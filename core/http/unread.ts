@@ -1,4 +1,4 @@
-/** Responses that were written but not read yet: how many bytes of them the process holds, and for how long. */
+/** Tracks responses that were written but not read yet: the bytes in memory, and for how long. */
 import type { OutgoingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 
@@ -6,12 +6,12 @@ import type { Duplex } from "node:stream";
 export type Outgoing = OutgoingMessage | Duplex;
 
 export interface Unread {
-  /** More was written to it than the system took. Forgotten when it has drained or is closed; call it again after
-   *  writing more. */
+  /** Tracks a response of which the system did not accept all bytes, until it has drained or is closed. Call it again
+   *  after writing more. */
   watch(outgoing: Outgoing): void;
-  /** Watched bytes that wait. */
+  /** The waiting bytes of all tracked responses. */
   readonly bytes: number;
-  /** Connections closed since the start. */
+  /** The number of connections closed since the start. */
   readonly closed: number;
   close(): void;
 }
@@ -19,17 +19,18 @@ export interface Unread {
 interface Entry {
   readonly outgoing: Outgoing;
   bytes: number;
-  /** What the socket has still to hand to the system: changes with every byte that the client takes. */
+  /** The bytes that the socket has yet to pass to the system. The number changes with every byte that the client
+   *  takes. */
   queued: number;
   movedAtMs: number;
   readonly forget: () => void;
 }
 
-/** Also how exactly it is known who moved last. */
+/** Also the resolution at which progress is measured. */
 const LOOK_MS = 500;
 
-/** Node counts a write as done when all of it has gone out. Only the handle knows its progress; Node reads it there too
- *  before it reports a socket as idle. */
+/** Returns the bytes in the handle's write queue. Node reports a write only when all of it has been sent, so only the
+ *  handle knows the progress. Node reads it too before it reports a socket as idle. */
 const queuedOf = (outgoing: Outgoing): number => {
   const socket = "socket" in outgoing ? outgoing.socket : outgoing;
   return (
@@ -37,15 +38,15 @@ const queuedOf = (outgoing: Outgoing): number => {
   );
 };
 
-/** `maxBytes`: beyond it those go first that have not moved for longest; the newest stays. `patienceMs`: without a byte
- *  taken. @rule R-BND-2 */
+/** Beyond `maxBytes`, connections are closed, those without progress for longest first, but never the newest. A
+ *  connection is also closed after `patienceMs` without progress. @rule R-BND-2 */
 export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
   const entries = new Map<Outgoing, Entry>();
   let total = 0;
   let closed = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Whether it is still waiting. */
+  /** Updates the entry and returns whether it still has waiting bytes. */
   const look = (entry: Entry, now: number): boolean => {
     const { outgoing } = entry;
     const bytes = outgoing.writableLength;
