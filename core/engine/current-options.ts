@@ -1,4 +1,4 @@
-/** The current options: those of the preset, overridden by what plugins read with each load of the schema. */
+/** The current options: those of the preset, overridden by the option sources at each load of the schema. */
 import { isRelApiError, presetError } from "../kernel/errors.ts";
 import type { Setting } from "../kernel/define-setting.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
@@ -9,20 +9,20 @@ import type { Current } from "./current.ts";
 import type { Query } from "./database/database.ts";
 
 export interface CurrentOptions {
-  /** Asks the sources; what is wrong is logged and leaves all options as they were. @rule R-SC-4 X-SET-7 */
+  /** Reads the option sources. Invalid options are logged and leave all options unchanged. @rule R-SC-4 X-SET-7 */
   load(query: Query): Promise<ResolvedOptions>;
   take(options: ResolvedOptions): void;
 }
 
 export interface ConfigParts {
   readonly preset: RelApiOptions;
-  /** First with the options of the preset, resolved. */
+  /** Contains the resolved options of the preset at first. */
   readonly current: Current;
   readonly settings: readonly Setting[];
   readonly sources: readonly OptionSource[];
   readonly logger: Logger;
   readonly troubles: Troubles;
-  /** Throws on options that cannot be in effect. */
+  /** Throws if the options are invalid. */
   readonly check: (options: ResolvedOptions) => void;
 }
 

@@ -1,13 +1,13 @@
-/** What is in force at the moment. */
+/** The current state of an api. */
 import type { ResolvedOptions } from "../kernel/options.ts";
 import type { Model } from "./model/model.ts";
 
-/** Read with every request, so that looking at it is no call. */
+/** A plain object, because it is read with every request and a property costs no call. */
 export interface Current {
-  /** Another object after each change. */
+  /** Replaced by a new object after each change. */
   options: ResolvedOptions;
-  /** Undefined: none is loaded yet. */
+  /** Undefined until the first model is loaded. */
   model: Model | undefined;
-  /** What the next request waits for first; it is to be taken away when that is over. */
+  /** A promise that each new request awaits first. It must be removed afterwards. */
   gate?: (() => Promise<void>) | undefined;
 }

@@ -1,4 +1,4 @@
-/** The current model: loaded at the start, reloaded on request, and kept if a reload fails. */
+/** Loads the model at the start, reloads it on request, and keeps the current one if a reload fails. */
 import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
 import type { Database } from "./database/database.ts";
@@ -25,20 +25,20 @@ export interface LoaderParts {
 }
 
 export interface ModelLoader {
-  /** @throws RelApiError `model-not-loaded` */
+  /** Returns the current model. @throws RelApiError `model-not-loaded` */
   demand(): Model;
-  /** Resolves with the first load; rejects when that fails for a reason no retry can mend. */
+  /** Resolves after the first load. Rejects if that fails for a reason that retries cannot fix. */
   readonly ready: Promise<void>;
-  /** Settled once the first attempt has ended, however. */
+  /** Settles when the first attempt has ended, with or without success. */
   readonly tried: Promise<void>;
   readonly isTried: boolean;
-  /** Called with a reloaded model before it comes into force, and awaited. */
+  /** Registers a listener that receives a reloaded model before it becomes current, and that is awaited. */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
   onModel(listener: (model: Model) => void): void;
   start(): void;
-  /** Loads now, or once more when a load is under way. @throws what the load throws */
+  /** Loads now, or after the current load. @throws the error of the load */
   reload(): Promise<void>;
-  /** Merges bursts: one reload at once, one more when it has been quiet. */
+  /** Merges bursts of requests into one immediate reload, and another one after a quiet period. */
   requestReload(): void;
   close(): void;
 }
@@ -64,7 +64,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   const ready = new Promise<void>((resolve, reject) => {
     settleReady = { resolve, reject };
   });
-  ready.catch(() => undefined); // who does not wait for it need not handle it
+  ready.catch(() => undefined); // callers that do not await it need not handle its rejection
   const tried = new Promise<void>((resolve) => {
     settleTried = resolve;
   });
@@ -88,7 +88,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     const startedAtMs = performance.now();
     clearTimeout(retryTimer);
     try {
-      // what is notified of from now on is heard
+      // changes from now on cause notifications
       if (current.model === undefined) await database.listening();
       // a connection keeps the role and database settings that it started with
       if (current.model !== undefined) database.renew();
@@ -120,7 +120,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
           : "failed to reload the schema; keeping the current one";
       const facts = factsOf(error);
       const isRefused = refusalOf(error) !== undefined;
-      // while it runs, what opens connections has said it
+      // after the first load, failed connections are logged elsewhere
       if (current.model === undefined || !isRefused) logger.error(what, facts);
       const { reason, details = "" } = facts;
       troubles.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
@@ -131,7 +131,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
         refusedSinceMs === undefined
           ? Number.POSITIVE_INFINITY
           : refusedSinceMs + current.options.dbLoginPatience * SECOND_MS - performance.now();
-      // the login may become possible later, but who waits for the start should hear of it
+      // retries continue, but callers that await the start must learn of the error
       if (isMistake || patienceMs <= 0) settleReady.reject(error);
       if (!isMistake) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);
       throw error;
@@ -144,7 +144,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   const retryLater = (latestMs: number): void => {
     const pauseMs = Math.min(backoff.next(), latestMs);
     retryAtMs = Date.now() + pauseMs;
-    retryTimer = setTimeout(() => reload().catch(() => undefined), pauseMs); // it was logged
+    retryTimer = setTimeout(() => reload().catch(() => undefined), pauseMs); // the error was logged
   };
 
   let loading: Promise<void> | undefined;
@@ -156,7 +156,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       });
       return loading;
     }
-    // a running load may have read the catalogs before the change
+    // the current load may have read the catalogs before the change
     following ??= loading
       .catch(() => undefined)
       .then(() => {
@@ -168,7 +168,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
 
   const whenQuiet = (): void => {
     quietTimer = undefined;
-    if (isAskedAgain) reload().catch(() => undefined); // it was logged
+    if (isAskedAgain) reload().catch(() => undefined); // the error was logged
     isAskedAgain = false;
   };
 
@@ -187,11 +187,11 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       listeners.push(listener);
     },
     start: () => {
-      reload().catch(() => undefined); // it was logged, and `ready` rejects
+      reload().catch(() => undefined); // the error was logged, and `ready` rejects
     },
     reload,
     requestReload: () => {
-      if (quietTimer === undefined) reload().catch(() => undefined); // it was logged
+      if (quietTimer === undefined) reload().catch(() => undefined); // the error was logged
       else isAskedAgain = true;
       clearTimeout(quietTimer);
       quietTimer = setTimeout(whenQuiet, QUIET_MS);
@@ -216,7 +216,7 @@ const RIGHT_LOST = "the login role lacks a right that reading the schema takes";
 const factsOf = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!isRelApiError(error)) {
     const { cause, ...whose } = faultFacts(error);
-    // the database says what it is; who asked is of no use
+    // the database's message is enough, without the caller
     if (isPgError(cause))
       return { reason: cause.message, sqlstate: cause.code, ...(cause.code === "42501" ? { hint: RIGHT_LOST } : {}) };
     return { ...whose, reason: cause instanceof Error ? cause.stack : cause };

@@ -1,4 +1,4 @@
-/** Compiled plans, found by the plan object first and then by its contents. */
+/** Compiles plans and caches the programs, first by the plan object and then by its contents. */
 import { membersOf, type Ask, type Caches } from "../kernel/cache.ts";
 import type { Current } from "./current.ts";
 import type { RelApiHooks } from "../hooks.ts";
@@ -11,7 +11,7 @@ import { visibilityOf } from "./visibility.ts";
 import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
 
-/** What a program is compiled from. */
+/** The source of a program's cache key. */
 interface Wanted extends WithSession {
   readonly plan: Plan;
   readonly envelope: Envelope;
@@ -27,7 +27,7 @@ const ENVELOPE_TEXT = member("envelope", planKey);
 const MODEL = member("model");
 const SURFACE = member("surface");
 
-/** The text, its parts, and what is derived from them. */
+/** An estimate for the text, its parts, and values derived from them. */
 const BYTES_PER_CHARACTER = 4;
 
 const bytesOf = ({ statements, withRows }: Program): number =>
@@ -36,7 +36,7 @@ const bytesOf = ({ statements, withRows }: Program): number =>
     withRows === undefined ? 1000 : 1000 + bytesOf(withRows.program),
   );
 
-/** The `prepare` of the plugin context. @rule R-CAC-1 */
+/** Creates `prepare` of the plugin context. @rule R-CAC-1 */
 export const createPreparer = (
   hooks: RelApiHooks,
   registry: Registry,
@@ -72,7 +72,7 @@ export const createPreparer = (
     },
     bytesOf,
   });
-  // the same plan object needs no serialization to be found
+  // finds the program of the same plan object without serializing it
   const byObject = caches.create({
     name: "programs of plans",
     make: (ask: Ask<Wanted>): Program => {

@@ -1,4 +1,4 @@
-/** The declared parts of plugins: collected for parsers and compilers, and tapped by core. */
+/** Collects the declared parts of plugins for parsers and compilers, and taps their hooks. */
 import { blamed } from "../kernel/faults.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import { matchesType } from "./model/type-groups.ts";
@@ -19,7 +19,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
       }),
     );
   const kinds = Object.keys(SPEC_KINDS) as (keyof Specs)[];
-  const specs = Object.fromEntries(kinds.map((kind) => [kind, partsOf(kind)])) as unknown as Specs; // each under its kind
+  const specs = Object.fromEntries(kinds.map((kind) => [kind, partsOf(kind)])) as unknown as Specs; // parts by kind
   const pluginOf = (part: object): string => owners.get(part) ?? "core";
   checkSpecs(specs, { pluginOf });
   const names = new Set(plugins.map((plugin) => plugin.name));
@@ -43,7 +43,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
 const byName = <Spec extends { readonly name: string }>(specs: readonly Spec[]): ReadonlyMap<string, Spec> =>
   new Map(specs.map((spec) => [spec.name, spec]));
 
-/** The part, with the plugin to blame for what its functions throw by mistake. */
+/** Returns the part with wrapped functions, whose unexpected errors name the plugin. */
 const blamedPart = <Spec extends Parameters<typeof nameOfSpec>[0]>(
   plugin: string,
   kind: keyof Specs,
@@ -55,10 +55,10 @@ const blamedPart = <Spec extends Parameters<typeof nameOfSpec>[0]>(
       ? blamed(plugin, `${kind}("${nameOfSpec(spec)}").${key}`, member as (...parts: unknown[]) => unknown)
       : member,
   ]);
-  return Object.fromEntries(members) as Spec; // the same members
+  return Object.fromEntries(members) as Spec; // it has the same members
 };
 
-/** Operators and embeds on their hooks, in front of what the plugin's `apply` adds. */
+/** Taps the hooks of the plugin's operators and embeds, before its `apply` adds further taps. */
 export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
   for (const name of new Set((plugin.operators ?? []).map((spec) => spec.name))) {
     const specs = (plugin.operators ?? []).filter((spec) => spec.name === name);
@@ -78,8 +78,8 @@ export const tapDeclared = (plugin: Plugin, hooks: RelApiHooks): void => {
       );
 };
 
-/** Ill-typed and unknown columns: the first declaration writes the SQL and the database judges it (R-FLT-12). Tapped
- *  last of all. `as`: names the plugin whose the next tap is. */
+/** Taps ill-typed and unknown columns: the first declaration writes the SQL, and the database judges it (R-FLT-12).
+ *  These taps run last. `as` is called with the plugin of the next tap. */
 export const tapFallbacks = (plugins: readonly Plugin[], hooks: RelApiHooks, as: (plugin: string) => void): void => {
   const known = new Set<string>();
   for (const plugin of plugins)

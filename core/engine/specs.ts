@@ -1,5 +1,5 @@
-/** Checks of what plugins declare: names that plans can store, types that a catalog can have, and no two parts for the
- *  same thing. Core checks the names that plans store, and a surface checks names of its own. */
+/** Checks declared parts: plans must be able to store their names, their types must exist in catalogs, and no two parts
+ *  may conflict. Core checks the names in plans; each surface checks its own names. */
 import { presetError } from "../kernel/errors.ts";
 import { nearestNames } from "../kernel/near-names.ts";
 import type { Logger } from "../kernel/options.ts";
@@ -8,7 +8,7 @@ import type { Plugin, Registry } from "../plugin.ts";
 import type { Model } from "./model/model.ts";
 import type { Typed } from "./model/type-groups.ts";
 
-/** The lists of a plugin whose parts the registry collects, and what messages call a part of each. */
+/** The members of a plugin that the registry collects, with the term that messages use for each part. */
 export const SPEC_KINDS = {
   operators: "operator",
   embeds: "embedding mode",
@@ -24,7 +24,7 @@ export const SPEC_KINDS = {
   rowSources: "row source",
 } as const satisfies Partial<Record<keyof Plugin, string>>;
 
-/** The parts of all plugins by their kind. */
+/** The parts of all plugins by kind. */
 export type Specs = { readonly [Kind in keyof typeof SPEC_KINDS]: NonNullable<Plugin[Kind]> };
 
 type Owners = Pick<Registry, "pluginOf">;
@@ -71,14 +71,14 @@ export const checkSpecs = (specs: Specs, owners: Owners): void => {
   refuseOddNames(owners, specs.aggregates, ({ name }) => [name], "aggregate function");
 };
 
-/** Columns that statements have by themselves. */
+/** The columns that statements return without plugins. */
 const OWN_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "location", "page_total", "total"];
 
-/** A name as HTTP lets a header have it. */
+/** A token in the syntax of HTTP headers. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Parts of one name must be for different types. `nameOf`: `undefined` where the part is not offered. `what`: the kind
- *  of part, for the message. @throws RelApiError `preset` @rule X-START-3 */
+/** Refuses parts of the same name whose types overlap. `nameOf` returns undefined if the part is not offered. `what` is
+ *  the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
 export const refuseOverlaps = <Spec extends Typed>(
   { pluginOf }: Owners,
   parts: Iterable<Spec>,
@@ -94,7 +94,7 @@ export const refuseOverlaps = <Spec extends Typed>(
   });
 };
 
-/** No two parts of one name. @throws RelApiError `preset` @rule X-START-3 */
+/** Refuses two parts of the same name. @throws RelApiError `preset` @rule X-START-3 */
 export const refuseDoubles = <Spec extends object>(
   { pluginOf }: Owners,
   parts: Iterable<Spec>,
@@ -108,7 +108,7 @@ export const refuseDoubles = <Spec extends object>(
   });
 };
 
-/** Calls `judge` for each two parts of one name. */
+/** Calls `judge` for each pair of parts with the same name. */
 const forRivals = <Spec>(
   parts: Iterable<Spec>,
   nameOf: (spec: Spec) => string | undefined,
@@ -124,7 +124,8 @@ const forRivals = <Spec>(
   }
 };
 
-/** Aggregate functions and orderings: their names are read in the middle of longer texts. @throws RelApiError `preset` */
+/** Refuses names of aggregate functions and orderings that are not identifiers, because they are parsed inside longer
+ *  texts. @throws RelApiError `preset` */
 export const refuseOddNames = <Spec extends object>(
   { pluginOf }: Owners,
   parts: Iterable<Spec>,
@@ -137,7 +138,7 @@ export const refuseOddNames = <Spec extends object>(
         throw presetError(`${what} "${name}" of "${pluginOf(spec)}" must consist of letters, digits and "_"`);
 };
 
-/** A type or group both are for, as a message names it. */
+/** Returns a type or group that both parts accept, for messages. */
 const sharedType = (a: Typed, b: Typed): string | undefined => {
   for (const mine of a.types) {
     for (const theirs of b.types) {
@@ -148,7 +149,7 @@ const sharedType = (a: Typed, b: Typed): string | undefined => {
   return undefined;
 };
 
-/** The overlap of two type names, by name only: `_int4` is an array, `int4range` a range. */
+/** Returns the overlap of two type names, judged by name only: `_int4` is an array, `int4range` a range. */
 const narrower = (a: string, b: string): string | undefined => {
   if (a === b || isOfGroup(b, a)) return b;
   return isOfGroup(a, b) ? a : undefined;
@@ -162,13 +163,13 @@ const isOfGroup = (name: string, group: string): boolean =>
 const isExcepted = (spec: Typed, name: string): boolean =>
   spec.exceptTypes?.some((except) => except === name || isOfGroup(name, except)) === true;
 
-/** What `types` may name beside types. */
+/** The groups that `types` may contain besides types. */
 const GROUPS: ReadonlySet<string> = new Set(["any", "array", "enum", "range", "composite"]);
 
-/** An identifier of PostgreSQL has no more. */
+/** The maximum length of an identifier in PostgreSQL. */
 const MAX_NAME_BYTES = 63;
 
-/** Names of SQL's grammar, and those of the catalog for the same types. */
+/** SQL names of types, with the names of the same types in the catalog. */
 const CATALOG_NAMES: ReadonlyMap<string, string> = new Map([
   ["smallint", "int2"],
   ["integer", "int4"],
@@ -192,7 +193,7 @@ interface DeclaredTypes extends Typed {
   readonly operandType?: string;
 }
 
-/** All places of a declaration where a type stands. */
+/** Returns all types that a declaration mentions. */
 const typesOf = ({ types, exceptTypes = [], operandType }: DeclaredTypes): readonly string[] => [
   ...types,
   ...exceptTypes,
@@ -208,8 +209,8 @@ const refuseTypes = (what: string, spec: DeclaredTypes): void => {
   }
 };
 
-/** The name itself where it may be one of the catalog; else what was meant, where that can be told: `_int4` for
- *  `integer[]`, `numeric` for `decimal(10,2)`. */
+/** Returns the name if the catalog may contain it. Otherwise returns the type that was probably meant: `_int4` for
+ *  `integer[]`, `numeric` for `decimal(10,2)`. Undefined if it is unclear. */
 const catalogNameOf = (type: string): string | undefined => {
   const [, element, modifier, brackets] = /^([^[(]*)(\([\d, ]*\))?((?:\[\d*\])*)$/.exec(type) ?? [];
   if (brackets !== undefined && brackets !== "") {
@@ -226,8 +227,8 @@ const catalogNameOf = (type: string): string | undefined => {
 const isTypeName = (name: string): boolean =>
   name !== "" && !/[\s.()[\]"]/.test(name) && Buffer.byteLength(name) <= MAX_NAME_BYTES;
 
-/** Tells of types that the model does not have: once each, since a model is loaded again and again.
- *  @rule X-START-6 */
+/** Returns a function that logs the types which the model lacks, each type only once, because models are loaded
+ *  repeatedly. @rule X-START-6 */
 export const createTypeCheck = (plugins: readonly Plugin[], logger: Logger): ((model: Model) => void) => {
   const told = new Set<string>();
   return (model) => {

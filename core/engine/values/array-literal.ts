@@ -1,10 +1,10 @@
-/** An element of an array: text, NULL, or an array of one dimension less. */
+/** An element of an array: a text, NULL, or an array with one dimension less. */
 export type ArrayItem = string | null | readonly ArrayItem[];
 
 const SPECIAL = /["\\]/;
 
-/** `{"1","a \"b\"",NULL,{"2"}}`: quotes every string, so that none reads as NULL. `elementType`: elements of `box` are
- *  separated by semicolons. */
+/** Returns an array literal: `{"1","a \"b\"",NULL,{"2"}}`. Every string is quoted, so that none is read as NULL.
+ *  `elementType` matters because elements of `box` are separated by semicolons. */
 export const arrayLiteral = (items: readonly ArrayItem[], elementType?: string): string => {
   const separator = elementType === "box" ? ";" : ",";
   let parts = "";

@@ -1,5 +1,5 @@
-/** The character that no text of PostgreSQL can contain. It is refused before a statement is sent: every statement that
- *  fails is a line in the server's log, and any caller could fill it. */
+/** The character that no text in PostgreSQL can contain. It is refused before a statement is sent, because each failing
+ *  statement adds a line to the server's log, which any caller could fill. */
 import { nulCharacter, nulEscape } from "../../kernel/errors.ts";
 import { boundOf, type SentValue } from "../sql/fragment.ts";
 
@@ -7,7 +7,7 @@ const NUL = "\u0000";
 const ESCAPE = "\\u0000";
 const BACKSLASH = "\\";
 
-/** Whether a string of JSON text contains the character: as an escape, behind an even number of other backslashes. */
+/** Returns whether a string in the JSON text contains the character, as an escape that is not itself escaped. */
 export const hasNulEscape = (json: string): boolean => {
   for (let at = json.indexOf(ESCAPE); at !== -1; at = json.indexOf(ESCAPE, at + ESCAPE.length)) {
     let first = at;
@@ -17,8 +17,8 @@ export const hasNulEscape = (json: string): boolean => {
   return false;
 };
 
-/** `isJson`: PostgreSQL reads the strings of the JSON text, so that it takes no escape of NUL either. `path`: place in
- *  the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 */
+/** Refuses values with the character. With `isJson`, PostgreSQL reads the strings of the JSON text, so escapes of NUL
+ *  are refused too. `path` is the position in the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 */
 export const refuseNul = (value: SentValue, isJson = false, path?: string): void => {
   const text = boundOf(value);
   if (typeof text !== "string") return;
