@@ -1,11 +1,11 @@
-/** Functions of a row that are used like its columns. */
+/** Computed fields: functions of a row that are used like its columns. */
 import { routinesOf, type Model, type QualifiedName, type Relation, type Routine } from "./model.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
-/** By row type, then by name. */
+/** Functions by row type, then by name. */
 type Fields = ReadonlyMap<number, ReadonlyMap<string, readonly Routine[]>>;
 
-/** The row type of a relation with those of its ancestors, or a composite type that a function returns. */
+/** The row type of a relation and those of its ancestors, or a composite type that a function returns. */
 export type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
 
 const fieldsOf = memoize((model: Model): Fields => {
@@ -22,8 +22,8 @@ const fieldsOf = memoize((model: Model): Fields => {
 
 const typesOf = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
 
-/** The computed field `name` of the rows: a function whose one argument without a default has their type, or else the
- *  type of the nearest ancestor. The first schema of the search path that has one counts. @rule R-CMP-1 */
+/** Returns the computed field `name` of the rows: a function whose only parameter without a default has their type, or
+ *  the type of the nearest ancestor. The first schema of the search path that contains one wins. @rule R-CMP-1 */
 export const computedFieldOf = (
   model: Model,
   row: RowTypes,
@@ -41,7 +41,7 @@ export const computedFieldOf = (
   return undefined;
 };
 
-/** The overload of a computed field that takes these rows. `fits`: what else it must be like. */
+/** Returns the overload of a computed field that takes these rows. `fits` is a further condition on it. */
 export const routineOfRow = (
   model: Model,
   name: QualifiedName,

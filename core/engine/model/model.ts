@@ -1,4 +1,4 @@
-/** What the database offers, as read by the `introspect` taps. Frozen after a load; one value per reload. */
+/** The model of the database, as the `introspect` taps read it. */
 import type {
   AclItem,
   Column,
@@ -16,31 +16,32 @@ import { memoize } from "../../kernel/memoize.ts";
 
 export type * from "./objects.ts";
 
-/** What the database offers: one frozen value per load. */
+/** The database objects that requests can use. Frozen; each load creates a new value. */
 export interface Model {
-  /** Grows by one with each load of this process; caches are keyed by it. */
+  /** Grows by one with each load of this process. It is part of cache keys. */
   readonly version: number;
-  /** Exposed schemas in configured order. */
+  /** The exposed schemas in configured order. */
   readonly schemas: readonly string[];
   readonly schemaComments: ReadonlyMap<string, string>;
-  /** Owner and ACL of the exposed schemas, for USAGE. */
+  /** The owner and ACL of the exposed schemas, for USAGE. */
   readonly schemaAcls: ReadonlyMap<string, { readonly owner: string; readonly acl: readonly AclItem[] }>;
-  /** Relations of the exposed schemas and whatever relationships lead to; no partitions. Key: `nameKey`. */
+  /** The relations of the exposed schemas, and the targets of relationships; without partitions. The key is
+   *  `nameKey`. */
   readonly relations: ReadonlyMap<string, Relation>;
   /** All overloads by `nameKey`. */
   readonly routines: ReadonlyMap<string, readonly Routine[]>;
   readonly types: ReadonlyMap<number, PgType>;
   readonly roles: ReadonlyMap<string, Role>;
   readonly loginRole: string;
-  /** Schemas in the `search_path` of a fresh connection, as the login role or the database sets it; `$user` where a
-   *  role has a schema of its name. */
+  /** The schemas in the `search_path` of a new connection, as set for the login role or the database. `$user` is
+   *  included if a schema has the name of a role. */
   readonly loginPath: readonly string[];
   readonly representations: ReadonlyMap<number, Representation>;
   readonly mediaHandlers: readonly MediaHandler[];
-  /** Schema in which each wanted extension lives (`postgis`, `ltree`, …), absent when not installed. */
+  /** The schema of each known extension (`postgis`, `ltree`, …) that is installed. */
   readonly extensions: ReadonlyMap<string, string>;
-  /** Names of built-in operators and functions for which user code defines others on built-in types, so that PostgreSQL
-   *  may choose those; `::` means casts between them. @rule R-TX-10 */
+  /** The shadowed names: built-in operators and functions for which user code defines others on built-in types, so that
+   *  PostgreSQL may choose those. `::` represents casts between such types. @rule R-TX-10 */
   readonly rivals: ReadonlySet<string>;
   /** By the name of an aggregate function of one argument: `typname` of what it takes, pseudo-types included. */
   readonly aggregatedTypes: ReadonlyMap<string, ReadonlySet<string>>;
@@ -48,40 +49,39 @@ export interface Model {
   readonly orderedTypes: ReadonlySet<string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
-  /** By surface: roles whose rights come from metadata, and what those let them see. Their statements run as the login
-   *  role (G-PRM-3). */
+  /** The visibility of roles whose rights come from metadata, by surface. Their statements run as the login role
+   *  (G-PRM-3). */
   readonly loginRoles?: ReadonlyMap<string, ReadonlyMap<string, Visibility>>;
-  /** By the role of the session: what holds in all its transactions, whichever role of the database they run as. */
+  /** Settings for all transactions of a session's role, whichever database role runs them. */
   readonly callerSettings?: ReadonlyMap<string, CallerSettings>;
-  /** Facts that plugins add for each other, keyed by plugin name. */
+  /** Facts that plugins share with each other, by plugin name. */
   readonly parts: Readonly<Record<string, unknown>>;
 }
 
-/** Settings of a caller's transactions. Those of the database role, the session and the request go before them.
+/** Settings of a caller's transactions. The settings of the database role, the session and the request take precedence.
  *  @rule X-SES-2 */
 export interface CallerSettings {
   readonly settings: readonly (readonly [name: string, value: string])[];
-  /** What they have to do with an error of the database; undefined: nothing. Not asked where the request has set one of
-   *  them itself. */
+  /** Explains how the settings caused a database error. Returns undefined if they did not. It is not called if the
+   *  request has set one of them itself. */
   readonly explain?: (error: {
     readonly code: string;
     readonly message: string;
-    /** `isRaised`: the words are an author's. */
+    /** `isRaised` means that user code raised the error. */
     readonly facts: Readonly<Record<string, unknown>>;
   }) => { readonly hint: string; readonly facts: Readonly<Record<string, string | number>> } | undefined;
 }
 
-/** The key of `Model.relations` and `Model.routines`. */
+/** Returns the key for `Model.relations` and `Model.routines`. */
 export const nameKey = (name: QualifiedName): string => `${name.schema}\u0000${name.name}`;
 
-/** Whether two names are equal. */
 export const sameName = (a: QualifiedName, b: QualifiedName): boolean => a.name === b.name && a.schema === b.schema;
 
-/** The relation of that name; undefined: unknown. */
+/** Returns the relation of that name, or undefined if it is unknown. */
 export const relationOf = (model: Model, name: QualifiedName): Relation | undefined =>
   model.relations.get(nameKey(name));
 
-/** All overloads of the function. */
+/** Returns all overloads of the function. */
 export const routinesOf = (model: Model, name: QualifiedName): readonly Routine[] =>
   model.routines.get(nameKey(name)) ?? [];
 
@@ -89,7 +89,6 @@ const columnsByName = memoize(
   ({ columns }: Relation): ReadonlyMap<string, Column> => new Map(columns.map((column) => [column.name, column])),
 );
 
-/** The column of that name. */
 export const columnOf = (relation: Relation, name: string): Column | undefined => columnsByName(relation).get(name);
 
 const relationshipsById = memoize(
@@ -97,11 +96,11 @@ const relationshipsById = memoize(
     new Map(relationships.map((relationship) => [relationship.id, relationship])),
 );
 
-/** The relationship with that id among those of the relation. */
+/** Returns the relationship with that id whose source is the relation. */
 export const relationshipOf = (relation: Relation, id: string): Relationship | undefined =>
   relationshipsById(relation).get(id);
 
-/** The type below all domains. */
+/** Returns the type without its domains. */
 export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {
   let type = model.types.get(oid);
   for (let depth = 0; type?.kind === "domain" && type.base !== undefined && depth < 32; depth++)
@@ -109,17 +108,17 @@ export const baseTypeOf = (model: Model, oid: number): PgType | undefined => {
   return type;
 };
 
-/** The database does not generate its values. @rule G-GEN-7 */
+/** Returns whether the column accepts values, because the database does not generate them. @rule G-GEN-7 */
 export const takesValues = (column: Column): boolean => !column.isGenerated && column.identity !== "always";
 
-/** Columns that accept values; for a view, those that it passes on. A view whose triggers handle only some writes says
- *  nothing about its columns, so all of them. @rule G-GEN-7 G-GEN-12 */
+/** Returns the columns that accept values; for a view, those that it passes on. If a view's triggers handle only some
+ *  writes, its columns are unknown, so all are returned. @rule G-GEN-7 G-GEN-12 */
 export const writableColumns = (relation: Relation): readonly Column[] => {
   const passing = relation.columns.filter((column) => column.isUpdatable);
   return (passing.length === 0 ? relation.columns : passing).filter(takesValues);
 };
 
-/** What the first `introspect` tap gets. */
+/** Returns the input of the first `introspect` tap. */
 export const emptyModel = (version: number, schemas: readonly string[]): Model => ({
   version,
   schemas,

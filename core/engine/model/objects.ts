@@ -1,4 +1,4 @@
-/** The objects of a database as the model holds them: types, columns, relations, relationships, routines, roles. */
+/** The database objects in the model: types, columns, relations, relationships, functions, roles. */
 
 /** The name of a relation, function or type, with its schema. */
 export interface QualifiedName {
@@ -6,14 +6,14 @@ export interface QualifiedName {
   readonly name: string;
 }
 
-/** One grant of an ACL. `grantee` "" is PUBLIC. Privilege letters are those of PostgreSQL (`r` SELECT, `a` INSERT, `w`
- *  UPDATE, `d` DELETE, `X` EXECUTE, `U` USAGE). */
+/** One grant of an ACL. The `grantee` "" is PUBLIC. Privilege letters are those of PostgreSQL (`r` SELECT, `a` INSERT,
+ *  `w` UPDATE, `d` DELETE, `X` EXECUTE, `U` USAGE). */
 export interface AclItem {
   readonly grantee: string;
   readonly privileges: string;
 }
 
-/** Kinds of types, as in `pg_type.typtype`; arrays apart. */
+/** The kinds of types, as in `pg_type.typtype`, with a separate kind for arrays. */
 export type TypeKind = "base" | "array" | "composite" | "domain" | "enum" | "range" | "multirange" | "pseudo";
 
 /** A type of the database. */
@@ -22,23 +22,23 @@ export interface PgType {
   readonly schema: string;
   /** `typname`, e.g. `int4`, `_text`. */
   readonly name: string;
-  /** Text for a cast, schema-qualified and quoted where needed (`integer`, `"sea".mood`, `text[]`). Comes from the
-   *  catalog, so it may enter SQL as text. */
+  /** The text for a cast, schema-qualified and quoted where needed (`integer`, `"sea".mood`, `text[]`). It comes from
+   *  the catalog, so it may enter SQL as text. */
   readonly sqlName: string;
   readonly kind: TypeKind;
   /** `typcategory`: N number, S string, B boolean, D date, … */
   readonly category: string;
-  /** Arrays: oid of the element. */
+  /** The oid of an array's element type. */
   readonly element?: number;
-  /** Domains: oid of the type directly below. */
+  /** The oid of the type that a domain is declared on. */
   readonly base?: number;
   readonly notNull?: boolean;
   readonly default?: string;
-  /** Enums: labels in order. */
+  /** The labels of an enum in order. */
   readonly labels?: readonly string[];
-  /** Composites: attributes in order. */
+  /** The attributes of a composite type in order. */
   readonly attributes?: readonly { readonly name: string; readonly type: number }[];
-  /** Composites that are the row type of a relation. */
+  /** The relation whose row type the composite type is. */
   readonly relation?: QualifiedName;
   readonly comment?: string;
 }
@@ -47,21 +47,23 @@ export interface PgType {
 export interface Column {
   readonly name: string;
   readonly position: number;
-  /** oid in `Model.types`. */
+  /** An oid in `Model.types`. */
   readonly type: number;
-  /** Declared type with modifiers, as `format_type` prints it with an empty search path: may enter SQL as text. */
+  /** The declared type with modifiers, as `format_type` prints it with an empty search path. It may enter SQL as
+   *  text. */
   readonly sqlType: string;
-  /** Domain NOT NULL counts. */
+  /** Includes NOT NULL of the column's domain. */
   readonly notNull: boolean;
-  /** SQL text of the default as R-SC-2 has it (identity BY DEFAULT as `nextval(...)`); generated columns have none. */
+  /** The default as SQL, in the form of R-SC-2 (identity BY DEFAULT as `nextval(...)`). Undefined for generated
+   *  columns. */
   readonly default?: string;
-  /** For a view column without a default: the default of the table's column, which the database uses for omitted
+  /** For a view column without a default, the default of the table's column, which the database uses for omitted
    *  values. */
   readonly baseDefault?: string;
   readonly identity?: "always" | "by default";
-  /** GENERATED ALWAYS AS (…) STORED. */
+  /** The column is GENERATED ALWAYS AS (…) STORED. */
   readonly isGenerated: boolean;
-  /** Column of a view: that of its table always has generated values, of an identity or an expression. */
+  /** The column of a view shows a table column whose values are always generated, by an identity or an expression. */
   readonly isBaseGenerated?: true;
   readonly maxLength?: number;
   readonly comment?: string;
@@ -77,13 +79,13 @@ export interface UniqueKey {
   readonly isPrimary: boolean;
 }
 
-/** What `ON CONFLICT` says to mean a unique index of a part of the rows, or of expressions. */
+/** The target of `ON CONFLICT` for a partial unique index, or a unique index of expressions. */
 export interface ConflictTarget {
-  /** That the index is of, or its expressions. */
+  /** The columns in the index or in its expressions. */
   readonly columns: readonly string[];
-  /** SQL. */
+  /** The expressions of the index as SQL. */
   readonly expressions: readonly string[];
-  /** SQL. */
+  /** The condition of a partial index as SQL. */
   readonly predicate?: string;
 }
 
@@ -95,98 +97,100 @@ export interface ForeignKey {
   readonly targetColumns: readonly string[];
 }
 
-/** Kinds of relations, as in `pg_class.relkind`. */
+/** The kinds of relations, as in `pg_class.relkind`. */
 export type RelationKind = "table" | "partitioned" | "view" | "materialized" | "foreign";
 
 /** A table or view, of whatever kind. */
 export interface Relation extends QualifiedName {
   readonly oid: number;
   readonly kind: RelationKind;
-  /** oid of its row type. */
+  /** The oid of its row type. */
   readonly rowType: number;
-  /** Row types of the tables that it inherits from or is a partition of, nearest first: its rows are rows of theirs. */
+  /** The row types of the tables that it inherits from or is a partition of, nearest first. Its rows are also rows of
+   *  those tables. */
   readonly ancestorTypes?: readonly number[];
   readonly owner: string;
   readonly acl: readonly AclItem[];
   readonly comment?: string;
   readonly columns: readonly Column[];
-  /** Derived for views (R-REL-7). Empty: none. */
+  /** The columns of the primary key, derived for views (R-REL-7). Empty without a key. */
   readonly primaryKey: readonly string[];
-  /** Of the relation itself; views have none. */
+  /** The unique constraints of the relation itself; empty for views. */
   readonly uniqueKeys: readonly UniqueKey[];
-  /** For columns that have no other unique index, and only one such. @rule R-UPS-6 */
+  /** The conflict targets for columns with exactly one such unique index and no other. @rule R-UPS-6 */
   readonly conflictTargets?: readonly ConflictTarget[];
   readonly foreignKeys: readonly ForeignKey[];
   /** `pg_relation_is_updatable(oid, true)`. */
   readonly writable: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean };
-  /** Writes that pass rules, its own or those of the table that a view shows. `returning`: another statement replaces the
-   *  write, and returns its rows. `separate`: it cannot be part of another statement. `nothing`: it has no effect.
-   *  @rule R-WRT-7 */
+  /** The effect of rules on writes, including rules of the table that a view shows. `returning`: another statement
+   *  replaces the write, and returns its rows. `separate`: the write cannot be part of another statement. `nothing`:
+   *  the write has no effect. @rule R-WRT-7 */
   readonly rules?: Readonly<Partial<Record<"insert" | "update" | "delete", "returning" | "separate" | "nothing">>>;
-  /** Its inserts take no `ON CONFLICT` with the primary key: a view with triggers, a relation with rules, a deferrable
-   *  key. @rule R-PUT-6 */
+  /** Inserts cannot use `ON CONFLICT` with the primary key: a view with triggers, a relation with rules, or a
+   *  deferrable key. @rule R-PUT-6 */
   readonly takesNoConflict?: true;
   readonly hasRowSecurity: boolean;
-  /** Only for tables. `read`: reading it runs no user code and contacts no other server, for any role; `write`: neither
-   *  does writing it (triggers, rules, defaults, checks, indexes, including those of children and of tables that its
-   *  keys cascade to). Absent: they may. @rule R-TX-10 */
+  /** Defined only for tables. `read`: for any role, a read runs no user code and contacts no other server. `write`: the
+   *  same is true of writes, including triggers, rules, defaults, checks, indexes, child tables, and tables that its
+   *  keys cascade to. Undefined if this is not certain. @rule R-TX-10 */
   readonly plain?: "read" | "write";
-  /** Its columns may hold nulls though they are NOT NULL: of child tables, which may have dropped the constraint, or of
-   *  foreign ones, which do not check it. @rule X-PLN-1 */
+  /** Columns may contain nulls although they are NOT NULL. Child tables may have dropped the constraint, and foreign
+   *  tables do not check it. @rule X-PLN-1 */
   readonly mayHideNulls?: true;
-  /** All relationships whose source this relation is, R-REL order not guaranteed. */
+  /** All relationships whose source is this relation, in no particular order. */
   readonly relationships: readonly Relationship[];
 }
 
-/** How many rows a relationship connects, seen from its source. */
+/** The number of rows that a relationship connects, seen from its source. */
 export type Cardinality = "many-to-one" | "one-to-many" | "one-to-one" | "many-to-many";
 
-/** A column of the source and the column of the target that it is compared with. */
+/** A column of the source, and the column of the target that it equals. */
 export type ColumnPair = readonly [source: string, target: string];
 
-/** A way from one relation to another (R-REL). */
+/** A relationship from one relation to another (R-REL). */
 export interface Relationship {
-  /** Unique among the relationships of its source and stable across reloads; what a plan stores. */
+  /** The id that plans store. It is unique among the relationships of the source and stable across reloads. */
   readonly id: string;
   readonly cardinality: Cardinality;
   readonly isToOne: boolean;
   readonly source: QualifiedName;
   readonly target: QualifiedName;
-  /** Direct ones: source column, target column. Empty with a junction or a routine. */
+  /** The source and target columns of a direct relationship. Empty with a junction or a function. */
   readonly columns: readonly ColumnPair[];
-  /** Name of the foreign key constraint; "" for computed and manual ones. */
+  /** The name of the foreign key constraint; "" for computed and manual relationships. */
   readonly constraint: string;
-  /** The source holds the foreign key. Distinguishes the two directions of a one-to-one key and of a self reference. */
+  /** The source has the foreign key. This distinguishes the two directions of a one-to-one key and of a self
+   *  reference. */
   readonly isOwnKey: boolean;
   readonly junction?: {
     readonly relation: QualifiedName;
     readonly sourceConstraint: string;
     readonly targetConstraint: string;
-    /** source column, junction column */
+    /** Pairs of source column and junction column. */
     readonly source: readonly ColumnPair[];
-    /** target column, junction column */
+    /** Pairs of target column and junction column. */
     readonly target: readonly ColumnPair[];
   };
-  /** Computed relationships (R-REL-9): the function of one row. */
+  /** The function of one row behind a computed relationship (R-REL-9). */
   readonly routine?: QualifiedName;
-  /** From metadata: may match several rows though it is to-one (G-REL-1). */
+  /** The relationship comes from metadata, so it may match several rows even if it is to-one (G-REL-1). */
   readonly isManual?: boolean;
 }
 
-/** As in `pg_proc.provolatile`. */
+/** The volatility, as in `pg_proc.provolatile`. */
 export type Volatility = "immutable" | "stable" | "volatile";
 
 /** A parameter that a function declares. */
 export interface RoutineParameter {
-  /** "" when unnamed. */
+  /** Empty for an unnamed parameter. */
   readonly name: string;
   readonly type: number;
-  /** As `format_type` prints it, without length limits (R-RPC-4): may enter SQL as text. */
+  /** The type as `format_type` prints it, without length limits (R-RPC-4). It may enter SQL as text. */
   readonly sqlType: string;
   readonly mode: "in" | "inout" | "variadic";
   readonly hasDefault: boolean;
-  /** The default as SQL, only for functions with a variadic parameter: calls by name must state the defaults they
-   *  use. */
+  /** The default as SQL, only for functions with a variadic parameter, because calls by name must state the defaults
+   *  that they use. */
   readonly default?: string;
 }
 
@@ -197,25 +201,25 @@ export interface Routine extends QualifiedName {
   readonly owner: string;
   readonly acl: readonly AclItem[];
   readonly comment?: string;
-  /** Input parameters in order (IN, INOUT, VARIADIC). */
+  /** The input parameters in order (IN, INOUT, VARIADIC). */
   readonly parameters: readonly RoutineParameter[];
   readonly returns: {
     readonly type: number;
     readonly isSet: boolean;
-    /** `scalar` includes domains over scalars, enums, arrays; `composite`: a row type or OUT/TABLE columns; `record`:
-     *  no known columns; `void`. */
+    /** `scalar` includes enums, arrays and domains on scalars. `composite` is a row type or OUT/TABLE columns. `record`
+     *  has no known columns. */
     readonly kind: "scalar" | "composite" | "record" | "void";
-    /** Row type of a relation (domains over it resolved). */
+    /** The relation whose row type is returned, also through a domain. */
     readonly relation?: QualifiedName;
-    /** OUT, INOUT and TABLE columns, or the attributes of the composite type. */
+    /** The OUT, INOUT and TABLE columns, or the attributes of the composite type. */
     readonly columns: readonly { readonly name: string; readonly type: number }[];
-    /** Declared with OUT, INOUT or TABLE parameters. */
+    /** The function is declared with OUT, INOUT or TABLE parameters. */
     readonly hasOutParameters: boolean;
   };
   readonly isStrict: boolean;
   /** `prorows`. */
   readonly rows: number;
-  /** `SET` clauses: name, value. */
+  /** The `SET` clauses as pairs of name and value. */
   readonly settings: readonly (readonly [name: string, value: string])[];
 }
 
@@ -223,28 +227,27 @@ export interface Routine extends QualifiedName {
 export interface Role {
   readonly name: string;
   readonly isSuperuser: boolean;
-  /** Roles whose rights it has (inherit), itself included, transitively. */
+  /** The roles whose rights it inherits, including itself, transitively. */
   readonly inherits: readonly string[];
   /** The login role may `SET ROLE` to it. */
   readonly isAssumable: boolean;
-  /** Settings of `ALTER ROLE … SET` that may be applied per request (section 21). */
+  /** The settings of `ALTER ROLE … SET` that may be applied per request (section 21). */
   readonly settings: readonly (readonly [name: string, value: string])[];
   readonly isolation?: string;
 }
 
-/** R-REP: the function behind an implicit cast from or to a domain. Key: domain oid. */
+/** The functions behind implicit casts from and to a domain (R-REP). The key is the domain's oid. */
 export interface Representation {
   readonly toJson?: QualifiedName;
   readonly fromJson?: QualifiedName;
   readonly fromText?: QualifiedName;
 }
 
-/** R-MED-4: an aggregate over a row type or anyelement that returns a media-type domain, or (routine) a function that
- *  does. */
+/** An aggregate over a row type or `anyelement` that returns a media-type domain, or a function that does (R-MED-4). */
 export interface MediaHandler {
   readonly mediaType: string;
   readonly aggregate: QualifiedName;
-  /** Absent: over `anyelement`. */
+  /** Undefined if the aggregate accepts `anyelement`. */
   readonly relation?: QualifiedName;
   readonly isBytea: boolean;
 }

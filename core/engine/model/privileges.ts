@@ -1,4 +1,4 @@
-/** Rights as the grants of the database give them. */
+/** Rights that the grants of the database give. */
 import type { AclItem, Column, Model, Relation, Routine } from "./model.ts";
 import type { Visibility } from "./visibility.ts";
 
@@ -30,11 +30,12 @@ const grants = (
   );
 };
 
-/** The whole relation, by table grant; ownership, membership, PUBLIC and superuser count. */
+/** Returns whether the role has the privilege on the whole relation. Ownership, membership, PUBLIC and superuser
+ *  count. */
 export const mayUseRelation = (model: Model, role: string, relation: Relation, privilege: Privilege): boolean =>
   grants(model, role, relation.owner, relation.acl, privilege);
 
-/** One column, by table or column grant. */
+/** Returns whether the role has the privilege on one column, by table or column grant. */
 export const mayUseColumn = (
   model: Model,
   role: string,
@@ -44,7 +45,7 @@ export const mayUseColumn = (
 ): boolean =>
   mayUseRelation(model, role, relation, privilege) || grants(model, role, relation.owner, column.acl, privilege);
 
-/** One of these privileges. */
+/** Returns whether the role has one of these privileges. */
 const grantsAny = (
   model: Model,
   roleName: string,
@@ -64,35 +65,36 @@ const grantsAny = (
 };
 
 const ANY = /[^*]/;
-/** SELECT, INSERT, UPDATE, REFERENCES. All others are granted on whole relations, and use no column. */
+/** SELECT, INSERT, UPDATE and REFERENCES. All others apply only to whole relations. */
 const OF_COLUMNS = /[rawx]/;
 
-/** A privilege on the column, or one on the whole relation that could be on the column. @rule R-OAS-2 */
+/** Returns whether the role has a privilege on the column, or one on the whole relation that columns can have too.
+ *  @rule R-OAS-2 */
 export const hasRightOnColumn = (model: Model, role: string, relation: Relation, column: Column): boolean =>
   grantsAny(model, role, relation.owner, relation.acl, OF_COLUMNS) ||
   grantsAny(model, role, relation.owner, column.acl);
 
-/** Any privilege on the relation or one of its columns. @rule R-OAS-2 */
+/** Returns whether the role has any privilege on the relation or one of its columns. @rule R-OAS-2 */
 export const hasRightOnRelation = (model: Model, role: string, relation: Relation): boolean =>
   grantsAny(model, role, relation.owner, relation.acl) ||
   relation.columns.some((column) => grantsAny(model, role, relation.owner, column.acl));
 
-/** The relation or at least one of its columns. @rule R-OPT-3 */
+/** Returns whether the role has the privilege on the relation or at least one of its columns. @rule R-OPT-3 */
 export const mayUseAnyColumn = (model: Model, role: string, relation: Relation, privilege: Privilege): boolean =>
   mayUseRelation(model, role, relation, privilege) ||
   relation.columns.some((column) => grants(model, role, relation.owner, column.acl, privilege));
 
-/** EXECUTE on the function; ownership, membership, PUBLIC and superuser count. */
+/** Returns whether the role has EXECUTE on the function. Ownership, membership, PUBLIC and superuser count. */
 export const mayExecute = (model: Model, role: string, routine: Routine): boolean =>
   grants(model, role, routine.owner, routine.acl, "execute");
 
-/** USAGE on the schema. A schema that the model does not list is not checked. */
+/** Returns whether the role has USAGE on the schema. A schema that the model does not list is not checked. */
 export const mayUseSchema = (model: Model, role: string, schema: string): boolean => {
   const entry = model.schemaAcls.get(schema);
   return entry === undefined || grants(model, role, entry.owner, entry.acl, "usage");
 };
 
-/** What a role sees by the grants of the database. */
+/** Returns the visibility of a role by the grants of the database. */
 export const grantSight = (model: Model, role: string): Visibility => {
   const reads = (relation: Relation, column: Column): boolean =>
     mayUseSchema(model, role, relation.schema) && mayUseColumn(model, role, relation, column, "select");

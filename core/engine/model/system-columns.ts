@@ -1,7 +1,7 @@
-/** Columns that PostgreSQL keeps for each row of a table, beside those that were declared. */
+/** The columns that PostgreSQL adds to each table besides the declared ones. */
 import { columnOf, type Relation } from "./model.ts";
 
-/** Their types. */
+/** The types of the system columns. */
 const SYSTEM_COLUMNS: ReadonlyMap<string, string> = new Map([
   ["tableoid", "oid"],
   ["ctid", "tid"],
@@ -11,8 +11,8 @@ const SYSTEM_COLUMNS: ReadonlyMap<string, string> = new Map([
   ["cmax", "cid"],
 ]);
 
-/** The type of a system column of the relation's rows; undefined: it is no system column, or the relation is a view.
- *  @rule R-NAM-7 */
+/** Returns the type of a system column. Undefined if the name is not a system column, or the relation is a view. @rule
+ *  R-NAM-7 */
 export const systemColumnType = (relation: Relation | undefined, name: string): string | undefined =>
   relation === undefined || relation.kind === "view" || columnOf(relation, name) !== undefined
     ? undefined

@@ -1,4 +1,4 @@
-/** Which types a declared part is for: names of base types, or groups of types. */
+/** The types that a declared part accepts: names of base types, or groups of types. */
 import type { PgType } from "./model.ts";
 
 export interface Typed {
@@ -6,7 +6,8 @@ export interface Typed {
   readonly exceptTypes?: readonly string[];
 }
 
-/** Whether a type (below all domains) is one of the names or groups of a spec. `any` takes unknown types too. */
+/** Returns whether a type (without its domains) is one of the names or groups of a declared part. `any` includes
+ *  unknown types. */
 export const matchesType = (spec: Typed, type: PgType | undefined): boolean =>
   spec.types.some((name) => isTypeNamed(name, type)) &&
   spec.exceptTypes?.some((name) => name !== "any" && isTypeNamed(name, type)) !== true;

@@ -1,23 +1,23 @@
-/** What a caller may see of the schema: decides what hints, error details and descriptions may name. What a caller may
- *  do is decided elsewhere. */
+/** The visibility of the schema to a caller: the names that hints, error details and descriptions may contain. It does
+ *  not decide what the caller may do. */
 import type { Column, Relation, Routine } from "./objects.ts";
 
-/** What may be done with a relation. */
+/** An operation on a relation. */
 export type TableOperation = "select" | "insert" | "update" | "delete";
 
-/** What a caller may see of the schema, by grants or by metadata. */
+/** The visibility of the schema to a caller, by grants or by metadata. */
 export interface Visibility {
-  /** The database enforces it. */
+  /** The database itself enforces it. */
   readonly isByGrants: boolean;
-  /** Its values may be read, but perhaps not in every row. */
+  /** The caller may read the column, but perhaps not in every row. */
   reads(relation: Relation, column: Column): boolean;
-  /** Its value may be read in every row. */
+  /** The caller may read the column in every row. */
   readsAlways(relation: Relation, column: Column): boolean;
-  /** The caller has some right on it, so it may be named. */
+  /** The caller has some right on the column, so messages may name it. */
   knows(relation: Relation, column: Column): boolean;
   /** The caller has some right on the relation. */
   knowsRelation(relation: Relation): boolean;
-  /** The operation is allowed, on some column and some row at least. */
+  /** The caller may perform the operation, at least on some column and some row. */
   may(relation: Relation, operation: TableOperation): boolean;
   calls(routine: Routine): boolean;
 }
