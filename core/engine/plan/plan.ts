@@ -1,38 +1,36 @@
-/** What both surfaces say, in one form. Plain JSON, frozen; bound values are not in it: a plan names them by index
- *  (`ValueRef`) and travels with them as a `PlannedRequest`, so that equal plans share one statement whatever the
- *  values. */
+/** The common form of the requests of all surfaces: plain, frozen JSON. A plan refers to bound values by index
+ *  (`ValueRef`), and the values are passed separately. So equal plans share one statement, whatever the values. */
 import type { ColumnPair, QualifiedName } from "../model/model.ts";
 
-/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A value known only when the statement runs. `type`: sqlName of a model type to cast to; absent: the database infers
- *  it from the place (R-FLT-3). `apply`: a declared function put around it (`PlanFunction`), e.g. GeoJSON to geometry.
- *  */
+/** A value that is known only when the statement runs. `type` is the sqlName of a model type to cast to; without it,
+ *  the database infers the type from the position (R-FLT-3). `apply` is a declared function that is applied to it
+ *  (`PlanFunction`), e.g. GeoJSON to geometry. */
 export type ValueRef =
-  /** index into the request's values */
+  /** An index into the request's values. */
   | { readonly param: number; readonly type?: string; readonly apply?: string }
-  /** session variable, lower case: `x-session-user-id`. `missing: "null"`: NULL instead of an error */
+  /** A session variable in lower case: `x-session-user-id`. With `missing: "null"`, it is NULL instead of an error. */
   | { readonly session: string; readonly type?: string; readonly apply?: string; readonly missing?: "null" }
-  /** all session variables as a JSON object (G-SES-5) */
+  /** All session variables as a JSON object (G-SES-5). */
   | { readonly session: true; readonly type: string }
-  /** fixed by schema or metadata: part of the key */
+  /** A value fixed by schema or metadata, which is part of the key. */
   | { readonly constant: string | null; readonly type?: string; readonly apply?: string }
-  /** a column of the row an earlier step of the same `Sequence` wrote */
+  /** A column of the row that an earlier step of the same `Sequence` wrote. */
   | { readonly step: number; readonly column: string; readonly type: string };
 
-/** One key of a path into a JSON value. */
+/** One step of a path into a JSON value. */
 export interface PathKey {
-  /** `#>` takes a text[], a whole path at once, and gives json. */
+  /** `#>` takes a text[], a whole path at once, and returns json. */
   readonly arrow: "->" | "->>" | "#>";
   readonly key: ValueRef;
 }
 
 /** A value computed from one row. */
 export type Expression =
-  /** `of: "root"`: a column of the row of the outermost predicate, or of the nearest one with `isRoot` (column
-   *  comparison with `$`); otherwise of the current row. A name that is not a column is refused (R-NAM-1) and never
-   *  reaches the database. `isUnknown`: the name is refused whatever relation the rows come from in the end. */
+  /** A column of the current row. `of: "root"` means the row of the outermost predicate, or of the nearest one with
+   *  `isRoot` (column comparison with `$`). A name that is not a column is refused (R-NAM-1) and never reaches the
+   *  database. `isUnknown` means that the name is refused for the rows of any relation. */
   | {
       readonly kind: "column";
       readonly name: string;
@@ -40,34 +38,34 @@ export type Expression =
       readonly of?: "root";
       readonly isUnknown?: true;
     }
-  /** function of the row; arguments beside the row */
+  /** A function of the row, with its arguments besides the row. */
   | {
       readonly kind: "computed";
       readonly routine: QualifiedName;
       readonly arguments?: readonly RoutineArgument[];
       readonly path?: readonly PathKey[];
     }
-  /** `type`: sqlName of a model type, or a name lexed by R-LEX-7 */
+  /** A cast. `type` is the sqlName of a model type, or a name lexed by R-LEX-7. */
   | { readonly kind: "cast"; readonly of: Expression; readonly type: string }
-  /** `operands`: beside `of` */
+  /** A declared function of `of`, with further `operands`. */
   | {
       readonly kind: "apply";
       readonly function: string;
       readonly of: Expression;
       readonly operands?: readonly ApplyOperand[];
     }
-  /** open: answered by a declared ordering (`OrderingSpec`); for terms of an order */
+  /** A term of an order that a declared ordering computes (`OrderingSpec`). */
   | {
       readonly kind: "ordering";
       readonly ordering: string;
       readonly of: Expression;
       readonly operands: readonly ValueRef[];
     }
-  /** `when` false: NULL (cells that a parent role's filter hides, G-PRM-14) */
+  /** NULL if `when` is false (cells that a parent role's filter hides, G-PRM-14). */
   | { readonly kind: "masked"; readonly of: Expression; readonly when: Predicate }
-  /** a column of the one related row, NULL without one */
+  /** A column of the one related row, NULL without one. */
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate; readonly value: Expression }
-  /** an aggregate over the related rows. `fn`: `count`, `sum`, `bool_and`, … */
+  /** An aggregate over the related rows. `fn` is `count`, `sum`, `bool_and`, … */
   | {
       readonly kind: "related-aggregate";
       readonly relationship: string;
@@ -76,7 +74,7 @@ export type Expression =
       readonly distinct?: boolean;
       readonly where?: Predicate;
     }
-  /** an aggregate over the rows a computed field returns */
+  /** An aggregate over the rows that a computed field returns. */
   | {
       readonly kind: "computed-aggregate";
       readonly routine: QualifiedName;
@@ -86,29 +84,30 @@ export type Expression =
       readonly of: readonly Expression[];
       readonly where?: Predicate;
     }
-  /** an aggregate over the rows of a group, or of the whole level: in `having` and `orderBy` of a read that groups */
+  /** An aggregate over the rows of a group, or of the whole read, for `having` and `orderBy` of a read that groups. */
   | { readonly kind: "aggregate"; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean }
-  /** in an order of groups: an output of the same read. `nth`: of several outputs with that name, from 0. @rule R-AGG-5 */
+  /** An output of the same read, in an order of groups. `nth` selects one of several outputs with that name, from 0.
+   *  @rule R-AGG-5 */
   | { readonly kind: "output"; readonly as: string; readonly nth?: number }
-  /** an output key of an embed of the same read (related order, R-ORD-3) */
+  /** An output of an embed of the same read (related order, R-ORD-3). */
   | {
       readonly kind: "embedded";
       readonly embed: string;
       readonly name: string;
       readonly path?: readonly PathKey[];
-      /** What messages call the embedded row; absent: the embed. @rule R-NAM-1 */
+      /** The name of the embedded row in messages, by default that of the embed. @rule R-NAM-1 */
       readonly row?: string;
     };
 
-/** What a declared function takes beside the value that it is put around. */
+/** A further operand of a declared function, besides the value that it is applied to. */
 export type ApplyOperand = ValueRef | { readonly expression: Expression };
 
 /** An argument of a call. */
 export interface RoutineArgument {
-  /** Absent: positional. */
+  /** Undefined for a positional argument. */
   readonly name?: string;
   readonly value: ValueRef;
-  /** The row at hand instead of the value; without such an argument the row goes first. */
+  /** The argument is the current row instead of the value. Without such an argument, the row is the first one. */
   readonly isRow?: boolean;
 }
 
@@ -116,20 +115,20 @@ export interface RoutineArgument {
 export type Operand =
   | ValueRef
   | { readonly expression: Expression }
-  /** several values at one place (list with session variables, arguments of geometry operators) */
+  /** Several values in one position (a list with session variables, arguments of geometry operators). */
   | { readonly items: readonly Operand[] }
   | { readonly fields: Readonly<Record<string, Operand>> };
 
 /** A condition on a row. */
 export type Predicate =
-  /** An empty `and` is true, an empty `or` false. `isRoot`: `of: "root"` inside means the current row (a permission's
-   *  filter inside another condition) */
+  /** An empty `and` is true, an empty `or` is false. With `isRoot`, `of: "root"` inside means the current row (a
+   *  permission's filter inside another condition). */
   | { readonly kind: "and" | "or"; readonly of: readonly Predicate[]; readonly isRoot?: true }
   | { readonly kind: "not"; readonly of: Predicate }
   | Comparison
-  /** some related row (visible: transformPlan adds its filter) satisfies `where` */
+  /** Some related row satisfies `where`. `transformPlan` taps add the filter of visible rows. */
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate }
-  /** some row that a computed field returns satisfies `where` */
+  /** Some row that a computed field returns satisfies `where`. */
   | {
       readonly kind: "computed-rows";
       readonly routine: QualifiedName;
@@ -137,20 +136,20 @@ export type Predicate =
       readonly target: QualifiedName;
       readonly where?: Predicate;
     }
-  /** null filter on an embed of the same read (R-EMB-15). `embed`: its `id` */
+  /** A null filter on an embed of the same read (R-EMB-15). `embed` is its `id`. */
   | { readonly kind: "embedded"; readonly embed: string; readonly isNull: boolean }
-  /** some row of another relation (G-FIL-9) */
+  /** Some row of another relation satisfies `where` (G-FIL-9). */
   | { readonly kind: "exists"; readonly from: QualifiedName; readonly where?: Predicate }
-  /** the row comes behind a place in an order: that of these values, one per term; null: the term is null there.
-   *  @rule X-PLN-9 */
+  /** The row comes after a position in an order, given by one value per term. A null value means that the term is null
+   *  there. @rule X-PLN-9 */
   | { readonly kind: "beyond"; readonly order: readonly OrderBy[]; readonly values: readonly (ValueRef | null)[] }
-  /** some row that an earlier step of the same `Sequence` left has the same values: own column, column of that row
-   *  (X-SEQ-1) */
+  /** Some row of an earlier step of the same `Sequence` has the same values. The pairs are the own column and the
+   *  column of that row (X-SEQ-1). */
   | { readonly kind: "written"; readonly step: number; readonly columns: readonly ColumnPair[] }
-  /** the row has one of these keys (X-SEQ-5) */
+  /** The row has one of these keys (X-SEQ-5). */
   | ({ readonly kind: "keys" } & Keys);
 
-/** Values of some columns, as often as there are rows to find by them. */
+/** Columns and lists of their values, by which rows are found. */
 export interface Keys {
   readonly columns: readonly string[];
   /** One value per column. */
@@ -161,13 +160,13 @@ export interface Keys {
 export interface Comparison {
   readonly kind: "compare";
   readonly left: Expression;
-  /** Open: compiled by `compileFilter.for(operator)`. */
+  /** Any operator that `compileFilter.for(operator)` compiles. */
   readonly operator: string;
   readonly operand?: Operand;
-  /** `keyword` operands choose syntax and stay in the key (`null`, `true`). */
+  /** A keyword operand selects syntax and is part of the key (`null`, `true`). */
   readonly keyword?: string;
   readonly quantifier?: "any" | "all";
-  /** Second operand of operators that have one (language of full text). */
+  /** The second operand of operators that have one (the language of full text search). */
   readonly option?: ValueRef;
 }
 
@@ -180,13 +179,13 @@ export interface OrderBy {
 
 /** One key of the rows that a read returns. */
 export type Output =
-  /** every column, in order (R-SEL-2); representations apply */
+  /** Every column, in order (R-SEL-2). Representations apply. */
   | { readonly kind: "all" }
-  /** `isOfAll`: it stands for one of all columns, which the request asked for */
+  /** One value. `isOfAll` means that it belongs to a selection of all columns. */
   | { readonly kind: "value"; readonly as: string; readonly value: Expression; readonly isOfAll?: true }
-  /** the same text in every row (`__typename`) */
+  /** The same text in every row (`__typename`). */
   | { readonly kind: "constant"; readonly as: string; readonly value: string }
-  /** over the rows of the level; in a `rows` read the other outputs become group terms (R-AGG-2) */
+  /** An aggregate over the rows of the read. In a `rows` read, the other outputs become group terms (R-AGG-2). */
   | {
       readonly kind: "aggregate";
       readonly as: string;
@@ -195,89 +194,90 @@ export type Output =
       readonly distinct?: boolean;
       readonly cast?: string;
     }
-  /** in an aggregate read: an object of further outputs, the row list */
+  /** An object of further outputs, or the list of rows, in an aggregate read. */
   | { readonly kind: "object"; readonly as: string; readonly of: readonly Output[] }
   | {
       readonly kind: "nodes";
       readonly as: string;
       readonly of: readonly Output[];
       readonly cap?: number;
-      /** The first `cap` of them, in reverse order. */
+      /** The first `cap` rows, in reverse order. */
       readonly isReversed?: boolean;
     }
-  /** the number of rows written by the write, or by all steps of the sequence, that this read belongs to (G-INS-4) */
+  /** The number of rows that the read's write, or all steps of its sequence, have written (G-INS-4). */
   | { readonly kind: "affected"; readonly as: string }
-  /** in an aggregate read: the number of its rows without `limit`, `offset` and places in an order (`beyond`) */
+  /** The number of rows of an aggregate read without `limit`, `offset` and positions in an order (`beyond`). */
   | { readonly kind: "total"; readonly as: string }
   | Embed;
 
 /** Related rows inside a row. */
 export interface Embed {
   readonly kind: "embed";
-  /** Output key. */
+  /** The output key. */
   readonly as: string;
-  /** What filters, orders and null tests of the parent call it; unique in its level. */
+  /** The name that filters, orders and null tests of the parent use. Unique in its read. */
   readonly id: string;
-  /** Open: compiled by `compileEmbed.for(mode)`: `nest`, `aggregate`, yours. */
+  /** Any mode that `compileEmbed.for(mode)` compiles: `nest`, `aggregate`, a plugin's own. */
   readonly mode: string;
   readonly via: EmbedSource;
   readonly join: "left" | "inner";
-  /** Joins and filters, adds no key (R-EMB-13). */
+  /** The embed joins and filters, but adds no key (R-EMB-13). */
   readonly isHidden?: boolean;
   readonly read: Read;
 }
 
-/** Along a relationship of the parent, or the rows a computed field returns. */
+/** A relationship of the parent, or a computed field that returns rows. */
 export type EmbedSource =
   | { readonly relationship: string }
   | { readonly routine: QualifiedName; readonly arguments?: readonly RoutineArgument[]; readonly isToOne: boolean };
 
-/** Where the rows of a read come from. */
+/** The origin of a read's rows. */
 export type ReadFrom =
   | { readonly relation: QualifiedName }
   | { readonly call: RoutineCall }
-  /** rows written by the write this read belongs to, or by steps of its sequence. They have the relation's row type.
-   *  `isCurrent`: as they are when they are read, found again by the primary key where there is one (X-SEQ-4) */
+  /** Rows written by the read's write, or by steps of its sequence. They have the relation's row type. `isCurrent`
+   *  reads their current state, which is found by the primary key if there is one (X-SEQ-4). */
   | { readonly written: QualifiedName; readonly steps?: readonly number[]; readonly isCurrent?: true };
 
-/** The rows of one level, and what is returned from them. */
+/** Rows and the outputs that are returned from them. */
 export interface Read {
   readonly kind: "read";
   readonly from: ReadFrom;
-  /** `rows`: outputs of each row. `aggregate`: outputs over all rows (G-AGG). */
+  /** `rows` returns the outputs of each row, `aggregate` returns outputs over all rows (G-AGG). */
   readonly shape: "rows" | "aggregate";
-  /** What messages call its rows; absent: the relation or function. @rule R-NAM-1 */
+  /** The name of its rows in messages, by default that of the relation or function. @rule R-NAM-1 */
   readonly row?: string;
   readonly output: readonly Output[];
   readonly where?: Predicate;
   readonly orderBy?: readonly OrderBy[];
   readonly distinctOn?: readonly Expression[];
-  /** The rows are grouped, by these and by the outputs that are no aggregates, even without an aggregate among them. */
+  /** Groups the rows by these expressions and by the outputs that are not aggregates, even if no output is an
+   *  aggregate. */
   readonly groupBy?: readonly Expression[];
-  /** Of groups. */
+  /** A condition on the groups. */
   readonly having?: Predicate;
   readonly limit?: ValueRef;
   readonly offset?: ValueRef;
-  /** Row limit (DB_MAX_ROWS, permission limits); the smaller of it and `limit` applies. In an aggregate read it applies
-   *  only to `nodes`. */
+  /** The row limit (DB_MAX_ROWS, permission limits). The smaller of it and `limit` applies. In an aggregate read, it
+   *  applies only to `nodes`. */
   readonly cap?: number;
-  /** What a plugin says to its own tap of `transformPlan`, by its name: values that go with the read, and that nobody
-   *  else looks at. @rule X-ROW-2 */
+  /** Values that a plugin leaves for its own tap of `transformPlan`, by plugin name. No other code reads them. @rule
+   *  X-ROW-2 */
   readonly notes?: Readonly<Record<string, ValueRef>>;
 }
 
-/** How a function is called. */
+/** A call of a function. */
 export interface RoutineCall {
   readonly routine: QualifiedName;
-  /** oid: picks the overload. */
+  /** The oid of the overload. */
   readonly oid: number;
   readonly arguments: readonly RoutineArgument[];
-  /** Arguments come from one JSON text instead: `object` one object, `array` the first of an array. `names`: parameters
-   *  taken from it. */
+  /** A JSON text that contains the arguments instead. With `object` it is one object; with `array`, the first object of
+   *  an array counts. `names` are the parameters that it provides. */
   readonly payload?: { readonly json: ValueRef; readonly shape: "object" | "array"; readonly names: readonly string[] };
 }
 
-/** A cell of a written row. Absent value: the column's default. */
+/** A column of a written row. Without a value, the column has its default. */
 export interface Cell {
   readonly column: string;
   readonly value?: ValueRef;
@@ -285,48 +285,47 @@ export interface Cell {
 
 /** The rows of an insert or update. */
 export type WriteRows =
-  /** one JSON text of an object or an array; each column read by `json_to_record[set]`. `missing: "default"`: an absent
-   *  key takes the default; `"computed-default"`: which is computed for every row, wanted or not, so that each takes a
-   *  number of a sequence (R-INS-4) */
+  /** A JSON text of an object or an array, whose columns `json_to_record[set]` reads. With `missing: "default"`, an
+   *  absent key has the default. With `"computed-default"`, the default is computed for every row, so that each row
+   *  takes a number of a sequence (R-INS-4). */
   | {
       readonly payload: ValueRef;
       readonly shape: "object" | "array";
       readonly columns: readonly PayloadColumn[];
       readonly missing: "null" | "default" | "computed-default";
     }
-  /** a single row cell by cell (steps of a nested insert) */
+  /** A single row, column by column (steps of a nested insert). */
   | { readonly cells: readonly Cell[] };
 
 /** A column that is read from a payload. */
 export interface PayloadColumn {
   readonly name: string;
-  /** A declared function put around the value, read as text (GeoJSON input). */
+  /** A declared function that is applied to the value, which is read as text (GeoJSON input). */
   readonly apply?: string;
-  /** The value is a text with the document of a JSON column. */
+  /** The value is a text that contains the document of a JSON column. */
   readonly isText?: true;
 }
 
-/** What an insert does with rows that exist already. @rule R-UPS-1 G-UPS-1 */
+/** The effect of an insert on existing rows. @rule R-UPS-1 G-UPS-1 */
 export interface OnConflict {
-  /** Conflict target: columns, or a constraint by name. */
+  /** The conflict target: columns, or a constraint by name. */
   readonly target: { readonly columns: readonly string[] } | { readonly constraint: string };
-  /** Empty: DO NOTHING. */
+  /** The updated columns. Empty for DO NOTHING. */
   readonly update: readonly string[];
-  /** Columns set to fixed values in the update (update presets). */
+  /** Columns with fixed values in the update (column presets of updates). */
   readonly set?: readonly Cell[];
-  /** On the existing row. */
+  /** A condition on the existing row. */
   readonly where?: Predicate;
-  /** Update check of the permission, on the row after the update. */
+  /** The permission's update check, on the row after the update. */
   readonly check?: Predicate;
 }
 
 interface Write {
-  /** Holds for each written row after the write, else the whole request fails (G-PRM-9). */
+  /** A condition on each written row after the write. If it is false, the whole request fails (G-PRM-9). */
   readonly check?: Predicate;
-  /** The checks have a statement of their own behind the write: what they read beside the row is as the write has left
-   *  it. */
+  /** The checks are a separate statement after the write, so they read other rows in their state after the write. */
   readonly checksAfter?: true;
-  /** Read of the written rows (`from: { written }`). Absent: only their count. */
+  /** A read of the written rows (`from: { written }`). If undefined, only their number is returned. */
   readonly returning?: Read;
 }
 
@@ -335,17 +334,17 @@ export interface Insert extends Write {
   readonly kind: "insert";
   readonly into: QualifiedName;
   readonly rows: WriteRows;
-  /** Columns with fixed values in every row (insert presets); they win over `rows`. */
+  /** Columns with fixed values in every row (column presets of inserts). They override `rows`. */
   readonly set?: readonly Cell[];
   readonly onConflict?: OnConflict;
   /** Only rows of the payload whose key equals these values are written (PUT). */
   readonly only?: readonly { readonly column: string; readonly value: ValueRef }[];
 }
 
-/** How an update changes one column. */
+/** The change of one column by an update. */
 export interface Assignment {
   readonly column: string;
-  /** Open: `set`, `inc`, `append`, … compiled by the declared update operators. */
+  /** Any operator that a declared update operator compiles: `set`, `inc`, `append`, … */
   readonly operator: string;
   readonly operand: ValueRef;
 }
@@ -355,10 +354,10 @@ export interface Update extends Write {
   readonly kind: "update";
   readonly relation: QualifiedName;
   readonly where?: Predicate;
-  /** One of both: from a JSON payload (first object), or column by column. */
+  /** The new values come either from a JSON payload (its first object) or from `assignments`. */
   readonly payload?: Extract<WriteRows, { readonly payload: ValueRef }>;
   readonly assignments?: readonly Assignment[];
-  /** In a sequence: with nothing to set, the rows are found and locked, for later steps (X-SEQ-2). */
+  /** In a sequence, an update without assignments finds and locks its rows for later steps (X-SEQ-2). */
   readonly locks?: true;
 }
 
@@ -369,12 +368,12 @@ export interface Delete extends Write {
   readonly where?: Predicate;
 }
 
-/** A function called for its own value (`rows`: it returns rows, read by `result`; for `values`, `result` holds only
- *  the range). */
+/** A call of a function for its own result. With `rows`, `result` reads the returned rows; with `values`, `result`
+ *  holds only limit and offset. */
 export interface Call {
   readonly kind: "call";
   readonly call: RoutineCall;
-  /** `value`: one value; `values`: a set of them; `rows`: composite rows shaped by `result`; `void`: none. */
+  /** `value` is one value, `values` a set of them, `rows` composite rows that `result` reads. */
   readonly returns: "value" | "values" | "row" | "rows" | "void";
   readonly result?: Read;
 }
@@ -388,79 +387,80 @@ export interface Bundle {
 /** One key of a bundle: a constant, a read, or a further bundle. */
 export type BundleField =
   | { readonly as: string; readonly value: string }
-  /** `one`: the first row as an object, or null. A further bundle: a namespace. */
+  /** A read. With `one`, it is the first row as an object, or null. */
   | { readonly as: string; readonly read: Read; readonly one?: boolean }
-  /** The value that a declared statement gives (`StatementSpec`). */
+  /** The value of a declared statement (`StatementSpec`). */
   | { readonly as: string; readonly statement: string; readonly arguments: Readonly<Record<string, ValueRef>> }
   | { readonly as: string; readonly bundle: Bundle };
 
-/** Writes that build on each other's rows, in order, one statement each; then the result is read from them (nested
- *  inserts, and results that follow relationships after the write). */
+/** Writes that build on each other's rows: one statement each, in order, before the result is read. They are nested
+ *  inserts, and writes whose results follow relationships. */
 export interface Sequence {
   readonly kind: "sequence";
   readonly steps: readonly SequenceStep[];
   /** Reads `{ written, steps }`. */
   readonly result: Read;
   readonly one?: boolean;
-  /** The request is contradictory further on: the steps run only because their errors take precedence over this one
-   *  (G-NST-11). */
+  /** The error of a later, contradictory part of the request. The steps run only because their own errors take
+   *  precedence (G-NST-11). */
   readonly refusal?: Refusal;
 }
 
-/** An error that a sequence ends with after its steps have run. @rule G-NST-11 */
+/** An error that ends a sequence after its steps have run. @rule G-NST-11 */
 export interface Refusal {
   readonly message: string;
   readonly path: string;
-  /** Steps without whose rows it would not have been reached. */
+  /** The steps whose rows are necessary to reach the error. */
   readonly requires: readonly StepRequirement[];
 }
 
-/** One write of a sequence. */
+/** One step of a sequence. */
 export interface SequenceStep {
-  /** A read has no outputs: whole rows are found for later steps (X-SEQ-2). */
+  /** A read here has no outputs: it finds whole rows for later steps (X-SEQ-2). */
   readonly write: Insert | Update | Delete | Read;
-  /** Its place in the request, for database errors. */
+  /** The position in the request, for database errors. */
   readonly path?: string;
   readonly requires?: readonly StepRequirement[];
-  /** It writes the rows of that earlier step again: they count once (X-SEQ-4). */
+  /** The earlier step whose rows this step writes again. They count once (X-SEQ-4). */
   readonly again?: number;
 }
 
-/** A step needs a row of an earlier step, or of itself; without one the request fails with this text at that place
+/** A step needs a row of an earlier step, or of itself. Without one, the request fails with this message and path
  *  (G-NST-6). */
 export interface StepRequirement {
   readonly step: number;
-  /** Instead: the step must not have more rows than that (X-SEQ-3). */
+  /** The step must instead have at most this number of rows (X-SEQ-3). */
   readonly atMost?: number;
-  /** Instead: it must have as many as that step before it (X-SEQ-3). */
+  /** The step must instead have the same number of rows as this earlier step (X-SEQ-3). */
   readonly asManyAs?: number;
-  /** Instead: it must have a row for each of these keys; `paths` has the place of each in the request (X-SEQ-5). */
+  /** The step must instead have a row for each of these keys. `paths` are their positions in the request (X-SEQ-5). */
   readonly each?: Keys & { readonly paths: readonly string[] };
   readonly message: string;
   readonly path: string;
 }
 
-/** What the one row of a statement contains. Part of the cache key. */
+/** The contents of a statement's one row. It is part of the cache key. */
 export interface Envelope {
-  /** Open: `compileMedia.for(media)` compiles the body. Absent: no body. */
+  /** Any media type for which `compileMedia.for(media)` compiles the body. Undefined for a statement without a body. */
   readonly media?: string;
-  /** Whatever the media type's compiler takes (`{ stripped: true }`). */
+  /** Options for the media type's compiler (`{ stripped: true }`). */
   readonly mediaOptions?: Json;
-  /** How the rows show a value whose domain has a JSON representation. `stored`: the value itself, which rows of the
-   *  relation's row type need. `text`: the text of the JSON, a string without its quotation marks. Undefined: the JSON. */
+  /** The form of values whose domain has a JSON representation. `stored` is the value itself, which rows of the
+   *  relation's row type need. `text` is the text of the JSON, in which a string has no quotation marks. Undefined for
+   *  the JSON. */
   readonly domains?: "stored" | "text";
   readonly count?: "exact" | "planned" | "estimated";
   /** The N of R-CNT-3. */
   readonly countCap?: number;
-  /** Key columns for `Location`, filled when exactly one row was written. */
+  /** The key columns for `Location`, filled if exactly one row was written. */
   readonly location?: readonly string[];
-  /** Count the inserted rows apart from the updated ones (R-UPS-4). */
+  /** Counts the inserted rows separately from the updated ones (R-UPS-4). */
   readonly countInserted?: boolean;
-  /** A declared wrapper around the whole statement: what that returns is the body, instead of the result. */
+  /** A declared wrapper around the whole statement, whose result replaces the body. */
   readonly wrapper?: { readonly name: string; readonly options?: Json };
 }
 
-/** What a request asks for. */
+/** The content of a request, as plain data without values. */
 export type Plan = Read | Insert | Update | Delete | Call | Bundle | Sequence;
 
 /** A plan and the envelope of its result. */

@@ -1,4 +1,4 @@
-/** The only traversals of plans. Both track the relation of each node, which relationship ids depend on. */
+/** The only functions that traverse plans. They track the relation of each node, on which relationship ids depend. */
 import {
   nameKey,
   relationOf,
@@ -35,24 +35,24 @@ import type {
 
 /** The position of a node. */
 export interface PlanScope {
-  /** Whose row it is about; undefined: rows of no relation. */
+  /** The relation of the current row. Undefined if the row belongs to no relation. */
   readonly relation: Relation | undefined;
   /** The relation of the outermost predicate (`of: "root"`). */
   readonly root: Relation | undefined;
-  /** Of a read: it returns one row (by key, or along a to-one relationship), not a list. */
+  /** The read returns one row (by key, or along a to-one relationship), not a list. */
   readonly isOne?: boolean;
-  /** Of the read of an embed: how it comes to its rows. */
+  /** The path to the rows of an embed's read. */
   readonly way?: PlanWay;
 }
 
-/** From a row to rows of another relation: along a relationship, or by a function of the row. */
+/** A path from a row to rows of another relation: along a relationship, or by a function of the row. */
 export interface PlanWay {
   readonly from: Relation;
-  /** Of a computed relationship too. */
+  /** Also the function of a computed relationship. */
   readonly routine?: QualifiedName;
 }
 
-/** The predicates and expressions that look into rows of another relation. */
+/** Predicates and expressions that read rows of another relation. */
 export type Lookup =
   | Extract<Predicate, { readonly kind: "related" | "computed-rows" | "exists" }>
   | Extract<Expression, { readonly kind: "related" | "related-aggregate" | "computed-aggregate" }>;
@@ -60,21 +60,21 @@ export type Lookup =
 /** The node that a scope belongs to. */
 export type PlanSource = Read | Insert | Update | Delete | Embed | Lookup;
 
-/** A field of a bundle that a declared statement answers. */
+/** The field of a bundle that a declared statement answers. */
 type StatementField = Extract<BundleField, { readonly statement: string }>;
 
-/** Each is called after the parts of its node have been mapped; its result replaces the node. */
+/** Functions that replace nodes. Each is called after the parts of its node have been mapped. */
 export interface PlanMapper<Scope extends PlanScope = PlanScope> {
-  /** Adds to the scope of the rows that a node leads to, before they are walked. `around`: the scope of the node
-   *  itself; undefined for reads and writes that nothing surrounds. Needed where `Scope` is more than a `PlanScope`. */
+  /** Extends the scope of the rows that a node reads, before they are traversed. `around` is the scope of the node
+   *  itself; undefined for outermost reads and writes. Required if `Scope` extends `PlanScope`. */
   readonly into?: (rows: PlanScope, node: PlanSource, around: Scope | undefined) => Scope;
-  /** `scope.relation`: whose rows are read. */
+  /** `scope.relation` is the relation of the read's rows. */
   readonly read?: (read: Read, scope: Scope) => Read;
   readonly insert?: (insert: Insert, scope: Scope) => Insert;
   readonly update?: (update: Update, scope: Scope) => Update;
   readonly delete?: (remove: Delete, scope: Scope) => Delete;
   readonly call?: (call: RoutineCall) => RoutineCall;
-  /** `scope.relation`: the parent's. */
+  /** `scope.relation` is the parent's relation. */
   readonly embed?: (embed: Embed, scope: Scope) => Embed;
   readonly predicate?: (predicate: Predicate, scope: Scope) => Predicate;
   readonly expression?: (expression: Expression, scope: Scope) => Expression;
@@ -83,14 +83,14 @@ export interface PlanMapper<Scope extends PlanScope = PlanScope> {
   readonly value?: (ref: ValueRef) => ValueRef;
 }
 
-/** The same, looking only. */
+/** Like `PlanMapper`, but the functions only inspect the nodes. */
 export type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "into"> & {
   readonly [Node in Exclude<keyof PlanMapper, "into">]?: (
     ...parts: Parameters<NonNullable<PlanMapper<Scope>[Node]>>
   ) => void;
 };
 
-/** The plan with nodes replaced; parts that nothing changed stay the same objects. */
+/** Returns the plan with nodes replaced. Unchanged parts remain the same objects. */
 export const mapPlan = <P extends Plan, Scope extends PlanScope = PlanScope>(
   plan: P,
   model: Model,
@@ -99,7 +99,7 @@ export const mapPlan = <P extends Plan, Scope extends PlanScope = PlanScope>(
   // a mapper keeps the kind of a node, and its own `into` returns the scopes that it takes
   mapAny(plan, { model, mapper: mapper as unknown as PlanMapper }) as P;
 
-/** Calls the visitor for each node, parts before wholes. */
+/** Calls the visitor for each node, after the node's parts. */
 export const visitPlan = <Scope extends PlanScope = PlanScope>(
   plan: Plan,
   model: Model,
@@ -116,7 +116,7 @@ export const visitPlan = <Scope extends PlanScope = PlanScope>(
       return node;
     };
   }
-  mapPlan(plan, model, mapper as PlanMapper); // same names, same arguments, and the node itself as result
+  mapPlan(plan, model, mapper as PlanMapper); // same names and arguments; the result is the node itself
 };
 
 interface Walk {
@@ -144,7 +144,7 @@ const mapAny = (plan: Plan, walk: Walk): Plan => {
   }
 };
 
-/** What a step finds is no list that limits are for. */
+/** Limits do not apply to the rows that a step finds, so they do not count as a list. */
 const mapStep = (write: SequenceStep["write"], walk: Walk): SequenceStep["write"] =>
   write.kind === "read" ? mapRead(write, walk, { isOne: true }) : mapWrite(write, walk);
 
@@ -165,7 +165,7 @@ const mapBundle = (bundle: Bundle, walk: Walk): Bundle =>
     }),
   });
 
-/** `embed`: the one that the read belongs to, and the scope around it. */
+/** `embed` is the embed that the read belongs to, and the scope around it. */
 const mapRead = (
   read: Read,
   walk: Walk,
@@ -193,8 +193,7 @@ const mapRead = (
 const mapOrder = (terms: readonly OrderBy[], scope: PlanScope, walk: Walk): readonly OrderBy[] =>
   mapList(terms, (term): OrderBy => changed(term, { by: mapExpression(term.by, scope, walk) }));
 
-/** The relation whose rows a read is about; rows of a function that returns a relation's type count as that relation's.
- *  */
+/** Returns the relation of a read's rows. A function that returns a relation's row type counts as that relation. */
 const relationRead = (read: Read, model: Model): Relation | undefined => {
   if ("relation" in read.from) return relationOf(model, read.from.relation);
   if ("written" in read.from) return relationOf(model, read.from.written);
@@ -453,7 +452,7 @@ const LOOKUPS: readonly string[] = [
 export const isLookup = <Node extends Predicate | Expression>(node: Node): node is Node & Lookup =>
   LOOKUPS.includes(node.kind);
 
-/** The relation that a lookup leads to, and the function that it leads through, if any. */
+/** Returns the relation that a lookup reads, and its function, if any. */
 export const lookupOf = (
   node: Lookup,
   relation: Relation | undefined,
@@ -473,7 +472,7 @@ const scopeOf = (rows: PlanScope, node: PlanSource, around: PlanScope | undefine
 const maybe = <Value, Result>(part: Value | undefined, map: (part: Value) => Result): Result | undefined =>
   part === undefined ? undefined : map(part);
 
-/** The same object when no member changed. */
+/** Returns the same object if no member changed. */
 const mapRecord = <Member>(
   record: Readonly<Record<string, Member>>,
   map: (member: Member) => Member,
@@ -484,7 +483,7 @@ const mapRecord = <Member>(
     : Object.fromEntries(members.map(([name, , after]) => [name, after]));
 };
 
-/** The same list when no item changed. */
+/** Returns the same list if no item changed. */
 const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readonly Item[] => {
   let next: Item[] | undefined;
   list.forEach((item, i) => {
@@ -495,7 +494,8 @@ const mapList = <Item>(list: readonly Item[], map: (item: Item) => Item): readon
   return next ?? list;
 };
 
-/** The same node when no part changed; else a copy with its keys in their old order, which plan keys depend on. */
+/** Returns the same node if no part changed. Otherwise returns a copy with its keys in their old order, on which plan
+ *  keys depend. */
 const changed = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
   for (const name of Object.keys(parts) as (keyof Node)[])
     if (parts[name] !== node[name]) return withParts(node, parts);
@@ -505,6 +505,6 @@ const changed = <Node extends object>(node: Node, parts: Partial<Node>): Node =>
 const withParts = <Node extends object>(node: Node, parts: Partial<Node>): Node => {
   const next = { ...node };
   for (const name of Object.keys(parts) as (keyof Node)[])
-    if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name]; // not undefined
+    if (parts[name] !== undefined) next[name] = parts[name] as Node[typeof name]; // its value is not undefined
   return next;
 };
