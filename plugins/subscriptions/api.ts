@@ -1,9 +1,10 @@
-/** What live queries say to other plugins: types and tokens. The engine, the hook that sources of changes tap. */
+/** The interface of live queries for other plugins: the types, the service of the engine, and the hook that change
+ *  sources tap. */
 import { SyncBailHook } from "tapable";
 import { defineService, defineHook, defineSignal, type Execution, type Plan, type Session } from "../../core/index.ts";
 import type { GqlEngine, GqlRequest } from "../graphql/api.ts";
 
-/** A planned query: what runs, as which caller, and how the bodies form the result. */
+/** A planned query: its programs, its caller, and how the bodies form the result. */
 export interface LiveQuery {
   readonly session: Session;
   readonly schema: string;
@@ -11,22 +12,22 @@ export interface LiveQuery {
   readonly settings?: Execution["settings"];
   readonly isolation?: string;
   readonly programs: Execution["programs"];
-  /** The plan of the program, if there is only one program. */
+  /** The plan of the program. Undefined if there are several programs. */
   readonly read?: Plan;
   /** Distinguishes queries that build different results from equal bodies. */
   readonly form: string;
   assemble(bodies: readonly (string | null)[]): string;
-  /** Functions of plugins answer a part of it, each time that `assemble` gives another text. They know the caller, so
-   *  the answers are nobody else's. @rule X-GQL-7 */
+  /** Fills in the parts that functions of plugins answer, whenever the text of `assemble` changes. These functions know
+   *  the caller, so the result is not shared between callers. @rule X-GQL-7 */
   readonly complete?: (bodies: readonly (string | null)[]) => Promise<string>;
 }
 
-/** Where a live query comes from. */
+/** The origin of a live query, which can plan it again. */
 export interface LiveSource {
-  /** Plans on the current model; called again after each reload. A promise while something is made for that (R-SC-12).
-   *  @throws RelApiError if it is not, or is no longer, a query */
+  /** Plans on the current model; called again after each reload. Returns a promise while something is being prepared
+   *  for the model (R-SC-12). @throws RelApiError if it is not, or is no longer, a query */
   plan(): LiveQuery | Promise<LiveQuery>;
-  /** The text of an error of a run. */
+  /** Encodes the error of a run as text. */
   encodeError(error: unknown): string;
 }
 
@@ -34,184 +35,190 @@ export interface LiveResult {
   /** Equal results have equal hashes. */
   readonly hash: string;
   readonly text: string;
-  /** `text` is what `encodeError` made. */
+  /** Whether `text` comes from `encodeError`. */
   readonly isError: boolean;
 }
 
 export interface Subscriber {
   answer(answer: LiveResult): void;
-  /** Its client has not read what it was sent, so a newer result can wait until it has. Absent: it never is. */
+  /** Whether the client has not yet read its last messages, so that a newer result can wait. Without this method, the
+   *  subscriber is never slow. */
   isSlow?(): boolean;
-  /** The live query has ended: it is no longer a query (G-SUB-8), or the api closes (without an error). */
+  /** Called when the live query ends: it is no longer a query (G-SUB-8), or the api closes (without an error). */
   end(error?: unknown): void;
 }
 
 /** The engine of live queries. */
 export interface LiveQueries {
-  /** `lastHash`: of the result that the subscriber already has. Returns a function that unsubscribes. @throws what
-   *  `plan` throws, and `missing-session-variable`; where `plan` gives a promise, they end the subscriber */
+  /** Returns a function that unsubscribes. `lastHash` is the hash of the result that the subscriber already has. If
+   *  `plan` returns a promise, its error ends the subscriber. @throws the errors of `plan`, and
+   *  `missing-session-variable` */
   subscribe(source: LiveSource, subscriber: Subscriber, lastHash?: string): () => void;
-  /** Asks the change sources again, because one has come or gone. Everything runs once, since nothing was watched in
-   *  between. */
+  /** Asks the change sources again, because one was added or removed. Every live query runs once, since changes in
+   *  between were not watched. */
   rewatch(): void;
-  /** Nobody subscribes to anything. */
+  /** Whether there are no subscribers. */
   readonly isIdle: boolean;
-  /** What is there now, those with most subscribers first. */
+  /** The statistics of each plan, ordered by the number of subscribers, largest first. */
   plans(): readonly PlanFigures[];
-  /** A subscription of the GraphQL surface as a source; its answers are texts of the `data` object. */
+  /** A GraphQL subscription as a source. Its results are texts of the `data` object. */
   graphqlSource(engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource;
 }
 
-/** Offered by the plugin `live-queries`. */
+/** Provided by the plugin `live-queries`. */
 export const liveQueriesService = defineService<LiveQueries>("live-queries");
 
-// --- for transports that send changes --------------------------------------------------------------------------------
+// --- transports that send patches ------------------------------------------------------------------------------------
 
-/** What brings a client to a result. */
+/** A message that brings a client up to date. */
 export interface LiveMessage {
-  /** One more than that of the message before; the first one is 1. */
+  /** The number of the message, starting at 1. */
   readonly version: number;
-  /** JSON Patch (RFC 6902) from the result of the message before; absent: the whole result is to be sent. */
+  /** The JSON Patch (RFC 6902) that turns the previous result into this one. Undefined if the whole result is to be
+   *  sent. */
   readonly patch?: string;
 }
 
-/** Of one subscriber: knows what it was sent last. @rule X-PAT-1 */
+/** Computes the patches for one subscriber, from the result that was sent last. @rule X-PAT-1 */
 export interface LivePatcher {
-  /** Call it when the result is sent, once for each that is. Undefined: an error, which is sent as it is; what comes
-   *  next is whole. */
+  /** Must be called once for each result, when it is sent. Returns undefined for an error, which is sent unchanged; the
+   *  next message then holds the whole result. */
   next(result: LiveResult): LiveMessage | undefined;
-  /** The subscriber has left. */
+  /** Called when the subscriber unsubscribes. */
   close(): void;
 }
 
-/** Offered by the plugin `live-patches`. */
+/** Provided by the plugin `live-patches`. */
 export const livePatchesService = defineService<{ readonly open: () => LivePatcher }>("live-patches");
 
-// --- for whoever measures it -----------------------------------------------------------------------------------------
+// --- statistics ------------------------------------------------------------------------------------------------------
 
-/** What a cohort has done since it began. */
+/** Counts of a cohort since it was created. */
 export interface CohortCounts {
-  /** Statements. */
+  /** The number of statements. */
   runs: number;
-  /** Distinct live queries that they answered. */
+  /** The number of distinct live queries that the statements answered. */
   rows: number;
-  /** Results that were sent to subscribers. */
+  /** The number of results that were sent to subscribers. */
   deliveries: number;
-  /** Distinct live queries that did not run when others of the cohort had changed. */
+  /** The number of distinct live queries that did not run when others of the cohort had changed. */
   skipped: number;
-  /** From the notice of a change to its last result, of the last run; undefined: none, or nobody listens to
-   *  `live-run`. */
+  /** The time from the notice of a change to the last result of the last run. Undefined before the first such run, or
+   *  without a listener of `live-run`. */
   lagMs: number | undefined;
 }
 
-/** Live queries of one plan and role, without values of callers. Its counts are those of the cohorts that are there
- *  now. */
+/** Statistics of the live queries of one plan and role, without values of callers. The counts are sums over the current
+ *  cohorts. */
 export interface PlanFigures extends Readonly<CohortCounts> {
-  /** Of the statements: equal statements have equal keys, also in other processes. */
+  /** The key of the statements. Equal statements have equal keys, also in other processes. */
   readonly planKey: string;
   readonly role: string;
   readonly isAdmin: boolean;
   readonly statements: readonly string[];
-  /** `schema.name` of what they read. */
+  /** The relations that the statements read, as `schema.name`. */
   readonly relations: readonly string[];
   readonly cohorts: number;
-  /** Those that callers who differ share. */
+  /** The number of cohorts that are shared between different callers. */
   readonly sharedCohorts: number;
   readonly subscribers: number;
-  /** Distinct live queries. */
+  /** The number of distinct live queries. */
   readonly queries: number;
 }
 
-/** One statement that has answered one live query or many, and what it has sent. Times are those of
+/** One run: a statement that answered one or more live queries, and the results that were sent. Times are values of
  *  `performance.now()`. */
 export interface LiveRun {
-  /** One of the callers. */
+  /** The session of one of the callers. */
   readonly session: Session;
-  /** The change that it answers was noticed, the first of several; absent: it answers new subscribers alone. */
+  /** The time when the first of the changes was noticed. Undefined if the run only serves new subscribers. */
   readonly changedAtMs?: number | undefined;
   readonly startedAtMs: number;
-  /** The database has answered. */
+  /** The time when the database had answered. */
   readonly ranAtMs: number;
   readonly endedAtMs: number;
-  /** Distinct live queries. */
+  /** The number of distinct live queries. */
   readonly queries: number;
-  /** Subscribers that were sent a result. */
+  /** The number of subscribers that received a result. */
   readonly deliveries: number;
-  /** Of the results, each once. */
+  /** The size of the results; a result that several subscribers receive counts once. */
   readonly bytes: number;
 }
 
 export const liveRunSignal = defineSignal<LiveRun>("live-run");
 
-// --- what has changed -----------------------------------------------------------------------------------------------
+// --- changes ---------------------------------------------------------------------------------------------------------
 
-/** The text of a value as PostgreSQL prints it; NULL; 0: not told. */
+/** The text of a value as PostgreSQL prints it, or null for NULL. 0 if the change source did not report the value. */
 export type Cell = string | null | 0;
 
-/** Of one changed row: its cells before and after. `before` null: it was inserted, empty: nothing is told, its identity
- *  (`REPLICA IDENTITY`) is what it is after; `after` null: it was deleted. */
+/** The cells of a changed row before and after the change. `before` is null after an insert. It is empty if the old row
+ *  was not reported; its identity (`REPLICA IDENTITY`) then equals that of the new row. `after` is null after a
+ *  delete. */
 export type RowChange = readonly [before: readonly Cell[] | null, after: readonly Cell[] | null];
 
 /** Changed rows of one relation, in the order of the changes. */
 export interface ChangedRows {
-  /** What the cells of each row are of. */
+  /** The columns of the cells of each row. */
   readonly columns: readonly string[];
   readonly rows: readonly RowChange[];
 }
 
-/** By `schema.name`, partitions under their own names; undefined: any row. */
+/** The changed rows by `schema.name`; partitions appear under their own names. Undefined if any row may have
+ *  changed. */
 export type TableChanges = ReadonlyMap<string, ChangedRows | undefined>;
 
-/** By `schema.name`, partitions under their own names: values of the key column in the changed rows, before and after;
- *  undefined: any row. */
+/** The values of the key column in the changed rows, before and after, by `schema.name`; partitions appear under their
+ *  own names. Undefined if any row may have changed. */
 export type RowChanges = ReadonlyMap<string, ReadonlySet<string> | undefined>;
 
-/** What a change feed calls. */
+/** The callbacks of a change feed. */
 export interface ChangeFeedHandlers {
-  /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. `lagMs`: from
-   *  the commit until the database sent it. */
+  /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id.
+   *  `lagMs` is the time from the commit until the database sent it. */
   committed(xid: number, changes: RowChanges, lagMs?: number): void;
-  /** The column whose values in changed rows of the relation are needed. */
+  /** The column whose values the listener needs from changed rows of the relation. */
   keyColumn(relation: string): string | undefined;
-  /** The feed has ended by itself. */
+  /** Called when the feed ends without a call of `end`. */
   lost(reason: string): void;
 }
 
-/** An open change feed. */
 export interface ChangeFeed {
   end(): Promise<void>;
 }
 
-/** Opens a feed of committed changes from now on, by logical replication. @throws RelApiError if the database cannot
- *  send them: no `wal_level` logical, no right, or no slot @rule X-REP-2 */
+/** Opens a feed of the changes that are committed from now on, by logical replication. @throws RelApiError if the
+ *  database cannot send changes: `wal_level` is not logical, a right is missing, or no slot is free @rule X-REP-2 */
 export type OpenChangeFeed = (handlers: ChangeFeedHandlers) => Promise<ChangeFeed>;
 
-/** Offered by the plugin `replication-changes`. */
+/** Provided by the plugin `replication-changes`. */
 export const changeFeedService = defineService<{ readonly open: OpenChangeFeed }>("change-feed");
 
-// --- sources of changes ---------------------------------------------------------------------------------------------
+// --- change sources --------------------------------------------------------------------------------------------------
 
-/** What live queries depend on. */
+/** The relations and columns that live queries depend on. */
 export interface Interest {
-  /** `schema.name` of each relation they read; the name of a function stands for everything that it may read. */
+  /** The name (`schema.name`) of each relation that they read. The name of a function represents all relations that it
+   *  may read. */
   readonly relations: ReadonlySet<string>;
-  /** They read something whose relations are unknown (functions, foreign tables). */
+  /** Whether they read anything whose relations are unknown, such as functions or foreign tables. */
   readonly isOpenEnded: boolean;
-  /** By relation, the columns whose values in changed rows say which live queries a change concerns; more may come. A
-   *  source that does not know them leaves them out. */
+  /** For each relation, the columns whose values decide which live queries a changed row concerns. The list can grow. A
+   *  source omits the columns that it does not know. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
-  /** Calls `listener` when there are more columns. */
+  /** Registers a listener that is called when columns are added. */
   onColumns(listener: () => void): void;
 }
 
-/** `rows`: what is known of the changed rows of `relation`; without them any row of it may have changed, without
- *  `relation` anything. */
+/** Reports a change. `rows` holds the known changed rows of `relation`; without it, any row may have changed. Without
+ *  `relation`, anything may have changed. */
 export type Changed = (relation?: string, rows?: ChangedRows) => void;
 
 /** Stops watching. */
 export type Unwatch = () => void;
 
-/** Asked once for all live queries of the same relations. The first tap that answers watches; `undefined`: it cannot watch these relations. */
+/** Called once for all live queries of the same relations. The first tap that returns a function watches them;
+ *  `undefined` means that the tap cannot watch these relations. */
 export const watchChangesHook = defineHook(
   "watchChanges",
   "live-queries",

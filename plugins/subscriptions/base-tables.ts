@@ -1,30 +1,31 @@
-/** The base tables of relations: the tables behind views, the partitions of a table, the tables that row policies read.
- *  Loaded once per model. */
+/** Finds the base tables of relations: the tables behind views, the partitions of a table, and the tables that row
+ *  policies read. The catalog is queried once per model. */
 import { memoize, relationOf, type Model, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 
 export interface BaseTables {
-  /** `isOpenEnded`: they are not all. */
+  /** `isOpenEnded` says that the relations are incomplete. */
   of(relations: ReadonlySet<string>, isOpenEnded?: boolean): Bases;
 }
 
 export interface Bases {
   /** Tables whose changes can affect reads of these relations. */
   readonly tables: ReadonlySet<string>;
-  /** They also depend on something that no change source reports. */
+  /** Whether reads also depend on something that no change source reports. */
   readonly isOpenEnded: boolean;
-  /** Those that are read under their own names and in no other way: not through a view, a parent table or a policy. */
+  /** The tables that are read only under their own names: not through a view, a parent table or a policy. */
   readonly named: ReadonlyMap<string, TableFacts>;
-  /** Equal for equal tables. */
+  /** Bases of the same tables have equal keys. */
   readonly key: string;
 }
 
 export interface TableFacts {
-  /** The columns that the WAL tells of a row before it was changed; undefined: all. */
+  /** The columns whose old values the WAL contains for a changed row. Undefined if it contains all of them. */
   readonly identity: ReadonlySet<string> | undefined;
-  /** Columns in which different texts may be equal. */
+  /** The columns in which different texts may be equal. */
   readonly loose: ReadonlySet<string>;
-  /** Where it tells all: a column that is there in each old row, and is not where it tells the key alone after all. */
+  /** A column that a complete old row always contains, and an old row with only the key never does. Undefined if the
+   *  identity is not the whole row. */
   readonly witness: string | undefined;
 }
 
@@ -39,9 +40,10 @@ interface CatalogRow {
   readonly leads: readonly string[] | null;
 }
 
-/** `leads`: relations in the definition of a view or in the policies of a table, and children of a table. Open-ended
- *  are foreign and unlogged tables (their changes are not in the WAL), materialized views (a refresh changes no rows),
- *  and definitions that call user-defined functions, which may read anything, or that depend on time or randomness. */
+/** `leads` lists the relations in the definition of a view or in the policies of a table, and the children of a table.
+ *  Foreign and unlogged tables are open-ended, because their changes are not in the WAL. So are materialized views,
+ *  because a refresh changes no rows. So are definitions that call user-defined functions, which may read anything, or
+ *  that depend on time or randomness. */
 const CATALOG = sql`
 with definition as (
   select r.ev_class as relation, 'pg_catalog.pg_rewrite'::regclass as class, r.oid, r.ev_action::text as tree
@@ -103,7 +105,7 @@ const witnessOf = (model: Model, { schema, relation: table }: CatalogRow): strin
   )?.name;
 };
 
-/** @throws RelApiError of the query */
+/** @throws RelApiError if the catalog query fails */
 export const loadBases = async (context: PluginContext, model: Model): Promise<BaseTables> => {
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
   const load = (relations: ReadonlySet<string>, areMore: boolean): Bases => {
@@ -115,7 +117,7 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
       if (seen.has(name)) return;
       seen.add(name);
       const row = rows.get(name);
-      // not of this database's tables: a relation of the catalog, or a function's name
+      // a name without a row is a catalog relation or a function
       if (row === undefined || row.isOpenEnded) isOpenEnded = true;
       if (row?.kind === "r" || row?.kind === "p") tables.add(name);
       for (const lead of row?.leads ?? []) {
@@ -142,13 +144,13 @@ export const loadBases = async (context: PluginContext, model: Model): Promise<B
       key: JSON.stringify([isOpenEnded, [...tables].sort(), [...named.keys()].sort()]),
     };
   };
-  // the set belongs to a program, which many live queries have in common
+  // many live queries share a program, and so its set of relations
   const all = memoize((relations: ReadonlySet<string>) => load(relations, false));
   const some = memoize((relations: ReadonlySet<string>) => load(relations, true));
   return { of: (relations, isOpenEnded = false) => (isOpenEnded ? some : all)(relations) };
 };
 
-/** Those of the model in force. */
+/** Returns the base tables of a model, and loads them once. */
 export const createBases = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
   const byModel = new WeakMap<Model, Promise<BaseTables>>();
   return (model) => {

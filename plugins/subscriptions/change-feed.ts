@@ -1,4 +1,4 @@
-/** Which tables committed transactions have changed, by logical replication: a temporary slot with the output plugin
+/** Reads the changes of committed transactions by logical replication. It uses a temporary slot with the output plugin
  *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. */
 import { randomBytes } from "node:crypto";
 import type { PluginContext, ReplicationConnection } from "../../core/index.ts";
@@ -7,29 +7,30 @@ import type { ChangeFeed, ChangeFeedHandlers, TableChanges } from "./api.ts";
 import { createChanges, keysOf } from "./changed-rows.ts";
 import { readNames, readRow } from "./test-decoding.ts";
 
-/** What a feed of this plugin's own calls. */
+/** The callbacks of a feed inside this plugin. */
 export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "keyColumn"> {
-  /** `xid`: the transaction, low 32 bits. It may be reported before other sessions see it. */
+  /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id. */
   /** @see ChangeFeedHandlers */
   committed(xid: number, changes: TableChanges, lagMs?: number): void;
-  /** The columns whose values in changed rows of the relation are wanted; none: which rows does not matter. */
+  /** The columns whose values are needed from changed rows of the relation. Without columns, only the name of the
+   *  relation is reported. */
   columns(relation: string): readonly string[] | undefined;
 }
 
-/** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute, and keeps the log until
- *  it hears from it. */
+/** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute. Until then it retains
+ *  the WAL. */
 const STATUS_MS = 3000;
-/** Each status asks for an answer; when so many have had none, the network swallows what is sent. */
+/** Each status message asks for a reply. After this many without a reply, the connection counts as lost. */
 const MAX_SILENT = 3;
-/** Whoever waits for the lock of a machine that has vanished waits no longer than this. */
+/** Limits how long another process waits for the lock of a machine that has vanished. */
 const LOCKED_STATUS_MS = 1000;
 const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'3500ms'")}`;
 
-/** @throws RelApiError of connecting, or of the server when it refuses */
+/** @throws RelApiError of connecting, or of the server if it refuses */
 export const openChangeFeed = async (context: PluginContext, handlers: ChangeHandlers): Promise<ChangeFeed> =>
   startFeed(await context.openReplication(), handlers, STATUS_MS);
 
-/** The handlers of another plugin's feed, which is told keys. @rule X-REP-2 */
+/** Adapts the handlers of another plugin, which receive only the keys of changed rows. @rule X-REP-2 */
 export const tellingKeys = ({ committed, keyColumn, lost }: ChangeFeedHandlers): ChangeHandlers => ({
   committed: (xid, changes, lagMs) => committed(xid, keysOf(changes), lagMs),
   columns: (relation) => {
@@ -41,12 +42,13 @@ export const tellingKeys = ({ committed, keyColumn, lost }: ChangeFeedHandlers):
 
 export interface LockedFeed {
   readonly feed: ChangeFeed;
-  /** When the lock was got, by the clock of the database: a later one is held, an earlier one is not any more. */
+  /** When the lock was acquired, by the clock of the database. The later of two such times belongs to the current
+   *  owner of the lock. */
   readonly sinceMs: number;
 }
 
-/** One for all who know of the advisory lock: it lasts as long as the feed's connection. Undefined: somebody has it.
- *  @throws RelApiError as `openChangeFeed` */
+/** Opens the only feed of all processes that use this advisory lock, which lasts as long as the connection of the feed.
+ *  Returns undefined if another process owns the lock. @throws RelApiError like `openChangeFeed` */
 export const openLockedFeed = async (
   context: PluginContext,
   handlers: ChangeHandlers,
@@ -108,20 +110,20 @@ const startFeed = async (
 
 const XLOG_DATA = 0x77;
 const KEEPALIVE = 0x6b;
-/** Of the header of a message with data: type, start, end, time. */
+/** The length of the header of a data message: type, start, end and time. */
 const DATA_AT = 25;
-/** Names come first, and the longest two with all their quotes are shorter than this; of a TRUNCATE there may be more.
- *  */
+/** The names come first. The longest two with quotation marks are shorter than this; only a `TRUNCATE` can list
+ *  more. */
 const NAMES_BYTES = 600;
-/** Of a longer row only the names are read: putting it together as a text costs more than running what reads the
- *  relation. */
+/** Only the relation name is read of a longer row, because decoding the row costs more than running the live queries
+ *  again. */
 const MAX_ROW_BYTES = 1024 * 1024;
-/** Microseconds from 1970 to 2000, where PostgreSQL's clock starts. */
+/** The microseconds from 1970 to 2000, where the epoch of PostgreSQL begins. */
 const EPOCH_US = 946_684_800_000_000n;
 
 interface Reader {
   take(bytes: Buffer): void;
-  /** `isAsking`: the server is to answer. */
+  /** `isAsking` requests a reply from the server. */
   status(isAsking?: boolean): void;
 }
 
@@ -138,7 +140,8 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
     send(bytes);
   };
 
-  /** `BEGIN 731`, `table public.album: UPDATE: id[integer]:1 …`, `COMMIT 731 (at 2026-01-31 12:00:00.5+00)`. */
+  /** Handles one line: `BEGIN 731`, `table public.album: UPDATE: id[integer]:1 …`,
+   *  `COMMIT 731 (at 2026-01-31 12:00:00.5+00)`. */
   const line = (bytes: Buffer): void => {
     const text = bytes.toString("utf8", DATA_AT, Math.min(bytes.length, DATA_AT + NAMES_BYTES));
     if (text.startsWith("table ")) {
@@ -186,12 +189,12 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
   };
 };
 
-// (at 2026-01-31 12:00:00.123456+00)
+// for example `(at 2026-01-31 12:00:00.123456+00)`
 const COMMITTED_AT = /\(at (\S+) ([\d:.]+)([+-]\d\d)(:\d\d)?/;
-/** Of the header of a message with data. */
+/** The position of the send time in the header of a data message. */
 const SENT_AT = 17;
 
-/** Both times are those of the database's clock. */
+/** Computes the lag from two times of the database's clock. */
 const lagOf = (commit: string, message: Buffer): number => {
   const [, day = "", time = "", hours = "", minutes = ":00"] = COMMITTED_AT.exec(commit) ?? [];
   const sentMs = Number(message.readBigInt64BE(SENT_AT) + EPOCH_US) / 1000;

@@ -1,19 +1,19 @@
-/** Which live queries a changed row concerns: a look-up for each list of columns that they have conditions on, however
- *  many live queries there are. @rule G-SUB-14 G-SUB-15 */
+/** Finds the live queries that a changed row concerns. The cost is one look-up per list of condition columns,
+ *  independent of the number of live queries. @rule G-SUB-14 G-SUB-15 */
 import type { Cell, ChangedRows, LiveQuery, RowChange } from "./api.ts";
 import type { TableFacts } from "./base-tables.ts";
 import type { Kind } from "./comparable.ts";
 import type { Conditions } from "./conditions.ts";
 import { keyOfCells, wantedOf, type Wanted } from "./keys.ts";
 
-/** Items by their values of these columns. */
+/** The items that have conditions on these columns, by their values. */
 interface Shape<Item> {
   readonly columns: readonly string[];
   readonly kinds: readonly Kind[];
   readonly byKey: Map<string, Item | Set<Item>>;
 }
 
-/** Where an item stands, so that it can be taken out. */
+/** An entry of the index, kept so that it can be removed. */
 export interface Mark<Item> {
   readonly byKey: Shape<Item>["byKey"];
   readonly key: string;
@@ -25,16 +25,16 @@ interface TableIndex<Item> {
 }
 
 export interface ChangeIndex<Item extends object> {
-  /** By table, the columns that its conditions are on. */
+  /** For each table, the columns that have conditions. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
-  /** Tables without conditions concern all items: they are not asked for here. */
+  /** Adds an item. Tables without conditions concern every item and are not part of the index. */
   place(item: Item, query: LiveQuery, conditions: Conditions): readonly Mark<Item>[];
   remove(item: Item, marks: readonly Mark<Item>[]): void;
-  /** Adds the items that the rows concern. */
+  /** Adds the items that the rows concern to `into`. */
   find(table: string, changed: ChangedRows, into: Set<Item>): void;
 }
 
-/** `whenColumns`: there are more of them. */
+/** `whenColumns` is called when columns are added. */
 export const createChangeIndex = <Item extends object>(
   tables: ReadonlyMap<string, TableFacts>,
   whenColumns: () => void,
@@ -109,11 +109,11 @@ export const createChangeIndex = <Item extends object>(
 const positionsOf = (columns: readonly string[], wanted: readonly string[]): readonly number[] =>
   wanted.map((name) => columns.indexOf(name));
 
-/** A row before and after a change; null: before an insert, and after a delete. */
+/** A row before and after a change. The old version is null for an insert, the new one for a delete. */
 type Versions = readonly [was: readonly Cell[] | null, is: readonly Cell[] | null];
 
-/** Completes the cells that the log leaves out. In whole rows they are NULL. Otherwise the columns of the identity have
- *  the same values before and after. */
+/** Completes the cells that the log omits. In complete rows, missing cells are NULL. Otherwise the columns of the
+ *  identity have the same values before and after. */
 const versionsOf = (
   [before, after]: RowChange,
   { identity }: TableFacts,
@@ -122,7 +122,7 @@ const versionsOf = (
 ): Versions => {
   if (before === null) return [null, after];
   if (identity === undefined) {
-    // a long value that has not changed
+    // the log omits long values that did not change
     const is = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
     const isWhole = typeof before[witnessAt] === "string";
     return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, is];

@@ -1,14 +1,15 @@
-/** What processes tell each other of changes, as JSON on the bus. */
+/** The messages about changes that processes exchange on the bus, as JSON. */
 import type { ChangedRows, RowChange, TableChanges } from "./api.ts";
 
-/** By `schema.name`. */
+/** Column names by `schema.name`. */
 export type Columns = Readonly<Record<string, readonly string[]>>;
 
-/** `want`: the sender has live queries, and asks for the values of these columns, by relation; again every few seconds.
- *  `leave`: it has none any more. `lead`: the sender reads the changes for all, again every second; a later `epoch`, in
- *  milliseconds of the database's clock, means that changes in between may be missing. `change`: these relations have
- *  changed; what is known of the rows follows, in the same order. `end`: the sender reads no longer. Processes of
- *  earlier versions look at the first parts only: the empty object of `want` is for them. */
+/** `want` is repeated every few seconds by a process with live queries. It requests the values of these columns, by
+ *  relation. `leave` says that the sender has no live queries left. `lead` is repeated every second by the process that
+ *  reads the changes for all. A later `epoch`, in milliseconds of the database's clock, means that changes in between
+ *  may be missing. `change` lists changed relations, then the known rows of each in the same order. `end` says that the
+ *  sender has stopped reading. Earlier versions only read the first parts; the empty object of `want` exists for
+ *  them. */
 export type ChangeMessage =
   | readonly ["want", Readonly<Record<string, never>>, Columns?]
   | readonly ["leave"]
@@ -16,7 +17,6 @@ export type ChangeMessage =
   | readonly ["change", number, readonly (readonly [relation: string])[], (readonly (ToldRows | 0)[])?]
   | readonly ["end"];
 
-/** Columns, rows. */
 type ToldRows = readonly [columns: readonly string[], rows: readonly RowChange[]];
 
 const isTexts = (value: unknown): value is readonly string[] =>
@@ -53,7 +53,7 @@ const isMessage = (value: unknown): value is ChangeMessage => {
   return areNamed && (third === undefined || (Array.isArray(third) && third.every(isTold)));
 };
 
-/** Undefined: not of this version, or not ours at all. */
+/** Returns undefined if the text is not a message of this version. */
 export const readMessage = (text: string): ChangeMessage | undefined => {
   try {
     const value: unknown = JSON.parse(text);
@@ -74,7 +74,7 @@ export const tableChanges = ([, , relations, told]: Extract<
     }),
   );
 
-/** The part of the columns that fits: of the others nothing is told. */
+/** Encodes as many columns as fit. The values of the other columns are not reported. */
 export const encodeWant = (columns: ReadonlyMap<string, readonly string[]>, maxBytes: number): string => {
   const fitting: Record<string, readonly string[]> = {};
   let bytes = FRAME_BYTES;
@@ -86,12 +86,13 @@ export const encodeWant = (columns: ReadonlyMap<string, readonly string[]>, maxB
   return JSON.stringify(["want", {}, fitting] satisfies ChangeMessage);
 };
 
-/** `["change",9007199254740991,[],[]]` and the like. */
+/** The length of an empty message such as `["change",9007199254740991,[],[]]`. */
 const FRAME_BYTES = 40;
-/** Of a message that the rows of one relation may take; if they are longer, any row is told. */
+/** The rows of one relation may use this fraction of a message. If they are longer, the relation is reported without
+ *  rows. */
 const SHARE = 4;
 
-/** As few messages as the size allows. */
+/** Encodes the changes in as few messages as the size allows. */
 export const encodeChanges = (epoch: number, changes: TableChanges, maxBytes: number): readonly string[] => {
   const texts: string[] = [];
   let names: string[] = [];
@@ -124,7 +125,7 @@ const told = (changed: ChangedRows | undefined, maxBytes: number): string => {
   let last = "";
   for (const row of changed.rows) {
     const text = JSON.stringify(row);
-    if (text === last) continue; // the same once more says nothing new
+    if (text === last) continue; // a repetition adds nothing
     rows.push(text);
     last = text;
     bytes += Buffer.byteLength(text) + 1;

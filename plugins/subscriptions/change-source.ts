@@ -1,20 +1,20 @@
-/** What the reader of changes and the plugin around it say to each other. */
+/** The interface between the shared reader of changes and its plugin. */
 import { isRelApiError, type PluginContext } from "../../core/index.ts";
 import type { Bus } from "../bus/api.ts";
 import type { TableChanges } from "./api.ts";
 
 export interface SharedChanges {
-  /** All changes are heard of now. */
+  /** Whether all changes are currently reported. */
   readonly isOpen: boolean;
-  /** The database does not tell of changes in this way. */
+  /** Whether the database cannot report changes by replication. */
   readonly isRefused: boolean;
-  /** There are live queries. */
+  /** Called when there are live queries. */
   want(): void;
-  /** There are none any more. */
+  /** Called when the last live query has ended. */
   unwant(): void;
-  /** The database was reached again, maybe another server than before. */
+  /** Called when the database was reached again. It may be a different server. */
   reached(): void;
-  /** `columns` has others. */
+  /** Called when `columns` has changed. */
   columnsChanged(): void;
   close(): Promise<void>;
 }
@@ -22,28 +22,29 @@ export interface SharedChanges {
 export interface SharedChangesParts {
   readonly context: PluginContext;
   readonly bus: Bus | undefined;
-  /** The columns whose values this process wants of changed rows. */
+  /** The columns whose values this process needs from changed rows. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
-  /** There are no live queries, whoever watches them. */
+  /** Whether there are no live queries, on any change source. */
   readonly isIdle: () => boolean;
   readonly changed: (changes: TableChanges) => void;
-  /** Changes may be missing: everything is to be read anew. */
+  /** Called when changes may be missing, so that all live queries must run again. */
   readonly missed: () => void;
-  /** All changes are heard of from now on. */
+  /** Called when all changes are reported from now on. */
   readonly opened: (isLeader: boolean) => void;
-  /** Until it is opened again they are not. */
+  /** Called when changes are no longer reported, until `opened`. */
   readonly lost: (reason: string) => void;
   readonly refused: (reason: string) => void;
 }
 
-/** `CREATE_REPLICATION_SLOT` fails so where the server starts or is full; no state at all: it was not reached. */
+/** Whether the error may be temporary. `CREATE_REPLICATION_SLOT` fails with these states while the server starts or is
+ *  full. An error without a state means that the server was not reached. */
 export const mayPass = (error: unknown): boolean => {
   if (!isRelApiError(error)) return false;
   const { sqlstate } = error.facts;
   return typeof sqlstate !== "string" || /^(?:08|53|57|28P01)/.test(sqlstate);
 };
 
-/** Refused by a hot standby, which may be promoted. */
+/** Whether a hot standby refused. It may be promoted later. */
 export const isOfStandby = (error: unknown): boolean => isRelApiError(error) && error.facts["sqlstate"] === "25006";
 
 export const reasonOf = (error: unknown): string => {

@@ -1,7 +1,7 @@
-/** Changed rows, gathered. */
+/** Collects changed rows by relation. */
 import type { ChangedRows, RowChange, RowChanges, TableChanges } from "./api.ts";
 
-/** Of one relation; from there on it is any row. */
+/** The limit per relation. Beyond it, any row counts as changed. */
 const MAX_ROWS = 10_000;
 
 export interface Changes {

@@ -1,14 +1,14 @@
-/** Conditions on a row, as alternatives of which one holds. Where they grow too many, weaker ones take their place. */
+/** Conditions on a row as a list of alternatives. If there are too many, weaker conditions replace them. */
 import type { Slot } from "../../core/index.ts";
 import type { Kind } from "./comparable.ts";
 
-/** Where values of a column come from: one, or a list of them as an array literal. */
+/** The source of the values of a column: one value, or a list as an array literal. */
 export type Term =
   | { readonly slot: Slot; readonly isList: boolean }
   | { readonly text: string }
   | { readonly isNull: true };
 
-/** By column: what its value is among. */
+/** For each column, the values that a row may have. */
 export type Condition = ReadonlyMap<string, ColumnTerms>;
 
 export interface ColumnTerms {
@@ -16,20 +16,20 @@ export interface ColumnTerms {
   readonly terms: readonly Term[];
 }
 
-/** Any of these. With an empty condition among them every row will do, so there is no other then. */
+/** Alternatives of which one must hold. If one of them is empty, every row matches, and `ANY` replaces the list. */
 export type Choice = readonly Condition[];
 
-/** Any row. */
+/** Matches every row. */
 export const ANY: Choice = [new Map()];
 export const isAny = (choice: Choice): boolean => choice.some((condition) => condition.size === 0);
 
-/** More are not told apart. */
+/** The largest number of alternatives. Beyond it, the conditions are weakened. */
 const MAX_CHOICES = 16;
 
 export const either = (parts: readonly Choice[]): Choice => {
   const all = parts.flat();
   if (isAny(all)) return ANY;
-  // `a = 1 or a = 2` is `a in (1, 2)`
+  // `a = 1 or a = 2` becomes `a in (1, 2)`
   const single = new Map<string, ColumnTerms>();
   const others: Condition[] = [];
   for (const condition of all) {

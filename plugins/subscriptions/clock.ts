@@ -1,14 +1,14 @@
-/** `where: {at: {_lte: "now()"}}`: live queries whose result changes while time passes, though no row does. @rule
+/** Detects live queries whose result changes with time although no row changes: `where: {at: {_lte: "now()"}}`. @rule
  *  G-SUB-19 */
 import { boundOf, chunksOf, fillSlots, memoize, type Program, type Session, type Slot } from "../../core/index.ts";
 import type { LiveQuery } from "./api.ts";
 
-/** Words of dates and times whose meaning depends on the time of the run. They may stand next to other parts
- *  (`today 10:00`), and in lists and ranges (`[now,)`). PostgreSQL takes any case, and any character except a letter on
- *  either side. */
+/** Words of dates and times whose meaning depends on the time of the run. They may occur next to other parts
+ *  (`today 10:00`), and in lists and ranges (`[now,)`). PostgreSQL accepts any case, and any character except a letter
+ *  on either side. */
 const TIME_WORD = /(?<![a-z])(?:now|today|tomorrow|yesterday)(?![a-z])/i;
 
-/** Escapes of arrays, ranges and JSON: `{"n\\ow"}`, `"\u006eow"`. */
+/** Removes the escapes of arrays, ranges and JSON: `{"n\\ow"}`, `"\u006eow"`. */
 const unescaped = (text: string): string =>
   text
     .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -16,19 +16,19 @@ const unescaped = (text: string): string =>
 
 const hasTimeWord = (text: string): boolean => TIME_WORD.test(text.includes("\\") ? unescaped(text) : text);
 
-/** In SQL of plugins: `now()`, `current_date`. Names of the schema are quoted. */
+/** Matches time functions in SQL of plugins: `now()`, `current_date`. Names of the schema are quoted. */
 const TIME_EXPRESSION =
   /(?<!["\w])(?:(?:now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|age)\s*\(|(?:current_date|current_time|current_timestamp|localtime|localtimestamp)(?!["\w]))/i;
 
-/** Casts to a type that reads no time. */
+/** Matches a cast to a type that reads no time. */
 const TIMELESS =
   /^::(?:pg_catalog\.)?(?:text|character varying|varchar|jsonb?|uuid|boolean|numeric|smallint|integer|bigint|int[248]|real|double precision|float[48])(?:\[\])?(?![\w[:. ])/;
 
-/** The text in front of an operand. A function, in contrast, may read its argument as a time. */
+/** Matches the text in front of an operand. A function, in contrast, may read its argument as a time. */
 const OPERATOR = /(?:[=<>~!@#%^&|*/+?-]|like|any\s*\() ?$/;
 
 interface Clock {
-  /** Its SQL asks for the time, whatever the values are. */
+  /** Whether the SQL reads the clock, whatever the values are. */
   readonly isRead: boolean;
   /** The slots whose values may be read as a time. */
   readonly slots: readonly Slot[];
@@ -56,7 +56,7 @@ export type FollowsClock = (query: LiveQuery) => boolean;
 
 export const createFollowsClock = (): FollowsClock => {
   const programClock = memoize(clockOf);
-  /** Row policies may read a variable or a claim as a time. */
+  /** Whether a row policy could read a variable or a claim as a time. */
   const mayTellTime = memoize(({ variables, claims }: Session) => hasTimeWord(JSON.stringify([variables, claims])));
   return ({ programs, session }) =>
     programs.some(({ program, values }) => {

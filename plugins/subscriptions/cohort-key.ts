@@ -1,13 +1,13 @@
-/** Which live queries one statement answers: those with the same key, which consists of exactly what it runs with.
- *  @rule G-SUB-6 G-SUB-10 */
+/** Live queries with the same key are answered by one statement. The key consists of exactly the parameters of that
+ *  run. @rule G-SUB-6 G-SUB-10 */
 import { memoize, type Program, type Session } from "../../core/index.ts";
 import type { LiveQuery } from "./api.ts";
 import type { CohortFacts } from "./runner.ts";
 
-/** `isRow`: it is a row of a statement over all of them. */
+/** `isRow` says that the query is one row of a statement over many subscribers. */
 export type KeyOf = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
 
-/** Thousands subscribe with the same program, session and settings. */
+/** Numbers and texts are memoized, because thousands of subscribers have the same program, session and settings. */
 export const createCohortKeys = (): KeyOf => {
   let lastNumber = 0;
   const numberOf = memoize((_program: Program) => ++lastNumber);
@@ -35,7 +35,8 @@ export const createCohortKeys = (): KeyOf => {
 
 const NO_SETTINGS: NonNullable<LiveQuery["settings"]> = [];
 
-/** Without all that may differ between callers who share a statement: its proof says that it reads nothing of these. */
+/** The session without the members in which callers of one statement may differ. The statement is proven not to read
+ *  these members. */
 const othersOf = (session: Session): object => ({
   ...session,
   claims: undefined,

@@ -12,14 +12,15 @@ import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } 
 export interface Subscription {
   readonly source: LiveSource;
   readonly subscriber: Subscriber;
-  /** Hash of the last result that it received. */
+  /** The hash of the last result that it received. */
   lastHash: string | undefined;
-  /** Progress of its first result: not in a run yet, in the current run, delivered. */
+  /** Progress of its first result: not in a run yet, in the current run, or delivered. */
   stage: "waiting" | "running" | "served";
   entry: Entry | undefined;
-  /** That it counts for, once it is placed. */
+  /** The bytes that it counts for after it was placed. */
   bytes: number;
-  /** The end of the pause after a run that exceeded its time limit. Until then, no run serves only this subscription. */
+  /** The end of the pause after a run that exceeded its time limit. Until then, no run serves only this
+   *  subscription. */
   restsUntilMs: number;
 }
 
@@ -27,13 +28,13 @@ export interface Entry extends Runnable, Paced {
   readonly cohort: Cohort;
   readonly key: string;
   readonly subscriptions: Set<Subscription>;
-  /** Hash of the result that its served subscribers have. */
+  /** The hash of the result that its served subscribers have. */
   hash: string | undefined;
-  /** Where the index of changes has it. */
+  /** The positions of the entry in the index of changes. */
   marks: readonly Mark<Entry>[];
-  /** A subscriber waits for its first result. */
+  /** Whether a subscriber waits for its first result. */
   isWanted: boolean;
-  /** It failed when run alone: excluded from batches until it succeeds. */
+  /** Whether it failed in a run of its own. It is excluded from batches until it succeeds. */
   isFaulty: boolean;
 }
 
@@ -41,22 +42,22 @@ export interface Cohort {
   readonly facts: CohortFacts;
   readonly entries: Map<string, Entry>;
   readonly counts: Readonly<CohortCounts>;
-  /** Queries that are to run, and those in runs that have not ended. */
+  /** The number of queries that are due, or are in a run that has not ended. */
   readonly dueCount: number;
   add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
   remove(subscription: Subscription): void;
-  /** Something that all of its queries read may have changed. */
+  /** Called when something that all of its queries read may have changed. */
   changed(): void;
-  /** Something that this one reads may have changed. */
+  /** Called when something that this entry reads may have changed. */
   touch(entry: Entry): void;
   close(): void;
 }
 
-/** Hears of entries, and so knows which of them a change concerns. */
+/** Tracks entries, to find those that a change concerns. */
 export interface EntryWatcher {
   place(entry: Entry): void;
   remove(entry: Entry): void;
-  /** What it reads may raise because of any row, so any change concerns it until it succeeds. */
+  /** Marks an entry that failed. Any row may be the cause, so every change concerns it until it succeeds. */
   fails(entry: Entry): void;
   succeeds(entry: Entry): void;
 }
@@ -64,39 +65,39 @@ export interface EntryWatcher {
 export interface CohortParts {
   readonly facts: CohortFacts;
   readonly runner: Runner;
-  /** Tells the subscriber. Never fails. */
+  /** Delivers a result to the subscriber; never throws. */
   readonly answer: (subscription: Subscription, result: LiveResult) => void;
   readonly limiter: Limiter;
   readonly meter: PaceMeter;
   readonly batchSize: number;
-  /** Hears of each run that succeeds. */
+  /** Emitted after each successful run. */
   readonly ran: Signal<LiveRun>;
   readonly whenEmpty: (cohort: Cohort) => void;
   readonly groups: EntryWatcher;
-  /** Its callers must no longer share a statement. */
+  /** Called when callers must no longer share a statement. */
   readonly whenNoLongerShared: (cohort: Cohort) => void;
 }
 
-/** Subscribers that come within this time share a run. */
+/** Subscribers that arrive within this time share a run. */
 const GATHER_MS = 3;
-/** Longest pause between runs of a cohort, so that a burst of changes causes one run; at least the duration of the last
- *  run. */
+/** The longest pause between runs of a cohort, so that a burst of changes causes one run. A pause is otherwise as long
+ *  as the last run. */
 const LONGEST_GAP_MS = 100;
 /** After a run that exceeded its time limit, the pause lasts this many times the duration of the run. */
 const REST_TIMES = 5;
 const NO_MARKS: readonly Mark<Entry>[] = [];
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 3000;
-/** Failed runs after which subscribers without a result get the error. */
+/** After this many failed runs, subscribers without a result receive the error. */
 const FAILURES_TO_TELL = 3;
 
-/** The last run for its subscribers exceeded its time limit. @rule G-SUB-17 */
+/** Whether all of its subscribers pause after a run that exceeded its time limit. @rule G-SUB-17 */
 const isResting = ({ subscriptions }: Entry, nowMs: number): boolean => {
   for (const { restsUntilMs } of subscriptions) if (restsUntilMs <= nowMs) return false;
   return subscriptions.size > 0;
 };
 
-/** Nobody would get the result of another run yet. @rule G-SUB-17 */
+/** Whether all of its subscribers are too slow to receive another result now. @rule G-SUB-17 */
 const isUnread = ({ subscriptions }: Entry): boolean => {
   for (const { stage, subscriber } of subscriptions)
     if (stage !== "served" || subscriber.isSlow?.() !== true) return false;
@@ -116,24 +117,25 @@ export const createCohort = ({
   whenNoLongerShared,
 }: CohortParts): Cohort => {
   const entries = new Map<string, Entry>();
-  /** Entries to run although not all are due: new subscribers, changed rows, losses of a broken connection. */
+  /** Entries that must run even if the rest of the cohort does not: new subscribers, changed rows, losses of a broken
+   *  connection. */
   const due = new Set<Entry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
   let wasQuick = false;
-  /** The last error was everybody's. */
+  /** Whether the last error affects all subscribers. */
   let isRefused = false;
   let isDirty = false;
-  /** A change came since the last run began. */
+  /** Whether a change arrived since the last run began. */
   let hasChanged = false;
   let isRunning = false;
-  /** In batches that run, or wait for a connection. */
+  /** The number of entries in batches that are running or waiting for a connection. */
   let runningCount = 0;
   let isClosed = false;
   let notBeforeMs = 0;
   let failureCount = 0;
   let timer: NodeJS.Timeout | undefined;
   let timerAtMs = 0;
-  /** When the first change was noticed that no run has answered; where somebody wants to know. */
+  /** When the first unanswered change was noticed. Only set if `live-run` has listeners. */
   let changedAtMs: number | undefined;
 
   const schedule = (delayMs: number): void => {
@@ -147,7 +149,7 @@ export const createCohort = ({
     timer = setTimeout(() => void run(), Math.max(0, atMs - performance.now()));
   };
 
-  /** To how many. */
+  /** Returns the number of subscribers that received the result. */
   const deliver = (entry: Entry, answer: LiveResult): number => {
     let count = 0;
     entry.hash = answer.hash;
@@ -173,12 +175,12 @@ export const createCohort = ({
       subscription.lastHash = hash;
       tell(subscription, { hash, text, isError: true });
     }
-    // whatever comes next differs from it
+    // any next result counts as different
     entry.hash = undefined;
     groups.fails(entry);
   };
 
-  /** Those in the run wait again. */
+  /** Returns the subscriptions of a failed run to the waiting stage. */
   const putBack = (batch: readonly Entry[]): void => {
     for (const entry of batch) {
       for (const subscription of entry.subscriptions) {
@@ -208,12 +210,13 @@ export const createCohort = ({
       measured(alive, performance.now() - startedAtMs);
     } catch (error) {
       measured(alive, performance.now() - startedAtMs);
-      if (alive.length === 1 && isOverTime(error)) rest(alive[0] as Entry, performance.now() - startedAtMs); // its only one
+      // the length was checked, so the entry exists
+      if (alive.length === 1 && isOverTime(error)) rest(alive[0] as Entry, performance.now() - startedAtMs);
       if (!(error instanceof NoLongerShared)) return runFailed(alive, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
     }
-    // its subscriptions have been placed anew, under what holds now
+    // the subscriptions of a closed cohort have been placed again
     if (isClosed) return;
     failureCount = 0;
     isRefused = false;
@@ -250,7 +253,7 @@ export const createCohort = ({
     for (const subscription of entry.subscriptions) subscription.restsUntilMs = performance.now() + REST_TIMES * tookMs;
   };
 
-  /** A slow batch is halved until the slow ones among it are alone. */
+  /** A slow batch is halved until each slow entry runs in a batch of its own. */
   const measured = (batch: readonly Entry[], tookMs: number): void => {
     const isSlow = meter.isSlow(tookMs, batch[0]?.share !== undefined);
     if (!isSlow) wasQuick = true;
@@ -270,13 +273,13 @@ export const createCohort = ({
     if (batch.length === 1 || isRefused) {
       for (const entry of batch) {
         entry.isFaulty = batch.length === 1;
-        // the others do not wait for it
+        // the other entries do not wait for it
         if (entry.isFaulty) entry.share ??= batchSize;
         deliverError(entry, error);
       }
       return;
     }
-    // one of them is to blame: the others must not suffer
+    // one entry is the cause, so halving finds it and the others get their results
     putBack(batch);
     const half = batch.length >> 1;
     await runBatch(batch.slice(0, half), since);

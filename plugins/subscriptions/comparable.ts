@@ -1,8 +1,8 @@
-/** Values whose equality is that of their texts. A list of types, so that whatever is not on it is not compared here:
- *  numbers with scales, text without case, blanks that do not count, times that depend on a zone. @rule G-SUB-15 */
+/** Lists the types whose values are equal exactly if their texts are. Other types are not compared here: numbers with
+ *  scales, case-insensitive text, types that ignore blanks, times that depend on a zone. @rule G-SUB-15 */
 import { baseTypeOf, type Column, type Model, type PgType } from "../../core/index.ts";
 
-/** Values of one kind can be compared with each other. */
+/** Values of the same kind can be compared with each other. */
 export type Kind = "whole" | "uuid" | "text" | "truth" | "date" | `labels ${number}`;
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   date: "date",
 };
 
-/** Oids from here on belong to objects created after the database. */
+/** The first oid of objects that users create. */
 const FIRST_USER_OID = 16_384;
 
 const kindOfType = (type: PgType | undefined): Kind | undefined => {
@@ -26,16 +26,16 @@ const kindOfType = (type: PgType | undefined): Kind | undefined => {
     : undefined;
 };
 
-/** From here on generated columns may be virtual, which the log does not have. */
+/** Since this version generated columns can be virtual, and virtual columns are not in the WAL. */
 const VIRTUAL_COLUMNS = 180_000;
 
-/** Undefined: not comparable. The collation of the column is not looked at. */
+/** Returns undefined if the column is not comparable. Ignores the collation of the column. */
 export const kindOfColumn = (model: Model, { type, isGenerated }: Column): Kind | undefined =>
   model.representations.has(type) || (isGenerated && model.serverVersion >= VIRTUAL_COLUMNS)
     ? undefined
     : kindOfType(baseTypeOf(model, type));
 
-/** Of a type by the name that a plan has for it. */
+/** Finds the kind of a type by its name in a plan. */
 export const kindOfName = (model: Model, name: string): Kind | undefined => {
   for (const type of model.types.values())
     if (type.sqlName === name || (type.schema === "pg_catalog" && type.name === name))
@@ -44,14 +44,14 @@ export const kindOfName = (model: Model, name: string): Kind | undefined => {
 };
 
 const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/;
-/** ` +007` */
+/** Matches other spellings, such as ` +007`. */
 const LOOSE_WHOLE = /^\s*([+-]?)0*(\d{1,19})\s*$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-/** A longer text is not looked for. */
+/** The longest text that is used as a key. */
 const MAX_TEXT = 500;
 
-/** The text that equal values have in common; undefined: written in a way that is not known here. */
+/** Returns the normalized text, which equal values have in common. Undefined if the spelling is not known here. */
 export const commonText = (kind: Kind, text: string): string | undefined => {
   switch (kind) {
     case "whole": {
@@ -70,10 +70,11 @@ export const commonText = (kind: Kind, text: string): string | undefined => {
   }
 };
 
-/** Whether it is short enough to be kept as a key. */
+/** Whether the text is short enough for a key. */
 export const isKeepable = (text: string): boolean => text.length <= MAX_TEXT;
 
-/** `{1,"a \"b\"",NULL}`: the elements, NULL as null; undefined: not a plain list. */
+/** Reads the elements of `{1,"a \"b\"",NULL}`; NULL becomes null. Undefined if the text is not a one-dimensional
+ *  array. */
 export const readArray = (text: string): readonly (string | null)[] | undefined => {
   if (!text.startsWith("{") || !text.endsWith("}")) return undefined;
   if (text === "{}") return [];

@@ -1,6 +1,6 @@
-/** `where: {user_id: {_eq: $me}}`: what a row must be like to concern a live query, read off its plan. A row that fails
- *  the condition of every place where its relation is read adds nothing there, so that the answer is the same with it
- *  and without it. Conditions may be weaker than the plan, never stronger. @rule G-SUB-14 */
+/** Derives the conditions under which a row concerns a live query from its plan, for `where: {user_id: {_eq: $me}}`. A
+ *  row that fails the conditions of every read of its relation cannot change the result. Conditions may be weaker than
+ *  the plan, never stronger. @rule G-SUB-14 */
 import {
   columnOf,
   relationOf,
@@ -33,13 +33,13 @@ import {
 } from "./choices.ts";
 import { kindOfColumn, kindOfName, type Kind } from "./comparable.ts";
 
-/** By `schema.name`: one of the conditions holds; undefined: any row. */
+/** Alternatives by `schema.name`, of which one must hold for a row. Undefined if any row matches. */
 export type Conditions = ReadonlyMap<string, readonly Condition[] | undefined>;
 
-/** A plan that cannot be read so. */
+/** Thrown for a plan whose conditions cannot be derived. */
 class Unreadable extends Error {}
 
-/** Undefined: nothing is known of any row. */
+/** Returns undefined if nothing is known about the rows. */
 export const conditionsOf = (plan: Plan, model: Model): Conditions | undefined => {
   try {
     return readConditions(plan, model);
@@ -67,7 +67,7 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
     return column && kindOfColumn(model, column);
   };
 
-  /** What holds for the rows of `from` holds for the joined rows of `to`. */
+  /** Translates a condition on rows of `from` to the joined rows of `to`. */
   const along = (choice: Choice, pairs: Pairs, from: Relation, to: Relation): Choice => {
     const passed = choice.map((condition) => {
       const next = new Map<string, ColumnTerms>();
@@ -88,7 +88,7 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
     else if (known !== undefined) found.set(name, [...known, ...choice]);
   };
 
-  // --- what a condition says of the row at hand ---------------------------------------------------------------------
+  // --- conditions from predicates -----------------------------------------------------------------------------------
 
   const slotOf = (ref: ValueRef, kind: Kind, isList: boolean): Term | undefined => {
     if ("step" in ref || ("session" in ref && ref.session === true) || ref.apply !== undefined) return undefined;
@@ -147,7 +147,7 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
     }
   };
 
-  /** Of a row that has a related row like this. */
+  /** The condition on a row that has a related row with the given condition. */
   const throughRelated = (relation: Relation, id: string, of: (target: Relation) => Choice): Choice => {
     const way = relationshipOf(relation, id);
     if (way === undefined || way.routine !== undefined || way.junction !== undefined) return ANY;
@@ -155,7 +155,7 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
     return along(of(target), turned(way.columns), target, relation);
   };
 
-  /** Of a row of the read, by its own filter. */
+  /** The condition on a row of the read, from its own filter. */
   const ofRead = ({ where, output }: Read, relation: Relation): Choice => {
     const inner = output.map((one) =>
       one.kind === "embed" && one.join === "inner" && "relationship" in one.via
@@ -165,14 +165,14 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
     return allOf([holding(where, relation), ...inner]);
   };
 
-  // --- every place where rows are read ------------------------------------------------------------------------------
+  // --- conditions of all reads --------------------------------------------------------------------------------------
 
   const knownOf = (choice: Choice, relation: Relation): Choice => {
     record(relation, choice);
     return choice;
   };
 
-  /** Rows of the relationship, which `own` holds for. */
+  /** Records the condition on rows of the relationship; `own` gives the condition of the target. */
   const related = ({ relation, choice: outer }: Place, id: string, own: (target: Relation) => Choice): Choice => {
     const way = relation && relationshipOf(relation, id);
     if (relation === undefined || way === undefined || way.routine !== undefined) throw new Unreadable();
@@ -224,7 +224,7 @@ const readConditions = (plan: Plan, model: Model): Conditions => {
   return found;
 };
 
-// A plan with parts of other kinds than these three lists name is unreadable.
+// A plan is unreadable if it has parts of kinds that these three lists do not contain.
 const EXPRESSIONS: ReadonlySet<string> = new Set<Expression["kind"]>([
   "column",
   "embedded",
@@ -256,7 +256,7 @@ const OUTPUTS: ReadonlySet<string> = new Set<Output["kind"]>([
   "total",
 ]);
 
-/** The relation of a row, and what holds for the row. */
+/** The relation of a row, and the condition that holds for it. */
 interface Place extends PlanScope {
   readonly choice: Choice;
 }

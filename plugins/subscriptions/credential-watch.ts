@@ -1,23 +1,24 @@
-/** Credentials of open sockets and streams are asked about again when keys, secrets or other settings have changed: what
- *  would be refused now ends. @rule R-AUT-15 */
+/** Verifies the credentials of open sockets and streams again when keys, secrets or other settings have changed.
+ *  Connections with credentials that are no longer valid are closed. @rule R-AUT-15 */
 import { isRelApiError, type Credentials, type PluginContext, type Session } from "../../core/index.ts";
 import { credentialsChangedSignal } from "../auth/api.ts";
 import { atExpiry } from "./expiry.ts";
 
 export interface CredentialWatch {
-  /** Returns how to forget it. @rule G-WS-15 */
+  /** Returns a function that stops watching. @rule G-WS-15 */
   join(session: Session, holder: CredentialHolder): () => void;
 }
 
 export interface CredentialHolder {
   readonly credentials: Credentials;
-  /** The session has expired, or a new connection would be refused with this. */
+  /** Called when the session has expired, or with the error that a new connection would get. */
   refused(error?: unknown): void;
 }
 
-/** Verifying a signature takes the main thread some 0.1 ms, and schemes of plugins may ask the database. */
+/** The number of credentials per slice. Verifying a signature occupies the main thread for about 0.1 ms, and auth
+ *  schemes of plugins may query the database. */
 const AT_ONCE = 50;
-/** Where a scheme could not tell. */
+/** The delay before the next attempt if a scheme failed with a server error. */
 const AGAIN_MS = 5000;
 
 export const watchCredentials = (context: PluginContext): CredentialWatch => {
@@ -28,7 +29,7 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Whether that is known. */
+  /** Returns false if a server error prevented the check. */
   const check = async (each: CredentialHolder): Promise<boolean> => {
     if (!watched.has(each)) return true;
     try {
@@ -46,7 +47,7 @@ export const watchCredentials = (context: PluginContext): CredentialWatch => {
       isStale = false;
       const all = [...watched];
       for (let i = 0; i < all.length && !isClosed; i += AT_ONCE) {
-        // requests get their turn; the first time so that everybody has the new settings
+        // lets other requests run, and the first time lets every listener apply the new settings
         await new Promise((resolve) => setImmediate(resolve));
         const known = await Promise.all(all.slice(i, i + AT_ONCE).map(check));
         isKnown &&= !known.includes(false);

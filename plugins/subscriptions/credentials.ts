@@ -1,9 +1,10 @@
-/** The credentials of a socket: those of `connection_init`, then those of the upgrade request. @rule G-WS-1 */
+/** The credentials of a socket: the headers of `connection_init`, then the headers of the upgrade request. @rule
+ *  G-WS-1 */
 import type { IncomingMessage } from "node:http";
 import { cookieOf, firstHeaders, utf8Text, type Credentials, type Json } from "../../core/index.ts";
 import type { GqlEngine } from "../graphql/api.ts";
 
-/** Facts of the connection, which a message cannot change: rules about cookies go by them (G-AUTH-12). */
+/** Headers that a message cannot override, because rules about cookies depend on them (G-AUTH-12). */
 const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
 
 const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
@@ -11,11 +12,11 @@ const isRecord = (value: Json | undefined): value is Readonly<Record<string, Jso
 
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** A header that names the caller or gives rights away. */
+/** Whether a header names the caller or restricts its rights. */
 const isOfCaller = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
 
-/** A header that is not a string would leave the caller with the rights of a message without it. The payload may have
- *  other members beside headers, unless they stand under `headers`. @throws Error with the reason @rule G-WS-1 */
+/** Refuses headers that are not strings, because ignoring them could give the caller more rights. The payload may have
+ *  other members beside headers, unless the headers are under `headers`. @throws Error with the reason @rule G-WS-1 */
 export const refuseOddHeaders = (payload: Json | undefined): void => {
   if (payload === undefined || payload === null) return;
   if (!isRecord(payload)) throw new Error("the payload of 'connection_init' is not an object");
@@ -27,7 +28,7 @@ export const refuseOddHeaders = (payload: Json | undefined): void => {
       throw new Error(`the header '${name}' of 'connection_init' is not a string`);
 };
 
-/** Header values of the payload by lower-case name, the first of a name counts. */
+/** Header values of the payload by lower-case name. The first value of a name wins. */
 const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string> => {
   if (!isRecord(payload)) return NONE;
   const found = new Map<string, string>();
@@ -43,7 +44,7 @@ function* headersOfUpgrade({ rawHeaders }: IncomingMessage): Iterable<readonly [
   for (const [name, value] of firstHeaders(rawHeaders)) yield [name, utf8Text(value)];
 }
 
-/** Headers are put together when they are asked for: once, as a rule, and a socket is open for long. */
+/** Headers are assembled on access: they are usually read once, and a socket stays open for long. */
 class SocketCredentials implements Credentials {
   readonly request: IncomingMessage;
   readonly surface = "graphql";

@@ -1,4 +1,4 @@
-/** The errors of live queries. */
+/** Errors of live queries. */
 import { RelApiError } from "../../core/index.ts";
 
 /** @rule G-SUB-12 */

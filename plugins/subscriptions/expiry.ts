@@ -1,8 +1,8 @@
-/** Why a connection was refused or has expired. */
+/** Close reasons of connections that were refused or have expired. */
 import type { Session } from "../../core/index.ts";
 import type { GqlEngine } from "../graphql/api.ts";
 
-/** Reason of the close: the message that the same credential gets over HTTP. @rule G-WS-10 */
+/** The close reason contains the message that the same credential gets over HTTP. @rule G-WS-10 */
 export const forbidden = (engine: GqlEngine, error: unknown): string => {
   const { errors } = JSON.parse(engine.encodeErrors(error, undefined).body) as {
     readonly errors: readonly { readonly message: string }[];
@@ -10,15 +10,15 @@ export const forbidden = (engine: GqlEngine, error: unknown): string => {
   return `Forbidden: ${errors[0]?.message ?? "access denied"}`;
 };
 
-/** As over HTTP. @rule G-WS-10 G-WS-15 */
+/** The same message as over HTTP. @rule G-WS-10 G-WS-15 */
 export const EXPIRED = "Forbidden: Could not verify JWT: JWTExpired";
 
-/** Timers end at 24 days. */
+/** The longest delay of a Node timer, about 24 days. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 const NOTHING = (): void => undefined;
 
-/** Calls when the session's token ends. Returns how to forget it. @rule G-WS-15 */
+/** Calls `expired` when the session's token expires. Returns a function that cancels it. @rule G-WS-15 */
 export const atExpiry = ({ expiresAtMs }: Session, expired: () => void): (() => void) => {
   if (expiresAtMs === undefined) return NOTHING;
   let timer: NodeJS.Timeout;

@@ -1,7 +1,7 @@
-/** Which subscribers an error of a run affects. */
+/** Decides which subscribers an error of a run affects. */
 import { isRelApiError } from "../../core/index.ts";
 
-/** The database was unreachable or failed temporarily: not a result, run again. */
+/** Errors of an unreachable or temporarily failing database. They are not results; the query runs again. */
 const LOST: ReadonlySet<string> = new Set([
   "connection-lost",
   "connection-failed",
@@ -16,17 +16,17 @@ const LOST: ReadonlySet<string> = new Set([
   "53300",
 ]);
 
-/** What a function raises on purpose stays as it is, whatever code it chose. */
+/** An error that a function raises on purpose is a result, whatever its code. */
 export const isLost = (error: unknown): boolean =>
   isRelApiError(error) && error.facts["isRaised"] !== true && (LOST.has(error.code) || error.code.startsWith("08"));
 
-/** It took longer than it may, and would again. */
+/** Whether the statement exceeded its time limit, and would do so again. */
 export const isOverTime = (error: unknown): boolean =>
   isRelApiError(error) && error.code === "57014" && error.facts["isRaised"] !== true;
 
-/** Names and rights: the same for every subscriber, whatever its values. */
+/** Errors about names and rights, which are the same for every subscriber and all values. */
 const OF_ALL: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);
 
-/** Within a function, a row or a value may be why. */
+/** Within a function, a row or a value may be the cause. */
 export const isOfAll = (error: unknown): boolean =>
   isRelApiError(error) && OF_ALL.has(error.code) && error.facts["isWithin"] !== true;

@@ -1,11 +1,11 @@
-/** What live queries show of themselves to operators, by plan and role: statements and numbers, and nothing of their
- *  callers but the role. @rule X-LQ-1 */
+/** Statistics of live queries for operators, by plan and role. They contain statements and numbers, and nothing about
+ *  callers except the role. @rule X-LQ-1 */
 import { createHash } from "node:crypto";
 import { memoize, type Program } from "../../core/index.ts";
 import type { PlanFigures } from "./api.ts";
 import type { Cohort } from "./cohort.ts";
 
-/** Enough to tell the plans of one server apart. */
+/** Long enough to distinguish the plans of one server. */
 const KEY_LENGTH = 12;
 
 type Figures = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name] };
@@ -21,7 +21,7 @@ export const createFigures = (): ((cohorts: Iterable<Cohort>) => readonly PlanFi
     const byPlan = new Map<string, Figures>();
     for (const { facts, entries, counts } of cohorts) {
       const [first] = entries.values();
-      if (first === undefined) continue; // it is about to end
+      if (first === undefined) continue; // the cohort is about to end
       const programs = first.query.programs.map(({ program }) => program);
       const { role, isAdmin } = facts.session;
       const planKey = programs.map(keyOf).join(".");

@@ -1,21 +1,21 @@
-/** What a leader knows of the processes that follow it, and how it gathers what it tells them. */
+/** The followers that a leader knows, and the changes that it collects for them. */
 import type { TableChanges } from "./api.ts";
 import type { Columns } from "./change-messages.ts";
 import { createChanges } from "./changed-rows.ts";
 
 export interface Followers {
   readonly count: number;
-  /** It has given a sign, with the columns whose values it wants. */
+  /** Records a sign of life, with the columns whose values the follower needs. */
   heard(sender: string, columns: Columns): void;
   forget(sender: string): void;
-  /** Forgets those that have given no sign for long. */
+  /** Forgets followers that were silent for too long. */
   tick(): void;
   clear(): void;
-  /** The columns of changed rows that any of them wants, and this process (`mine`). */
+  /** The columns of changed rows that any follower or this process (`mine`) needs. */
   columnsOf(relation: string, mine: readonly string[] | undefined): readonly string[] | undefined;
 }
 
-/** Without a sign in so many, a follower is forgotten. */
+/** A follower is forgotten after this many ticks without a sign of life. */
 const FORGET_TICKS = 24;
 
 export const createFollowers = (): Followers => {
@@ -63,7 +63,7 @@ export const createFollowers = (): Followers => {
   };
 };
 
-/** Changes within this time are told together. */
+/** Changes within this time are sent together. */
 const GATHER_MS = 5;
 
 export interface Gatherer {

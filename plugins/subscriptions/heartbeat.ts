@@ -1,4 +1,4 @@
-/** Calls each member at once and then every period, with one timer for all. */
+/** Calls each member once on joining and then periodically, with one timer for all. */
 export interface Heartbeat {
   join(member: Beating): void;
   leave(member: Beating): void;
@@ -12,13 +12,13 @@ export interface Beating {
 const PERIOD_MS = 5000;
 /** Members of one slot beat together. */
 const SLOT_COUNT = 50;
-/** A beat is two system calls and the client's reply a third: more of them a second would be most of what idle sockets
- *  cost. @rule G-WS-22 */
+/** A beat costs two system calls, and the client's reply a third. Above this rate, beats would be most of the cost of
+ *  idle sockets. @rule G-WS-22 */
 const MAX_BEATS_PER_SECOND = 2000;
-/** No client waits longer than this for a sign of life by default. */
+/** By default no client waits longer than this for a sign of life. */
 const MAX_PERIOD_MS = 20_000;
 
-/** How long a beat of `count` members is from the next one. */
+/** The period of the beats for `count` members. */
 const periodFor = (count: number, leastMs: number): number =>
   Math.max(leastMs, Math.min(MAX_PERIOD_MS, (count / MAX_BEATS_PER_SECOND) * 1000));
 
@@ -31,7 +31,7 @@ export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
     timer = setTimeout(step, periodFor(count, periodMs) / SLOT_COUNT);
   };
   const step = (): void => {
-    wait(); // first, so that what the beats take does not add up
+    wait(); // starts the timer first, so that the duration of the beats does not accumulate
     at = (at + 1) % SLOT_COUNT;
     for (const member of slots[at] ?? []) member.beat();
   };

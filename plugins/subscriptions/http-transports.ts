@@ -1,6 +1,6 @@
-/** Live queries over plain HTTP, for clients without WebSocket: as Server-Sent Events on both surfaces
- *  (`curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`), and as the parts of one response of GraphQL, as
- *  Apollo Client and urql take them (`Accept: multipart/mixed`). @rule G-MP-1 … G-MP-4 */
+/** Live queries over plain HTTP, for clients without WebSocket. Both surfaces serve Server-Sent Events
+ *  (`curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`). GraphQL also serves the parts of one response
+ *  (`Accept: multipart/mixed`), as Apollo Client and urql read them. @rule G-MP-1 … G-MP-4 */
 import { definePlugin, type Exchange, type PluginContext } from "../../core/index.ts";
 import { watchCredentials, type CredentialWatch } from "./credential-watch.ts";
 import { refuseMissing } from "./live-query.ts";
@@ -31,14 +31,14 @@ const eventStream: StreamFormat<StreamEvent> = {
   beat: ":\n\n",
 };
 
-/** Our hashes contain at most one space. */
+/** A result hash contains at most one space. */
 const eventId = (hash: string): string => hash.replace(" ", "-");
 
-/** What the client had last, before its connection broke. */
+/** The id of the last event that the client received before its connection broke. */
 const lastIdOf = (exchange: Exchange): string | undefined =>
   /^[\w.-]{1,64}$/.exec(exchange.header("last-event-id") ?? "")?.[0];
 
-/** The client prefers events to everything else. */
+/** Whether the client prefers events to everything else. */
 const EVENTS_FIRST = /^text\/event-stream\s*(?:[;,]|$)/i;
 
 export const sse = definePlugin({
@@ -74,16 +74,16 @@ const graphqlFormat: StreamFormat<GraphqlMessage> = {
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 
-/** No filter: those have an operator and a dot. */
+/** Cannot be a filter, because filters have an operator and a dot. */
 const PATCH = /(^|&)live=patch(?:&|$)/;
 
 /** The same request without the parameter. */
 const withoutPatch = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     query: { value: exchange.query?.replace(PATCH, "$1").replace(/&$/, "") },
-  }) as Exchange; // the prototype has the rest
+  }) as Exchange; // the prototype has the other members
 
-/** The data of an event. Call it when it is sent. @rule X-PAT-3 */
+/** The data of an event. Must be called when the event is sent. @rule X-PAT-3 */
 const dataOf = (result: LiveResult, patcher: LivePatcher | undefined): string => {
   const message = patcher?.next(result);
   if (message === undefined) return result.text;
@@ -93,7 +93,7 @@ const dataOf = (result: LiveResult, patcher: LivePatcher | undefined): string =>
     : `{"version":${version},"patch":${patch}}`;
 };
 
-/** Wraps the handler of GET, for clients that ask for events. */
+/** Wraps the GET handler, for clients that request events. */
 const orEvents =
   (context: PluginContext, answer: AnswerStream, watch: CredentialWatch, get: RestHandler): RestHandler =>
   (asked, target: RestTarget) => {
@@ -144,11 +144,11 @@ const orEvents =
 
 // --- parts ----------------------------------------------------------------------------------------------------------
 
-/** Not for answers in pieces, which are not served. */
+/** Excludes incremental delivery (`@defer`), which is not supported. */
 const PARTS_FIRST = /^multipart\/mixed(?![^,]*(?:defer|incremental)spec=)\s*(?:[;,]|$)/i;
 const ENCLOSED = /^[^,]*subscriptionspec=/i;
 
-/** Cannot be part of JSON: its strings have no line breaks, and no token begins so. */
+/** Cannot occur in JSON, because strings contain no line breaks and no token begins with `--`. */
 const BOUNDARY = "\r\n--graphql";
 const PART = "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n";
 
@@ -161,8 +161,8 @@ const enclosed: StreamFormat<GraphqlMessage> = {
   end: "--\r\n",
 };
 
-/** That of incremental delivery: parts are responses, and say whether there are more. The header of the next part is
- *  sent at once, so that blanks before its JSON show that the server is alive. */
+/** The format of incremental delivery: each part is a response that says whether more follow. The header of the next
+ *  part is sent immediately, so that blanks before its JSON show that the server is alive. */
 const bare: StreamFormat<GraphqlMessage> = {
   headers: [["Content-Type", 'multipart/mixed;boundary="graphql"']],
   start: `${BOUNDARY}${PART}`,

@@ -1,14 +1,14 @@
-/** Values of columns as one text each, by which rows and the conditions of live queries are found. */
+/** Builds the text keys by which rows are matched with the conditions of live queries. */
 import { fillSlots } from "../../core/index.ts";
 import type { Cell, LiveQuery } from "./api.ts";
 import type { TableFacts } from "./base-tables.ts";
 import type { Condition, Term } from "./choices.ts";
 import { commonText, isKeepable, readArray, type Kind } from "./comparable.ts";
 
-/** 0: it is not told. */
+/** Returns 0 if the cell was not reported. */
 const cellAt = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
 
-/** The key of a row among those of a shape; undefined: not all of its values are known. */
+/** The key of a row in a shape of the index. Undefined if not all of its values are known. */
 export const keyOfCells = (
   cells: readonly Cell[],
   positions: readonly number[],
@@ -17,33 +17,33 @@ export const keyOfCells = (
   let key = "";
   for (let i = 0; i < positions.length; i++) {
     const cell = cellAt(cells, positions[i]);
-    const text = typeof cell === "string" ? commonText(kinds[i] as Kind, cell) : cell; // as many as positions
+    const text = typeof cell === "string" ? commonText(kinds[i] as Kind, cell) : cell; // the lists have equal lengths
     if (text === 0 || text === undefined) return undefined;
     key += partOfKey(text);
   }
   return key;
 };
 
-/** No value contains a NUL. */
+/** The separator is unambiguous, because no value contains a NUL. */
 const partOfKey = (text: string | null): string => (text === null ? "n\0" : `v${text}\0`);
 
-/** Values of one item for one condition; with more it is found by fewer columns, or by none. */
+/** The limit on keys per item and condition. With more keys, the item is indexed by fewer columns, or by none. */
 const MAX_KEYS = 1000;
 const MAX_LIST = 10_000;
 
-/** Columns and their values by which a live query is found, for one of its conditions. */
+/** The columns and values by which a live query is indexed, for one of its conditions. */
 export interface Wanted {
   readonly columns: readonly string[];
   readonly kinds: readonly Kind[];
   readonly keys: readonly string[];
 }
 
-/** Every row has the key of the first; no row has a key of the second. */
+/** Every row has the key of `ANY_ROW`; no row has a key of `NO_ROW`. */
 const ANY_ROW: Wanted = { columns: [], kinds: [], keys: [""] };
 const NO_ROW: Wanted = { columns: [], kinds: [], keys: [] };
 
-/** Uses the columns that the log has of every row, or else all of them. Any row counts if no value can be compared, or if
- *  there are too many. */
+/** Uses the columns that the WAL contains for every row, or else all columns. Any row matches if no value can be
+ *  compared, or if there are too many values. */
 export const wantedOf = (condition: Condition, facts: TableFacts, query: LiveQuery): Wanted => {
   const usable = [...condition].filter(([name]) => !facts.loose.has(name));
   const told = usable.filter(([name]) => facts.identity?.has(name) !== false);

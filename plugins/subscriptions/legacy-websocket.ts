@@ -1,5 +1,5 @@
-/** `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`: the protocol `graphql-ws` of older
- *  clients (the package `subscriptions-transport-ws`). @rule G-WSL-1 … G-WSL-10 */
+/** The protocol `graphql-ws` of older clients (the package `subscriptions-transport-ws`):
+ *  `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`. @rule G-WSL-1 … G-WSL-10 */
 import { definePlugin, RelApiError, type Json, type Session } from "../../core/index.ts";
 import { refuseOddHeaders, socketCredentials } from "./credentials.ts";
 import type { LivePatcher, LiveResult } from "./api.ts";
@@ -43,13 +43,13 @@ const converse = (connection: Connection): Conversation => {
   const { outbox, context, engine, heartbeat, path, credentialWatch } = connection;
   const running = new Map<string, Outgoing & { stop(): void }>();
   let session: Session | undefined;
-  /** Of the refused init. */
+  /** The message of a refused `connection_init`. */
   let refusal: string | undefined;
   let forgetCredentials: (() => void) | undefined;
   let hasEnded = false;
   const beating = {
     beat: () => {
-      // the client gets our next message soon enough
+      // a slow client gets a pending message soon
       if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
     },
   };
@@ -57,10 +57,10 @@ const converse = (connection: Connection): Conversation => {
   const errorOf = (error: unknown): GqlError =>
     (JSON.parse(engine.encodeErrors(error, session).body) as { readonly errors: readonly [GqlError] }).errors[0];
 
-  /** One error in the words of the path. @rule G-WSL-4 G-WSL-7 */
+  /** One error in the format of the path. @rule G-WSL-4 G-WSL-7 */
   const oneError = (error: unknown): Json => {
     const found = errorOf(error);
-    return path === OLD_PATH ? inOldWords(found) : (found as unknown as Json); // JSON as parsed
+    return path === OLD_PATH ? inOldWords(found) : (found as unknown as Json); // the body was parsed from JSON
   };
 
   /** @rule G-WSL-5 */
@@ -194,7 +194,7 @@ const inOldWords = ({ message, extensions: { path, code, internal } }: GqlError)
 
 interface Message {
   readonly type: "connection_init" | "start" | "stop" | "connection_terminate";
-  /** Empty where the type has none. */
+  /** Empty if messages of this type have no id. */
   readonly id: string;
   readonly payload?: Json;
 }

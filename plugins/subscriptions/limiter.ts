@@ -1,11 +1,11 @@
-/** Limits concurrency, so that requests always find connections in the pool, and slow statements leave room for quick
- *  ones. */
+/** Limits concurrency, so that requests always find free connections in the pool, and slow statements do not block
+ *  quick ones. */
 
-/** `quick`: it has been, at least once; `slow`: it was, the last time. */
+/** `quick` means that it was quick at least once, `slow` that its last run was slow. */
 export type Pace = "quick" | "unknown" | "slow";
 
 export interface Limiter {
-  /** In order of arrival among those of one pace. */
+  /** Tasks of one pace start in order of arrival. */
   run<Result>(pace: Pace, task: () => Promise<Result>): Promise<Result>;
 }
 
@@ -16,7 +16,8 @@ interface Waiting {
 
 const PACES: readonly Pace[] = ["quick", "unknown", "slow"];
 
-/** Slow ones have half of the places, and with those of which nothing is known yet all but one. @rule G-SUB-17 */
+/** Slow tasks may use half of the limit. Slow and unknown tasks together may use all of it except one. @rule
+ *  G-SUB-17 */
 export const createLimiter = (maxCount: number): Limiter => {
   const waiting: Readonly<Record<Pace, Waiting[]>> = { quick: [], unknown: [], slow: [] };
   const running: Record<Pace, number> = { quick: 0, unknown: 0, slow: 0 };
@@ -35,7 +36,7 @@ export const createLimiter = (maxCount: number): Limiter => {
     for (const pace of PACES) {
       const [first] = waiting[pace];
       if (first === undefined || !hasRoom(pace)) continue;
-      if (next === undefined || first.number < (waiting[next][0] as Waiting).number) next = pace; // it has a first one
+      if (next === undefined || first.number < (waiting[next][0] as Waiting).number) next = pace; // it is not empty
     }
     if (next === undefined) return;
     running[next]++;

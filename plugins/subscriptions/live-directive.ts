@@ -1,5 +1,5 @@
-/** `query @live { album { title } }`: any query of GraphQL as a live query, on every transport that has those; with
- *  `@live(patch: true)`, changes as patches. @rule G-LIV-1 G-LIV-2 */
+/** Runs any GraphQL query as a live query, on every transport that supports live queries:
+ *  `query @live { album { title } }`. With `@live(patch: true)`, changes are sent as patches. @rule G-LIV-1 G-LIV-2 */
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { gqlDirectivesHook, type GqlRequest, type ValidatedDocument } from "../graphql/api.ts";
 import { livePatchesService, type LivePatcher, type LiveResult } from "./api.ts";
@@ -26,14 +26,15 @@ export const liveDirective = definePlugin({
 });
 
 export interface LiveAsked {
-  /** Changes may be sent as patches. */
+  /** Whether changes may be sent as patches. */
   readonly isPatched: boolean;
 }
 
 const WHOLE: LiveAsked = { isPatched: false };
 const PATCHED: LiveAsked = { isPatched: true };
 
-/** Undefined: it is answered once. @throws what binding its variables throws @rule G-LIV-1 G-LIV-2 */
+/** Returns undefined if the operation is to be answered once. @throws the errors of binding its variables @rule G-LIV-1
+ *  G-LIV-2 */
 export const liveAsked = (document: ValidatedDocument, request: GqlRequest): LiveAsked | undefined => {
   const { operation, directives } = document;
   const plain = operation === "subscription" ? WHOLE : undefined;
@@ -43,11 +44,12 @@ export const liveAsked = (document: ValidatedDocument, request: GqlRequest): Liv
   return given["patch"] === true ? PATCHED : WHOLE;
 };
 
-/** For one subscriber that asks for patches; undefined: it asks for none, or no plugin makes them. */
+/** Opens a patcher for a subscriber that requests patches. Undefined if it does not, or if no plugin provides
+ *  patches. */
 export const patcherFor = (context: PluginContext, { isPatched }: LiveAsked): LivePatcher | undefined =>
   isPatched ? context.use(livePatchesService)?.open() : undefined;
 
-/** The response that a result is: the whole one, or what has changed. Call it when it is sent. @rule X-PAT-2 */
+/** Encodes a result as the whole response or as a patch. Must be called when the response is sent. @rule X-PAT-2 */
 export const payloadOf = (result: LiveResult, patcher: LivePatcher | undefined): string => {
   const { text, isError } = result;
   if (patcher === undefined) return isError ? text : `{"data":${text}}`;

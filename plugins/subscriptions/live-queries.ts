@@ -1,6 +1,6 @@
-/** `subscription { album(where: {id: {_eq: 1}}) { title sold } }`: any query as a live query, with a result at once and
- *  again whenever it changes. The engine behind all transports; change sources tap `watchChanges`. @rule G-SUB-3 …
- *  G-SUB-8 */
+/** Runs any query as a live query, with a result at once and another whenever it changes:
+ *  `subscription { album(where: {id: {_eq: 1}}) { title sold } }`. It is the engine behind all transports; change
+ *  sources tap `watchChanges`. @rule G-SUB-3 … G-SUB-8 */
 import {
   definePlugin,
   faultFacts,
@@ -63,12 +63,12 @@ const createLiveQueries = (
   const meter = createPaceMeter();
   const cohorts = new Map<string, Cohort>();
   const all = new Set<Subscription>();
-  /** Plans that are waited for. */
+  /** Subscriptions whose plan is a pending promise. */
   const awaited = new WeakMap<Subscription, Promise<LiveQuery>>();
   const slotsOf = memoize(subscriberSlots);
   const keyOf = createCohortKeys();
   const followsClock = createFollowsClock();
-  /** Proven by the model in force, but the database has changed since. @rule G-SUB-11 */
+  /** Programs that the current model proves, although the database has changed since. @rule G-SUB-11 */
   const disproved = new WeakSet<Program>();
   let keptBytes = 0;
   let isClosed = false;
@@ -85,7 +85,8 @@ const createLiveQueries = (
     [...cohorts.values()].reduce((sum, { entries }) => sum + entries.size, 0),
   );
 
-  /** What is there already stays, whatever a reload makes of it. @throws RelApiError @rule G-SUB-12 */
+  /** Counts the bytes of a subscription. A subscription that already exists is never refused, whatever a reload
+   *  changes. @throws RelApiError @rule G-SUB-12 */
   const keep = (subscription: Subscription, bytes: number): void => {
     const { maxLiveQueryBytes } = context.options;
     const grown = keptBytes - subscription.bytes + bytes;
@@ -101,8 +102,8 @@ const createLiveQueries = (
     if (all.delete(subscription)) keptBytes -= subscription.bytes;
   };
 
-  /** The columns of the statement over all subscribers, for this one; undefined: it runs alone. @throws RelApiError
-   *  `missing-session-variable` */
+  /** The columns of this subscriber in the statement over all subscribers. Undefined if the query runs by itself.
+   *  @throws RelApiError `missing-session-variable` */
   const rowOf = (query: LiveQuery): string | undefined => {
     const { programs, session } = query;
     const [only] = programs;
@@ -115,7 +116,7 @@ const createLiveQueries = (
     return filled.map((value, i) => (value === null ? "" : `,"p${i}":${JSON.stringify(value)}`)).join("");
   };
 
-  /** What a plugin's code throws where nobody could answer it must not stop the others. */
+  /** Logs an error of a plugin's subscriber, which must not affect the others. */
   const failed = (error: unknown): void =>
     context.logger.error("a subscriber of a live query failed", faultFacts(error));
 
@@ -141,18 +142,18 @@ const createLiveQueries = (
     groups.leave(cohort);
   };
 
-  /** They compare as the operators of PostgreSQL do. */
+  /** Whether the filter operators compare like the built-in operators of PostgreSQL. */
   const areOperatorsOwn = (): boolean => {
     const { rivals } = context.model();
-    return COMPARED_BY.every(
-      (name) =>
-        hooks.compileFilter
-          .get(name)
-          ?.taps.every((tap: object) => (tap as BuiltIn).builtIn?.every((symbol) => !rivals.has(symbol)) === true), // tapable stores a tap's options with it
+    return COMPARED_BY.every((name) =>
+      hooks.compileFilter
+        .get(name)
+        // tapable stores the options with each tap
+        ?.taps.every((tap: object) => (tap as BuiltIn).builtIn?.every((symbol) => !rivals.has(symbol)) === true),
     );
   };
 
-  /** A program is of one model. */
+  /** The conditions can be memoized by program, because a program belongs to one model. */
   const programConditions = memoize(({ plan }: Program): Conditions | undefined =>
     plan !== undefined && areOperatorsOwn() ? conditionsOf(plan, context.model()) : undefined,
   );
@@ -160,8 +161,8 @@ const createLiveQueries = (
   const conditionsOfQuery = ({ programs: [only, ...others] }: LiveQuery): Conditions | undefined =>
     only === undefined || others.length > 0 ? undefined : programConditions(only.program);
 
-  /** By different callers: a pre-request function may do anything with what it knows of them; only one statement over
-   *  all of them takes their session variables from slots. @rule G-SUB-10 */
+  /** Whether different callers can share the statement. A pre-request function may use anything that it knows of the
+   *  caller. Only a statement over all subscribers reads session variables from slots. @rule G-SUB-10 */
   const isShareable = ({ programs, complete }: LiveQuery, row: string | undefined): boolean =>
     row !== undefined &&
     complete === undefined &&
@@ -193,7 +194,7 @@ const createLiveQueries = (
     return cohort;
   };
 
-  /** @throws what planning throws at once */
+  /** @throws the synchronous errors of planning */
   const place = (subscription: Subscription): void => {
     const planned = subscription.source.plan();
     if (planned instanceof Promise) void placeLater(subscription, planned);
@@ -217,7 +218,7 @@ const createLiveQueries = (
   /** @throws RelApiError `missing-session-variable`, G-SUB-12 */
   const placeQuery = (subscription: Subscription, query: LiveQuery): void => {
     if (query.programs.length === 0) {
-      // known from the types: the first result is the last
+      // the types determine the result, so the first result is the last
       const text = query.assemble([]);
       const hash = hashOf(text);
       if (subscription.lastHash === hash) return;
@@ -243,7 +244,7 @@ const createLiveQueries = (
     end(subscription, error);
   };
 
-  /** One that cannot be placed ends. */
+  /** Places a subscription again. If that fails, the subscription ends. */
   const placeAnew = (subscription: Subscription): void => {
     subscription.entry = undefined;
     try {
@@ -305,14 +306,14 @@ const createLiveQueries = (
   };
 };
 
-/** The operators of conditions. */
+/** The operators from which conditions are derived. */
 const COMPARED_BY = ["eq", "in", "is"] as const;
 
-/** As measured, with a small document. */
+/** Measured with a small document. */
 const BYTES_PER_SUBSCRIPTION = 3000;
-/** A value is kept as it came, as it is bound, and in keys; as it came it may be a tree of objects. */
+/** A value is stored as received (possibly as a tree of objects), as bound, and in keys. */
 const BYTES_PER_CHARACTER = 16;
 
-/** Requests keep at least half of the pool. */
+/** Leaves at least half of the pool to requests. */
 const concurrencyOf = (poolCount: number, isEmbedded: boolean): number =>
   isEmbedded ? 1 : Math.max(1, Math.min(4, poolCount >> 1));

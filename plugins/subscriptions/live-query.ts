@@ -1,4 +1,4 @@
-/** Live queries of the GraphQL surface, and what every source shares. */
+/** Live queries of the GraphQL surface, and helpers of all sources. */
 import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../core/index.ts";
 import { answeredByFunction } from "./errors.ts";
 import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
@@ -10,15 +10,15 @@ export const refuseMissing = ({ programs, session }: LiveQuery): void => {
     for (const statement of program.statements) fillSlots(statement.slots, values, session);
 };
 
-/** A subscription of the GraphQL surface; its results are the text of the `data` object. A class, because there are as
- *  many as live queries. */
+/** A GraphQL subscription; its results are the text of the `data` object. It is a class to save memory, because there
+ *  is one for every live query. */
 class GraphqlSource implements LiveSource {
   readonly #context: PluginContext;
   readonly #engine: GqlEngine;
   readonly #request: GqlRequest;
   readonly #session: Session;
   readonly #settings: Execution["settings"];
-  /** Words the errors of the current plan. */
+  /** Translates errors of the current plan into errors for the client. */
   #told: ((error: unknown) => unknown) | undefined;
 
   constructor(
@@ -90,13 +90,13 @@ class GraphqlQuery implements LiveQuery {
     this.programs = [
       ...steps.map(({ planned, values, path }) => ({
         program: context.prepare(planned, session, "graphql"),
-        // as long as they are: they grew
+        // an exact copy, because an array that has grown reserves more memory
         values: values.slice(),
         path,
       })),
       ...calls.map(({ program, path }) => ({ program, values: [], path })),
     ];
-    // the usual one is its one body, whatever the selection is called
+    // an operation with one body is assembled the same way under any name
     this.form =
       outputs.length === 1 && "bundle" in (outputs[0] ?? {}) && loads.length === 0
         ? ""

@@ -1,5 +1,5 @@
-/** One statement over many subscribers: the values of a program's slots become columns of a row set, and the program a
- *  lateral subquery over it. Only results whose hash differs from the last one are returned. */
+/** Builds one statement over many subscribers. The values of a program's slots become columns of a row set, and the
+ *  program becomes a lateral subquery over it. Only results whose hash differs from the last one are returned. */
 import {
   catalogText,
   chunksOf,
@@ -21,11 +21,11 @@ import {
 /** Cannot occur unescaped in JSON text. */
 export const ANSWER_SEPARATOR = "\u001e";
 
-/** Longer than any aliases the compiler takes from a relation's name by chance. */
+/** Longer than the aliases that the compiler derives from relation names. */
 const SUBSCRIBERS = "_relapi_subscribers";
 const VALUES = "_relapi_values";
 
-/** A single statement with a JSON body and no checks. */
+/** Whether the program is a single statement with a JSON body and no checks. */
 export const isMultiplexable = (program: Program): boolean => {
   const [only] = program.statements;
   return (
@@ -37,7 +37,7 @@ export const isMultiplexable = (program: Program): boolean => {
   );
 };
 
-/** Whether the type of some value is not written down: the database infers it from the place. */
+/** Whether a value has no cast, so that the database infers its type from the context. */
 export const needsTypes = (program: Program): boolean => {
   const chunks = chunksOfProgram(program);
   return chunks.some(
@@ -47,26 +47,27 @@ export const needsTypes = (program: Program): boolean => {
 
 const isPerSubscriber = (source: Slot): boolean => !("fixed" in source);
 
-/** A cast to `integer[]`, `timestamp with time zone` or `"public"."mood"`, and nothing behind it. */
+/** Matches a cast at the end, such as `integer[]`, `timestamp with time zone` or `"public"."mood"`. */
 const CAST =
   /^::((?:double precision|(?:character|bit) varying|time(?:stamp)? with(?:out)? time zone|(?:(?:\w+|"(?:[^"]|"")+")\.)?(?:\w+|"(?:[^"]|"")+"))(?:\[\])*)$/;
 
 const castOf = (chunk: unknown): string | undefined => (typeof chunk === "string" ? CAST.exec(chunk)?.[1] : undefined);
 
-/** Whether the text in front of a value ends within the arguments of a function, as in `f(`. `any(` is none. */
+/** Whether the value after this text is an argument of a function, as in `f(`. `any(` is not a function. */
 const beginsArgument = (before: string): boolean => {
   const callee = trimEndOf(before, "(");
   return callee !== before && /[\w"]/.test(callee.slice(-1)) && !/^\W?any$/i.test(callee.slice(-4));
 };
 
-/** Whether the text behind a value casts it again, as in `($1::text)::jsonpath`. */
+/** Whether the text after a value casts it again, as in `($1::text)::jsonpath`. */
 const castsAgain = (after: string): boolean => /^(?:::[\w". [\]]+)?\)+::/.test(after);
 
-/** Whether the planner may look at values: at the pattern of a regular expression, and at what is made of a value alone.
- *  A fault is an error then, whatever rows there are; a statement over many subscribers meets it with the first row. */
+/** Whether the planner may evaluate values: the pattern of a regular expression, or an expression of values only. An
+ *  invalid value is then an error even without rows, whereas a statement over many subscribers only fails at the first
+ *  row. */
 export const looksAtValues = (program: Program): boolean => {
   if (program.plansEachTime === true) return true;
-  /** The texts in front of, between and behind the values. */
+  /** The texts before, between and after the values. */
   const texts = [""];
   for (const chunk of chunksOfProgram(program))
     if (typeof chunk === "string") texts.push((texts.pop() ?? "") + chunk);
@@ -74,8 +75,8 @@ export const looksAtValues = (program: Program): boolean => {
   return texts.some((text, i) => (i < texts.length - 1 && beginsArgument(text)) || (i > 0 && castsAgain(text)));
 };
 
-/** Asks the database which types it infers. `name`: name of a prepared statement that nothing else uses. `types` of the
- *  row: a JSON array of type names, one per parameter. */
+/** Queries the types that the database infers. `name` must be unique among prepared statements. The column `types` of
+ *  the row is a JSON array of type names, one per parameter. */
 export const typesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
   const prepared = ident(name);
@@ -100,7 +101,7 @@ export const typesProgram = (program: Program, name: string): Program => {
   };
 };
 
-/** The slots that `p0`, `p1`, … of its rows fill. */
+/** The slots whose values are the columns `p0`, `p1`, … of the rows. */
 export const subscriberSlots = (program: Program): readonly Slot[] => {
   const slots = new Map<string, Slot>();
   for (const { slot: source } of slotChunks(program)) if (isPerSubscriber(source)) slots.set(slotKey(source), source);
@@ -115,8 +116,8 @@ const chunksOfProgram = ({ statements: [only] }: Program) =>
   only?.fragment === undefined ? [] : chunksOf(only.fragment);
 
 /** Whether the rows of one of the tables may now differ between callers, because row policies were enabled or the name
- *  belongs to another relation. The statement that reads the tables checks it, so that nothing can happen in between.
- *  @rule G-SUB-11 */
+ *  belongs to another relation. The statement that reads the tables checks it itself, so that nothing can change in
+ *  between. @rule G-SUB-11 */
 const haveChanged = (tables: readonly QualifiedName[]): Sql => {
   const oids = tables.map(
     ({ schema, name }) => sql`${literal(toStatement(ident(schema, name)).text)}::pg_catalog.regclass`,
@@ -124,8 +125,8 @@ const haveChanged = (tables: readonly QualifiedName[]): Sql => {
   return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${join(oids)}))`;
 };
 
-/** `<id> <hash> <body>` of the program's rows, where the hash is not `known`. `offset 0` keeps the planner from pulling
- *  the subqueries up, which would compute the body once for each mention. */
+/** Selects `<id> <hash> <body>` of the program's rows whose hash is not `known`. `offset 0` keeps the planner from
+ *  pulling up the subqueries, which would compute the body once for each reference. */
 const hashed = (body: Sql, known: Sql, id: Sql): { readonly answer: Sql; readonly from: Sql; readonly where: Sql } => ({
   answer: sql`${id}::text || ' ' || _b.hash || ' ' || _b.body`,
   from: sql`(select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${body}) as _m offset 0) as _a offset 0) as _b`,
@@ -140,10 +141,10 @@ const onlyStatement = (program: Program): ProgramStatement & { readonly fragment
 
 const ANSWERS = "answers";
 
-/** The program over many subscribers. Its one value is their JSON, `[{"id":0,"hash":"…","p0":"5"}]`. Its column
- *  `answers` holds `<id> <hash> <body>` per result, joined by `ANSWER_SEPARATOR`; NULL if no result differs. `types`:
- *  types of the program's parameters, in order; required if `needsTypes`. `tables`: tables that must stay plain; a
- *  second column `changed` says whether one has not. */
+/** Builds the program over many subscribers. Its only value is their JSON, `[{"id":0,"hash":"…","p0":"5"}]`. Its column
+ *  `answers` holds `<id> <hash> <body>` per result, joined by `ANSWER_SEPARATOR`; it is NULL if no result differs.
+ *  `types` are the types of the program's parameters, in order; they are required if `needsTypes`. `tables` must stay
+ *  plain tables, and the column `changed` says whether one of them has changed. */
 export const multiplex = (
   program: Program,
   types: readonly string[] = [],
@@ -153,8 +154,8 @@ export const multiplex = (
   const row = ident(SUBSCRIBERS);
   const slots = subscriberSlots(program);
   const columns = new Map(slots.map((source, i) => [slotKey(source), `p${i}`]));
-  /** Values in their types. They are read before the program runs, so that one that its type does not take is an error
-   *  without any row, as it is where it is bound. */
+  /** Casts of values. They are evaluated before the program, so that an invalid value fails even without rows, like a
+   *  bound value. */
   const values = new Map<string, { readonly name: string; readonly value: Sql }>();
   const chunks = chunksOf(plain);
   let at = 0;
@@ -187,8 +188,8 @@ export const multiplex = (
   return { ...program, statements: [statement] };
 };
 
-/** The program for one subscriber, with the same `answers`. Its values are the program's own, and the planner looks at
- *  them. */
+/** Builds the program for one subscriber, with the same `answers`. It binds the values of the program, and the planner
+ *  evaluates them. */
 export const single = (program: Program): Program => {
   const { fragment: plain, path } = onlyStatement(program);
   const { answer, from, where } = hashed(plain, sql`null`, sql`0`);

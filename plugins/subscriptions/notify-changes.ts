@@ -1,5 +1,5 @@
-/** Detects changes by `NOTIFY`, on tables with the triggers that `relapi live-triggers` prints. For databases without
- *  access to logical replication. */
+/** Detects changes by `NOTIFY`, on tables with the triggers that `relapi live-triggers` prints. It serves databases
+ *  without access to logical replication. */
 import { definePlugin, type Model, type PluginContext } from "../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../core/engine/sql/fragment.ts";
 import { dbChannel } from "../settings.ts";
@@ -18,7 +18,7 @@ export const notifyChanges = definePlugin({
     const source = createNotifications(context);
     hooks.introspect.tap(NAME, (model, { afterwards }) => {
       const tables = afterwards<TableRow>(TABLES);
-      tables.catch(() => undefined); // `load` logs it
+      tables.catch(() => undefined); // `load` logs the error
       return { ...model, parts: { ...model.parts, [NAME]: tables } };
     });
     context.use(watchChangesHook).tap(NAME, source.watch);
@@ -32,9 +32,8 @@ interface TableRow {
   readonly ancestors: readonly string[] | null;
 }
 
-/** Tables with the trigger switched on, and partitions. A hot standby has the triggers and no notifications.
- *  `ancestors`: a statement on one of these may change the table, and only the trigger of the table that a statement
- *  names fires. */
+/** Tables with the enabled trigger, and partitions. A hot standby has the triggers and no notifications. A statement on
+ *  one of the `ancestors` may change the table, but only the trigger of the table that the statement names fires. */
 const TABLES = sql`
 with recursive above (relation, ancestor) as (
   select inhrelid, inhparent from pg_catalog.pg_inherits
@@ -64,9 +63,9 @@ interface Notifications {
 
 const createNotifications = (context: PluginContext): Notifications => {
   const watchers = new Map<Changed, Interest>();
-  /** Those whose every change is told of. */
+  /** The tables of which every change is reported. */
   let told: ReadonlySet<string> = new Set();
-  /** By the table that a statement names. */
+  /** The partitions of each table that a statement may name. */
   let descendants: ReadonlyMap<string, readonly string[]> = new Map();
   let stop: (() => void) | undefined;
   let isDeaf = false;
@@ -102,7 +101,7 @@ const createNotifications = (context: PluginContext): Notifications => {
     for (const changed of watchers.keys()) changed();
   };
 
-  /** Others watch until notifications arrive. */
+  /** Lets other change sources watch until notifications arrive. */
   const unheard = (): void => {
     isDeaf = true;
     rewatch();
@@ -134,8 +133,8 @@ const createNotifications = (context: PluginContext): Notifications => {
   };
 };
 
-/** Hands over the SQL that installs the triggers on every table behind the exposed schemas, once the schema is loaded.
- *  */
+/** Passes the SQL that installs the triggers on every table behind the exposed schemas to `take`, once the model is
+ *  loaded. */
 export const liveTriggers = (take: (text: string) => void) =>
   definePlugin({
     name: "live-triggers",
@@ -146,7 +145,7 @@ export const liveTriggers = (take: (text: string) => void) =>
           .then(take)
           .catch((error: unknown) =>
             context.logger.error("failed to generate the SQL of the live triggers", { reason: reasonOf(error) }),
-          ); // nobody waits for it
+          ); // the promise is not awaited
       });
     },
   });
@@ -167,7 +166,7 @@ const loadTriggerSql = async (context: PluginContext, model: Model): Promise<str
         ({ schema, name }) =>
           sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`,
       ),
-    // a running server looks for triggers when it reads the schema
+    // makes running servers reload, and so find the triggers
     sql`notify ${ident(context.options.dbChannel)}`,
   ];
   return `${toStatement(join(statements, ";\n")).text};\n`;

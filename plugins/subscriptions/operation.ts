@@ -1,27 +1,27 @@
-/** One operation of a socket: a live query that goes on, or a query or mutation that runs to its end. */
+/** One operation of a socket: a live query that continues, or a query or mutation that runs once. */
 import { isRelApiError, RelApiError, requestSignal, type Operation, type Session } from "../../core/index.ts";
 import type { LivePatcher, LiveResult, Subscriber } from "./api.ts";
 import { liveAsked, patcherFor, type LiveAsked } from "./live-directive.ts";
 import type { Connection } from "./socket-connection.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../graphql/api.ts";
 
-/** How a protocol reports the progress of an operation. */
+/** The callbacks through which a protocol reports the progress of an operation. */
 export interface OperationSink {
-  /** Request, document, variables or session variables were refused: nothing was started. */
+  /** The request, document, variables or session variables were refused, before anything started. */
   refused(error: unknown): void;
   /** A query or mutation failed in execution. */
   failed(error: unknown): void;
-  /** A live query has begun, and may have sent nothing yet. */
+  /** A live query has started. It may have no result yet. */
   started(stop: () => void): void;
-  /** A query or mutation has run; the text of the `data` object. */
+  /** A query or mutation has finished, with the text of the `data` object. */
   done(data: string): void;
-  /** A result of a live query. `patcher`: the client takes changes instead. */
+  /** A live query has a result. With `patcher`, the client accepts patches. */
   live(answer: LiveResult, patcher: LivePatcher | undefined): void;
-  /** A live query has ended without the client's doing. */
+  /** A live query has ended without a request of the client. */
   liveEnded(error: unknown): void;
 }
 
-/** A class, because there are as many as live queries. */
+/** A class to save memory, because there is one for every live query. */
 class SocketSubscriber implements Subscriber {
   readonly #connection: Connection;
   readonly #sink: OperationSink;
@@ -46,8 +46,8 @@ class SocketSubscriber implements Subscriber {
   }
 }
 
-/** `readRequest` may throw. A live query is there when the promise has settled, anything else has ended. @rule G-SUB-9
- *  G-WS-4 G-WS-16 */
+/** Starts an operation; errors of `readRequest` go to the sink. When the promise has settled, a live query has started,
+ *  and any other operation has ended. @rule G-SUB-9 G-WS-4 G-WS-16 */
 export const startOperation = (
   connection: Connection,
   session: Session,
@@ -116,7 +116,7 @@ const subscribe = (
 const UNKNOWN: Operation = { kind: "other" };
 const [OK, FAILED] = [200, 400];
 
-/** Where somebody wants to know: what the operation is, and how it went. */
+/** Wraps the sink to report the operation and its outcome. Undefined if nothing listens to `requestSignal`. */
 const measure = ({ context, request }: Connection, session: Session) => {
   const done = context.use(requestSignal);
   if (!done.isHeard) return undefined;
@@ -148,7 +148,7 @@ const measure = ({ context, request }: Connection, session: Session) => {
       },
     }),
   };
-  /** The first result of a live query, or its end. */
+  /** Reports once: at the first result, or at the end. */
   const tell = (bytes: number, error?: unknown): void => {
     if (isTold) return;
     isTold = true;
@@ -166,7 +166,7 @@ const measure = ({ context, request }: Connection, session: Session) => {
   return measured;
 };
 
-/** The limit of the settings. */
+/** The error for exceeding the setting `maxSocketOperations`. */
 export const tooManyOperations = (limit: number): RelApiError =>
   new RelApiError({
     code: "bad-request",

@@ -1,43 +1,43 @@
-/** Outgoing messages of a socket. Replies are sent at once; results of live queries wait while the client is slow, and
- *  only the newest of each is stored. */
+/** Outgoing messages of a socket. Replies are sent immediately. Results of live queries wait while the client is slow,
+ *  and only the newest of each is stored. */
 import type { Duplex } from "node:stream";
 
 export interface Outbox {
   send(text: string): void;
-  /** A message encoded before (`encodeFrame`). */
+  /** Sends a message that `encodeFrame` has encoded. */
   sendFrame(frame: Uint8Array): void;
-  /** A result of a live query. `encode` builds the message when it is sent. */
+  /** Sends a result of a live query, when the client is fast enough. `encode` builds the message when it is sent. */
   offer(live: Outgoing, hash: string, encode: () => Uint8Array): void;
-  /** The live query has ended: nothing more goes out for it. */
+  /** Drops the pending result of a live query that has ended. */
   forget(live: Outgoing): void;
   readonly isSlow: boolean;
 }
 
-/** What an outbox knows of a live query. */
+/** The state of a live query in an outbox. */
 export interface Outgoing {
-  /** Hash of the last result sent. */
+  /** The hash of the last result that was sent. */
   sent: string;
   waiting: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
 }
 
-/** The socket of an outbox. */
+/** The connection that owns an outbox. */
 export interface OutboxOwner {
-  /** It may still be written to. */
+  /** Whether the socket can be written to. */
   isOpen(): boolean;
-  /** Called with every message that joins others which the client has not read. */
+  /** Called with every message that is written while the client has unread messages. */
   whenSlow(): void;
-  /** The client has read everything. */
+  /** Called when the client has read everything. */
   whenFast(): void;
 }
 
-/** Bytes that may lie in the socket's buffer before the client counts as slow. */
+/** The unread bytes above which the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** A class, because each socket has one: closures and maps of its own would take ten times the memory. */
+/** A class, because each socket has one: closures and maps per socket would take ten times the memory. */
 class SocketOutbox implements Outbox {
   readonly #socket: Duplex;
   readonly #owner: OutboxOwner;
-  /** Those that wait; only while the client is slow. */
+  /** Live queries with a pending result. Only set while the client is slow. */
   #held: Set<Outgoing> | undefined;
   isSlow = false;
 
@@ -63,7 +63,7 @@ class SocketOutbox implements Outbox {
 
   offer(live: Outgoing, hash: string, encode: () => Uint8Array): void {
     if (this.isSlow) {
-      // back at what the client has: nothing to say
+      // the client already has this result
       live.waiting = live.sent === hash ? undefined : { hash, encode };
       (this.#held ??= new Set()).add(live);
       return;
@@ -96,9 +96,9 @@ class SocketOutbox implements Outbox {
 
 export const createOutbox = (socket: Duplex, owner: OutboxOwner): Outbox => new SocketOutbox(socket, owner);
 
-const TEXT_FRAME = 0x81; // the last frame of a text message
+const TEXT_FRAME = 0x81; // the final frame of a text message
 
-/** A text message of a server: one frame, no mask. */
+/** Encodes a text message of a server: one unmasked frame. */
 export const encodeFrame = (text: string): Uint8Array => {
   const length = Buffer.byteLength(text);
   const start = length < 126 ? 2 : length < 65_536 ? 4 : 10;

@@ -1,12 +1,14 @@
-/** Which statements are slow beside the others. Where all are, the database is busy, and none of them is to blame. */
+/** Detects statements that are slow in comparison to the others. If all of them are slow, the cause is a busy
+ *  database. */
 
 export interface PaceMeter {
-  /** Of a statement that has taken so long. Once slow, it is so until it takes no longer than a quick one may. */
+  /** Classifies the duration of a statement. A slow statement stays slow until its duration is below the limit for
+   *  quick ones. */
   isSlow(tookMs: number, wasSlow: boolean): boolean;
 }
 
 const SLOW_MS = 300;
-/** Slower than the quickest of late. */
+/** A slow statement takes this many times as long as the quickest recent one. */
 const TIMES = 5;
 const LATE_COUNT = 8;
 
@@ -22,25 +24,27 @@ export const createPaceMeter = (): PaceMeter => {
   };
 };
 
-/** Of a cohort's entry. */
+/** The pace of an entry. */
 export interface Paced {
-  /** It was in a slow batch, or raised an error: it runs beside the others, in a batch of so many; undefined: with
-   *  them. */
+  /** Set if the entry was in a slow batch or raised an error: it then runs in the slow lane, in batches of this size.
+   *  Undefined if it runs with the others. */
   share: number | undefined;
 }
 
-/** The slow and the faulty entries of a cohort, which the others do not wait for. @rule G-SUB-17 */
+/** The slow and the faulty entries of a cohort, which run without delaying the others. @rule G-SUB-17 */
 export interface SlowLane<Entry extends Paced> {
-  /** Runs those of the list that are slow; one that still runs has another run afterwards. Returns the others. */
+  /** Starts the slow entries of the list and returns the others. An entry that is still running is reported to `again`
+   *  afterwards. */
   take(list: readonly Entry[], size: number, run: (batch: readonly Entry[]) => Promise<void>): readonly Entry[];
 }
 
-/** `batchesOf`: no larger than `size`. `again`: these have become due while they ran. */
+/** `batchesOf` returns batches of at most `size` entries. `again` receives the entries that became due while they
+ *  ran. */
 export const createSlowLane = <Entry extends Paced>(
   batchesOf: (list: readonly Entry[], size: number) => readonly (readonly Entry[])[],
   again: (entries: readonly Entry[]) => void,
 ): SlowLane<Entry> => {
-  /** Whether it is due again. */
+  /** The running entries, with a flag for entries that became due again. */
   const running = new Map<Entry, boolean>();
   return {
     take: (list, size, run) => {

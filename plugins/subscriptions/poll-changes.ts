@@ -1,5 +1,5 @@
-/** Detects changes by polling: one small query per `LIVE_QUERY_INTERVAL` asks whether anything was committed.
- *  Open-ended live queries run each time. @rule G-SUB-4 */
+/** Detects changes by polling: one small query per `LIVE_QUERY_INTERVAL` finds out whether any transaction has
+ *  committed. Open-ended live queries run each time. @rule G-SUB-4 */
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 import { watchChangesHook, type Changed, type Interest } from "./api.ts";
@@ -20,7 +20,7 @@ export const pollChanges = definePlugin({
   },
 });
 
-/** Equal strings: no writing transaction has ended in between. */
+/** Two equal snapshots mean that no writing transaction has ended in between. */
 const QUESTION = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
 
 const createPoll = (context: PluginContext): ((interest: Interest, changed: Changed) => () => void) => {
@@ -41,7 +41,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
       snapshot = row?.snapshot;
       return isChanged;
     } catch {
-      snapshot = undefined; // whatever the reason, treat the next result as a change
+      snapshot = undefined; // whatever the reason, the next result counts as a change
       return false;
     }
   };
@@ -74,7 +74,7 @@ const createPoll = (context: PluginContext): ((interest: Interest, changed: Chan
       if (watchers.size > 0) return;
       clearTimeout(timer);
       timer = undefined;
-      // commits while nothing is watched are not reported, so treat the next result as a change
+      // commits while nothing is watched are not reported, so the next result counts as a change
       snapshot = undefined;
     };
   };

@@ -1,5 +1,5 @@
-/** Changes as the database commits them, by logical replication: only live queries that read a changed table run again.
- *  Where `wal_level` or rights do not allow it, the next source watches. */
+/** Reports changes as the database commits them, by logical replication. Only live queries that read a changed table
+ *  run again. If `wal_level` or rights do not allow it, the next change source watches. */
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { busService } from "../bus/api.ts";
 import {
@@ -28,13 +28,14 @@ export const replicationChanges = definePlugin({
   },
 });
 
-/** How long changes are still read when nobody needs them, because clients come and go. @rule G-SUB-13 */
+/** Keeps the feed open for this time after the last live query has ended, because clients come and go. @rule
+ *  G-SUB-13 */
 const IDLE_MS = 1000;
 
 const createReplication = (context: PluginContext): ((interest: Interest, changed: Changed) => Unwatch | undefined) => {
   const { logger } = context;
   const byRelation = new Map<string, Map<Changed, Interest>>();
-  /** Columns whose values are wanted of changed rows. */
+  /** The columns whose values are needed from changed rows. */
   const columns = new Map<string, readonly string[]>();
   let watcherCount = 0;
   let idleTimer: NodeJS.Timeout | undefined;
@@ -45,7 +46,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
   const restWhenUnwatched = (): void => {
     clearTimeout(idleTimer);
     idleTimer = setTimeout(() => {
-      // until it is open others watch what it will watch
+      // until the feed is open, other change sources watch the same tables
       if (watcherCount === 0 && (source?.isOpen === true || live()?.isIdle === true)) source?.unwant();
     }, IDLE_MS);
   };
@@ -64,7 +65,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
     if (isOther) source?.columnsChanged();
   };
 
-  /** The bus is there once all plugins are applied. */
+  /** The source is created on first use, because the bus is only available once all plugins are applied. */
   const sourceOf = (): SharedChanges =>
     (source ??= createSharedChanges({
       context,
@@ -90,7 +91,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
       },
       lost: (reason) => {
         logger.warn("lost logical replication for live queries", { reason });
-        // others watch meanwhile
+        // lets other change sources watch in the meantime
         live()?.rewatch();
       },
       refused: (reason) =>

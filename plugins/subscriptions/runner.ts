@@ -1,4 +1,4 @@
-/** Runs a batch of entries: by one statement over all of them where the program allows it, else one by one. */
+/** Runs a batch of entries: in one statement over all of them if the program allows it, otherwise one by one. */
 import { createHash } from "node:crypto";
 import {
   membersOf,
@@ -27,27 +27,27 @@ import {
 /** One of the queries that a run answers. */
 export interface Runnable {
   readonly query: LiveQuery;
-  /** Its row of the statement, `,"p0":"5"`; undefined: it runs alone. */
+  /** Its row in the statement, such as `,"p0":"5"`. Undefined if it runs by itself. */
   readonly row: string | undefined;
 }
 
-/** What all queries of a cohort have in common. */
+/** The facts that all queries of a cohort share. */
 export interface CohortFacts {
   readonly key: string;
-  /** One of its callers; if the cohort is not shared, they are all equal. */
+  /** The session of one caller. In a cohort that is not shared, all callers have equal sessions. */
   readonly session: Session;
-  /** Its callers may differ in claims and session variables. @rule G-SUB-10 */
+  /** Whether its callers may differ in claims and session variables. @rule G-SUB-10 */
   readonly isShared: boolean;
   readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
   readonly relations: ReadonlySet<string>;
   readonly isOpenEnded: boolean;
-  /** What rows that concern its queries are like; undefined: not known. */
+  /** The conditions on rows that concern its queries. Undefined if they are unknown. */
   readonly conditions: Conditions | undefined;
 }
 
 export interface Runner {
-  /** Results in the order of the entries; undefined if the hash has not changed. `hashes`: undefined requests the text
-   *  in any case. @throws RelApiError of the first statement that fails, `NoLongerShared` */
+  /** Returns results in the order of the entries, undefined for a result whose hash has not changed. An entry without a
+   *  hash always gets its result. @throws RelApiError of the first statement that fails, `NoLongerShared` */
   run(
     facts: CohortFacts,
     entries: readonly Runnable[],
@@ -55,8 +55,7 @@ export interface Runner {
   ): Promise<readonly (LiveResult | undefined)[]>;
 }
 
-/** The condition for sharing one statement between callers no longer holds: the results of the run are discarded.
- *  @rule G-SUB-11 */
+/** Thrown if callers may no longer share the statement. The results of the run are discarded. @rule G-SUB-11 */
 export class NoLongerShared extends Error {}
 
 export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
@@ -64,8 +63,8 @@ export const hashOf = (text: string): string => createHash("sha1").update(text).
 const textOf = (query: LiveQuery, bodies: readonly string[]): string | Promise<string> =>
   query.complete === undefined ? query.assemble(bodies) : query.complete(bodies);
 
-/** A statement over many subscribers costs as much as many statements, which makes the planner compile it: far more
- *  work than it saves. */
+/** Turns JIT off. The planner would compile a statement over many subscribers because of its estimated cost, which
+ *  takes far more time than it saves. */
 const NO_JIT = ["jit", "off"] as const;
 
 const executionOf = ({ access }: CohortFacts, { session, programs }: LiveQuery): Execution => ({
@@ -76,7 +75,7 @@ const executionOf = ({ access }: CohortFacts, { session, programs }: LiveQuery):
   end: "commit",
 });
 
-/** What decides how the statement over all subscribers reads. */
+/** The facts that determine the statement over all subscribers. */
 interface Multiplexing {
   readonly program: Program;
   readonly model: Model;
@@ -92,14 +91,14 @@ const DATABASE_ROLE = ofMultiplexing("databaseRole");
 const SCHEMA = ofMultiplexing("schema");
 const KEEPS_LOGIN_PATH = ofMultiplexing("keepsLoginPath");
 
-/** As measured, of a small one. */
+/** Measured with a small statement. */
 const BYTES_PER_STATEMENT = 4000;
 
 /** @rule G-SUB-5 G-SUB-6 */
 export const createRunner = (context: PluginContext): Runner => {
   let typesCount = 0;
 
-  /** Nobody's session: names and types are looked up as the role sees them, and values play no part. */
+  /** Runs without the session of a caller: only the role affects names and types, and values do not matter. */
   const inferTypes = async (ask: Ask<Multiplexing>, program: Program): Promise<readonly string[]> => {
     const databaseRole = ask(DATABASE_ROLE);
     const asked = typesProgram(program, `relapi_live_${process.pid}_${++typesCount}`);
@@ -119,7 +118,7 @@ export const createRunner = (context: PluginContext): Runner => {
       skipPreRequest: true,
     };
     const [row] = await context.execute(execution);
-    return JSON.parse(row?.["types"] ?? "[]") as string[]; // names written by the catalog
+    return JSON.parse(row?.["types"] ?? "[]") as string[]; // the catalog wrote the names
   };
 
   const multiplexed = context.caches.create({
@@ -141,7 +140,8 @@ export const createRunner = (context: PluginContext): Runner => {
 
   const singleOf = memoize(single);
 
-  /** For the first result of each, and for the next one after an error; undefined: they are as good as any. */
+  /** The program for the first result of each entry, and for the next result after an error. Undefined if the shared
+   *  statement fails in the same cases. */
   const firstOf = ({ query }: Runnable): Program | undefined => {
     const program = query.programs[0]?.program;
     if (program === undefined || !looksAtValues(program)) return undefined;
@@ -150,7 +150,7 @@ export const createRunner = (context: PluginContext): Runner => {
 
   const multiplexedOf = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
     const [only] = query.programs;
-    // bytes cannot travel in JSON
+    // values that are bytes cannot be encoded in JSON
     if (only === undefined || row === undefined) return undefined;
     const { made, keep } = multiplexed.get({
       program: only.program,
@@ -173,7 +173,7 @@ export const createRunner = (context: PluginContext): Runner => {
     let rows = "[";
     entries.forEach((entry, i) => {
       const hash = hashes[i];
-      // hashes consist of digits and dots, or are strings of ours
+      // a hash needs no escaping: it is one of the statement, or of `hashOf`
       rows += `${i === 0 ? "" : ","}{"id":${i}${entry.row}${hash === undefined ? "" : `,"hash":"${hash}"`}}`;
     });
     rows += "]";
@@ -212,7 +212,7 @@ export const createRunner = (context: PluginContext): Runner => {
     };
   };
 
-  /** As the plain query, which its planner may refuse. */
+  /** Runs like the plain query, so that the planner can refuse invalid values. */
   const runFirst = async (facts: CohortFacts, program: Program, entry: Runnable): Promise<LiveResult | undefined> => {
     const { query } = entry;
     const programs = query.programs.map((one) => ({ ...one, program }));
@@ -239,7 +239,7 @@ export const createRunner = (context: PluginContext): Runner => {
       const [first] = entries;
       if (first === undefined) return [];
       const limits = context.use(costLimitsService)?.current();
-      // each on its own: the statement over all of them costs as much as all of them
+      // checks each entry by itself, because the statement over all of them costs as much as their sum
       if (limits !== undefined)
         for (const [i, { query }] of entries.entries())
           if (hashes[i] === undefined) await limits.check(executionOf(facts, query));
@@ -256,9 +256,9 @@ export const createRunner = (context: PluginContext): Runner => {
         if (hashes[i] === undefined) answers[i] = await runFirst(facts, alone, entry);
         else others.push(i);
       if (others.length === 0) return answers;
-      const [rest, known] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])]; // their own indexes
+      const [rest, known] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])]; // these indexes exist
       for (const [at, answer] of (await runTogether(facts, together, rest, known)).entries())
-        answers[others[at]!] = answer; // as many
+        answers[others[at]!] = answer; // this index exists
       return answers;
     },
   };

@@ -3,7 +3,7 @@ import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { flag, wholeNumber } = settingKinds;
 
-/** Of `live-queries`. */
+/** Settings of the plugin `live-queries`. */
 export const liveSettings = [
   defineOption({
     name: "liveQueryBatchSize",
@@ -22,7 +22,7 @@ export const liveSettings = [
   }),
 ] as const;
 
-/** Of `poll-changes`. */
+/** Settings of the plugin `poll-changes`. */
 export const pollSettings = [
   defineOption({
     name: "liveQueryInterval",
@@ -34,7 +34,7 @@ export const pollSettings = [
   }),
 ] as const;
 
-/** Of the protocols on WebSockets. */
+/** Settings of the WebSocket protocols. */
 export const socketSettings = [
   defineOption({
     name: "websocketKeepalive",
@@ -68,7 +68,7 @@ export const socketSettings = [
   }),
 ] as const;
 
-/** Of `live-directive`. */
+/** Settings of the plugin `live-directive`. */
 export const directiveSettings = [
   defineOption({
     name: "liveDirective",

@@ -1,6 +1,6 @@
-/** One process reads the changes for all that are on the bus: whoever has the advisory lock. It passes them on; the
- *  others follow it, and one of them takes its place when it ends. Without a bus, a process reads them for itself.
- *  @rule X-BUS-3 */
+/** One process reads the changes for all processes on the bus: the leader, which holds the advisory lock. It sends the
+ *  changes to its followers, and one of them takes its place when it ends. Without a bus, each process reads the
+ *  changes itself. @rule X-BUS-3 */
 import { createHash } from "node:crypto";
 import type { Bus } from "../bus/api.ts";
 import type { ChangeFeed, TableChanges } from "./api.ts";
@@ -12,26 +12,26 @@ import { createDispatch } from "./visible-commits.ts";
 
 const TOPIC = "changes";
 const TICK_MS = 500;
-/** Of the sign that a leader gives; as many as may be missing before it counts as gone. */
+/** The period of a leader's heartbeat. A leader that is silent for `SILENT_TICKS` counts as gone. */
 const LEAD_TICKS = 2;
 const SILENT_TICKS = 5;
-/** Of the sign that a follower gives. */
+/** The period of a follower's heartbeat. */
 const WANT_TICKS = 8;
-/** A new leader may have followers of which it has not heard yet, since they followed another one. */
+/** During this time a new leader may have unknown followers, which followed another leader before. */
 const UNKNOWN_TICKS = 12;
-/** A leader that reaches nobody makes room. */
+/** A leader that cannot reach the bus resigns after this many ticks. */
 const CUT_OFF_TICKS = 6;
-/** A leader has so long to answer, before anybody tries the lock. */
+/** The time that a leader has to reply, before another process tries to get the lock. */
 const ANSWER_MS = 100;
-/** Tries for the lock are spread over so long. */
+/** Attempts to get the lock are spread over this time. */
 const SPREAD_MS = 200;
 const RETRY_MS = 1000;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
-/** Attempts without lock and leader before it is told. */
+/** Attempts without lock and leader before a warning is logged. */
 const ATTEMPTS_TO_TELL = 15;
 
-/** Of 64 bits. */
+/** A 64-bit lock key. */
 const lockOf = ({ group }: Bus): bigint =>
   createHash("sha256").update(`relapi changes ${group}`).digest().readBigInt64BE(0);
 
@@ -45,7 +45,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   let mayBePromoted = false;
   let isClosed = false;
   let feed: ChangeFeed | undefined;
-  /** Of the feed that is being opened, so that one that comes too late is closed. */
+  /** The number of the current attempt to open a feed. A feed of an earlier attempt is closed. */
   let attempt = 0;
   let attemptCount = 0;
   let epoch = 0;
@@ -113,7 +113,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     restWhenUnwanted();
   };
 
-  /** Nobody needs the feed, here or elsewhere. */
+  /** Stops when no process needs the feed. */
   const restWhenUnwanted = (): void => {
     if (role === "leading" && !isWanted && followers.count === 0) void rest();
   };
@@ -143,7 +143,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const tryToLead = async (): Promise<void> => {
     if (role !== "seeking" || isClosed) return;
     if (parts.isIdle()) return void rest();
-    // without the bus nobody would hear of it
+    // without the bus, followers would not receive the changes
     if (bus?.isUp === false && !bus.isMissing) return seek(RETRY_MS);
     const mine = ++attempt;
     const isOver = (): boolean => mine !== attempt || role !== "seeking" || isClosed;
@@ -173,13 +173,13 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   // --- following ----------------------------------------------------------------------------------------------------
 
   const follow = (sender: string, ofEpoch: number): void => {
-    // its own lock is gone, and it has not noticed yet
+    // this process has lost its lock without noticing it yet
     if (role === "leading" && ofEpoch > epoch) {
       void resign();
       seekAfter("another process reads them for all", RETRY_MS);
     }
     if (role !== "seeking" && role !== "following") return;
-    // the same of another
+    // the message comes from an earlier leader that has lost its lock without noticing
     if (leader !== undefined && ofEpoch < leader.epoch) return;
     silentTicks = 0;
     if (leader?.sender === sender && leader.epoch === ofEpoch) return;
@@ -221,9 +221,9 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (role === "following" || role === "seeking") sayWant();
   };
 
-  // --- both ---------------------------------------------------------------------------------------------------------
+  // --- every role ---------------------------------------------------------------------------------------------------
 
-  /** Counts ticks instead of time: while the process itself stands still nobody else is silent. */
+  /** Counts ticks instead of time: while this process is suspended, it must not consider others silent. */
   const tick = (): void => {
     tickCount++;
     silentTicks++;

@@ -1,4 +1,4 @@
-/** One connection, whichever protocol is spoken on it. */
+/** One WebSocket connection, independent of its protocol. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
@@ -9,7 +9,7 @@ import type { Heartbeat } from "./heartbeat.ts";
 import { createOutbox, type Outbox, type OutboxOwner } from "./outbox.ts";
 import type { GqlEngine } from "../graphql/api.ts";
 
-/** As a protocol sees it. */
+/** The connection as a protocol sees it. */
 export interface Connection {
   readonly path: string;
   /** The upgrade request. */
@@ -20,23 +20,23 @@ export interface Connection {
   readonly heartbeat: Heartbeat;
   readonly credentialWatch: CredentialWatch;
   readonly outbox: Outbox;
-  /** What SQL can read of the connection. @rule G-SES-10 */
+  /** The settings of the connection that SQL can read. @rule G-SES-10 */
   readonly settings: NonNullable<Execution["settings"]>;
   isOpen(): boolean;
   close(code: number, reason: string): void;
-  /** Calls when the connection has ended. Returns how to forget it. */
+  /** Registers a listener for the end of the connection. Returns a function that removes it. */
   onGone(listener: () => void): () => void;
 }
 
-/** What a protocol does on one connection. */
+/** The protocol's part of a connection. */
 export interface Conversation {
-  /** Messages are taken one after the other: the next waits for the promise. @rule G-WS-16 */
+  /** Takes one message. The next message waits for the promise. @rule G-WS-16 */
   take(text: string): Promise<void> | void;
-  /** The connection has ended. */
+  /** Called when the connection has ended. */
   ended(): void;
 }
 
-/** Messages that wait for an earlier one to finish, before reading stops. */
+/** Messages that may wait for an earlier one to finish. Beyond it, the socket is paused. */
 const MAX_WAITING = 16;
 const MAX_REASON_BYTES = 123;
 
@@ -48,7 +48,7 @@ export interface ConnectionParts extends Pick<
   readonly socket: Duplex;
 }
 
-/** A class, because there are many thousands: closures of their own would take most of their memory. */
+/** A class, because there are many thousands: closures per connection would take most of their memory. */
 export class SocketConnection implements Connection, OutboxOwner {
   readonly request: IncomingMessage;
   readonly context: PluginContext;
@@ -123,7 +123,7 @@ export class SocketConnection implements Connection, OutboxOwner {
     this.#webSocket.close(1011, "internal error");
   }
 
-  /** A slow client gets no further replies to pile up. */
+  /** Takes messages while the client reads its replies, so that replies to a slow client do not accumulate. */
   #next(): void {
     while (!this.#isBusy && !this.outbox.isSlow) {
       const text = this.#waiting?.shift();

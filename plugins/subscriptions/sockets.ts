@@ -1,5 +1,4 @@
-/** WebSocket upgrades on the GraphQL addresses, and the connections they become, whichever protocol is spoken on them.
- *  */
+/** WebSocket upgrades on the GraphQL paths, and the resulting connections of every protocol. */
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
@@ -13,9 +12,9 @@ import { graphqlService } from "../graphql/api.ts";
 import { takeUpgradeHook, type Upgrade } from "../upgrades/api.ts";
 
 export interface SocketProtocol {
-  /** Name of the subprotocol. */
+  /** The name of the subprotocol. */
   readonly name: string;
-  /** Spoken on the path when the client offers no subprotocol. @rule G-WS-19 */
+  /** Whether this protocol is used on the path when the client offers no subprotocol. @rule G-WS-19 */
   isDefaultOn(path: string): boolean;
   open(connection: Connection): Conversation;
 }
@@ -28,7 +27,7 @@ const socketsService = defineService<Sockets>("graphql-sockets");
 
 const PATHS = ["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"] as const;
 
-/** By path: what SQL can read of connections there. */
+/** The settings of a connection that SQL can read, by path. */
 const SETTINGS_OF: ReadonlyMap<string, Connection["settings"]> = new Map(
   PATHS.map((path) => [
     path,
@@ -42,7 +41,7 @@ const SETTINGS_OF: ReadonlyMap<string, Connection["settings"]> = new Map(
 /** @rule G-WS-17 */
 const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
 
-/** The one that the protocol plugins of a preset share, made by the first of them. */
+/** Returns the instance that the protocol plugins of a preset share. The first of them creates it. */
 export const socketsOf = (context: PluginContext): Sockets => {
   const known = context.use(socketsService);
   if (known !== undefined) return known;
@@ -51,19 +50,19 @@ export const socketsOf = (context: PluginContext): Sockets => {
   return sockets;
 };
 
-/** How long clients have to reply to the close. */
+/** The time that clients have to reply to the close frame. */
 const CLOSE_PATIENCE_MS = 1000;
 
-/** Sockets that are told to come back, a group at a time. */
+/** The pause between groups of sockets that are closed, so that clients reconnect spread over time. */
 const SPREAD_STEP_MS = 50;
 
-/** Node puts them together again when somebody asks for them. They are as large as all else that is kept of a request.
- *  */
+/** Frees the parsed headers, which are as large as the rest of the retained request. Node parses them again on
+ *  access. */
 const forgetHeaders = (request: IncomingMessage): void => {
   if (!Object.hasOwn(request, "headers")) Object.assign(request, { headers: undefined });
 };
 
-/** Loaded with the first socket. */
+/** Loads the package `ws` with the first socket. */
 const load = createRequire(import.meta.url);
 
 const createSockets = (context: PluginContext): Sockets => {
@@ -111,7 +110,7 @@ const createSockets = (context: PluginContext): Sockets => {
       offered.length === 0
         ? (protocols.find((each) => each.isDefaultOn(path)) ?? protocols[0])
         : protocols.find((each) => offered.includes(each.name));
-    // a client sees the close code only when its offer was taken
+    // a client sees the close code only if its offer was accepted
     agreed = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
     server ??= openServer();
     server.handleUpgrade(request, socket, head, (webSocket) => {
@@ -132,11 +131,11 @@ const createSockets = (context: PluginContext): Sockets => {
     return { context, engine, live, heartbeat, credentialWatch };
   };
 
-  // the same for all sockets: listeners of its own would be most of what one takes
+  // all sockets share the listeners, because listeners per socket would be most of its memory
   const onMessage = function (this: WebSocket, data: Buffer): void {
     open.get(this)?.received(data.toString());
   };
-  const onError = (): void => undefined; // the close that follows says why
+  const onError = (): void => undefined; // the close event that follows gives the reason
   const onClose = function (this: WebSocket): void {
     const connection = open.get(this);
     open.delete(this);
@@ -152,12 +151,12 @@ const createSockets = (context: PluginContext): Sockets => {
     const closed = Promise.all(
       all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
     );
-    // all at once would come back at once
+    // clients that are closed together would also reconnect together
     const spreadMs = Math.min(all.length, (context.options.shutdownGrace * 1000) / 2);
     const atOnce = Math.ceil((all.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
     for (let i = 0; i < all.length; i++) {
       const webSocket = all[i] as WebSocket; // i is within its length
-      webSocket.resume(); // a paused one would not read the client's close
+      webSocket.resume(); // a paused socket would not read the client's close frame
       webSocket.close(1001);
       if (i % atOnce === atOnce - 1 && i + 1 < all.length)
         await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));

@@ -1,5 +1,5 @@
-/** Results of one live query in a response that stays open, in whatever format, and the surface of GraphQL that answers
- *  so. A slow client gets the newest result when it has read the previous one. */
+/** Sends results of one live query in a response that stays open, in any format, and adds the GraphQL surface for such
+ *  responses. A slow client gets the newest result when it has read the previous one. */
 import {
   isRelApiError,
   RelApiError,
@@ -18,20 +18,21 @@ import { createHeartbeat } from "./heartbeat.ts";
 
 export interface StreamFormat<Message> {
   readonly headers: Headers;
-  /** Before everything else. */
+  /** Sent before the first message. */
   readonly start?: string;
   encode(message: Message): string;
-  /** Shows that the server is alive. */
+  /** Sent periodically to show that the server is alive. */
   readonly beat: string;
-  /** After everything else. */
+  /** Sent after the last message. */
   readonly end?: string;
 }
 
 export interface ResultStream<Message> {
-  /** Held back while the client is slow; a newer one replaces it. `make` builds the message when it is sent. */
+  /** Sends a message, or stores it while the client is slow; a newer message replaces it. `make` builds the message
+   *  when it is sent. */
   offer(make: () => Message): void;
   readonly isSlow: boolean;
-  /** Sends the message that was held back, then `last`, then the end. */
+  /** Sends the stored message, then `last`, then the end. */
   end(last?: Message): void;
 }
 
@@ -41,11 +42,11 @@ const HEADERS: Headers = [
   ["X-Accel-Buffering", "no"],
 ];
 
-/** Bytes that may wait in the response before the client counts as slow. */
+/** The unread bytes above which the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** `start` gets the stream once the headers are sent; its return value is called once at the end, whichever side
- *  ends. */
+/** Calls `start` with the stream once the headers are sent. Calls its return value once at the end, whichever side ends
+ *  the stream. */
 export type AnswerStream = ReturnType<typeof createAnswer>;
 
 const createAnswer = (context: PluginContext) => {
@@ -60,7 +61,7 @@ const createAnswer = (context: PluginContext) => {
       let isEnded = false;
       let stop: (() => void) | undefined;
       const write = (text: string): void => {
-        // beyond the response's buffer, the drain event follows
+        // the drain event follows only if the buffer was full
         const isRoomLeft = response.write(text);
         if (isRoomLeft || response.writableLength === 0) return;
         context.watchUnread(response);
@@ -118,23 +119,23 @@ const createAnswer = (context: PluginContext) => {
 
 const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 
-/** One response of GraphQL. `hash`: of a result of a live query. */
+/** A GraphQL response. `hash` is set for a result of a live query. */
 export interface GraphqlMessage {
   readonly payload: string;
   readonly hash?: string;
 }
 
 export interface GraphqlTransport {
-  /** What the `Accept` header of its clients is like. */
+  /** Matches the `Accept` header of its clients. */
   readonly accepts: RegExp;
   format(exchange: Exchange): StreamFormat<GraphqlMessage>;
-  /** Hash of the result that the client has from before. */
+  /** The hash of the last result that the client already has. */
   lastHash?(exchange: Exchange): string | undefined;
 }
 
 export const liveOf = (context: PluginContext): LiveQueries => {
   const live = context.use(liveQueriesService);
-  if (live === undefined) throw new Error('the plugin "live-queries" is missing'); // those who call this require it
+  if (live === undefined) throw new Error('the plugin "live-queries" is missing'); // callers require this plugin
   return live;
 };
 
@@ -145,8 +146,8 @@ interface Streams {
 
 const streamsService = defineService<Streams>("live-streams");
 
-/** Shared by the plugins of a preset, and created by the first of them: one heartbeat, and one surface, which every
- *  request passes. */
+/** Returns the instance that the plugins of a preset share: one heartbeat, and one surface, which every request passes.
+ *  The first plugin creates it. */
 export const streamsOf = (context: PluginContext): Streams => {
   const known = context.use(streamsService);
   if (known !== undefined) return known;
@@ -158,7 +159,7 @@ export const streamsOf = (context: PluginContext): Streams => {
   return streams;
 };
 
-/** A request and its document, or what was wrong with them. */
+/** A request with its document, or the error that refused them. */
 type Asked = { readonly request: GqlRequest; readonly document: ValidatedDocument } | { readonly refusal: unknown };
 
 const read = async (engine: GqlEngine, exchange: Exchange, text: string): Promise<Asked> => {

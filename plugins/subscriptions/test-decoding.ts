@@ -1,16 +1,16 @@
-/** The texts of the output plugin `test_decoding`. */
+/** Parses the output of the plugin `test_decoding`. */
 import type { Cell, RowChange } from "./api.ts";
 
 export interface Names {
-  /** As `schema.name`, without quotes. */
+  /** The names as `schema.name`, without quotes. */
   readonly names: readonly string[];
-  /** The text did not end within them. */
+  /** Whether the text contains all names. */
   readonly isWhole: boolean;
-  /** After the colon. */
+  /** The position after the colon. */
   readonly end: number;
 }
 
-/** `public.album: UPDATE`, `"my ""odd"" schema".crates, public.b: TRUNCATE`. */
+/** Reads names such as `public.album: UPDATE` or `"my ""odd"" schema".crates, public.b: TRUNCATE`. */
 export const readNames = (text: string, from: number): Names => {
   const names: string[] = [];
   let name = "";
@@ -25,7 +25,7 @@ export const readNames = (text: string, from: number): Names => {
       names.push(name);
       name = "";
       if (character === ":") return { names, isWhole: true, end: at + 1 };
-      at += 2; // the blank too
+      at += 2; // skips the comma and the blank
     } else {
       name += character;
       at++;
@@ -37,8 +37,9 @@ export const readNames = (text: string, from: number): Names => {
 const OLD_KEY = "old-key: ";
 const NEW_TUPLE = "new-tuple: ";
 
-/** ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`: the cells of these columns. Undefined: it
- *  is no change of one row, or may go on beyond the end of a text that `isCut`. */
+/** Reads the cells of these columns from a text such as
+ *  ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`. Undefined if it is not a change of one
+ *  row, or may continue beyond the end of a text that `isCut`. */
 export const readRow = (
   text: string,
   from: number,
@@ -66,7 +67,7 @@ export const readRow = (
 
 const NOTHING: readonly Cell[] = [];
 
-/** To its end if `isFollowed`, else until all columns are found. */
+/** Reads to the end of the tuple if `isFollowed`, otherwise until all columns are found. */
 const readTuple = (
   text: string,
   from: number,
@@ -113,7 +114,7 @@ const endOfQuoted = (text: string, from: number): number => {
   }
 };
 
-/** `[integer]`, `[character varying]`, `[integer[]]`, `["odd]type"]`: the closing bracket. */
+/** Finds the closing bracket of a type: `[integer]`, `[character varying]`, `[integer[]]`, `["odd]type"]`. */
 const endOfType = (text: string, from: number): number => {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
@@ -125,7 +126,7 @@ const endOfType = (text: string, from: number): number => {
   return text.length;
 };
 
-/** `5`, `null`, `'it''s'`, `B'101'`: the blank after it, or the end. */
+/** Finds the blank after a value, or the end: `5`, `null`, `'it''s'`, `B'101'`. */
 const endOfValue = (text: string, from: number): number => {
   const quote = text[from] === "'" ? from : text[from] === "B" && text[from + 1] === "'" ? from + 1 : -1;
   if (quote === -1) {

@@ -1,4 +1,4 @@
-/** Commits of a change feed, once other sessions see them. */
+/** Delays the commits of a change feed until other sessions see them. */
 import type { PluginContext } from "../../core/index.ts";
 import { sql } from "../../core/engine/sql/fragment.ts";
 import type { TableChanges } from "./api.ts";
@@ -10,14 +10,14 @@ const PAUSE_MS = 2;
 
 interface Commit {
   readonly changes: TableChanges;
-  /** Until the database sent it. */
+  /** The time from the commit until the database sent it. */
   readonly lagMs: number;
   readonly heardAtMs: number;
 }
 
-/** A commit is reported when it is in the WAL, a moment before other sessions see it (much longer with synchronous
- *  replication). A live query that ran in between would miss it for good, so the snapshot is checked first, once for
- *  all commits that arrived meanwhile. */
+/** The feed reports a commit when it is in the WAL, a moment before other sessions see it (much longer with synchronous
+ *  replication). A live query that ran in between would miss it for good. So the snapshot is checked first, once for
+ *  all commits that arrived in the meantime. */
 export const createDispatch = (
   context: PluginContext,
   changed: (changes: TableChanges) => void,
@@ -35,7 +35,7 @@ export const createDispatch = (
         const [row] = await context.query<{ snapshot: string }>(SNAPSHOT);
         isSeen = readSnapshot(row?.snapshot ?? "");
       } catch {
-        isSeen = () => true; // the queries will not fare better now, and run again until they do
+        isSeen = () => true; // the queries would fail as well, and they are repeated until they succeed
       }
       const seen = createChanges();
       for (const [xid, commit] of commits) {
@@ -61,7 +61,8 @@ export const createDispatch = (
 
 const LOW_BITS = 0xffff_ffffn;
 
-/** `100:104:100,102`: all below 100, and 101 and 103, have ended; ids of the log are the low bits. */
+/** Parses a snapshot such as `100:104:100,102`: all ids below 100, and 101 and 103, have ended. The ids of the feed are
+ *  the low 32 bits. */
 const readSnapshot = (text: string): ((xid: number) => boolean) => {
   const [, next = "0", running = ""] = text.split(":");
   const limit = Number(BigInt(next) & LOW_BITS);

@@ -1,5 +1,5 @@
-/** Live queries by the tables that they depend on: one watch for all of the same tables, and an index that says which
- *  of them a change concerns. */
+/** Groups live queries by the tables that they depend on. Each group has one watch, and an index that finds the live
+ *  queries that a change concerns. */
 import { faultFacts, type PluginContext, type ValueOf } from "../../core/index.ts";
 import { watchChangesHook, type Changed, type Interest, type Unwatch } from "./api.ts";
 import { createBases, type Bases } from "./base-tables.ts";
@@ -7,10 +7,10 @@ import { createChangeIndex, type ChangeIndex } from "./change-index.ts";
 import type { Cohort, Entry, EntryWatcher } from "./cohort.ts";
 
 export interface WatchGroups extends EntryWatcher {
-  /** The cohort is watched from now on, as soon as its tables are known. */
+  /** Watches the cohort as soon as its tables are known. */
   join(cohort: Cohort): void;
   leave(cohort: Cohort): void;
-  /** Its tables are not known yet: once it is watched, it runs again. */
+  /** Whether the tables of the cohort are not known yet. It runs again once it is watched. */
   isWaiting(cohort: Cohort): boolean;
   /** @see LiveQueries.rewatch */
   rewatch(): void;
@@ -19,14 +19,14 @@ export interface WatchGroups extends EntryWatcher {
 interface Group {
   readonly bases: Bases;
   readonly cohorts: Set<Cohort>;
-  /** By table: cohorts that any row of it concerns. */
+  /** For each table, the cohorts that any of its rows concerns. */
   readonly anyRow: ReadonlyMap<string, Set<Cohort>>;
   readonly index: ChangeIndex<Entry>;
   readonly failing: Set<Entry>;
   readonly changed: Changed;
   readonly interest: Interest;
   unwatch: Unwatch | undefined;
-  /** Entries of all cohorts. */
+  /** The number of entries of all cohorts. */
   count: number;
 }
 
@@ -87,7 +87,7 @@ export const createWatchGroups = (
     return group;
   };
 
-  /** What a plugin's code throws where nobody could answer it must not stop the others. */
+  /** Logs an error of a plugin's change source, which must not affect the others. */
   const guarded = <Result>(run: () => Result): Result | undefined => {
     try {
       return run();
@@ -128,7 +128,7 @@ export const createWatchGroups = (
       if (!bases.named.has(table) || conditions?.get(table) === undefined) any.add(cohort);
     for (const entry of cohort.entries.values()) placeIn(group, entry);
     if (isNew) watch(group);
-    // it was not watched until now
+    // changes until now were not watched
     if (group.unwatch !== undefined) cohort.changed();
   };
 
@@ -171,7 +171,7 @@ export const createWatchGroups = (
       for (const group of groups.values()) {
         unwatch(group);
         watch(group);
-        // nothing was watched in between
+        // changes in between were not watched
         if (group.unwatch !== undefined) for (const cohort of group.cohorts) cohort.changed();
       }
     },

@@ -1,5 +1,5 @@
-/** `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id } }"}}`: the protocol
- *  `graphql-transport-ws`. @rule G-WS-1 … G-WS-21 */
+/** The protocol `graphql-transport-ws`: `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id }
+ *  }"}}`. @rule G-WS-1 … G-WS-21 */
 import { validateMessage } from "graphql-ws";
 import { definePlugin, isRelApiError, type Credentials, type Json, type Session } from "../../core/index.ts";
 import type { LivePatcher, LiveResult } from "./api.ts";
@@ -15,7 +15,7 @@ import { socketsOf, type SocketProtocol } from "./sockets.ts";
 import { socketSettings } from "./settings.ts";
 import { corsAllowedOrigins, dbTxEnd } from "../settings.ts";
 
-/** After the connection is open. @rule G-WS-11 */
+/** The time for `connection_init` after the connection is open. @rule G-WS-11 */
 const INIT_MS = 3000;
 
 const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
@@ -59,7 +59,7 @@ const transport = (): SocketProtocol => {
 
 const MAX_KEPT_BYTES = 1024 * 1024;
 
-/** Bodies go in as the database wrote them. */
+/** Inserts the body as the database wrote it. */
 const nextText = (id: string, text: string, isError: boolean): string =>
   nextMessage(id, isError ? text : `{"data":${text}}`);
 
@@ -68,7 +68,7 @@ const nextMessage = (id: string, payload: string): string =>
 
 type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 
-/** A class, like those of its operations, because there are many thousands. */
+/** A class to save memory, because there are many thousands of connections and operations. */
 class Conversing implements Conversation, Beating, CredentialHolder {
   readonly connection: Connection;
   readonly encodeNext: EncodeNext;
@@ -87,12 +87,12 @@ class Conversing implements Conversation, Beating, CredentialHolder {
   }
 
   get credentials(): Credentials {
-    return this.#credentials as Credentials; // whoever is watched has some
+    return this.#credentials as Credentials; // only connections with credentials are watched
   }
 
   beat(): void {
     const { outbox } = this.connection;
-    // the client gets our next message soon enough
+    // a slow client gets a pending message soon
     if (!outbox.isSlow) outbox.sendFrame(PING);
   }
 
@@ -199,7 +199,7 @@ class Conversing implements Conversation, Beating, CredentialHolder {
 class SocketOperation implements OperationSink, Outgoing {
   sent = "";
   waiting: Outgoing["waiting"] = undefined;
-  /** Of a live query. */
+  /** Stops the live query. Undefined for other operations. */
   stop: (() => void) | undefined = undefined;
   readonly #conversing: Conversing;
   readonly #id: string;
@@ -247,11 +247,11 @@ const OF_CLIENTS: ReadonlySet<string> = new Set(["connection_init", "ping", "pon
 
 /** @throws Error with the reason @rule G-WS-1 G-WS-8 */
 const readMessage = (value: Json): Message => {
-  const message = validateMessage(value) as unknown as Message; // the package's union of the same shapes
+  const message = validateMessage(value) as unknown as Message; // the package's union type has the same shapes
   if (!OF_CLIENTS.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);
   if (message.type === "connection_init") refuseOddHeaders(message.payload);
   return message;
 };
 
-/** `[…]` of `{"errors":[…]}`. */
+/** Extracts `[…]` from `{"errors":[…]}`. */
 const errorsOf = (body: string): string => body.slice('{"errors":'.length, -1);
