@@ -1,4 +1,4 @@
-/** For browsers and servers, without dependencies: puts the results of live queries together from patches.
+/** Rebuilds the results of live queries from patches, in browsers and on servers, without dependencies:
  *  `import { livePatches, liveRows } from "relapi/live-client"`. @rule X-PAT-6 */
 
 /** One operation of a JSON Patch (RFC 6902). */
@@ -8,7 +8,8 @@ export type PatchOperation =
   | { readonly op: "remove"; readonly path: string }
   | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
 
-/** A message was lost, or the patch is not one of the last result: subscribe again, and the first result is whole. */
+/** Thrown if a message was lost, or the patch does not fit the last result. The client must subscribe again; the first
+ *  result is then whole. */
 export class LivePatchError extends Error {
   override readonly name = "LivePatchError";
 }
@@ -39,7 +40,7 @@ const valueIn = (container: unknown, name: string): unknown => {
 
 const valueAt = (document: unknown, pointer: string): unknown => partsOf(pointer).reduce(valueIn, document);
 
-/** Also `__proto__` is a member like others. */
+/** Also sets `__proto__` as an ordinary member. */
 const set = (object: Record<string, unknown>, name: string, value: unknown): void => {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 };
@@ -54,10 +55,10 @@ const isSame = (a: unknown, b: unknown): boolean => {
   );
 };
 
-/** The document with the changes. What has not changed is the same object as before, and nothing of the old document is
- *  written to. @throws LivePatchError where the patch does not fit */
+/** Returns the changed document. Unchanged parts are the same objects as before, and the old document is not modified.
+ *  @throws LivePatchError if the patch does not fit */
 export const applyPatch = <Document>(document: Document, patch: readonly PatchOperation[]): Document => {
-  /** Copies of this call: they may be written to. */
+  /** Copies made by this call, which may be modified. */
   const own = new Set<object>();
   const writable = (value: unknown): Container => {
     if (!isContainer(value)) throw new LivePatchError("a path leads into a value that has no members");
@@ -110,34 +111,34 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
       put(path, value, true);
     }
   }
-  return root as Document; // changed by the server, which knows its type
+  return root as Document; // the server made the change and knows the type
 };
 
-/** What a server that sends patches says of a result. */
+/** The version and the patch that a server sends with a result. */
 interface Live {
   readonly version: number;
   readonly patch?: readonly PatchOperation[];
 }
 
-/** A result of GraphQL, as links, exchanges and sinks pass it on. */
+/** A GraphQL result as links, exchanges and sinks pass it on. */
 interface GraphqlResult {
   readonly data?: any;
   readonly errors?: readonly unknown[];
   readonly extensions?: any;
 }
 
-/** An event of `GET …?live=patch`, its data as parsed. */
+/** The parsed data of an event of `GET …?live=patch`. */
 export interface LiveEvent<Rows> extends Live {
   readonly data?: Rows;
 }
 
-/** Keeps the last result of one subscription, in whatever version. */
+/** Stores the last result of one subscription, and applies patches to it. */
 const createKeeper = <Data>(): ((live: Live, whole: Data) => Data) => {
   let data: Data;
   let version = 0;
   return (live, whole) => {
     if (live.patch === undefined) data = whole;
-    else if (live.version === version) return data; // some clients pass on a result twice
+    else if (live.version === version) return data; // some clients deliver a result twice
     else if (version === 0 || live.version !== version + 1)
       throw new LivePatchError(`version ${live.version} does not follow ${version}`);
     else data = applyPatch(data, live.patch);
@@ -146,8 +147,8 @@ const createKeeper = <Data>(): ((live: Live, whole: Data) => Data) => {
   };
 };
 
-/** One for each subscription of GraphQL: takes its results one after the other, and returns each with all its data.
- *  Results without patches come back as they are. @throws LivePatchError */
+/** Creates a function for one GraphQL subscription, which receives its results in order and returns each with all its
+ *  data. Results without patches are returned unchanged. @throws LivePatchError */
 export const livePatches = (): (<Result extends GraphqlResult>(result: Result) => Result) => {
   const keep = createKeeper<any>();
   return (result) => {
@@ -157,12 +158,12 @@ export const livePatches = (): (<Result extends GraphqlResult>(result: Result) =
   };
 };
 
-/** One for each `EventSource` of `…?live=patch`: takes the data of its events, and returns all rows. @throws
- *  LivePatchError */
+/** Creates a function for one `EventSource` of `…?live=patch`, which receives the data of its events and returns all
+ *  rows. @throws LivePatchError */
 export const liveRows = <Rows = any>(): ((data: string) => Rows) => {
   const keep = createKeeper<Rows>();
   return (data) => {
     const event = JSON.parse(data) as LiveEvent<Rows>;
-    return keep(event, event.data as Rows); // whole where there is no patch
+    return keep(event, event.data as Rows); // an event without a patch contains the rows
   };
 };

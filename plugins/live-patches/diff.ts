@@ -1,13 +1,13 @@
-/** JSON Patch (RFC 6902) between two JSON texts, itself a text. Numbers keep their digits. */
+/** Computes a JSON Patch (RFC 6902) between two JSON texts, as JSON text. Numbers keep their digits. */
 import { isDeepStrictEqual } from "node:util";
 import { isRawNumber, parseJson, writeJson, type Json } from "../../core/index.ts";
 
-/** Deeper parts are replaced as a whole. */
+/** Values at deeper levels are replaced as a whole. */
 const MAX_DEPTH = 16;
-/** Rows of one list that change their place; if there are more, the list is replaced. */
+/** The largest number of rows that move within one list. With more, the list is replaced. */
 const MAX_MOVES = 100;
 
-/** Characters of an operation without its path and value. */
+/** The characters of an operation without its path and value. */
 const REPLACE_LENGTH = '{"op":"replace","path":"","value":},'.length;
 
 type JsonObject = Readonly<Record<string, Json>>;
@@ -19,14 +19,14 @@ const isScalar = (value: Json): boolean => !isList(value) && !isObject(value);
 
 interface Draft {
   readonly operations: string[];
-  /** Characters until the patch is as long as the new text. */
+  /** The characters left until the patch is as long as the new text. */
   room: number;
 }
 
-/** The patch would not be shorter than the new text. */
+/** Thrown if the patch would not be shorter than the new text. */
 class TooLarge extends Error {}
 
-/** Undefined: the new text is shorter than the patch. @rule X-PAT-4 */
+/** Returns undefined if the new text is shorter than the patch. @rule X-PAT-4 */
 export const diff = (before: string, after: string): string | undefined => {
   const draft: Draft = { operations: [], room: after.length - "[]".length };
   try {
@@ -63,7 +63,7 @@ const compare = (draft: Draft, before: Json, after: Json, path: string, depth: n
     room - draft.room <= writeJson(after).length + path.length + REPLACE_LENGTH
   )
     return;
-  // the whole is shorter than what has changed of it
+  // replacing the whole value is shorter than its changes
   draft.operations.length = length;
   draft.room = room;
   put(draft, "replace", path, after);
@@ -98,12 +98,12 @@ interface Place {
   /** The new list. */
   readonly list: readonly Json[];
   readonly path: string;
-  /** Rows of the list before these. */
+  /** The number of rows of the list before these. */
   readonly from: number;
   readonly depth: number;
 }
 
-/** First rows leave, then from the front rows come and change places, and in the end those that stay are compared. */
+/** Removes rows first, then adds and moves rows from front to back, and finally compares the rows that remain. */
 const compareRows = (draft: Draft, old: readonly Json[], fresh: readonly Json[], place: Place): void => {
   const { path, from, depth } = place;
   const at = (index: number): string => `${path}/${from + index}`;
@@ -117,7 +117,7 @@ const compareRows = (draft: Draft, old: readonly Json[], fresh: readonly Json[],
   for (let i = old.length - 1; i >= 0; i--) if (!wanted.has(oldKeys[i] as string)) remove(draft, at(i));
   const now = oldKeys.filter((key) => wanted.has(key));
   const unplaced = new Set(moving);
-  /** Where the next row belongs. */
+  /** The index of the next row. */
   let next = 0;
   for (const [i, key] of freshKeys.entries()) {
     while (unplaced.size > 0 && unplaced.has(now[next] ?? "") && now[next] !== key) next++;
@@ -139,9 +139,9 @@ const compareRows = (draft: Draft, old: readonly Json[], fresh: readonly Json[],
   }
 };
 
-/** Of numbers that are to be in order: those that do not belong to the longest part that is. */
+/** Returns the numbers that are not part of the longest increasing subsequence. */
 const movingOf = (order: readonly number[]): readonly number[] => {
-  /** By length of a rising part: where its smallest end stands. */
+  /** For each length of an increasing subsequence, the position of its smallest last number. */
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
   for (const [i, value] of order.entries()) {
@@ -159,17 +159,17 @@ const movingOf = (order: readonly number[]): readonly number[] => {
   return order.filter((value) => !staying.has(value));
 };
 
-// --- which rows of two lists are the same row -----------------------------------------------------------------------
+// --- matching the rows of two lists ---------------------------------------------------------------------------------
 
-/** One per row, different in all rows of a list. */
+/** One key per row, unique within a list. */
 type Keys = readonly string[];
 
-/** Members that may be the key, or half of it: the first ones. */
+/** Only the first members of a row are tried as its key, or as half of it. */
 const MAX_SINGLE = 8;
 const MAX_PAIRED = 4;
 
-/** By the member, or the two members, in which all rows of each list differ and most rows of both agree; the first of
- *  several. A primary key is one, if the answer carries it. @rule X-PAT-5 */
+/** Matches rows by a member, or by two members, whose values are unique within each list. It chooses the key that
+ *  matches the most rows, or the first such key. A primary key qualifies, if the result contains it. @rule X-PAT-5 */
 const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [Keys, Keys] => {
   let found: readonly [Keys, Keys] | undefined;
   let most = 0;
@@ -198,7 +198,7 @@ const namesToTry = ([first]: readonly JsonObject[]): readonly (readonly string[]
   ];
 };
 
-/** Undefined: not all rows have them, or two rows have the same. */
+/** Returns undefined if a row lacks a member, or if two rows have equal values. */
 const keysOf = (rows: readonly JsonObject[], names: readonly string[]): Keys | undefined => {
   const keys: string[] = [];
   for (const row of rows) {
@@ -209,7 +209,7 @@ const keysOf = (rows: readonly JsonObject[], names: readonly string[]): Keys | u
   return new Set(keys).size === keys.length ? keys : undefined;
 };
 
-/** Rows that have no key are what they consist of; equal ones are counted. */
+/** Rows without a key are matched by their text. Equal rows are numbered. */
 const keysByText = (list: readonly Json[]): Keys => {
   const counts = new Map<string, number>();
   return list.map((item) => {

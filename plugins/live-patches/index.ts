@@ -1,5 +1,6 @@
-/** `subscription @live(patch: true) { album { title } }`, `GET /album?live=patch`: after the first result, what has
- *  changed of it as JSON Patch (RFC 6902). `relapi/live-client` puts it together again. @rule X-PAT-1 … X-PAT-8 */
+/** Sends changes of a live query as JSON Patch (RFC 6902) after the first result:
+ *  `subscription @live(patch: true) { album { title } }`, `GET /album?live=patch`. `relapi/live-client` applies the
+ *  patches. @rule X-PAT-1 … X-PAT-8 */
 import { definePlugin, memoize } from "../../core/index.ts";
 import { livePatchesService, type LivePatcher, type LiveResult } from "../subscriptions/api.ts";
 import { diff } from "./diff.ts";
@@ -18,11 +19,11 @@ export const livePatches = definePlugin({
   },
 });
 
-/** Undefined: the whole result is better. */
+/** Returns undefined if sending the whole result is better. */
 type PatchOf = (before: string, result: LiveResult, text: string) => string | undefined;
 
-/** Subscribers of one live query get the same results, as the same objects: what changed between two of them is found
- *  once, by their whole texts, and forgotten with the newer one. */
+/** Subscribers of one live query receive the same result objects. So the patch between two results is computed once,
+ *  and garbage-collected with the newer result. */
 const createPatches = (): PatchOf => {
   const patchesOf = memoize((_result: LiveResult) => new Map<string, string | undefined>());
   return (before, result, text) => {
@@ -39,7 +40,7 @@ const createPatcher = ({ keep, release }: Keeper, patchOf: PatchOf): LivePatcher
   return {
     next: (result) => {
       const before = sent;
-      release(before); // makes room for this one
+      release(before); // frees memory for the new result
       sent = result.isError || isClosed ? undefined : keep(result);
       if (result.isError) return undefined;
       version++;

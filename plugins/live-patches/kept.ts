@@ -1,18 +1,19 @@
-/** Results that subscribers have, for as long as the next one may be told as a change of them. @rule X-PAT-8 */
+/** Stores the results that subscribers have, as long as the next result may be sent as a patch. @rule X-PAT-8 */
 import type { ResolvedOptions } from "../../core/index.ts";
 import type { LiveResult } from "../subscriptions/api.ts";
 
 export interface Kept {
   readonly text: string;
   readonly bytes: number;
-  /** How many subscribers have it. */
+  /** The number of subscribers that have it. */
   users: number;
 }
 
 export interface Keeper {
-  /** All that is kept, each result once. */
+  /** The size of all stored results; each result counts once. */
   readonly bytes: number;
-  /** Undefined: it is too large, by itself or with the others. Each one is to be released. */
+  /** Returns undefined if the result is too large, by itself or together with the others. Each stored result must be
+   *  released. */
   keep(result: LiveResult): Kept | undefined;
   release(kept: Kept | undefined): void;
 }
@@ -23,7 +24,7 @@ export const createKeeper = (limits: () => Limits): Keeper => {
   const byResult = new WeakMap<LiveResult, Kept>();
   let total = 0;
 
-  /** A text of its own: that of the result is a part of the answer for many. */
+  /** Copies the text, because the text of a result shares the memory of the response for many subscribers. */
   const copyOf = ({ text }: LiveResult): Kept | undefined => {
     const { maxLivePatchBytes } = limits();
     if (text.length > maxLivePatchBytes) return undefined;
