@@ -1,25 +1,26 @@
-/** What upgrades say to other plugins: types and tokens. */
+/** The interface of upgrades for other plugins: types and tokens. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { SyncBailHook } from "tapable";
 import { defineHook, type AnyServer } from "../../core/index.ts";
 
-/** A request to speak WebSocket. */
+/** A WebSocket upgrade request. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** Below the mount path. If the mount path is unknown, the whole path, and then the rest of it below each possible
-   *  mount path, so take only known paths. */
+  /** The path below the mount path. If the mount path is unknown, the hook is called for the whole path, and then for
+   *  each suffix of it. So a tap must only accept paths that it knows. */
   readonly path: string;
 }
 
 export interface UpgradeTap {
-  /** Body of the 404 for an upgrade that nobody takes. */
+  /** The body of the 404 response if no tap accepts the upgrade. */
   readonly refusal?: string;
 }
 
-/** Declared by the plugin `upgrades`: asked for each upgrade. `true`: it is taken. */
+/** Declared by the plugin `upgrades` and called for each upgrade. A tap returns `true` if it has accepted the
+ *  upgrade. */
 export const takeUpgradeHook = defineHook(
   "takeUpgrade",
   "upgrades",
@@ -28,8 +29,8 @@ export const takeUpgradeHook = defineHook(
 
 declare module "../../core/http/call.ts" {
   interface ApiMethods {
-    /** Takes WebSocket upgrades of that server. Needed only if the server's listener hides this middleware. `mount`: its
-     *  mount path there, which distinguishes several apis on one server. */
+    /** Accepts WebSocket upgrades of that server. Needed only if the server's listener hides this middleware. `mount`
+     *  is its mount path there, which distinguishes several apis on one server. */
     attach(server: AnyServer, mount?: string): void;
   }
 }

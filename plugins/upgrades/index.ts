@@ -1,4 +1,4 @@
-/** WebSocket upgrades on the servers that lead to the middleware, without any wiring by the application. */
+/** Handles WebSocket upgrades on the servers that use the middleware, without any wiring by the application. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -6,15 +6,16 @@ import { definePlugin, faultFacts, pathReader, repeatsHost, type AnyServer } fro
 import { takeUpgradeHook, type Upgrade } from "./api.ts";
 import { pathBelow, pathsOf, pathsTo } from "./mounts.ts";
 
-/** One api on a server that several may share. */
+/** The upgrade handler of one api. Several apis may share a server. */
 interface Handler {
-  /** The rest of the path below each mount path of the api; undefined: the mount paths are unknown. */
+  /** The rest of the path below each mount path of the api. Undefined if the mount paths are unknown. */
   paths(path: string): readonly string[] | undefined;
   take(upgrade: Upgrade): boolean;
   refusal(): string;
 }
 
-/** One listener per server, for all its apis: separate listeners would take or refuse each other's upgrades. */
+/** The only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each other's
+ *  upgrades. */
 interface Listener {
   readonly handlers: Set<Handler>;
   close(): void;
@@ -64,11 +65,11 @@ const receive = (
     else if (takenBy(handler, below)) return;
   }
   for (const handler of hidden) if (takenBy(handler, pathsOf(whole))) return;
-  if (server.listenerCount("upgrade") > 1) return; // another listener may take it
+  if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
   refuse(socket, 404, [...all].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
 };
 
-/** Of each connection that a server of this process has accepted, before anything is read from it. */
+/** The diagnostics channel of accepted connections. Node publishes each one before it reads from the connection. */
 const ACCEPTED = "net.server.socket";
 
 /** @rule X-UPG-1 */
@@ -87,7 +88,7 @@ export const upgrades = definePlugin({
         return takeUpgrade.call({ ...upgrade, path: pathAsServed(upgrade.path) }) === true;
       } catch (error) {
         context.logger.error("a plugin failed", faultFacts(error));
-        // what the tap has done to the socket is not known: nobody else may take it
+        // the tap may have used the socket, so no other handler may accept it
         upgrade.socket.destroy();
         return true;
       }
@@ -110,8 +111,8 @@ export const upgrades = definePlugin({
       context.addServer(server);
     });
 
-    // A WebSocket client may be the first to come. Node says on this channel that a connection was accepted, before it
-    // reads from it: time enough to look whether the server leads here.
+    // A WebSocket client may send the first request to a server. Node publishes on this channel that a connection was
+    // accepted, before it reads from it. So there is time to find out whether the server uses this api.
     const accepted = (message: unknown): void => {
       const server = (message as { readonly socket?: { readonly server?: unknown } }).socket?.server as
         | AnyServer
@@ -138,11 +139,11 @@ const refuse = (socket: Duplex, status: number, text: string): void => {
 
 const UPGRADING: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-settings"]);
 
-/** Node hands every request with an Upgrade header to upgrade listeners. One to anything but WebSocket (`h2c`, which
- *  some clients offer with each first request) is an ordinary request to a server that does not upgrade: it goes back
- *  in without the offer. */
+/** Node passes every request with an Upgrade header to upgrade listeners. A request for another protocol than WebSocket
+ *  must be served as an ordinary request; some clients offer `h2c` with each first request. So the connection is
+ *  emitted again, without the upgrade headers. */
 const readmit = (server: AnyServer, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-  if (server.listenerCount("upgrade") > 1) return; // another listener may take it
+  if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i] as string; // i is within its length

@@ -1,7 +1,8 @@
-/** Where an api is mounted: what is left of the path of an upgrade request, which no router has seen. */
+/** Finds the mount paths of an api, and the rest of an upgrade's path below them, because upgrade requests do not pass
+ *  a router. */
 import { trimEndOf, type AnyServer } from "../../core/index.ts";
 
-/** The path, then what is left of it below each possible mount. */
+/** The path, followed by its rest below each possible mount path. */
 export const pathsOf = (path: string): readonly string[] => {
   const paths = [path];
   for (let slash = path.indexOf("/", 1); slash !== -1; slash = path.indexOf("/", slash + 1))
@@ -9,7 +10,7 @@ export const pathsOf = (path: string): readonly string[] => {
   return paths;
 };
 
-/** `/v1/graphql` of `/db/v1/graphql` below `/db`. */
+/** The rest of the path below a mount path: `/v1/graphql` for `/db/v1/graphql` below `/db`. */
 export const pathBelow = (mount: string, path: string): readonly string[] => {
   const prefix = trimEndOf(mount, "/");
   if (prefix === "") return [path];
@@ -18,18 +19,18 @@ export const pathBelow = (mount: string, path: string): readonly string[] => {
 
 const DEEPEST = 8;
 
-/** An entry of the stack of an Express router, or of a connect application. */
+/** An entry in the stack of an Express router or a connect application. */
 interface Layer {
   readonly handle?: unknown;
-  /** Express: whether the layer is for the path. */
+  /** The function that decides in Express whether the layer matches the path. */
   readonly match?: unknown;
   readonly path?: unknown;
-  /** connect: the mount. */
+  /** The mount path in connect. */
   readonly route?: unknown;
 }
 
-/** What is left of the path where the server's listeners are the api, or an Express application, a router or a connect
- *  application with it in its stack; undefined: it is nowhere in view. */
+/** The rest of the path below each mount path of the api in the server's listeners. An api is found as a listener, or
+ *  in the stack of an Express application, a router or a connect application. Undefined if the api is not found. */
 export const pathsTo = (
   isApi: (listener: unknown) => boolean,
   server: AnyServer,
@@ -61,7 +62,7 @@ export const pathsTo = (
   return server.listeners("request").filter((listener) => visit(listener, [path], 0)).length > 0 ? found : undefined;
 };
 
-/** Express 4 throws when its router is read. */
+/** Returns undefined if the getter throws: Express 4 throws when its router is read. */
 const memberOf = (of: object, name: string): unknown => {
   try {
     return (of as Readonly<Record<string, unknown>>)[name];
@@ -70,7 +71,7 @@ const memberOf = (of: object, name: string): unknown => {
   }
 };
 
-/** As the router does. Newer routers return what they matched; older ones store it on the layer, where the next match
+/** Matches like the router does. Newer routers return the match; older ones store it on the layer, where the next match
  *  overwrites it. */
 const restOf = (layer: Layer, path: string): readonly string[] => {
   if (typeof layer.route === "string") return pathBelow(layer.route, path);
@@ -79,7 +80,7 @@ const restOf = (layer: Layer, path: string): readonly string[] => {
   try {
     found = layer.match(path);
   } catch {
-    return []; // malformed percent-escape
+    return []; // the path has a malformed percent-escape
   }
   if (found === false || found === undefined || found === null) return [];
   const matched = found === true ? layer.path : (found as { readonly path?: unknown }).path;
