@@ -1,4 +1,4 @@
-/** `ANON_STATEMENT_TIMEOUT=10`: nobody without a credential occupies a connection for longer. */
+/** Limits the duration of statements of callers without a credential: `ANON_STATEMENT_TIMEOUT=10`. */
 import { definePlugin, Stage, sql, value, type CallerSettings } from "../../core/index.ts";
 import { anonRole, compatMode } from "../settings.ts";
 import { anonymousTimeoutSettings } from "./settings.ts";
@@ -6,7 +6,7 @@ import { anonymousTimeoutSettings } from "./settings.ts";
 const USUAL_SECONDS = 10;
 const QUERY_CANCELED = "57014";
 
-/** Another statement may have asked for the same: `pg_cancel_backend`. */
+/** Whether the statement was cancelled by another one, with `pg_cancel_backend`. */
 const isAsked = (message: string): boolean => message.includes("user request");
 
 const settingsFor = (seconds: number): CallerSettings => ({
@@ -20,8 +20,8 @@ const settingsFor = (seconds: number): CallerSettings => ({
         },
 });
 
-/** Somebody has set it: for the server, the database, the login role, the connection; or for the anonymous role in this
- *  database. What is set for that role everywhere goes before ours anyway. */
+/** Whether `statement_timeout` is set for the server, the database, the login role, the connection, or the anonymous
+ *  role. Settings of that role would take precedence over this limit anyway. */
 const isSet = (role: string) => sql`
   select exists (
       select from pg_catalog.pg_settings where name = 'statement_timeout' and source <> 'default'
@@ -41,7 +41,7 @@ export const anonymousTimeout = definePlugin({
   apply: (hooks) => {
     hooks.introspect.tapPromise("anonymous-timeout", async (model, { query, options }) => {
       const { anonRole: role = "" } = options;
-      // neither engine has one of its own
+      // neither PostgREST nor Hasura has such a limit
       const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : USUAL_SECONDS);
       if (role === "" || seconds === 0) return model;
       const [found] = await query<{ isSet: boolean }>(isSet(role));

@@ -1,5 +1,5 @@
-/** Hasura's `api_limits`, and more of their kind: how deep and how large an operation of a role may be, and how long it
- *  may take. */
+/** Applies Hasura's `api_limits`, and additional limits of the same form: depth, size and duration of an operation, by
+ *  role. */
 import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { apiLimitsService, type ApiLimits } from "./api.ts";

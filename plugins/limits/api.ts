@@ -1,34 +1,36 @@
-/** What limits say to other plugins: types and tokens. */
+/** The interface of limits for other plugins: types and tokens. */
 import { defineService, type Execution, type RelApiError, type Session } from "../../core/index.ts";
 
 /** @rule G-LIM-8 */
 export interface ApiLimits {
-  /** How long an operation of the caller may take; undefined: as long as anybody's. */
+  /** The seconds that an operation of the caller may take. Undefined if its role has no such limit. */
   secondsOf(session: Session): number | undefined;
   timeExceeded(seconds: number): RelApiError;
 }
 
-/** `current`: those in force since the last load of the schema; undefined: there are none. */
+/** `current` returns the limits as of the last load of the model, or undefined without limits. */
 export const apiLimitsService = defineService<{ current(): ApiLimits | undefined }>("api-limits");
 
 /** @rule R-LIM-8 G-LIM-11 */
 export interface CostLimits {
-  /** Undefined: nothing limits the caller. Rejects with the refusal where the planner expects too much. */
+  /** Returns undefined if the caller has no such limit. Rejects if the planner's estimate exceeds a limit. */
   check(execution: Execution): Promise<void> | undefined;
 }
 
-/** For those that run statements of their own making over the callers' ones. `current`: undefined: there are none. */
+/** For plugins that run their own statements instead of the callers' statements. `current` returns undefined if there
+ *  are no limits. */
 export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
 /** Token buckets that several processes share. */
 export interface SharedBuckets {
-  /** Takes a token. @returns 0, or the milliseconds until there will be one; undefined: nobody can tell now. `isOwed`: one
-   *  that is not there is owed, because the request runs all the same */
+  /** Takes a token. With `isOwed` a missing token is owed, because the request runs anyway. @returns 0, or the
+   *  milliseconds until the next token; undefined if the shared counter cannot be reached */
   take(key: string, perMinute: number, burst: number, isOwed?: boolean): Promise<number | undefined>;
 }
 
-/** Of all machines: offered by `redis-limits`. `open`: there are limits, and the schema is loaded. */
+/** The buckets that all machines share, provided by `redis-limits`. `open` is called once there are limits and the
+ *  model is loaded. */
 export const redisBucketsService = defineService<SharedBuckets & { open(): void }>("redis-buckets");
 
-/** Of the workers of one machine: offered by `worker-limits`. */
+/** The buckets that the workers of one machine share, provided by `worker-limits`. */
 export const workerBucketsService = defineService<SharedBuckets>("worker-buckets");

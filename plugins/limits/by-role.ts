@@ -1,23 +1,23 @@
-/** Limits by role: the option `apiLimits`, then the metadata's `api_limits`, both in Hasura's format. */
+/** Limits by role: from the option `apiLimits`, then from the metadata's `api_limits`, both in Hasura's format. */
 import type { Json, Model, PluginContext, ResolvedOptions, Session } from "../../core/index.ts";
 import type { MetadataLimits } from "../metadata/api.ts";
 
-/** Requests of whoever shares the values of `by`. */
+/** Limits the requests of all callers with equal values of `by`. */
 export interface RateLimit {
   readonly perMinute: number;
   readonly by: readonly string[];
 }
 
-/** What one role may ask for; absent: as much as anybody. */
+/** The limits of one role. A missing member means that the role has no such limit. */
 export interface RoleLimits {
   readonly depth?: number;
   readonly nodes?: number;
   readonly batch?: number;
   readonly aliases?: number;
   readonly rootFields?: number;
-  /** Of each list. */
+  /** The rows of each list. */
   readonly rows?: number;
-  /** Of the planner, for the statements of a request together. */
+  /** The planner's estimated cost, summed over the statements of a request. */
   readonly cost?: number;
   readonly estimatedRows?: number;
   readonly seconds?: number;
@@ -43,13 +43,13 @@ const readRate = (value: Json | undefined): RateLimit | undefined => {
   return { perMinute, by: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
 };
 
-/** A kind of limit for a role: its own, else the one for all. */
+/** The limit of the role, or else the global limit. */
 const valueFor = (document: JsonObject, kind: string, role: string): Json | undefined => {
   const limit = objectOf(own(document, kind));
   return own(objectOf(own(limit, "per_role")), role) ?? own(limit, "global");
 };
 
-/** Of `api_limits`, with the plugins that look at them. Hasura has the first five. */
+/** The kinds of `api_limits`, with the plugins that apply them. Hasura has the first five. */
 const OWNERS: Readonly<Record<string, string>> = {
   depth_limit: "api-limits",
   node_limit: "api-limits",
@@ -63,7 +63,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   estimated_row_limit: "cost-limits",
 };
 
-/** Whether a kind is the plugin's; those that are nobody's are told by `api-limits`. */
+/** Whether a kind belongs to the plugin. `api-limits` reports unknown kinds. */
 export const kindsOf =
   (plugin: string) =>
   (kind: string): boolean =>
@@ -71,7 +71,7 @@ export const kindsOf =
 
 const isRate = (value: Json | undefined): boolean => readRate(value) !== undefined;
 
-/** What is wrong with a document, a line each. */
+/** Lists the mistakes in a document. */
 const faultsOf = (document: JsonObject, isMine: (kind: string) => boolean): readonly string[] => {
   const faults: string[] = [];
   for (const [kind, value] of Object.entries(document)) {
@@ -91,7 +91,7 @@ const faultsOf = (document: JsonObject, isMine: (kind: string) => boolean): read
 
 const countOf = (value: Json | undefined): number | undefined => (isCount(value) ? value : undefined);
 
-/** The settings that have a limit per role of their own, which goes first. */
+/** The setting with limits per role for a kind, which takes precedence over `api_limits`. */
 const settingOf = (
   options: Pick<ResolvedOptions, "rateLimits" | "rowLimits" | "costLimits" | "estimatedRowLimits">,
   kind: string,
@@ -138,21 +138,22 @@ const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, 
     seconds: count("time_limit"),
     rate,
   };
-  return limits as RoleLimits; // none of them is written where it is undefined, or it does not matter
+  return limits as RoleLimits; // an undefined member counts as missing
 };
 
 const NO_LIMITS: RoleLimits = {};
 
-/** An administrator without a role has none. */
+/** Whether the caller is an administrator without another role. No limits apply then. */
 const isFree = ({ isAdmin, role }: Session): boolean => isAdmin && role === "admin";
 
 export interface LimitsByRole {
   of(session: Session): RoleLimits;
-  /** Some role may have such limits: there is something to look at. */
+  /** Whether any role may have a limit of these kinds. */
   readonly isUsed: boolean;
 }
 
-/** Reads limits as they are in force. `isMine`: the kinds that are used, and whose faults are logged with each load. */
+/** Reads the current limits. `isMine` selects the kinds that the plugin applies, and whose mistakes are logged after
+ *  each load. */
 export const createRoleLimits = (context: PluginContext, isMine: (kind: string) => boolean): LimitsByRole => {
   let model: Model | undefined;
   let options: ResolvedOptions | undefined;
@@ -163,7 +164,7 @@ export const createRoleLimits = (context: PluginContext, isMine: (kind: string) 
     model = current;
     options = context.options;
     known.clear();
-    const ofMetadata = (current?.parts["metadata-limits"] ?? {}) as MetadataLimits; // only the loader writes it
+    const ofMetadata = (current?.parts["metadata-limits"] ?? {}) as MetadataLimits; // only its loader writes it
     documents = [options.apiLimits ?? {}, ofMetadata];
   };
   refresh(undefined);
@@ -186,7 +187,7 @@ export const createRoleLimits = (context: PluginContext, isMine: (kind: string) 
       return limits;
     },
     get isUsed() {
-      // other listeners of the load may ask before this one was called
+      // other listeners of the load may read this before the listener above was called
       const loaded = modelOf(context);
       if (loaded !== model) refresh(loaded);
       return Object.keys(OWNERS).some(
@@ -203,15 +204,15 @@ const modelOf = (context: PluginContext): Model | undefined => {
   try {
     return context.model();
   } catch {
-    return undefined; // none is loaded yet
+    return undefined; // no model is loaded yet
   }
 };
 
-/** There may be limits, in the settings or in metadata. */
+/** Whether the settings or the metadata may contain limits. */
 export const mayLimit = ({ apiLimits, metadata, ...others }: ResolvedOptions): boolean =>
   apiLimits !== undefined ||
   metadata !== undefined ||
   Object.keys(OWNERS).some((kind) => settingOf(others, kind) !== undefined);
 
-/** Tokens name roles, which must not fill the memory. */
+/** Bounds the memory, because tokens may name any number of roles. */
 const MAX_ROLES = 1000;

@@ -1,4 +1,4 @@
-/** `COST_LIMITS=anonymous=10000`: what the planner expects a statement to cost decides whether it runs. */
+/** Refuses a request if the planner's estimated cost exceeds the limit of the role: `COST_LIMITS=anonymous=10000`. */
 import {
   definePlugin,
   explainProgram,
@@ -31,10 +31,11 @@ const judge = ({ cost, rows }: Estimate, { cost: maxCost = Infinity, estimatedRo
     throw refused("estimatedRowLimits", `the request reads an estimated ${rows} rows, more than ${estimatedRows}`);
 };
 
-/** PostgreSQL has refused it: the code is its SQLSTATE. */
+/** Whether PostgreSQL raised the error. The code is then its SQLSTATE. */
 const isOfDatabase = (error: unknown): boolean => isRelApiError(error) && /^[0-9A-Z]{5}$/.test(error.code);
 
-/** A program of one statement each; those that live queries build over all subscribers are of nobody in particular. */
+/** One program per statement. Statements that live queries build over many subscribers are skipped, because they have
+ *  no single caller. */
 const explained = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
   programs.flatMap(({ program, values, path }) =>
     (isFirstOnly ? program.statements.slice(0, 1) : program.statements).flatMap((statement) =>
@@ -76,17 +77,17 @@ export const costLimits = definePlugin({
 
 // --- the planner's estimate -----------------------------------------------------------------------------------------
 
-/** Nothing is cached: an estimate follows the caller, policies, values and statistics, and those change under it. */
+/** Nothing is cached: an estimate depends on the caller, policies, values and statistics, and all of them change. */
 const createCheck = (
   execute: PluginContext["execute"],
   limitsOf: (session: Execution["session"]) => RoleLimits,
 ): CostLimits["check"] => {
   const estimate = async (execution: Execution, asked: Execution["programs"]): Promise<Estimate> => {
     const ask = (programs: Execution["programs"]): Promise<readonly Readonly<Record<string, string | null>>[]> =>
-      // what a function before the request does is undone; it decides what the planner sees
+      // rolls back the effects of the pre-request function, which runs because it affects the plan
       execute({ ...execution, programs, end: "rollback", check: undefined });
-    // later steps may be planned only once the rows of earlier ones are known; a statement that cannot be planned at
-    // all fails in its own words
+    // Later steps may depend on rows that earlier steps write; only the first step is estimated then. A statement that
+    // cannot be planned at all fails with its own error when it runs.
     const rows = await ask(asked)
       .catch((error: unknown) => (isOfDatabase(error) ? ask(explained(execution, true)) : Promise.reject(error)))
       .catch((error: unknown) => (isOfDatabase(error) ? [] : Promise.reject(error)));

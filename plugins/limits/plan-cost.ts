@@ -1,6 +1,6 @@
-/** What `explain (format json)` says of a statement, as two numbers. */
+/** Reads the output of `explain (format json)` as two numbers. */
 
-/** A node of a plan, as far as it is read. */
+/** The members of a plan node that are read here. */
 interface PlanNode {
   readonly "Node Type"?: string;
   readonly "Parent Relationship"?: string;
@@ -10,13 +10,13 @@ interface PlanNode {
 }
 
 export interface Estimate {
-  /** In the planner's unit: about one page read in a row. */
+  /** In the planner's unit: about one page that is read sequentially. */
   readonly cost: number;
-  /** Of the step with most of them, its repetitions counted. */
+  /** The rows of the largest step, multiplied by its repetitions. */
   readonly rows: number;
 }
 
-/** These take all rows that there are, however few are wanted of them. */
+/** Node types that read all rows of their input, even if only a few are needed. */
 const TAKES_ALL: ReadonlySet<string> = new Set([
   "Aggregate",
   "Hash",
@@ -27,7 +27,8 @@ const TAKES_ALL: ReadonlySet<string> = new Set([
   "WindowAgg",
 ]);
 
-/** `loops`: how often the node runs. `share`: of its rows that are wanted, with a LIMIT above it. */
+/** `loops` is the number of times that the node runs. `share` is the fraction of its rows that a LIMIT above it
+ *  needs. */
 const rowsOf = (node: PlanNode, loops: number, share: number): number => {
   const { "Node Type": type = "", "Plan Rows": each = 0, Plans: parts = [] } = node;
   const own = each * loops * share;
@@ -47,9 +48,10 @@ const rowsOf = (node: PlanNode, loops: number, share: number): number => {
   return most;
 };
 
-/** `text`: what PostgreSQL answered. */
+/** `text` is the result of the EXPLAIN statement. */
 export const readEstimate = (text: string): Estimate => {
-  const [{ Plan: plan } = {}] = JSON.parse(text) as readonly { readonly Plan?: PlanNode }[]; // of PostgreSQL
+  // PostgreSQL wrote the text
+  const [{ Plan: plan } = {}] = JSON.parse(text) as readonly { readonly Plan?: PlanNode }[];
   return plan === undefined
     ? { cost: 0, rows: 0 }
     : { cost: plan["Total Cost"] ?? 0, rows: Math.round(rowsOf(plan, 1, 1)) };

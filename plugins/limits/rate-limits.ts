@@ -1,4 +1,4 @@
-/** So many requests per minute, by role and whatever else tells callers apart. */
+/** Limits requests per minute, by role and other properties of the caller. */
 import type { IncomingMessage } from "node:http";
 import {
   createExchangeSlot,
@@ -18,16 +18,16 @@ import { createRoleLimits, mayLimit } from "./by-role.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
 
-/** An Express application knows its proxies. */
+/** Express determines the address from its own proxy settings. */
 type MaybeOfExpress = IncomingMessage & { readonly ip?: unknown };
 
-/** Of the caller, as far as the proxies in front can be trusted. */
+/** The address of the caller, as far as the proxies in front can be trusted. */
 const addressOf = (request: MaybeOfExpress, trustedProxies: number): string => {
   if (trustedProxies > 0) {
     const forwarded = String(request.headers["x-forwarded-for"] ?? "")
       .split(",")
       .map((address) => address.trim());
-    // fewer than there are proxies: not through them
+    // a shorter list means that the request did not pass all proxies
     const address = forwarded.at(-trustedProxies);
     if (address !== undefined && address !== "") return address;
   }
@@ -52,14 +52,14 @@ const rateExceeded = (perMinute: number, waitMs: number): RelApiError =>
     facts: { limit: "rateLimits" },
   });
 
-/** What a request is counted by. */
+/** The bucket that a request counts for. */
 interface Counted {
   readonly key: string;
   readonly perMinute: number;
   readonly burst: number;
 }
 
-/** The policy, and what is left of it where this process counts. As the draft of the IETF has them. @rule R-LIM-6 */
+/** The policy, and the remaining tokens if this process counts. The format is that of the IETF draft. @rule R-LIM-6 */
 const limitHeaders = ({ key, perMinute, burst }: Counted, buckets: TokenBuckets | undefined): Headers => {
   const seconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
   const policy = `"requests";q=${Math.floor(burst)};w=${seconds(burst)}`;
@@ -71,11 +71,11 @@ const limitHeaders = ({ key, perMinute, burst }: Counted, buckets: TokenBuckets 
   ];
 };
 
-/** Each HTTP request counts once, each further entry of a GraphQL batch too, and each operation that a socket asks for.
- *  @rule R-LIM-6 X-BUS-5 G-LIM-9 */
+/** Counts each HTTP request once, each further entry of a GraphQL batch, and each operation of a socket. @rule R-LIM-6
+ *  X-BUS-5 G-LIM-9 */
 export const rateLimits = definePlugin({
   name: "rate-limits",
-  stage: Stage.late, // the hook of the GraphQL surface is declared, if there is one
+  stage: Stage.late, // after the GraphQL surface, if any, has declared its hook
   settings: [...rateLimitSettings, ...apiLimitSettings],
   apply: (_hooks, context) => {
     if (!mayLimit(context.options)) return;
@@ -92,7 +92,7 @@ export const rateLimits = definePlugin({
       shared = redis ?? context.use(workerBucketsService);
     });
 
-    /** Undefined: there is no limit. */
+    /** Returns undefined if there is no limit. */
     const countedBy = (session: Session, request: IncomingMessage): Counted | undefined => {
       const { rate } = limits.of(session);
       if (rate === undefined || isOwnCall(request)) return undefined;
@@ -123,8 +123,8 @@ export const rateLimits = definePlugin({
       return shared === undefined ? void takeHere(by) : takeThere(shared, by);
     };
 
-    /** Nobody waits here: what this process has counted decides, and what all have counted from their answer on. What was
-     *  too much until then is owed. @throws RelApiError 429 */
+    /** Decides by the count of this process, without waiting for the shared one. Once the shared counter responds, its
+     *  count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
     const takeAtOnce = (by: Counted): void => {
       takeHere(by);
       void shared?.take(by.key, by.perMinute, by.burst, true).then((waitMs = 0) => {

@@ -1,10 +1,10 @@
-/** `ROW_LIMITS=anonymous=100`: how many rows of a list a role gets. */
+/** Limits the rows of each list by role: `ROW_LIMITS=anonymous=100`. */
 import { definePlugin, mapPlan } from "../../core/index.ts";
 import { createRoleLimits, kindsOf, mayLimit } from "./by-role.ts";
 import { apiLimitSettings, rowLimitSettings } from "./settings.ts";
 
-/** Lists of every level, on both surfaces: what is beyond is left out, as with `DB_MAX_ROWS`. Rows that were written are
- *  no list of this kind, and aggregates count all rows. @rule R-LIM-7 G-LIM-10 */
+/** Limits lists of every level, on both surfaces. Further rows are left out, as with `DB_MAX_ROWS`. Lists of written
+ *  rows are not limited, and aggregates count all rows. @rule R-LIM-7 G-LIM-10 */
 export const rowLimits = definePlugin({
   name: "row-limits",
   settings: [...rowLimitSettings, ...apiLimitSettings],

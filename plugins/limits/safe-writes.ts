@@ -1,8 +1,8 @@
-/** Refuses updates and deletes that would touch every row. */
+/** Refuses updates and deletes that would affect every row. */
 import { definePlugin, RelApiError, Stage, type Plan, type Predicate } from "../../core/index.ts";
 import { safeWriteSettings } from "./settings.ts";
 
-/** Whether it holds for each row, whatever the rows are; undefined: that depends on the row. */
+/** The value of the predicate if it is the same for all rows. Undefined if it depends on the row. */
 const constantOf = (predicate: Predicate): boolean | undefined => {
   if (predicate.kind === "not") {
     const inner = constantOf(predicate.of);
@@ -15,7 +15,7 @@ const constantOf = (predicate: Predicate): boolean | undefined => {
   return inner.every((each) => each === neutral) ? neutral : undefined;
 };
 
-/** In the words of the extension `safeupdate`, which hosted PostgreSQL has. */
+/** Refuses with the message of the extension `safeupdate`, which hosted PostgreSQL has. */
 const refuse = (verb: "UPDATE" | "DELETE"): never => {
   throw new RelApiError({
     code: "unfiltered-write",
@@ -36,8 +36,8 @@ const checkPlan = (plan: Plan): void => {
     refuse(plan.kind === "update" ? "UPDATE" : "DELETE");
 };
 
-/** `safeWrites: true`: an update or delete names its rows by a filter of its own; one that a permission or a row policy
- *  adds does not count. @rule R-LIM-5 G-LIM-7 */
+/** With `safeWrites: true`, an update or delete must have a filter of its own. A filter that a permission or a row
+ *  policy adds does not count. @rule R-LIM-5 G-LIM-7 */
 export const safeWrites = definePlugin({
   name: "safe-writes",
   stage: Stage.early, // before permissions add their filters

@@ -1,4 +1,4 @@
-/** Settings of limits that stand beside those of one request's size. */
+/** Settings of limits, except the limits on the size of one request. */
 import {
   defineOption,
   settingKinds,
@@ -8,7 +8,7 @@ import {
   type ValuesOf,
 } from "../../core/index.ts";
 
-/** What it refuses is counted under its name. */
+/** Marks a setting as a limit. Its refusals are counted under its name. */
 const counted = <Value, Name extends string>(setting: Setting<Value, Name>): Setting<Value, Name> => ({
   ...setting,
   isLimit: true,
@@ -30,7 +30,7 @@ const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
   option: { accepts: "an object", takes: isRecord },
 };
 
-/** Of `safe-writes`. */
+/** Settings of the plugin `safe-writes`. */
 export const safeWriteSettings = [
   counted(
     defineOption({
@@ -46,7 +46,7 @@ export const safeWriteSettings = [
 
 const isLimit = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0;
 
-/** `anonymous=60,*=600` */
+/** Parses limits such as `anonymous=60,*=600`. */
 const readLimits = (given: string): Readonly<Record<string, number>> | undefined => {
   const pairs = given.split(",").map((pair) => pair.split("=").map((part) => part.trim()));
   if (!pairs.every((pair) => pair.length === 2 && /^\d{1,9}$/.test(pair[1] ?? ""))) return undefined;
@@ -63,7 +63,7 @@ const perRole: SettingKind<Readonly<Record<string, number>>> = {
   },
 };
 
-/** Of `rate-limits`. */
+/** Settings of the plugin `rate-limits`. */
 export const rateLimitSettings = [
   counted(
     defineOption({
@@ -100,7 +100,7 @@ export const rateLimitSettings = [
   }),
 ] as const;
 
-/** Of `anonymous-timeout`. */
+/** Settings of the plugin `anonymous-timeout`. */
 export const anonymousTimeoutSettings = [
   counted(
     defineOption({
@@ -115,7 +115,7 @@ export const anonymousTimeoutSettings = [
   ),
 ] as const;
 
-/** Of `row-limits`. */
+/** Settings of the plugin `row-limits`. */
 export const rowLimitSettings = [
   defineOption({
     name: "rowLimits",
@@ -127,7 +127,7 @@ export const rowLimitSettings = [
   }),
 ] as const;
 
-/** Of `cost-limits`. */
+/** Settings of the plugin `cost-limits`. */
 export const costLimitSettings = [
   counted(
     defineOption({
@@ -151,7 +151,7 @@ export const costLimitSettings = [
   ),
 ] as const;
 
-/** Of `rate-limits`, `api-limits`, `row-limits` and `cost-limits`. */
+/** Settings of the plugins `rate-limits`, `api-limits`, `row-limits` and `cost-limits`. */
 export const apiLimitSettings = [
   counted(
     defineOption({

@@ -1,19 +1,19 @@
-/** Token buckets: each key may spend what it has saved, and saves at a steady rate. */
+/** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. */
 
 interface Bucket {
   tokens: number;
   atMs: number;
 }
 
-/** A key that was idle for longest is forgotten, and starts with a full bucket again. */
+/** Beyond this number, the key that was idle for longest is removed, and starts with a full bucket again. */
 const MAX_BUCKETS = 100_000;
 
 export interface TokenBuckets {
-  /** Takes a token. @returns 0, or the milliseconds until there will be one. `isOwed`: one that is not there is owed */
+  /** Takes a token. With `isOwed`, a missing token is owed. @returns 0, or the milliseconds until the next token */
   take(key: string, perMinute: number, burst: number, isOwed?: boolean): number;
   /** The number of whole tokens of the key. */
   left(key: string, perMinute: number, burst: number): number;
-  /** Whoever counts for all says that there will be none for so long. */
+  /** Empties the bucket for this time, because the shared counter has no token left. */
   drain(key: string, perMinute: number, waitMs: number): void;
 }
 
@@ -23,10 +23,10 @@ export const createTokenBuckets = (now: () => number = () => performance.now()):
     const bucket = buckets.get(key) ?? { tokens, atMs: 0 };
     bucket.tokens = tokens;
     bucket.atMs = now();
-    // the order of a map is that of insertion
+    // a map iterates in insertion order
     buckets.delete(key);
     buckets.set(key, bucket);
-    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // it has some
+    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // the map is not empty
   };
   const tokensOf = (key: string, perMinute: number, burst: number): number => {
     const known = buckets.get(key);

@@ -1,10 +1,10 @@
-/** Rate limits that are those of all workers of a machine: the process that has started them counts. @rule X-BUS-5 */
+/** Rate limits that all workers of a machine share. Their primary process counts. @rule X-BUS-5 */
 import type { Worker } from "node:cluster";
 import { definePlugin } from "../../core/index.ts";
 import { workerBucketsService, type SharedBuckets } from "./api.ts";
 import { createTokenBuckets } from "./token-buckets.ts";
 
-/** What the two processes send each other. */
+/** The messages between the two processes. */
 interface Take {
   readonly relapi: "take-token";
   readonly id: number;
@@ -23,22 +23,22 @@ const isOf = <Message extends { readonly relapi: string }>(
 ): message is Message =>
   typeof message === "object" && message !== null && (message as { readonly relapi?: unknown }).relapi === kind;
 
-/** Of the process that starts workers: counts for those that it is told of. */
+/** Creates the counter of the primary process. It counts for each worker that it is called with. */
 export const createWorkerCounter = (): ((worker: Worker) => void) => {
   const buckets = createTokenBuckets();
   return (worker) => {
     worker.on("message", (message: unknown) => {
       if (!isOf<Take>(message, "take-token") || !worker.isConnected()) return;
       const taken: Taken = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
-      worker.send(taken, () => undefined); // it may have ended
+      worker.send(taken, () => undefined); // the worker may have ended
     });
   };
 };
 
-/** The other process is busy, or gone. */
+/** How long a worker waits for the primary process, which may be busy or gone. */
 const PATIENCE_MS = 500;
 
-/** Of a worker whose primary has such a counter. */
+/** Provides the buckets in a worker whose primary process has such a counter. */
 export const workerLimits = definePlugin({
   name: "worker-limits",
   apply: (_hooks, context) => {
