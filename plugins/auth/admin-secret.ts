@@ -1,5 +1,5 @@
-/** `X-Session-Admin-Secret: …`: the caller is administrator, or acts as the role of `X-Session-Role` with variables of
- *  their choice. */
+/** Authorizes a caller by the admin secret (`X-Session-Admin-Secret: …`). The caller is an administrator, or acts as
+ *  the role of `X-Session-Role` with session variables of their choice. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import {
   definePlugin,
@@ -20,7 +20,7 @@ import { anonRole } from "../settings.ts";
 
 const ADMIN = "admin";
 
-/** Equal sessions are one, so that what is derived from it is derived once. */
+/** Equal sessions are one object, so that values derived from a session are computed once. */
 const SESSION: Question<Session, Session> = { name: "session", of: (session) => session, key: planKey };
 
 type Sessions = Cache<Session, Session>;
@@ -49,17 +49,17 @@ export const adminSecret = definePlugin({
       const sent = sessionHeader(credentials, "admin-secret");
       if (sent === undefined) return undefined;
       const hash = digest(sent);
-      // every secret is compared, whichever fits
+      // compares every secret, so that the duration does not depend on the match
       if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw adminSecretRefused();
       return sessionFor(credentials, context.options, sessions);
     });
   },
 });
 
-/** Equal lengths for the comparison, whatever was sent. */
+/** Hashes give the comparison equal lengths, whatever was sent. */
 const digest = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** Headers that control the session and are not variables. @rule G-SES-6 */
+/** Headers that control the session and are not session variables. @rule G-SES-6 */
 const NO_VARIABLES: ReadonlySet<string> = new Set([
   "x-session-admin-secret",
   "x-session-role",
@@ -72,7 +72,7 @@ const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, ses
   const variables: Record<string, string> = { "x-session-role": role };
   for (const [header, value] of credentials.headers()) {
     const name = sessionName(header);
-    // of two headers of one name the one with this service's prefix counts
+    // of two headers of one name, the one with the prefix `x-session-` wins
     if (name === undefined || NO_VARIABLES.has(name) || (name !== header && credentials.header(name) !== undefined))
       continue;
     variables[name] = headerText(credentials, value);
@@ -91,7 +91,7 @@ const sessionFor = (credentials: Credentials, { anonRole }: ResolvedOptions, ses
 const TRUE = ["true", "t", "yes", "y"];
 const FALSE = ["false", "f", "no", "n"];
 
-/** @throws RelApiError `bad-request` under rules that know the header @rule G-AUTH-20 */
+/** @throws RelApiError `bad-request` if the credential rules know the header @rule G-AUTH-20 */
 const readFlag = (credentials: Credentials): boolean => {
   const word = sessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;

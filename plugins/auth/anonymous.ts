@@ -1,4 +1,4 @@
-/** No credential: `GET /vessels` runs as the anonymous role, where one is configured. */
+/** Lets requests without a credential run as the anonymous role, if one is configured: `GET /vessels`. */
 import {
   definePlugin,
   Stage,
@@ -17,7 +17,7 @@ const takenCredentials = ({ options, registry }: PluginContext): TakenCredential
   takesAdminSecret: isAdminSecretSet(options),
 });
 
-/** Undefined: the words of core. @rule G-AUTH-7 G-AUTH-8 G-AUTH-9 R-AUT-10 */
+/** Returns undefined if the core's error applies. @rule G-AUTH-7 G-AUTH-8 G-AUTH-9 R-AUT-10 */
 const credentialMissing = (context: PluginContext, credentials: Pick<Credentials, "rules">): RelApiError | undefined =>
   credentials.rules?.missing?.(takenCredentials(context));
 
@@ -42,7 +42,7 @@ export const anonymous = definePlugin({
   },
 });
 
-/** One object for all callers, so that what is derived from it is derived once. */
+/** All anonymous callers share one object, so that values derived from a session are computed once. */
 const buildSession = (role: string): Session =>
   Object.freeze({
     role,

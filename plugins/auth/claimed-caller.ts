@@ -1,4 +1,4 @@
-/** Who a token of these claims would be, for those who have the claims and no token. */
+/** Derives the caller from the claims of a token, for code that has the claims but no token. */
 import { presetError, type Json, type ResolvedOptions } from "../../core/index.ts";
 import { buildVariables, DEFAULT_ROLE, readSessionClaims } from "./claims.ts";
 import { fixedKeys } from "./key-ring.ts";
@@ -16,13 +16,13 @@ const usual = (maxJsonDepth: number): TokenConfiguration => ({
 });
 
 export interface ClaimedCaller {
-  /** The one that the claims name, if they do. */
+  /** The role that the claims name, if any. */
   readonly role: string | undefined;
   /** Session variables of the claims, for that role. */
   readonly variablesAs: (role: string) => Readonly<Record<string, string>>;
 }
 
-/** The claims are where the settings have them. @throws RelApiError `preset` where they are not */
+/** Reads the claims from the configured location. @throws RelApiError `preset` if they are missing there */
 export const claimedCaller = (claims: Readonly<Record<string, Json>>, options: ResolvedOptions): ClaimedCaller => {
   const [configured = usual(options.maxJsonDepth)] = parseTokenSettings(options, () => fixedKeys([]));
   const reading = readSessionClaims(configured, claims);

@@ -1,22 +1,22 @@
-/** The `x-session-*` claims of a token, wherever the configuration has them, and what they make of roles and variables.
- *  */
+/** Reads the `x-session-*` claims of a token from their configured location, and derives roles and session
+ *  variables. */
 import { holdsRawNumber, isNestedDeeper, parseJson, writeJson, type Json } from "../../core/index.ts";
 import { isJsonObject, type JsonObject } from "./keys.ts";
 import { sessionName } from "./session-header.ts";
 import type { ClaimsPlace, MappedClaim, TokenConfiguration } from "./token-settings.ts";
 
-/** The value at the keys, outermost first; undefined: there is none. @rule G-AUTH-11 */
+/** The value at the path of keys, outermost first. Undefined if a key is missing. @rule G-AUTH-11 */
 export const readClaimPath = (from: Json, keys: readonly string[]): Json | undefined => {
   let at: Json | undefined = from;
   for (const key of keys) {
     if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined;
     if (Array.isArray(at) && !/^\d+$/.test(key)) return undefined;
-    at = (at as Readonly<Record<string, Json>>)[key]; // arrays are objects with indexes for keys
+    at = (at as Readonly<Record<string, Json>>)[key]; // arrays are objects whose keys are indexes
   }
   return at;
 };
 
-/** Whether a JavaScript number has all digits of the number, in whichever form they are written. */
+/** Whether a JavaScript number keeps all digits of the number, in any notation. */
 const hasAllDigits = (number: string): boolean => {
   const digits = number
     .replace(/[eE][^]*$/, "")
@@ -25,28 +25,28 @@ const hasAllDigits = (number: string): boolean => {
   return String(Number(number)) === number || (digits.length < 16 && Number.isFinite(Number(number)));
 };
 
-/** Like `JSON.parse`, but numbers keep all their digits: user 12345678901234567890 must not become another user. @throws
- *  SyntaxError */
+/** Like `JSON.parse`, but numbers keep all their digits: user 12345678901234567890 must not become another user.
+ *  @throws SyntaxError */
 export const parseClaims = (text: string): Json => parseJson(text, hasAllDigits);
 
-/** Strings as they are, anything else as JSON text. */
+/** Strings are returned unchanged, other values as JSON text. */
 export const textOf = (value: Json): string => (typeof value === "string" ? value : writeJson(value));
 
-/** By lower-case name with the prefix `x-session-`. */
+/** Claims by lower-case name with the prefix `x-session-`. */
 export type SessionClaims = ReadonlyMap<string, Json>;
 
 export type ClaimsReading =
-  /** `areTopLevel`: they are among the registered claims, where only the default role is required. */
+  /** `areTopLevel` says that they are among the registered claims. Only the default role is required then. */
   | { readonly claims: SessionClaims; readonly areTopLevel: boolean }
   /** The token has no roles in this format. */
   | { readonly others: SessionClaims }
-  /** They are not where or what they are configured to be. */
+  /** The claims are missing at the configured location, or have another format. */
   | { readonly refusal: string };
 
 export const ALLOWED_ROLES = "x-session-allowed-roles";
 export const DEFAULT_ROLE = "x-session-default-role";
 
-/** Where the other engine's tokens have them. */
+/** The default namespace of Hasura's tokens. */
 const USUAL_NAMESPACE = "https://hasura.io/jwt/claims";
 
 /** @rule G-AUTH-15 G-AUTH-16 G-AUTH-18 R-AUT-6 */
@@ -66,7 +66,7 @@ export const readSessionClaims = (configuration: TokenConfiguration, token: Json
   }
 };
 
-/** How the object of claims is written. */
+/** The format of the object of claims. */
 type ClaimsFormat = Pick<TokenConfiguration, "isStringified" | "maxJsonDepth">;
 
 const readAtPath = (
@@ -117,8 +117,8 @@ const readMapped = (entries: readonly MappedClaim[], token: JsonObject): ClaimsR
   return { claims, areTopLevel: false };
 };
 
-/** Names in any case; where several are one name, `x-session-` wins over `x-hasura-`, then lower case, then the last.
- *  */
+/** Accepts names in any case. If several names are equal, `x-session-` wins over `x-hasura-`, then lower case, then the
+ *  last one. */
 const collect = (from: JsonObject): SessionClaims => {
   const claims = new Map<string, { readonly value: Json; readonly rank: number }>();
   for (const [name, value] of Object.entries(from)) {
@@ -132,7 +132,7 @@ const collect = (from: JsonObject): SessionClaims => {
 
 // --- variables ------------------------------------------------------------------------------------------------------
 
-/** Claims and headers that say how to act; variables of these names are not taken from tokens. @rule G-SES-6 */
+/** Claims and headers that control the session. Tokens cannot set variables of these names. @rule G-SES-6 */
 const NO_VARIABLES: ReadonlySet<string> = new Set([
   ALLOWED_ROLES,
   DEFAULT_ROLE,
@@ -141,7 +141,7 @@ const NO_VARIABLES: ReadonlySet<string> = new Set([
   "x-session-use-backend-only-permissions",
 ]);
 
-/** `role`: the one acted as. @rule G-AUTH-19 G-SES-6 */
+/** `role` is the role that the caller acts as. @rule G-AUTH-19 G-SES-6 */
 export const buildVariables = (claims: SessionClaims, role: string): Readonly<Record<string, string>> => {
   const variables: Record<string, string> = { "x-session-role": role };
   for (const [claim, value] of claims) if (!NO_VARIABLES.has(claim)) variables[claim] = variableText(value);
@@ -150,13 +150,14 @@ export const buildVariables = (claims: SessionClaims, role: string): Readonly<Re
 
 const variableText = (value: Json): string => {
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-  return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : textOf(value); // strings, checked in the line before
+  // every item of a list is a string, as checked above
+  return isList ? `{${(value as readonly string[]).map(arrayItem).join(",")}}` : textOf(value);
 };
 
-/** `"a \"b\""` of a PostgreSQL array literal. */
+/** Quotes an element of a PostgreSQL array literal: `"a \"b\""`. */
 const arrayItem = (item: string): string => `"${item.replace(/["\\]/g, "\\$&")}"`;
 
-/** Text of the claims for SQL with every digit; undefined where JavaScript's numbers hold them all. @rule G-SES-3
- *  R-TX-6 */
+/** The claims with all digits of their numbers, as JSON text for SQL. Undefined if JavaScript numbers represent them
+ *  exactly. @rule G-SES-3 R-TX-6 */
 export const exactClaimsText = (exact: JsonObject, role: string): string | undefined =>
   holdsRawNumber(exact) ? writeJson({ ...exact, role }) : undefined;

@@ -1,4 +1,4 @@
-/** The usual rules: a token names the database role that statements run as. */
+/** The default credential rules: a token names the database role that statements run as. */
 import { anonymousRefused, tokenRefused, type Json, type RelApiError } from "../../core/index.ts";
 import { ALLOWED_ROLES, DEFAULT_ROLE, textOf, type SessionClaims } from "./claims.ts";
 import { claimsTooDeep, jwtSecretMissing, roleNotAllowed, tokenClaimsRefused } from "./errors.ts";
@@ -7,10 +7,10 @@ import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rul
 
 const TOLERANCE_SECONDS = 30;
 
-/** As nearly all write it: found without a regular expression. */
+/** The usual spelling, which is recognised without a regular expression. */
 const USUAL_SCHEME = "Bearer ";
 
-/** ASCII, and no white space. */
+/** Whether the character is visible ASCII. */
 const isVisible = (code: number): boolean => code > 32 && code < 127;
 
 /** @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
@@ -19,7 +19,7 @@ export const databaseRoleRules: TokenRules = {
   readBearer: (value) => {
     if (value.startsWith(USUAL_SCHEME) && isVisible(value.charCodeAt(USUAL_SCHEME.length)))
       return value.slice(USUAL_SCHEME.length);
-    // `Bearer eyJ…`, case-insensitive; without a token, the token is empty
+    // the scheme is case-insensitive; a scheme without a token gives an empty token
     const [, scheme, token] = /^(\S*)\s*(.*)$/s.exec(value) ?? [];
     return scheme?.toLowerCase() === "bearer" ? (token ?? "") : undefined;
   },
@@ -78,7 +78,8 @@ const wordFailure = (failure: TokenFailure): RelApiError => {
   }
 };
 
-/** Seconds; undefined: absent. Anything but a 64-bit integer counts as 0. @rule R-AUT-4 */
+/** The time in seconds, or undefined if the claim is missing. Anything but a 64-bit integer counts as 0. @rule
+ *  R-AUT-4 */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
   if (said === undefined || said === null) return undefined;

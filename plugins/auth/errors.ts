@@ -1,9 +1,9 @@
-/** Errors of callers. Surfaces with credential rules of their own have their own words for tokens. */
+/** Errors of credentials. Surfaces with their own credential rules have other messages for tokens. */
 import { limitExceeded, presetError, RelApiError } from "../../core/index.ts";
 
 // --- settings -------------------------------------------------------------------------------------------------------
 
-/** An error in the key configuration; never contains the key itself. @rule R-AUT-3 G-AUTH-11 */
+/** An error in the key configuration. It never contains the key itself. @rule R-AUT-3 G-AUTH-11 */
 export const jwtSecretMistake = (what: string): RelApiError => presetError(`jwtSecret (JWT_SECRET) ${what}`);
 
 /** @rule R-AUT-7 */
@@ -18,7 +18,7 @@ export const roleClaimKeyMistake = (expression: string, what: string): RelApiErr
 export const adminSecretRefused = (): RelApiError =>
   new RelApiError({ code: "admin-secret-refused", status: 401, message: "invalid x-session-admin-secret", path: "$" });
 
-// --- tokens ----------------------------------------------------------------------------------------------------------
+// --- tokens ---------------------------------------------------------------------------------------------------------
 
 /** @rule R-LIM-4 */
 export const claimsTooDeep = (levels: number): RelApiError =>

@@ -1,12 +1,13 @@
-/** `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`: where the claims contain the REST role. */
+/** Reads the location of the REST role in the claims: `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`. */
 import { JSONPathEnvironment } from "json-p3";
 import type { Json } from "../../core/index.ts";
 import { roleClaimKeyMistake } from "./errors.ts";
 
-/** The first result, undefined if there is none. */
+/** Returns the first result, or undefined without a result. */
 export type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
 
-/** RFC 9535, or the older form that starts with a dot. @throws RelApiError `preset` when it is neither @rule R-AUT-7 */
+/** Accepts RFC 9535, or the older form that starts with a dot. @throws RelApiError `preset` if it is neither @rule
+ *  R-AUT-7 */
 export const parseRoleClaimKey = (expression: string): ReadRoleClaim => {
   if (expression.startsWith("$")) return parseJsonPath(expression);
   return parseDotted(expression);
@@ -15,7 +16,8 @@ export const parseRoleClaimKey = (expression: string): ReadRoleClaim => {
 const parseJsonPath = (expression: string): ReadRoleClaim => {
   try {
     const path = new JSONPathEnvironment({ strict: true }).compile(expression);
-    return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined; // part of the claims given
+    // the result is a part of the given claims, which are JSON
+    return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined;
   } catch (error) {
     throw roleClaimKeyMistake(
       expression,
@@ -31,7 +33,7 @@ type Step =
   | { readonly kind: "index"; readonly index: number }
   | { readonly kind: "filter"; readonly test: (item: string) => boolean };
 
-// A step at the front of what is left: `.key`, `."b c"`, `[0]`, `[?(@ == "x")]`
+// matches the next step of the path: `.key`, `."b c"`, `[0]`, `[?(@ == "x")]`
 const STEP =
   /^(?:\.([\p{L}\p{N}_$@-]+)|\."((?:[^"\\]|\\.)*)"|\[(\d+)\]|\[\?\(\s*@\s*(==\^|\^==|\*==|==|!=)\s*"((?:[^"\\]|\\.)*)"\s*\)\])/u;
 
@@ -76,7 +78,7 @@ const take = (from: Json, step: Step): Json | undefined => {
   if (step.kind === "key") {
     if (typeof from !== "object" || from === null || Array.isArray(from) || !Object.hasOwn(from, step.key))
       return undefined;
-    return (from as Readonly<Record<string, Json>>)[step.key]; // an object, by the line before
+    return (from as Readonly<Record<string, Json>>)[step.key]; // it is an object, as checked above
   }
   if (!Array.isArray(from)) return undefined;
   const items = from as readonly Json[];

@@ -1,4 +1,4 @@
-/** `Authorization: Bearer eyJ…`: a signed token identifies the caller. */
+/** Authorizes a caller by a signed token: `Authorization: Bearer eyJ…`. */
 import crypto from "node:crypto";
 import {
   createCaches,
@@ -36,27 +36,27 @@ export const jwtTokens = definePlugin({
   },
 });
 
-/** Settings as they were read last. */
+/** The settings as of their last successful parsing. */
 interface State {
   readonly options: ResolvedOptions;
   readonly configurations: readonly TokenConfiguration[];
   readonly find: FindToken;
   readonly roles: RoleSettings;
-  /** The header that requests a role applies. */
+  /** Whether a header may request another role. */
   readonly takesRoleHeader: boolean;
 }
 
-/** A verified token and its sessions, computed on first use. */
+/** A verified token and its sessions, which are computed on first use. */
 interface KnownToken extends VerifiedToken {
   /** The claims with all digits of their numbers. */
   readonly exact: JsonObject;
   grant?: Grant;
-  /** By role. */
+  /** The sessions by role. */
   readonly sessions: Map<string, Session>;
 }
 
 interface Tokens {
-  /** Answers at once, unless keys have to be fetched first. */
+  /** Calls `answer` synchronously, unless keys have to be fetched first. */
   authorize(credentials: Credentials, answer: (error: Error | null, session?: Session) => void): void;
   close(): void;
 }
@@ -97,8 +97,8 @@ const createTokens = (context: PluginContext): Tokens => {
   let state = read(context.options);
   let seen = context.options;
 
-  /** Options change as a whole when settings are reloaded; wrong ones leave everything as it was. @rule R-AUT-7
-   *  R-AUT-12 R-SC-4 */
+  /** Options change as a whole when settings are reloaded. If the new ones are invalid, the previous state stays. @rule
+   *  R-AUT-7 R-AUT-12 R-SC-4 */
   context.onModel(() => {
     if (context.options === seen) return;
     seen = context.options;
@@ -115,7 +115,7 @@ const createTokens = (context: PluginContext): Tokens => {
     }
   });
 
-  // behind the answers that waited for the schema
+  // runs after the responses that waited for the model
   context.onModel(() => {
     if (state.configurations.length > 0) setImmediate(loadVerifier);
   });
@@ -142,7 +142,7 @@ const createTokens = (context: PluginContext): Tokens => {
       }
       const found = from.find(credentials, rules);
       if (found === undefined) return answer(null);
-      // keys that are fetched for the first time
+      // pending while keys are fetched for the first time
       const pending: Promise<void>[] = [];
       for (const { keys } of found.candidates) keep(pending, keys.pending);
       if (pending.length === 0) {
@@ -168,7 +168,7 @@ const closeKeys = ({ configurations }: State): void => {
   for (const { keys } of configurations) keys.close();
 };
 
-/** A token, and nothing to read it with. @rule R-AUT-2 G-AUTH-10 */
+/** Refuses a token when no key is configured. @rule R-AUT-2 G-AUTH-10 */
 const refuseUnreadable = (
   credentials: Credentials,
   rules: TokenRules,
@@ -178,25 +178,25 @@ const refuseUnreadable = (
   if (sent !== undefined && rules.readBearer(sent) !== undefined) throw refusal();
 };
 
-/** Refusals of tokens that no key verifies: a key that came since may. */
+/** Refusals of tokens that no key verifies. Newly fetched keys may verify them. */
 const unverified = new WeakSet<object>();
 
 const keep = <Item>(items: Item[], item: Item | undefined): void => {
   if (item !== undefined) items.push(item);
 };
 
-/** In one call where Node has it (20.12). */
+/** `crypto.hash` needs one call, but only exists since Node 20.12. */
 const { createHash, hash } = crypto as Pick<typeof crypto, "createHash"> & Partial<Pick<typeof crypto, "hash">>;
 const digest = (text: string): string =>
   hash === undefined ? createHash("sha256").update(text).digest("binary") : hash("sha256", text, "binary");
 
 const ofFound = membersOf<FoundToken>();
-/** Keyed by its hash, so that no token is stored. */
+/** The hash of the token is the cache key, so that no token is stored. */
 const TOKEN = ofFound("token", digest);
 const CANDIDATES = ofFound("candidates");
 const RULES = ofFound("rules");
 
-/** @throws RelApiError in the words of the surface */
+/** @throws RelApiError with the message of the surface */
 const verify = (ask: Ask<FoundToken>): KnownToken => {
   const token = ask(TOKEN);
   const candidates = ask(CANDIDATES);
@@ -264,16 +264,16 @@ const buildSession = (
 // --- the cache ------------------------------------------------------------------------------------------------------
 
 interface KnownTokens {
-  /** @throws RelApiError in the words of the surface */
+  /** @throws RelApiError with the message of the surface */
   take(found: FoundToken): KnownToken;
   clear(): void;
 }
 
-/** Claims, sessions and what is derived from them. */
+/** Covers the claims, the sessions and the values derived from them. */
 const BYTES_PER_TOKEN = 16 * 1024;
 
-/** Verified tokens, emptied when keys or settings change: the number is the limit that counts. @rule R-AUT-12 R-ADM-2
- *  */
+/** Caches verified tokens until keys or settings change. The effective limit is the number of entries. @rule R-AUT-12
+ *  R-ADM-2 */
 const createKnownTokens = ({ options: { jwtCacheMaxEntries, cacheBytes }, counters }: PluginContext): KnownTokens => {
   const caches = createCaches(
     "jwt-cache",

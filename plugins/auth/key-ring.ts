@@ -1,13 +1,13 @@
-/** Where the keys of a configuration come from: fixed ones, or a JWKS that is fetched again and again. */
+/** The keys of a configuration: fixed ones, or a JWKS that is fetched periodically. */
 import type { Logger } from "../../core/index.ts";
 import { isJsonObject, KeyMistake, parseJwks, type VerificationKey } from "./keys.ts";
 
 export interface KeyRing {
   keys(): readonly VerificationKey[];
-  /** The first fetch is still under way. */
+  /** Pending during the first fetch. */
   readonly pending: Promise<void> | undefined;
-  /** For a token that no key verifies: looks for new keys. Undefined: it looked a moment ago, or there is nowhere to
-   *  look. */
+  /** Fetches new keys, for a token that no key verifies. Undefined if the last fetch was a moment ago, or the keys are
+   *  fixed. */
   renew(): Promise<void> | undefined;
   close(): void;
 }
@@ -19,7 +19,7 @@ export const fixedKeys = (keys: readonly VerificationKey[]): KeyRing => ({
   close: () => {},
 });
 
-/** One ring for all that open the same address: it goes on, with its keys, while settings are read again. */
+/** Shares one ring between all configurations with the same address. It keeps its keys while settings are reloaded. */
 export const sharedKeys = (open: (url: URL) => KeyRing): ((url: URL) => KeyRing) => {
   const rings = new Map<string, { readonly ring: KeyRing; users: number }>();
   return (url) => {
@@ -44,14 +44,14 @@ export const sharedKeys = (open: (url: URL) => KeyRing): ((url: URL) => KeyRing)
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Timers hold no more. */
+/** The longest delay of a Node timer. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
-/** Of the first fetch, and of those behind which tokens may wait. */
+/** The timeout of the first fetch. Later fetches have a shorter timeout, because requests may wait for them. */
 const FIRST_TIMEOUT_MS = 10 * SECOND_MS;
 const TIMEOUT_MS = 3 * SECOND_MS;
-/** However many tokens come that no key verifies. */
+/** The shortest pause between fetches, however many unverifiable tokens arrive. */
 const LEAST_PAUSE_MS = SECOND_MS;
-/** A shorter age counts as this one. */
+/** A shorter `max-age` counts as this one. */
 const LEAST_AGE_MS = 5 * SECOND_MS;
 const FIRST_RETRY_MS = 5 * SECOND_MS;
 const MAX_JWKS_BYTES = 1024 * 1024;
@@ -59,14 +59,15 @@ const MAX_JWKS_BYTES = 1024 * 1024;
 export interface RemoteKeysParts {
   readonly url: URL;
   readonly logger: Pick<Logger, "error" | "info">;
-  /** Called when the keys are others than before. */
+  /** Called when the keys have changed. */
   readonly changed: () => void;
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** A JWKS by address. When a fetch fails the keys stay, and it is tried again soon. @rule G-AUTH-11 R-AUT-14 */
+/** Fetches a JWKS from its address. When a fetch fails, the keys stay, and the fetch is repeated soon. @rule G-AUTH-11
+ *  R-AUT-14 */
 export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
-  // without user, password and query, which may hold secrets
+  // without user, password and query, which may contain secrets
   const shown = `${url.origin}${url.pathname}`;
   const { address, headers } = splitCredentials(url);
   const closing = new AbortController();
@@ -79,7 +80,7 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
   let startedAtMs = 0;
   let told: { readonly reason: string; readonly untilMs: number } | undefined;
 
-  /** A server that stays away is told of once a minute, however often it is asked. */
+  /** Logs the same failure at most once a minute. */
   const tell = (reason: string, delayMs: number): void => {
     const nowMs = performance.now();
     if (told?.reason === reason && nowMs < told.untilMs) return;
@@ -119,7 +120,7 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
     timer.unref();
   };
 
-  /** One at a time. */
+  /** Only one fetch runs at a time. */
   const fetchKeys = (): Promise<void> =>
     (running ??= run().finally(() => {
       running = undefined;
@@ -143,7 +144,8 @@ export const remoteKeys = ({ url, logger, changed, fetch = globalThis.fetch }: R
   };
 };
 
-/** `https://user:password@host/keys`: fetch refuses such an address. */
+/** Moves the credentials of `https://user:password@host/keys` into a header, because `fetch` refuses such an
+ *  address. */
 const splitCredentials = (url: URL): { readonly address: URL; readonly headers: Readonly<Record<string, string>> } => {
   const accept = { accept: "application/jwk-set+json, application/json" };
   if (url.username === "" && url.password === "") return { address: url, headers: accept };
@@ -154,7 +156,7 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
   return { address, headers: { ...accept, authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
 };
 
-/** Malformed escapes stay as they are. */
+/** Malformed escapes stay unchanged. */
 const percentDecoded = (text: string): string =>
   text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
 
@@ -180,13 +182,13 @@ const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
   return parsed;
 };
 
-/** For `fetch`: its message says nothing, its cause does. */
+/** Errors of `fetch` carry the actual reason in their cause. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 };
 
-/** Milliseconds until the keys are fetched again. @rule G-AUTH-11 */
+/** Returns the milliseconds until the keys are fetched again. @rule G-AUTH-11 */
 export const refreshDelayMs = (headers: Pick<Headers, "get">, nowMs: number): number => {
   const directives = new Map(
     (headers.get("cache-control") ?? "").split(",").map((part): [string, string] => {

@@ -1,4 +1,4 @@
-/** Keys that tokens are verified with: a secret, PEM, JWK or JWKS. Each key determines its algorithms; the token does
+/** Keys that verify tokens: a secret, PEM, JWK or JWKS. The key determines the accepted algorithms; the token does
  *  not. */
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import { isRawNumber, type Json } from "../../core/index.ts";
@@ -6,18 +6,18 @@ import { isRawNumber, type Json } from "../../core/index.ts";
 export interface VerificationKey {
   readonly key: KeyObject;
   readonly algorithms: readonly string[];
-  /** Of a JWK. */
+  /** The `kid` of a JWK. */
   readonly kid: string | undefined;
-  /** The only key of a key object, which has no `kid`: it matches tokens with any `kid`. */
+  /** Whether the key matches tokens with any `kid`: the only key of a key object, which has no `kid`. */
   readonly takesAnyKid: boolean;
 }
 
 export type JsonObject = Readonly<Record<string, Json>>;
 
-/** What is wrong with a key, without a word of it. */
+/** A mistake in a key. The message contains no part of the key. */
 export class KeyMistake extends Error {}
 
-/** RFC 7518 requires as many as the hash has; so do PostgREST and Hasura. */
+/** RFC 7518 requires a secret as long as the hash. PostgREST and Hasura require it too. */
 const MIN_SECRET_BYTES = 32;
 
 const MIN_RSA_BITS = 2048;
@@ -29,10 +29,10 @@ const EDDSA = ["EdDSA", "Ed25519"];
 
 const CURVES: Readonly<Record<string, string>> = { prime256v1: "ES256", secp384r1: "ES384", secp521r1: "ES512" };
 
-/** Every algorithm some key may be for. */
+/** All algorithms that a key may have. */
 export const ALGORITHMS: ReadonlySet<string> = new Set([...HS, ...RS, ...PS, ...Object.values(CURVES), ...EDDSA]);
 
-/** Algorithms that a public key supports, and its defaults. */
+/** The algorithms that a public key supports, and those that it accepts by default. */
 const algorithmsOf = (key: KeyObject): { readonly fitting: readonly string[]; readonly usual: readonly string[] } => {
   switch (key.asymmetricKeyType) {
     case "rsa": {
@@ -76,8 +76,8 @@ export const secretKey = (
   return { key: createSecretKey(secret), algorithms, kid, takesAnyKid };
 };
 
-/** The plain secret of the settings. `isBase64`: it is written in base64, in either alphabet. @throws KeyMistake @rule
- *  R-AUT-3 */
+/** Decodes the plain secret of the settings. `isBase64` says that it is in base64, in either alphabet. @throws
+ *  KeyMistake @rule R-AUT-3 */
 export const plainSecretBytes = (text: string, isBase64: boolean): Buffer => {
   if (!isBase64) return Buffer.from(text, "utf8");
   const trimmed = text.trim();
@@ -88,7 +88,7 @@ export const plainSecretBytes = (text: string, isBase64: boolean): Buffer => {
 
 export const isPem = (text: string): boolean => /^\s*-----BEGIN [A-Z0-9 ]+-----/.test(text);
 
-/** PEM text of a public key or certificate. `algorithm`: the one it is for; absent: those usual for its kind. @throws
+/** Reads a PEM public key or certificate. Without `algorithm`, it accepts the usual algorithms of its type. @throws
  *  KeyMistake */
 export const pemKey = (text: string, algorithm?: string): VerificationKey => {
   let key: KeyObject;
@@ -106,18 +106,18 @@ export const pemKey = (text: string, algorithm?: string): VerificationKey => {
   };
 };
 
-/** The `type` and `key` of a key object. @throws KeyMistake @rule G-AUTH-11 */
+/** Reads the `type` and `key` of a key object. @throws KeyMistake @rule G-AUTH-11 */
 export const typedKey = (type: string, text: string): VerificationKey => {
   if (!ALGORITHMS.has(type))
     throw new KeyMistake(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
   if (!HS.includes(type)) return pemKey(text, type);
-  // a public key as secret would let everybody who knows it sign tokens
+  // with a public key as secret, anyone who knows it could sign tokens
   if (isPem(text)) throw new KeyMistake(`has the type ${type}, which takes a secret, and a PEM key`);
   return secretKey(Buffer.from(text, "utf8"), [type], undefined, true);
 };
 
-/** Undefined: not a key for signatures, or of a kind unknown here. @throws KeyMistake when it is broken @rule R-AUT-3
- *  */
+/** Returns undefined if the key is not for signatures, or has an unsupported type. @throws KeyMistake if the key is
+ *  broken @rule R-AUT-3 */
 export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   const { kty, alg, use, kid, key_ops: operations } = jwk;
   if (use !== undefined && use !== "sig") return undefined;
@@ -141,9 +141,8 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   return { key, algorithms: alg === undefined ? usual : pinned(alg, fitting), kid, takesAnyKid: false };
 };
 
-/** Keys of a set; those that are for something else or of an unknown kind are left out, as RFC 7517 has it.
- *  `isForeign`: the set is not of these settings, so broken keys are left out too. @throws KeyMistake when none is left
- *  */
+/** Reads the keys of a set. Keys for other purposes or of unknown types are ignored, as RFC 7517 requires. `isForeign`
+ *  says that the set comes from elsewhere; broken keys are then ignored too. @throws KeyMistake if no key is left */
 export const parseJwks = (set: JsonObject, isForeign: boolean): readonly VerificationKey[] => {
   if (!Array.isArray(set.keys)) throw new KeyMistake('is a JWKS whose "keys" is no list');
   const keys = (set.keys as readonly Json[]).flatMap((jwk) => {

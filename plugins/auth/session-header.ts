@@ -1,17 +1,17 @@
-/** `X-Session-Role: editor`: headers of this service, under either prefix. */
+/** Reads session headers under either prefix: `X-Session-Role: editor`. */
 import { utf8Text, type Credentials, type ResolvedOptions } from "../../core/index.ts";
 
-/** What comes over a socket is text already. */
+/** Header values of a socket are already decoded. */
 export const headerText = (credentials: Pick<Credentials, "isSocket">, value: string): string =>
   credentials.isSocket ? value : utf8Text(value);
 
-/** `X-Session-…`, else `X-Hasura-…`. */
+/** The value of `X-Session-…`, or else of `X-Hasura-…`. */
 export const sessionHeader = (credentials: Credentials, name: string): string | undefined => {
   const value = credentials.header(`x-session-${name}`) ?? credentials.header(`x-hasura-${name}`);
   return value === undefined ? undefined : headerText(credentials, value);
 };
 
-/** Lower-case name with this service's prefix, of a lower-case header name; undefined: another header. */
+/** Replaces the prefix of a lower-case header name by `x-session-`. Undefined for other headers. */
 export const sessionName = (header: string): string | undefined => {
   if (header.startsWith("x-session-")) return header;
   return header.startsWith("x-hasura-") ? `x-session-${header.slice("x-hasura-".length)}` : undefined;
@@ -19,9 +19,9 @@ export const sessionName = (header: string): string | undefined => {
 
 type SecretOptions = Pick<ResolvedOptions, "adminSecret" | "adminSecrets">;
 
-/** Those that are set; any will do. @rule G-AUTH-2 */
+/** The configured admin secrets, each of which is accepted. @rule G-AUTH-2 */
 export const adminSecretsOf = ({ adminSecret, adminSecrets = [] }: SecretOptions): readonly string[] =>
   [adminSecret, ...adminSecrets].filter((secret): secret is string => secret !== undefined && secret !== "");
 
-/** Without one no header of a session counts. @rule R-AUT-8 G-AUTH-1 */
+/** Without an admin secret, all session headers are ignored. @rule R-AUT-8 G-AUTH-1 */
 export const isAdminSecretSet = (options: SecretOptions): boolean => adminSecretsOf(options).length > 0;

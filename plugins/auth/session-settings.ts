@@ -1,7 +1,7 @@
-/** `current_setting('session.user_id')`: what SQL can read of the session's variables. */
+/** Makes session variables readable for SQL: `current_setting('session.user_id')`. */
 import { definePlugin, VARIABLE_PREFIX, type Session } from "../../core/index.ts";
 
-const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // `user_id`
+const SETTING_NAME = /^[a-z_][a-z0-9_]*$/; // for example `user_id`
 
 const suffixOf = (name: string): string => name.slice(VARIABLE_PREFIX.length);
 
@@ -23,8 +23,8 @@ export const sessionSettings = definePlugin({
 
 const HASURA = "x-hasura-";
 
-/** Trigger functions and policies written for Hasura: `current_setting('hasura.user')::json ->> 'x-hasura-user-id'`.
- *  @rule G-SES-4 G-SES-5 */
+/** Supports trigger functions and policies that are written for Hasura:
+ *  `current_setting('hasura.user')::json ->> 'x-hasura-user-id'`. @rule G-SES-4 G-SES-5 */
 export const hasuraSession = definePlugin({
   name: "hasura-session",
   sessions: [

@@ -3,13 +3,13 @@ import { defineOption, settingKinds, type SettingKind, type ValuesOf } from "../
 
 const { document, flag, text, textList, wholeNumber } = settingKinds;
 
-/** Key configuration of tokens: a plain secret, a JWK or JWKS (object or text), or the object of the settings page; a
- *  list of them. */
+/** The key configuration of tokens: a plain secret, a JWK or JWKS (object or text), or the object of the settings page.
+ *  A list of these is accepted too. */
 export type JwtSecret = string | Readonly<Record<string, unknown>> | readonly Readonly<Record<string, unknown>>[];
 
 const keys: SettingKind<JwtSecret> = document;
 
-/** Of every scheme: who callers without a credential are, and what they are told. */
+/** Settings of all auth schemes: the admin secrets. */
 export const callerSettings = [
   defineOption({
     name: "adminSecret",
@@ -28,7 +28,7 @@ export const callerSettings = [
   }),
 ] as const;
 
-/** Of `jwt-tokens`. */
+/** Settings of the plugin `jwt-tokens`. */
 export const tokenSettings = [
   defineOption({
     name: "jwtSecret",

@@ -1,17 +1,17 @@
-/** Where the token of a request stands: the `Authorization` header, a cookie, or another header. */
+/** Extracts the token of a request from the `Authorization` header, a cookie, or another header. */
 import { createOriginPolicy, type Credentials } from "../../core/index.ts";
 import type { TokenRules } from "./token-rules.ts";
 import type { TokenConfiguration, TokenPlace } from "./token-settings.ts";
 
 export interface FoundToken {
   readonly token: string;
-  /** The configurations for tokens of its place. */
+  /** The configurations for tokens from this location. */
   readonly candidates: readonly TokenConfiguration[];
-  /** Those of the surface. */
+  /** The rules of the surface. */
   readonly rules: TokenRules;
 }
 
-/** Undefined: there is none. @throws RelApiError */
+/** Returns undefined if there is no token. @throws RelApiError */
 export type FindToken = (credentials: Credentials, rules: TokenRules) => FoundToken | undefined;
 
 /** @rule G-AUTH-12 G-AUTH-13 R-AUT-1 */
@@ -52,7 +52,8 @@ export const createTokenFinder = (
   };
 };
 
-/** A page of another origin can make a browser send cookies along; it must not act with them. @rule G-AUTH-12 */
+/** Whether cookies count. A page of another origin can make a browser send cookies, but must not act with them. @rule
+ *  G-AUTH-12 */
 const mayUseCookies = (credentials: Credentials, isAllowedOrigin: (origin: string) => boolean): boolean => {
   const origin = credentials.header("origin");
   if (origin === undefined || isAllowedOrigin(origin)) return true;

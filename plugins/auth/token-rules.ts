@@ -1,62 +1,66 @@
-/** What surfaces have to say about tokens: they agree on who calls, not on words, tolerance and what may be missing. */
+/** The credential rules in which surfaces differ: messages, tolerances and required claims. Surfaces agree on the
+ *  identity of the caller. */
 import type { RelApiError } from "../../core/index.ts";
 import type { ClaimsReading, SessionClaims } from "./claims.ts";
 import type { JsonObject } from "./keys.ts";
 import type { TokenFailure } from "./token.ts";
 
-/** A token whose signature is right; nothing else of it has been judged. */
+/** A token with a valid signature. Its claims are not checked yet. */
 export interface VerifiedToken {
-  /** As JavaScript reads them. */
+  /** The claims as JavaScript values. */
   readonly claims: JsonObject;
-  /** Its audiences; undefined: absent. `"wrong"`: neither a string nor a list of strings. */
+  /** The audiences of the token, undefined if the claim is missing. `"wrong"` if it is neither a string nor a list of
+   *  strings. */
   readonly audiences: readonly string[] | undefined | "wrong";
-  /** Of the key that it was verified with: any of them will do; undefined: audiences do not matter. */
+  /** The accepted audiences of the configuration. Undefined if audiences do not matter. */
   readonly audience: readonly string[] | undefined;
-  /** A missing issuer passes. */
+  /** Whether the issuer is the configured one. A missing issuer passes. */
   readonly isIssuerRight: boolean;
-  /** How far clocks may differ, where the surface lets that be configured. */
+  /** The tolerated clock difference, if the surface allows configuring it. */
   readonly skewSeconds: number;
-  /** The claims of roles and session variables, from where they are configured to be. */
+  /** The claims of roles and session variables, from their configured location. */
   sessionClaims(): ClaimsReading;
 }
 
-/** Settings that decide about roles. */
+/** The settings that determine roles. */
 export interface RoleSettings {
   readonly anonymousRole: string | undefined;
-  /** The role that the token's own claim names, as text. */
+  /** The role in the configured role claim, as text. */
   readonly readRoleClaim: (claims: JsonObject) => string | undefined;
 }
 
-/** Which roles a token is good for. */
+/** The roles that a token allows. */
 export interface Grant {
   readonly defaultRole: string;
-  /** Undefined: the header that requests another role is ignored. */
+  /** Undefined if a header that requests another role is ignored. */
   readonly allowedRoles: readonly string[] | undefined;
-  /** The claims that session variables come from. */
+  /** The claims that become session variables. */
   readonly claims: SessionClaims;
 }
 
-/** How a family of surfaces reads credentials, and its words for what is wrong with them. */
+/** How a family of surfaces reads credentials, and its error messages. */
 export interface TokenRules {
-  /** A token that nothing can read, since no key is configured; undefined: it counts as none. */
+  /** The error for a token when no key is configured. Without this method, such a token is ignored. */
   unreadable?(): RelApiError;
-  /** The token in the value of an `Authorization` header, `""` included; undefined: it is about something else. @throws
-   *  RelApiError */
+  /** Returns the token in the value of an `Authorization` header, possibly `""`. Undefined if the value has another
+   *  scheme. @throws RelApiError */
   readBearer(value: string): string | undefined;
-  /** The words for a token that cannot be verified. */
+  /** The error for a token that cannot be verified. */
   failed(failure: TokenFailure): RelApiError;
-  /** Tokens may be in several places. */
+  /** The error for tokens in several locations. */
   severalTokens(): RelApiError;
-  /** No configuration is for who issued it. */
+  /** The error for a token whose issuer has no configuration. */
   strangeIssuer(): RelApiError;
-  /** Time, audience and issuer. `mustExpire`: a token without `exp` is refused. @throws RelApiError */
+  /** Checks time, audience and issuer. With `mustExpire`, a token without `exp` is refused. @throws RelApiError */
   judge(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
-  /** @throws RelApiError when the token leads to no role */
+  /** @throws RelApiError if the token gives no role */
   grant(token: VerifiedToken, settings: RoleSettings): Grant;
-  /** The role acted as. `requested`: the header, if it applies. @throws RelApiError if it is not allowed */
+  /** Returns the role that the caller acts as. `requested` is the value of the role header, if it applies. @throws
+   *  RelApiError if the role is not allowed */
   choose(grant: Grant, requested: string | undefined): string;
-  /** The words for a caller without a credential, where nobody is let in without one; absent: those of core. */
+  /** The error for a missing credential when anonymous access is off. Undefined if the core's error applies. */
   missing?(configured: { readonly takesTokens: boolean; readonly takesAdminSecret: boolean }): RelApiError;
-  /** The header of backend-only permissions is none of these words, in any case; absent: it counts as false. */
+  /** The error for a header of backend-only permissions with any other word. Without this method, it counts as
+   *  false. */
   flagInvalid?(trueWords: readonly string[], falseWords: readonly string[]): RelApiError;
 }

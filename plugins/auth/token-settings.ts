@@ -1,5 +1,4 @@
-/** `JWT_SECRET` and the settings beside it, read once: where tokens are, how they are verified, which claims they
- *  need. */
+/** Parses `JWT_SECRET` and related settings: the location of tokens, their verification, and the required claims. */
 import type { Json, RelApiOptions, ResolvedOptions } from "../../core/index.ts";
 import { parseJsonPath } from "../json-path.ts";
 import type { JwtSecret } from "./settings.ts";
@@ -21,13 +20,13 @@ import {
 } from "./keys.ts";
 import { sessionName } from "./session-header.ts";
 
-/** Where a request carries its token. */
+/** The location of the token in a request. */
 export type TokenPlace =
   | { readonly kind: "authorization" }
   | { readonly kind: "cookie"; readonly name: string }
   | { readonly kind: "header"; readonly name: string };
 
-/** Where a token carries its session claims. `written`: as configured, for messages. */
+/** The location of the session claims in a token. `written` is the configured text, for messages. */
 export type ClaimsPlace =
   | { readonly kind: "namespace"; readonly key: string }
   | { readonly kind: "path"; readonly keys: readonly string[]; readonly written: string }
@@ -35,7 +34,7 @@ export type ClaimsPlace =
   | { readonly kind: "usual" };
 
 export interface MappedClaim {
-  /** `x-session-…`, lower case. */
+  /** The name in lower case, with the prefix `x-session-`. */
   readonly claim: string;
   readonly from: { readonly path: readonly string[]; readonly fallback?: Json } | { readonly literal: Json };
 }
@@ -45,21 +44,22 @@ export interface TokenConfiguration {
   readonly keys: KeyRing;
   readonly claims: ClaimsPlace;
   readonly isStringified: boolean;
-  /** Any of them will do; undefined: audiences do not matter. */
+  /** The accepted audiences. Undefined if audiences do not matter. */
   readonly audience: readonly string[] | undefined;
   readonly issuer: string | undefined;
   readonly skewSeconds: number;
-  /** Levels of arrays and objects in the claims. */
+  /** The allowed levels of arrays and objects in the claims. */
   readonly maxJsonDepth: number;
 }
 
-/** Makes the ring of a `jwk_url`. */
+/** Opens the key ring of a `jwk_url`. */
 export type OpenKeys = (url: URL) => KeyRing;
 
 type Settings = Pick<RelApiOptions, "jwtSecret" | "jwtAud"> &
   Pick<ResolvedOptions, "jwtSecretIsBase64" | "maxJsonDepth">;
 
-/** None when no secret is configured. @throws RelApiError `preset` @rule R-AUT-3 R-AUT-5 G-AUTH-11 G-AUTH-12 */
+/** Returns an empty list if no secret is configured. @throws RelApiError `preset` @rule R-AUT-3 R-AUT-5 G-AUTH-11
+ *  G-AUTH-12 */
 export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): readonly TokenConfiguration[] => {
   const { jwtSecret } = settings;
   if (jwtSecret === undefined || jwtSecret === "") return [];
@@ -83,10 +83,10 @@ export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): read
 type Source = readonly VerificationKey[] | JsonObject;
 
 const readSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonly Source[] => {
-  if (typeof secret !== "string") return readJson(secret as Json); // objects of the preset are JSON
+  if (typeof secret !== "string") return readJson(secret as Json); // objects of a preset are JSON
   if (!jwtSecretIsBase64) return readText(secret);
   const bytes = plainSecretBytes(secret, true);
-  // keys may be in base64 as well
+  // a key document may be in base64 as well
   return bytes[0] === 0x7b && isJson(bytes.toString("utf8"))
     ? readText(bytes.toString("utf8"))
     : [[secretKey(bytes, ["HS256"])]];
@@ -95,7 +95,7 @@ const readSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonl
 const readText = (text: string): readonly Source[] => {
   if (isPem(text)) return [[pemKey(text)]];
   if (!/^\s*[[{]/.test(text)) return [[secretKey(plainSecretBytes(text, false), ["HS256"])]];
-  // taken for a secret, a key that lost its quotes on the way here would let everybody sign
+  // a key that lost its quotes on the way here must not become a secret, which others could know and sign with
   if (!isJson(text))
     throw new KeyMistake(
       "looks like JSON but does not parse: expected a plain secret, a PEM key, or a JWK, JWKS or key object in JSON",
@@ -201,7 +201,7 @@ const parsePlace = (header: Json | undefined): TokenPlace => {
   if (header === undefined || header === null) return AUTHORIZATION;
   const { type, name } = isJsonObject(header) ? header : {};
   if (type === "Authorization") return AUTHORIZATION;
-  const isNamed = typeof name === "string" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name); // `X-Token`
+  const isNamed = typeof name === "string" && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name); // for example `X-Token`
   if (type === "Cookie" && isNamed) return { kind: "cookie", name };
   if (type === "CustomHeader" && isNamed) return { kind: "header", name: name.toLowerCase() };
   throw new KeyMistake(
@@ -220,7 +220,7 @@ const parseAudience = (audience: Json | undefined): readonly string[] | undefine
   const all = Array.isArray(audience) ? (audience as readonly Json[]) : [audience];
   if (all.length === 0 || !all.every((one) => typeof one === "string"))
     throw new KeyMistake("has an audience that is neither text nor a list of texts");
-  return all as readonly string[]; // by the line before
+  return all as readonly string[]; // checked above
 };
 
 const parseSkew = (skew: Json | undefined): number => {
@@ -282,7 +282,7 @@ const parseMapped = (claim: string, given: Json): MappedClaim["from"] => {
   return given.default === undefined ? { path } : { path, fallback: given.default };
 };
 
-/** One token must lead to one configuration. @rule G-AUTH-12 */
+/** Refuses two configurations for the same tokens, because a token must have one configuration. @rule G-AUTH-12 */
 const refuseOverlaps = (configurations: readonly TokenConfiguration[]): void => {
   const taken = new Set<string>();
   for (const { place, issuer } of configurations) {
