@@ -1,56 +1,58 @@
-/** What the bus says to other plugins: types and tokens. It passes messages between the processes that serve one database. */
+/** The interface of the bus for other plugins: types and tokens. The bus passes messages between the processes that
+ *  serve one database. */
 import { SyncBailHook } from "tapable";
 import { defineService, defineHook } from "../../core/index.ts";
 
 export interface Bus {
-  /** What processes have in common that hear each other on the bus of a database. */
+  /** A text that is equal for all processes on the same bus of a database. */
   readonly group: string;
-  /** Bytes that the text of a message may have. */
+  /** The largest size of a message text in bytes. */
   readonly maxBytes: number;
-  /** It is the database's `NOTIFY`. */
+  /** Whether the transport is `NOTIFY` of the database. */
   readonly usesNotify: boolean;
-  /** No plugin of the preset opens it: there is nobody to talk to. */
+  /** Whether no plugin of the preset can open the bus, so that there are no other processes. */
   readonly isMissing: boolean;
-  /** Messages can be sent at the moment. */
+  /** Whether messages can be sent at the moment. */
   readonly isUp: boolean;
-  /** To the other processes, never to this one. In order, and once at most: what cannot be sent now is dropped, and the
-   *  receivers find out (`missed`). */
+  /** Sends a message to the other processes, never to this one. Messages arrive in order and at most once. A message
+   *  that cannot be sent now is dropped, and `missed` reports it to the receivers. */
   publish(topic: string, text: string): void;
-  /** `sender`: another one after each start of a process. `missed`: messages of the topic may have been lost, so whatever
-   *  they stand for must be read anew. Returns how to stop. */
+  /** Returns a function that unsubscribes. `sender` changes with each start of a process. `missed` is called when
+   *  messages of the topic may have been lost, so that their information must be read again. */
   subscribe(topic: string, heard: (text: string, sender: string) => void, missed?: () => void): () => void;
 }
 
-/** Offered by the plugin `bus`, unless the database belongs to this process alone. */
+/** Provided by the plugin `bus`, unless the database belongs to this process only. */
 export const busService = defineService<Bus>("bus");
 
 // --- transports -----------------------------------------------------------------------------------------------------
 
-/** What a transport calls. */
+/** The callbacks of a transport. */
 export interface BusHandlers {
   heard(topic: string, text: string): void;
-  /** It is connected, and subscribed to what it was asked for. Messages may have been lost before. */
+  /** Called when the transport is connected and has its subscriptions. Earlier messages may have been lost. */
   up(): void;
-  /** It is subscribed to the topic only now. Messages may have been lost before. */
+  /** Called when the transport has subscribed to the topic. Earlier messages may have been lost. */
   missed(topic: string): void;
-  /** It is not connected any more, and tries again by itself. */
+  /** Called when the connection is lost. The transport reconnects by itself. */
   down(reason: string): void;
 }
 
-/** A connection to whatever passes the messages on. */
+/** A connection to the server that passes messages on. */
 export interface BusTransport {
-  /** Bytes of a message. */
+  /** The largest size of a message in bytes. */
   readonly maxBytes: number;
   /** Messages of one sender and topic arrive in order, or not at all. */
   publish(topic: string, text: string): void;
   subscribe(topic: string): void;
   unsubscribe(topic: string): void;
-  /** Sends what was published, and ends. */
+  /** Sends the published messages, and ends. */
   close(): Promise<void>;
 }
 
-/** Declared by the plugin `bus`: asked once, with the URL of the settings, `notify:` where there is none. `namespace`:
- *  letters, digits and `-_.`, which tells the processes of one database from others on the same server. */
+/** Declared by the plugin `bus` and called once, with the configured URL, or `notify:` by default. `namespace`
+ *  distinguishes the processes of one database from others on the same server. It consists of letters, digits and
+ *  `-_.`. */
 export const openBusHook = defineHook(
   "openBus",
   "bus",

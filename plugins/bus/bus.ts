@@ -1,4 +1,4 @@
-/** The bus above all transports: numbers its messages, and tells who has missed some. @rule X-BUS-1 */
+/** The bus above its transports. It numbers its messages, so that receivers can detect missing ones. @rule X-BUS-1 */
 import { randomBytes } from "node:crypto";
 import { definePlugin, faultFacts, presetError, type PluginContext } from "../../core/index.ts";
 import { busService, openBusHook, type Bus, type BusTransport } from "./api.ts";
@@ -6,12 +6,12 @@ import { namespaceOf } from "./namespace.ts";
 import { busSettings } from "./settings.ts";
 
 const RETRY_MS = 1000;
-/** `sender number `, before the text. */
+/** The prefix `sender number ` of each message. */
 const ENVELOPE_BYTES = 32;
-/** Of processes that have ended long ago. */
+/** Bounds the number of senders, most of which may have ended long ago. */
 const MAX_SENDERS = 10_000;
 
-/** Without a URL, and with only one process. */
+/** The default transport, which is optional. */
 const NOTIFY = "notify:";
 
 export const bus = definePlugin({
@@ -19,11 +19,12 @@ export const bus = definePlugin({
   settings: busSettings,
   apply: (_hooks, context) => {
     const { busUrl = NOTIFY, database } = context.options;
-    // an embedded database has one process
+    // an embedded database has only one process
     if (database !== undefined) return;
     const { bus: offered, open, close } = createBus(context, busUrl);
     context.offer(busService, offered);
-    // reloads that are asked for while the schema loads must be heard; what the database refuses now its loader tells
+    // opened before the model is loaded, because a reload may be requested meanwhile; the loader logs errors of the
+    // database
     open(false);
     context.onModel(() => open(true));
     context.onClose(close);
@@ -37,7 +38,7 @@ interface Subscription {
 
 interface Opened {
   readonly bus: Bus;
-  /** `isLoaded`: the database has answered, so who cannot ask it tries again. */
+  /** `isLoaded` says that the database has answered, so a failure is logged and opening is repeated. */
   open(isLoaded: boolean): void;
   close(): Promise<void>;
 }
@@ -47,7 +48,7 @@ const createBus = (context: PluginContext, url: string): Opened => {
   const { logger } = context;
   const id = randomBytes(9).toString("base64url");
   const topics = new Map<string, Set<Subscription>>();
-  /** Numbers of the last messages: those sent, by topic; those heard, by topic and sender. */
+  /** The numbers of the last sent message by topic, and of the last received message by topic and sender. */
   const sent = new Map<string, number>();
   const heard = new Map<string, number>();
   let transport: BusTransport | undefined;
@@ -59,7 +60,7 @@ const createBus = (context: PluginContext, url: string): Opened => {
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** A mistake of one of them is nothing to the others, nor to the transport. */
+  /** Logs the error of a subscriber, which must not affect other subscribers or the transport. */
   const tell = (topic: string, say: (subscription: Subscription) => void): void => {
     for (const subscription of topics.get(topic) ?? [])
       try {
@@ -79,11 +80,11 @@ const createBus = (context: PluginContext, url: string): Opened => {
     if (sender === id || first < 1 || second === -1 || !Number.isSafeInteger(number)) return;
     const key = `${topic} ${sender}`;
     const last = heard.get(key);
-    // delivered twice
+    // the message was delivered twice
     if (last !== undefined && number <= last) return;
     heard.delete(key);
     heard.set(key, number);
-    if (heard.size > MAX_SENDERS) heard.delete(heard.keys().next().value as string); // it has some
+    if (heard.size > MAX_SENDERS) heard.delete(heard.keys().next().value as string); // the map is not empty
     if (last !== undefined && number > last + 1) missed(topic);
     const text = message.slice(second + 1);
     tell(topic, (subscription) => subscription.heard(text, sender));
@@ -160,7 +161,7 @@ const createBus = (context: PluginContext, url: string): Opened => {
           if (!all.delete(subscription) || all.size > 0 || topics.get(topic) !== all) return;
           topics.delete(topic);
           transport?.unsubscribe(topic);
-          // what is not heard meanwhile is not missed
+          // messages are not missed while there is no subscriber
           for (const key of heard.keys()) if (key.startsWith(`${topic} `)) heard.delete(key);
         };
       },

@@ -1,4 +1,4 @@
-/** Messages between the processes that serve one database: `BUS_URL=nats://…`. The transports are plugins of their own. */
+/** Messages between the processes that serve one database: `BUS_URL=nats://…`. Each transport is a plugin. */
 export { bus } from "./bus.ts";
 export { natsBus } from "./nats.ts";
 export { notifyBus } from "./notify.ts";

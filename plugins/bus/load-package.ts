@@ -1,7 +1,7 @@
-/** Packages that only those need who use them: optional peers. */
+/** Loads optional peer dependencies. */
 import { presetError } from "../../core/index.ts";
 
-/** @throws RelApiError that says what to install */
+/** @throws RelApiError with the command that installs the package */
 export const loadPackage = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
   try {
     return await load();

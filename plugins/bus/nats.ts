@@ -1,15 +1,15 @@
-/** NATS passes the messages on: `BUS_URL=nats://user:password@host:4222`, with several hosts of a cluster separated by
- *  commas. `tls://` asks for encryption. @rule X-BUS-4 */
+/** Passes messages through NATS: `BUS_URL=nats://user:password@host:4222`. Several hosts of a cluster are separated by
+ *  commas, and `tls://` requires encryption. @rule X-BUS-4 */
 import type { NatsConnection, NodeConnectionOptions, TokenAuth, UserPass } from "@nats-io/transport-node";
 import { definePlugin } from "../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
 import { loadPackage } from "./load-package.ts";
 
 const RECONNECT_MS = 500;
-/** A server that answers none of two in a row is gone. */
+/** A server that does not answer two pings in a row counts as lost. */
 const PING_MS = 2000;
 const CONNECT_MS = 5000;
-/** The usual limit of a server; what holds is known once it is connected. */
+/** The default limit of a server, until the actual one is known from the connection. */
 const USUAL_MAX_BYTES = 1024 * 1024;
 
 export const natsBus = definePlugin({
@@ -29,14 +29,14 @@ export const natsBus = definePlugin({
 
 const urlsOf = (given: string): readonly URL[] => given.split(",").map((url) => new URL(url.trim()));
 
-/** User and password, or a token in their place, are those of the first that has some. */
+/** The credentials of the first URL that has some: user and password, or a token in their place. */
 const credentialsOf = (given: string): UserPass | TokenAuth | undefined => {
   const { username = "", password = "" } = urlsOf(given).find((url) => url.username !== "") ?? {};
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
   return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
 };
 
-/** `urlOf`: asked for user and password with each connection, since they may rotate. */
+/** `urlOf` is called for each connection, because user and password may rotate. */
 const optionsOf = (urlOf: () => string): NodeConnectionOptions => {
   const urls = urlsOf(urlOf());
   return {
@@ -70,7 +70,7 @@ const createNatsBus = (
   const follow = async (opened: NatsConnection): Promise<void> => {
     for await (const { type } of opened.status()) {
       if (type === "disconnect") down("the connection was lost");
-      else if (type === "reconnect") up(); // it has subscribed again
+      else if (type === "reconnect") up(); // subscriptions are already restored
     }
   };
 
@@ -85,7 +85,7 @@ const createNatsBus = (
         reconnectTimeWait: RECONNECT_MS,
         pingInterval: PING_MS,
         timeout: CONNECT_MS,
-        ignoreAuthErrorAbort: true, // passwords may change while it runs
+        ignoreAuthErrorAbort: true, // passwords may change at runtime
       });
       if (isClosed) return void (await opened.close());
       connection = opened;
@@ -117,7 +117,7 @@ const createNatsBus = (
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
-      // while it is away there is nothing to wait for
+      // waits no longer than this, because a lost server does not answer
       await Promise.race([connection?.flush().catch(() => undefined), pause(CLOSE_MS)]);
       await connection?.close();
     },

@@ -1,15 +1,15 @@
-/** The database passes the messages on: `NOTIFY`, for whoever has no other bus. @rule X-BUS-4 */
+/** Passes messages through the database with `NOTIFY`, if no other bus is configured. @rule X-BUS-4 */
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { sql, value } from "../../core/engine/sql/fragment.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
 
-/** A payload is shorter than 8000 bytes. */
+/** PostgreSQL requires payloads shorter than 8000 bytes. */
 const MAX_BYTES = 7900;
-/** Of messages that wait for the statement before; those that find no room are dropped, and missed. */
+/** Limits the messages that wait for the previous statement. Further messages are dropped, and receivers miss them. */
 const MAX_WAITING = 1000;
 
-/** Names of channels are shorter than 64 bytes. */
+/** PostgreSQL requires channel names shorter than 64 bytes. */
 const channelOf = (namespace: string, topic: string): string =>
   `relapi_${createHash("sha256").update(`${namespace} ${topic}`).digest("hex").slice(0, 24)}`;
 
@@ -34,7 +34,7 @@ const createNotifyBus = (
   let waiting: (readonly [channel: string, text: string])[] = [];
   let sending: Promise<void> | undefined;
 
-  /** One statement after the other, so that messages stay in order. */
+  /** Runs one statement at a time, so that messages stay in order. */
   const send = async (): Promise<void> => {
     while (waiting.length > 0) {
       const messages = waiting;
@@ -43,7 +43,7 @@ const createNotifyBus = (
         .query(
           sql`select pg_catalog.pg_notify(m.value ->> 0, m.value ->> 1) from pg_catalog.jsonb_array_elements(${value(JSON.stringify(messages), "jsonb")}) with ordinality as m order by m.ordinality`,
         )
-        .catch(() => undefined); // they are missed, which their numbers tell
+        .catch(() => undefined); // receivers notice the gap in the numbers
     }
     sending = undefined;
   };

@@ -2,17 +2,17 @@
 import type { RedisClientType } from "@redis/client";
 import { loadPackage } from "./load-package.ts";
 
-/** Of the plain kind: no modules, scripts or functions. */
+/** The type of a client without modules, scripts or functions. */
 export type Redis = RedisClientType;
 
 const CONNECT_MS = 5000;
 const LONGEST_PAUSE_MS = 1000;
-/** A server that has said nothing for so long, pings included, is gone. */
+/** A server that is silent for `SILENCE_MS`, although it receives pings, counts as lost. */
 const PING_MS = 2000;
 const SILENCE_MS = 5000;
 
-/** Connects by itself, again and again. What is sent while it is away fails. `urlOf`: asked for user and password with
- *  each connection, since they may rotate. */
+/** Opens a client that reconnects by itself. Commands fail while it is disconnected. `urlOf` is called for each
+ *  connection, because user and password may rotate. */
 export const openRedis = async (urlOf: () => string, name: string): Promise<Redis> => {
   const { createClient } = await loadPackage("@redis/client", () => import("@redis/client"));
   const { url, hasCredentials } = withoutCredentials(urlOf());
@@ -33,7 +33,7 @@ export const openRedis = async (urlOf: () => string, name: string): Promise<Redi
   return client as Redis; // its type lists no modules
 };
 
-/** Those of a URL would go before the provider's. */
+/** Removes the credentials of the URL, which would otherwise take precedence over the provider. */
 const withoutCredentials = (url: string): { readonly url: string; readonly hasCredentials: boolean } => {
   const bare = new URL(url);
   const hasCredentials = bare.username !== "" || bare.password !== "";

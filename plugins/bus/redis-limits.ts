@@ -1,4 +1,4 @@
-/** Rate limits that are those of all processes: the buckets are in Redis, and so is their clock. @rule X-BUS-5 */
+/** Rate limits that all processes share: the buckets are in Redis, and use its clock. @rule X-BUS-5 */
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext, type ValueOf } from "../../core/index.ts";
 import { redisBucketsService } from "../limits/api.ts";
@@ -6,12 +6,13 @@ import { namespaceOf } from "./namespace.ts";
 import { openRedis, type Redis } from "./redis-client.ts";
 import { busSettings, redisLimitSettings } from "./settings.ts";
 
-/** A request waits no longer for Redis. */
+/** The time after which a request stops waiting for Redis. */
 const PATIENCE_MS = 500;
-/** After that it is left alone for so long. */
+/** The pause after a failure, in which Redis is not used. */
 const PAUSE_MS = 1000;
 
-/** As plugins/limits/token-buckets.ts. Tokens and the time in milliseconds; the bucket goes when it would be full. */
+/** The algorithm of plugins/limits/token-buckets.ts, with tokens and the time in milliseconds. A bucket expires when it
+ *  would be full. */
 const SCRIPT = `
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
@@ -103,7 +104,7 @@ const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typ
   return {
     open: () => void open(),
     take: async (key, perMinute, burst, isOwed = false) => {
-      // what tells callers apart is nobody else's business
+      // the key is hashed, because properties of callers must not be readable in Redis
       if (redis?.isReady !== true || namespace === undefined || performance.now() < notBeforeMs) return undefined;
       const name = `${namespace}.rate.${createHash("sha256").update(key).digest("base64url")}`;
       let timer: NodeJS.Timeout | undefined;

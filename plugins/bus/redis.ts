@@ -1,9 +1,10 @@
-/** Redis passes the messages on: `BUS_URL=redis://user:password@host:6379`, encrypted with `rediss://`. @rule X-BUS-4 */
+/** Passes messages through Redis: `BUS_URL=redis://user:password@host:6379`, encrypted with `rediss://`. @rule
+ *  X-BUS-4 */
 import { definePlugin } from "../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
 import { openRedis, type Redis } from "./redis-client.ts";
 
-/** Redis itself takes more; the memory of slow receivers is what counts. */
+/** Redis accepts more; the limit protects the memory of slow receivers. */
 const MAX_BYTES = 1024 * 1024;
 
 export const redisBus = definePlugin({
@@ -29,13 +30,13 @@ const createRedisBus = (
   const listeners = new Map<string, (text: string) => void>();
   const channelOf = (topic: string): string => `${namespace}.${topic}`;
   let publisher: Redis | undefined;
-  /** It can do nothing else. */
+  /** A separate connection, because a subscribed connection accepts no other commands. */
   let subscriber: Redis | undefined;
   let hasConnected = false;
   let isClosed = false;
 
   const listen = (topic: string, listener: (text: string) => void): void => {
-    // where the connection ends meanwhile, it is asked for again when it is back
+    // if the connection is lost meanwhile, `ready` subscribes again
     if (subscriber?.isReady === true) subscriber.subscribe(channelOf(topic), listener).catch(() => undefined);
   };
 
@@ -44,13 +45,13 @@ const createRedisBus = (
     const reason = error instanceof Error ? error.message || error.name : String(error);
     down(reason);
     if (hasConnected) return;
-    hasConnected = true; // it is told once
+    hasConnected = true; // only the first failure is logged
     cannotConnect(reason);
   };
 
   const ready = (): void => {
     hasConnected = true;
-    // the same listener twice is one
+    // subscribing the same listener again has no effect
     for (const [topic, listener] of listeners) listen(topic, listener);
     if (publisher?.isReady === true && subscriber?.isReady === true) up();
   };
@@ -75,7 +76,8 @@ const createRedisBus = (
   void connect();
   return {
     maxBytes: MAX_BYTES,
-    publish: (topic, text) => void publisher?.publish(channelOf(topic), text).catch(() => undefined), // missed, as its number tells
+    // receivers notice a lost message by the gap in the numbers
+    publish: (topic, text) => void publisher?.publish(channelOf(topic), text).catch(() => undefined),
     subscribe: (topic) => {
       const listener = (text: string): void => heard(topic, text);
       listeners.set(topic, listener);
@@ -87,7 +89,7 @@ const createRedisBus = (
     },
     close: async () => {
       isClosed = true;
-      // what was published is on its way before the answer to this one
+      // the reply to a ping arrives after the published messages were received
       if (publisher?.isReady === true) await Promise.race([publisher.ping().catch(() => undefined), pause(CLOSE_MS)]);
       end();
     },

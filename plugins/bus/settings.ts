@@ -1,7 +1,7 @@
 /** Settings of the bus. */
 import { defineOption, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
-/** Of one server, or of several of a cluster, separated by commas. */
+/** One server URL, or several of a cluster, separated by commas. */
 const busUrl: SettingKind<string> = {
   accepts: "nats://host:4222 (several, separated by commas), redis://host:6379, or notify:",
   read: (given) =>
@@ -15,7 +15,7 @@ const redisUrl: SettingKind<string> = {
   read: (given) => (/^rediss?:\/\/\S+$/i.test(given.trim()) ? given.trim() : undefined),
 };
 
-/** Of `bus`. */
+/** Settings of the plugin `bus`. */
 export const busSettings = [
   defineOption({
     name: "busUrl",
@@ -40,7 +40,7 @@ export const busSettings = [
   }),
 ] as const;
 
-/** Of `redis-limits`. */
+/** Settings of the plugin `redis-limits`. */
 export const redisLimitSettings = [
   defineOption({
     name: "rateLimitRedisUrl",
