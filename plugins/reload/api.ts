@@ -1,12 +1,12 @@
-/** What reloads add to the api: types and tokens. */
+/** The interface of reloads: types, tokens and a method of the api. */
 import { defineService } from "../../core/index.ts";
 
 declare module "../../core/http/call.ts" {
   interface ApiMethods {
-    /** Reads schema, settings and metadata again, in all processes. Resolves when this one has. */
+    /** Reads schema, settings and metadata again, in all processes. Resolves when this process has finished. */
     reloadAll(): Promise<void>;
   }
 }
 
-/** Offered by the plugin `reload-all`: the other processes load, this one does not. */
+/** Provided by the plugin `reload-all`. It makes the other processes reload, but not this one. */
 export const reloadOthersService = defineService<{ ask(): void }>("reload-others");

@@ -1,4 +1,4 @@
-/** `NOTIFY pgrst, 'reload schema'`: the database says that its schema has changed. */
+/** Reloads the model when a notification arrives, such as `NOTIFY pgrst, 'reload schema'`. */
 import { definePlugin } from "../../core/index.ts";
 import { dbChannel } from "../settings.ts";
 import { channelSettings } from "./settings.ts";

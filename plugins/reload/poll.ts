@@ -1,21 +1,22 @@
-/** Looks every few seconds whether the schema has changed, and reloads it: for changes that nobody notifies of, and
- *  where notifications do not arrive. */
+/** Checks every few seconds whether the schema has changed, and reloads it. It finds changes without a notification,
+ *  and works where notifications do not arrive. */
 import { definePlugin, sql, type Model, type Sql } from "../../core/index.ts";
 import { liveQueriesService } from "../subscriptions/api.ts";
 import { pollSettings } from "./settings.ts";
 
 const NAME = "reload-poll";
 
-/** Objects of one catalog by what identifies them and the transaction that wrote them; no data changes these rows. */
+/** Hashes the identity of each catalog row with the transaction that wrote it. Changes of data do not write these
+ *  rows. */
 const written = (columns: Sql, from: Sql): Sql =>
   sql`select pg_catalog.sum(pg_catalog.hash_record_extended(row(${columns}, entry.xmin), 0)) from ${from}`;
 
 const OF_USERS = sql`entry.oid >= 16384`;
 const LASTING = sql`in (select schema.oid from schema)`;
 
-/** One number for all that a model is made of, as far as users can change it, and for what decides how changes are
- *  noticed and which rows a role sees. Of relations only that: TRUNCATE and REFRESH write their rows too. Temporary
- *  objects come and go. @rule R-SC-9 */
+/** A hash of the catalog rows that users can change and that affect the model, change detection or row visibility.
+ *  Relations are hashed by these columns only, because TRUNCATE and REFRESH write their rows too. Temporary objects are
+ *  ignored, because they come and go. @rule R-SC-9 */
 const VERSION = sql`
 with schema as materialized (
   select schema.oid, schema.nspname, schema.nspowner, schema.nspacl
@@ -83,12 +84,12 @@ type Version = Promise<string | undefined>;
 
 const versionOf = (model: Model): Version | undefined => model.parts[NAME] as Version | undefined;
 
-/** Of the time, for looking; and for reloading, where the schema changes all the time. */
+/** The largest share of time for checks, and for reloads if the schema changes constantly. */
 const SHARE_OF_LOOKING = 1 / 30;
 const SHARE_OF_RELOADING = 1 / 5;
-/** A request so long before the next look makes it worth looking. */
+/** A request within this time before the next check causes that check. */
 const LATELY_MS = 500;
-/** A request that comes after a pause waits no longer for the answer, and the reload if there is one. */
+/** The longest time that a request after a pause waits for the check, and for a reload. */
 const PATIENCE_MS = 2000;
 
 /** @rule R-SC-9 */
@@ -98,18 +99,18 @@ export const reloadPoll = definePlugin({
   requires: ["catalog-introspection"],
   apply: (hooks, context) => {
     const intervalMs = context.options.dbSchemaPollInterval * 1000;
-    // nothing but the api itself can change an embedded database
+    // only the api itself can change an embedded database
     if (intervalMs === 0 || context.options.database !== undefined) return;
     let loaded: Version | undefined;
     let asked: string | undefined;
     let askedAtMs = 0;
     let isClosed = false;
     let timer: NodeJS.Timeout | undefined;
-    /** Of late. A server that nobody uses asks its database nothing. */
+    /** Whether there were recent requests. An unused server does not query its database. */
     let isUsed = false;
 
     hooks.introspect.tap(NAME, (model, { afterwards }) => {
-      // where it fails, the first look reads the schema again
+      // if the query fails, the first check reloads the schema
       const version = afterwards<VersionRow>(VERSION).then(
         ([row]) => row?.version ?? undefined,
         () => undefined,
@@ -117,18 +118,18 @@ export const reloadPoll = definePlugin({
       return { ...model, parts: { ...model.parts, [NAME]: version } };
     });
 
-    /** Until the schema in force is that of the server. */
+    /** Resolves when the model is up to date. */
     const look = async (): Promise<void> => {
       const startedAtMs = performance.now();
-      const [row] = await context.query<VersionRow>(VERSION).catch(() => []); // requests tell of a lost database
+      const [row] = await context.query<VersionRow>(VERSION).catch(() => []); // requests report a lost connection
       const seen = row?.version ?? undefined;
       if (isClosed) return;
       schedule((performance.now() - startedAtMs) / SHARE_OF_LOOKING);
-      // a load that fails is tried again by its loader
+      // the loader repeats a failed load
       if (seen === undefined || seen === asked || seen === (await loaded)) return;
       asked = seen;
       askedAtMs = performance.now();
-      await context.reload().catch(() => undefined); // it was logged
+      await context.reload().catch(() => undefined); // the error was logged
     };
 
     const noteUse = async (): Promise<void> => {
@@ -137,7 +138,7 @@ export const reloadPoll = definePlugin({
     };
 
     let looking: Promise<void> | undefined;
-    /** The first request after a pause, and those that come while it waits. */
+    /** Holds the first request after a pause, and requests that arrive in the meantime. */
     const lookFirst = (): Promise<void> =>
       (looking ??= Promise.race([
         look(),
@@ -151,7 +152,7 @@ export const reloadPoll = definePlugin({
       const isLive = context.use(liveQueriesService)?.isIdle === false;
       if (isUsed || isLive) return void look();
       context.setGate(lookFirst);
-      after(intervalMs, lookIfUsed); // live queries may have begun
+      after(intervalMs, lookIfUsed); // live queries may start
     };
 
     const after = (ms: number, next: () => void): void => {

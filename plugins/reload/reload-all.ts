@@ -1,11 +1,11 @@
-/** `api.reloadAll()`: whoever asks one process to reload has asked all of them. @rule X-BUS-2 */
+/** Reloads all processes when one of them is asked to reload: `api.reloadAll()`. @rule X-BUS-2 */
 import { definePlugin } from "../../core/index.ts";
 import { busService } from "../bus/api.ts";
 import { reloadOthersService } from "./api.ts";
 import { channelSettings } from "./settings.ts";
 
 const TOPIC = "reload";
-/** Processes that have missed something do not all load at once. */
+/** Spreads the reloads of processes that have missed messages. */
 const SPREAD_MS = 1000;
 
 export const reloadAll = definePlugin({
@@ -23,10 +23,10 @@ export const reloadAll = definePlugin({
       askOthers();
       return context.reload();
     });
-    // the bus is looked up once all plugins are applied, and the schema is still loading
+    // the bus is available once all plugins are applied, while the model is still loading
     queueMicrotask(() => {
       const from = bus();
-      // who wants no channel gets no connection that listens to one
+      // without a reload channel, no connection should listen
       if (isClosed || from === undefined || (from.usesNotify && !context.options.dbChannelEnabled)) return;
       stop = from.subscribe(TOPIC, context.requestReload, () => {
         clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** Settings of what reloads the schema. */
+/** Settings of schema reloads. */
 import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 export const channelSettings = [
