@@ -1,4 +1,4 @@
-/** Reorders the backend's protocol messages for the client. */
+/** Rewrites the backend's protocol messages for the client. */
 
 export const idleStatus = 0x49; // "I", the status in a ReadyForQuery outside a transaction
 
@@ -9,14 +9,15 @@ const notification = 0x41;
 export interface GroupAnswer {
   /** The end of the response after surplus messages were removed. */
   readonly end: number;
-  /** Transaction status of the last ReadyForQuery; `undefined` if there was none. */
+  /** The transaction status of the last ReadyForQuery. Undefined without a ReadyForQuery. */
   readonly status: number | undefined;
-  /** Copies of the NotificationResponses in it. */
+  /** Copies of its NotificationResponses. */
   readonly notifications: readonly Uint8Array[];
 }
 
-/** Fixes the response to one group in place: one ReadyForQuery for a synced group and none for a flushed one. Some
- *  releases of PGlite send one at an error and another at the Sync; a client would count them as two responses. `bytes`: the response is between `start` and `end`. */
+/** Corrects the response to one group in place: one ReadyForQuery for a synced group, and none for a flushed one. Some
+ *  releases of PGlite send one after an error and another after the Sync; a client would count them as two responses.
+ *  The response is in `bytes` between `start` and `end`. */
 export function readAnswer(bytes: Uint8Array, start: number, end: number, isSynced: boolean): GroupAnswer {
   const view = new DataView(bytes.buffer, bytes.byteOffset, end);
   const notifications: Uint8Array[] = [];

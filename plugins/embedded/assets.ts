@@ -1,23 +1,23 @@
-/** Where the files of the embedded database lie: beside the compiled code, also when the sources themselves are
+/** The locations of the embedded database's files. They are beside the compiled code, even when the sources are
  *  running. */
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-// Node 20 runs no TypeScript in a thread, so tests that run the sources borrow the compiled thread.
+// Node 20 cannot run TypeScript in a thread, so tests that run the sources use the compiled thread.
 const builtFolder = new URL(import.meta.url.endsWith(".ts") ? "../../dist/plugins/embedded/" : "./", import.meta.url);
 
 export const threadUrl = new URL("worker.js", builtFolder);
 
-/** Path of a prebuilt image; the file exists after `npm run build`. */
+/** The path of a prebuilt image. The file exists after `npm run build`. */
 export const imagePath = (name: "demo" | "empty"): string => fileURLToPath(new URL(`${name}.image`, builtFolder));
 
-/** Path of the file that records what the images were built from. */
+/** The path of the file that records the inputs of the images. */
 export const stampPath = fileURLToPath(new URL("images.json", builtFolder));
 
-/** The demo's SQL files beside the compiled code, where the build copies them. */
+/** The folder beside the compiled code where the build copies the demo's SQL files. */
 export const demoFolder = fileURLToPath(new URL("demo/", builtFolder));
 
-/** The demo's SQL files, in the order in which they are run. */
+/** The demo's SQL files, in the order in which they run. */
 export function demoScripts(): string[] {
   const folders = [fileURLToPath(new URL("../../../plugins/embedded/demo/", builtFolder)), demoFolder]; // prefer the sources, if they exist
   const folder = folders.find((path) => existsSync(path));

@@ -1,4 +1,4 @@
-/** Makes the images from which the embedded database starts in a moment: `npm run build:demo`. */
+/** Builds the images from which the embedded database starts quickly: `npm run build:demo`. */
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -8,7 +8,7 @@ import type { PGlite } from "@electric-sql/pglite";
 import { demoFolder, demoScripts, imagePath, stampPath } from "./assets.ts";
 import { dumpCluster, initDbParams, openCluster, pgliteVersion, runScripts } from "./cluster.ts";
 
-/** Builds both images if their inputs have changed. Returns whether it did. */
+/** Builds both images if their inputs have changed. Returns whether it built them. */
 export async function buildImages(): Promise<boolean> {
   const scripts = demoScripts();
   const stamp = computeStamp(scripts);
@@ -16,8 +16,9 @@ export async function buildImages(): Promise<boolean> {
   if (paths.every((path) => existsSync(path)) && existsSync(stampPath) && readFileSync(stampPath, "utf8") === stamp)
     return false;
 
-  const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB"] }); // WAL kept for reuse would only bloat the image
-  // One database is all there is to connect to: its templates would be two thirds of the image.
+  // retained WAL would only enlarge the image
+  const pg = await openCluster({ extensions: ["ltree"], settings: ["max_wal_size=2MB"] });
+  // Clients connect to only one database, and its templates would be two thirds of the image.
   await pg.exec("update pg_database set datistemplate = false where datname in ('template0', 'template1')");
   await pg.exec("drop database template0");
   await pg.exec("drop database template1");
@@ -42,7 +43,7 @@ async function writeImage(pg: PGlite, name: "demo" | "empty"): Promise<void> {
   replaceFile(imagePath(name), gzipSync(await dumpCluster(pg), { level: 9 }));
 }
 
-/** Two builds at once must not leave a mixture. */
+/** Renames a finished file, so that two concurrent builds do not leave a mixture. */
 function replaceFile(path: string, content: string | Uint8Array): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, content);

@@ -1,4 +1,4 @@
-/** Makes PGlite instances: extensions, start parameters, scripts. Runs in the thread and in the build. */
+/** Creates PGlite instances, with extensions, start parameters and scripts. Used by the thread and by the build. */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -7,23 +7,25 @@ import { gunzipSync } from "node:zlib";
 import { PGlite } from "@electric-sql/pglite";
 import type { Extension } from "@electric-sql/pglite";
 
-/** One megabyte per WAL segment, and few of them kept: the image shrinks from 40 to 13 MB, and the memory with it. */
+/** With one megabyte per WAL segment and few retained segments, the image shrinks from 40 to 13 MB, and memory usage
+ *  with it. */
 export const initDbParams = ["--wal-segsize=1", "-c", "max_wal_size=16MB", "-c", "min_wal_size=2MB"];
 
-/** Below the default stack of the thread an expression as deep as this ends in PostgreSQL's own error (see `stackMb` in
- *  host.ts). */
+/** A lower limit than the stack of the thread, so that a deep expression ends in PostgreSQL's own error (see `stackMb`
+ *  in host.ts). */
 const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", "-c", "max_stack_depth=1MB"];
 
 export interface ClusterOptions {
   readonly dataFolder?: string;
   readonly imagePath?: string;
   readonly extensions: readonly string[];
-  /** Server settings for this run, such as `work_mem=1MB` */
+  /** Server settings for this run, such as `work_mem=1MB`. */
   readonly settings?: readonly string[];
   readonly alarm?: Alarm;
 }
 
-/** Starts PGlite: on its folder, from an image, or (slowly) from nothing. @throws Error with PostgreSQL's last words */
+/** Starts PGlite from its folder, from an image, or (slowly) from scratch. @throws Error with the last messages of
+ *  PostgreSQL */
 export async function openCluster(options: ClusterOptions): Promise<PGlite> {
   const extensions = Object.fromEntries(
     await Promise.all(options.extensions.map(async (name) => [name, await loadExtension(name)] as const)),
@@ -55,10 +57,10 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
   }
 }
 
-/** Leaves the libraries of extensions to the moment of their first use. PGlite links them all at once while it starts,
- *  and when two of them get in each other's way a later call ends the engine with "null function or function signature
- *  mismatch": with two extensions in one start of ten, with six nearly always. PostgreSQL itself links one library
- *  after the other. */
+/** Links the libraries of extensions at their first use. PGlite links all of them in parallel while it starts. If two
+ *  of them interfere, a later call ends the engine with "null function or function signature mismatch". That happens in
+ *  one start of ten with two extensions, and in nearly all with six. PostgreSQL itself links one library after the
+ *  other. */
 const loadOnDemand: Extension = {
   name: "load-on-demand",
   setup: async (_pg, emscriptenOptions: { preRun: ((engine: Engine) => void)[] }) => {
@@ -72,16 +74,16 @@ const loadOnDemand: Extension = {
   },
 };
 
-/** The one timer of the engine, which `statement_timeout` sets. */
+/** The only timer of the engine, which `statement_timeout` sets. */
 export interface Alarm {
   readonly extension: Extension;
-  /** Between two groups of messages: PostgreSQL forgets an alarm that no longer concerns a statement. It would set no
-   *  other one before that alarm. */
+  /** Called between two groups of messages. Makes PostgreSQL discard an alarm of a finished statement, before which it
+   *  would set no other. */
   settle(): void;
 }
 
-/** `changed`: called when PostgreSQL sets its timer; 0 stops it. It can be called while a statement runs, but nothing can
- *  reach PostgreSQL then: the thread has to be ended. */
+/** `changed` is called when PostgreSQL sets its timer; 0 stops the timer. It can be called while a statement runs, but
+ *  nothing can interrupt PostgreSQL then: the thread must be terminated. */
 export function createAlarm(changed: (milliseconds: number) => void): Alarm {
   let setMs = 0;
   let toldMs = 0;
@@ -94,7 +96,7 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
     toldMs = setMs;
   };
 
-  /** As a signal would. PostgreSQL ends the timeouts that have passed by then, and sets its timer for the next one. */
+  /** Acts like a signal. PostgreSQL handles the timeouts that have passed, and sets its timer for the next one. */
   const wake = (at: number): void => {
     if (setMs === 0) return;
     aheadMs = at;
@@ -127,8 +129,8 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
     settle() {
       if (setMs === 0) return;
       isSettling = true;
-      wake(0); // that of a statement has ended with it
-      wake(setMs + 1); // what is left is the one by which PostgreSQL counts its statistics while it has nothing to do
+      wake(0); // the timeout of a statement has ended with the statement
+      wake(setMs + 1); // the remaining timer belongs to the statistics that PostgreSQL collects while it is idle
       wake(0);
       isSettling = false;
       tell();
@@ -155,14 +157,14 @@ interface Engine {
   };
 }
 
-/** The extension of this name from PGlite itself or from a separate package, such as `@electric-sql/pglite-postgis`. */
+/** Finds the extension in PGlite itself or in a separate package, such as `@electric-sql/pglite-postgis`. */
 async function loadExtension(name: string): Promise<Extension> {
   if (!/^[a-z][a-z0-9_-]*$/.test(name)) throw new Error(`"${name}" is not an extension name`);
   const packageName = `@electric-sql/pglite-${name}`;
   const url =
     tryResolve(() => import.meta.resolve(`@electric-sql/pglite/contrib/${name.replaceAll("-", "_")}`)) ??
     tryResolve(() => import.meta.resolve(packageName)) ??
-    // The user's own installation, where this package cannot see it
+    // the user's own installation, if this package cannot resolve it
     tryResolve(() => pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(packageName)).href);
   if (url === undefined) {
     throw new Error(
@@ -176,7 +178,7 @@ async function loadExtension(name: string): Promise<Extension> {
   return extension;
 }
 
-/** Extensions are compiled for one release of PGlite; with another one they fail later, with unhelpful messages. */
+/** An extension is compiled for one release of PGlite. With another release it fails later, with unhelpful messages. */
 function checkPeer(packageName: string, folder: string): void {
   const path = join(folder.slice(0, folder.lastIndexOf(packageName)), packageName, "package.json");
   const { version, peerDependencies } = readPackage(path);
@@ -188,11 +190,11 @@ function checkPeer(packageName: string, folder: string): void {
   );
 }
 
-/** A file URL; `undefined` if there is no such module. */
+/** Returns a file URL, or undefined if the module does not exist. */
 function tryResolve(resolve: () => string): string | undefined {
   try {
     const url = resolve();
-    return existsSync(fileURLToPath(url)) ? url : undefined; // a subpath pattern resolves to files that are not there
+    return existsSync(fileURLToPath(url)) ? url : undefined; // a subpath pattern also resolves to missing files
   } catch {
     return undefined;
   }
@@ -208,7 +210,7 @@ function isExtension(candidate: unknown): candidate is Extension {
   );
 }
 
-/** Runs SQL files one after the other. @throws Error that names the file */
+/** Runs SQL files in order. @throws Error that names the file */
 export async function runScripts(pg: PGlite, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     try {
@@ -219,14 +221,14 @@ export async function runScripts(pg: PGlite, paths: readonly string[]): Promise<
   }
 }
 
-/** A plain tar of the cluster as it is now. No transaction may be open. */
+/** Writes the current cluster as a plain tar. No transaction may be open. */
 export async function dumpCluster(pg: PGlite): Promise<Uint8Array> {
   await pg.exec("checkpoint"); // a start from the image then has nothing to redo
   const tar = await pg.dumpDataDir("none");
   return new Uint8Array(await tar.arrayBuffer());
 }
 
-/** Version of the PGlite that is installed. */
+/** The version of the installed PGlite. */
 export function pgliteVersion(): string {
   const entry = fileURLToPath(import.meta.resolve("@electric-sql/pglite"));
   return readPackage(join(dirname(entry), "..", "package.json")).version;

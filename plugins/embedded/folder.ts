@@ -1,32 +1,32 @@
-/** The folder that keeps an embedded database, and who may use it. */
+/** The data folder of an embedded database, and its lock. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { presetError } from "../../core/index.ts";
 
 export interface DataFolder {
-  /** The cluster itself. */
+  /** The path of the cluster. */
   readonly clusterPath: string;
-  /** There is no cluster yet, or an unfinished one was removed. */
+  /** Whether there is no cluster yet, or an unfinished one was removed. */
   readonly isFresh: boolean;
-  /** The cluster is filled; before this an interrupted start is begun again from nothing. */
+  /** Marks the cluster as complete. An interrupted start before this is repeated from scratch. */
   markFilled(): void;
-  /** Gives the folder back; an unfinished cluster is removed. */
+  /** Releases the folder, and removes an unfinished cluster. */
   release(): void;
 }
 
 interface Lock {
   readonly pid: number;
-  /** The start time of that process: pids are reused, in containers all the time. */
+  /** The start time of that process, because pids are reused, in containers all the time. */
   readonly startedAt: string;
   readonly isFilled: boolean;
 }
 
-/** Takes the folder for this process, and makes it if need be. @throws RelApiError `preset` if another process has it, or
- *  it cannot be made */
+/** Locks the folder for this process, and creates it if necessary. @throws RelApiError `preset` if another process has
+ *  locked it, or it cannot be created */
 export function takeDataFolder(path: string): DataFolder {
   const folder = resolve(path);
   const lockPath = join(folder, "relapi.lock");
-  // A cluster right in the folder, as PGlite itself makes them, is taken as it is.
+  // A cluster directly in the folder, as PGlite itself creates it, is used unchanged.
   const clusterPath = existsSync(join(folder, "PG_VERSION")) ? folder : join(folder, "cluster");
   try {
     mkdirSync(folder, { recursive: true });
@@ -48,7 +48,7 @@ export function takeDataFolder(path: string): DataFolder {
     writeFileSync(lockPath, JSON.stringify(lock), { flag });
   };
   if (previous !== undefined) rmSync(lockPath, { force: true });
-  write(!isFresh, "wx"); // of two processes that come here at once, one fails
+  write(!isFresh, "wx"); // fails in one of two concurrent processes
 
   let isFilled = !isFresh;
   return {
@@ -74,7 +74,7 @@ function readLock(path: string): Lock | undefined {
   }
 }
 
-/** A text that two processes with one pid do not share; empty for a process that is gone. */
+/** Returns a text that differs between two processes with the same pid. Empty if the process does not exist. */
 function startOf(pid: number): string {
   try {
     process.kill(pid, 0);
@@ -82,7 +82,7 @@ function startOf(pid: number): string {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return "";
   }
   try {
-    // Field 22, counted behind the name, which may hold spaces and brackets: `4711 (node) S 1 ...`
+    // field 22, counted after the name, which may contain spaces and brackets: `4711 (node) S 1 ...`
     return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ")[19] ?? "running";
   } catch {
     return "running"; // without /proc, only the pid is available

@@ -1,31 +1,31 @@
-/** Whose turn it is to use the one backend. */
+/** Schedules the clients' requests to the single backend. */
 import type { Answer, Request } from "./thread.ts";
 
 /** A client that sends requests to the backend. */
 export interface BackendClient {
-  /** The next request; `undefined`: none. Called only when it is the client's turn. */
+  /** Returns the next request, or undefined if the client has no request. Called only when it is the client's turn. */
   nextRequest(): Request | undefined;
   onAnswer(answer: Answer): void;
-  /** Its request has taken too long and has no answer. */
+  /** Called when its request has exceeded the time limit and gets no response. */
   onOverrun(): void;
 }
 
-/** One client at a time: it holds the backend from its first message until the backend is outside a transaction
- *  again. */
+/** Serves one client at a time. A client holds the backend from its first message until the backend is outside a
+ *  transaction again. */
 export interface Gate {
-  /** The client has a request. */
+  /** Called when the client has a request. */
   enter(client: BackendClient): void;
-  /** The backend has finished the last request. */
+  /** Called when the backend has finished the last request. */
   answer(answer: Answer): void;
-  /** The last request has taken too long. */
+  /** Called when the last request has exceeded its time limit. */
   overrun(): void;
-  /** The backend takes requests. */
+  /** Called when the backend accepts requests. */
   open(): void;
-  /** The backend is gone: clears the holder and the queue. */
+  /** Called when the backend is gone. Clears the holder and the queue. */
   close(): void;
 }
 
-/** `send` gets one request at a time: the next one after the response to the last. */
+/** `send` is called with one request at a time. The next one follows the response to the last. */
 export function createGate(send: (request: Request) => void): Gate {
   const waiting = new Set<BackendClient>(); // in order of arrival
   let holder: BackendClient | undefined;
@@ -64,7 +64,7 @@ export function createGate(send: (request: Request) => void): Gate {
       if (client === undefined) return;
       if (answer.isIdle) {
         holder = undefined;
-        waiting.add(client); // behind the others, if it has more to say
+        waiting.add(client); // queues behind the others, if it has more requests
       }
       client.onAnswer(answer);
       advance();

@@ -1,35 +1,35 @@
-/** The main thread's end of the thread in which the database runs. */
+/** The main thread's side of the database thread. */
 import { Worker } from "node:worker_threads";
 import { threadUrl } from "./assets.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread.ts";
 
-/** Room for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must come before that of the
- *  thread, which would end the database; its JSON parser keeps all it has in registers, so 3 million levels in a
- *  request body do not count for PostgreSQL, and need 400 MB here. The memory is only reserved, not used, until then.
- *  */
+/** The stack for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must apply first, because
+ *  exceeding the stack of the thread ends the database. PostgreSQL's JSON parser keeps its state in registers, so its
+ *  limit does not count 3 million levels of JSON, which need 400 MB here. The memory is only reserved until it is
+ *  used. */
 const stackMb = 512;
-/** Of JavaScript objects, of which there are few; tables and results are not counted. */
+/** The heap of JavaScript objects, of which there are few. Tables and results do not count. */
 const heapMb = 512;
 
 export interface ThreadEvents {
-  /** `greeting`: the response to a client's startup packet. */
+  /** `greeting` is the response to a client's startup packet. */
   onReady(greeting: Uint8Array): void;
   onAnswer(answer: Answer): void;
-  /** A statement runs for longer than it may. Nothing but `stop` ends it. */
+  /** Called when a statement exceeds its time limit. Only `stop` ends it. */
   onOverrun(): void;
-  /** It failed to start, or stopped unexpectedly. Called once. */
+  /** Called once when the database failed to start, or stopped unexpectedly. */
   onEnd(message: string): void;
 }
 
 export interface Thread {
   send(request: Request): void;
-  /** Shuts the database down cleanly after the current request; terminates it after `waitMs`. Reports nothing from then
-   *  on. */
+  /** Shuts the database down cleanly after the current request, or terminates it after `waitMs`. No events are reported
+   *  from then on. */
   stop(waitMs: number): Promise<void>;
 }
 
-/** Starts a thread with a database. An idle one does not keep the process alive; one that is starting or busy does.
- *  `limitMs`: of requests for which PostgreSQL has no timeout; 0: none. */
+/** Starts a thread with a database. It keeps the process alive while it is starting or busy, but not while it is idle.
+ *  `limitMs` applies to requests without a timeout in PostgreSQL; 0 means no limit. */
 export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents): Thread {
   const worker = new Worker(threadUrl, {
     workerData: boot,
@@ -44,7 +44,7 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
     clearTimeout(limit);
     if (!isRunning || milliseconds === 0) return;
     const own = setTimeout(() => {
-      // the answer may have arrived while this thread was busy
+      // the response may have arrived while this thread was busy
       setImmediate(() => {
         if (isRunning && limit === own && !isOver) events.onOverrun();
       });

@@ -1,6 +1,6 @@
-/** A PostgreSQL inside the process, for those who do not have a server:
+/** Runs PostgreSQL inside the process, for users without a server:
  *  `new pg.Pool({ stream: startEmbeddedDatabase().stream })`. It is PGlite (PostgreSQL compiled to WebAssembly) in a
- *  thread; docs/guides/embedded-database.md says what it is not for. */
+ *  thread; docs/guides/embedded-database.md lists its limits. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
@@ -15,42 +15,44 @@ import type { ClientStream } from "./stream.ts";
 import type { Boot, Request } from "./thread.ts";
 
 export interface EmbeddedOptions {
-  /** Folder that keeps the data; absent: in memory, gone with the process. One process at a time. */
+  /** The data folder, which only one process may use at a time. By default, the data is in memory and
+   *  lost with the process. */
   readonly dataDir?: string | undefined;
-  /** What a fresh database holds: the demo (default), nothing, or the file of an image that `dump` made. A filled
-   *  `dataDir` stays as it is. */
+  /** The content of a fresh database: the demo (default), nothing, or the file of an image that `dump` created. A
+   *  filled `dataDir` stays unchanged. */
   readonly image?: "demo" | "empty" | (string & {});
-  /** Extensions to make available beside ltree: contrib modules of PGlite (`pg_trgm`), or `postgis` where
+  /** Extensions to make available in addition to ltree: contrib modules of PGlite (`pg_trgm`), or `postgis` if
    *  @electric-sql/pglite-postgis is installed. */
   readonly extensions?: readonly string[];
-  /** SQL run once, after a fresh start. No `COPY ... FROM STDIN`. */
+  /** SQL that runs once, after a fresh start. It may not contain `COPY ... FROM STDIN`. */
   readonly loadScript?: string;
-  /** Seconds for statements that no `statement_timeout` limits; 30 by default, 0: no limit. Beyond it the database starts
-   *  again, since PGlite cannot cancel a statement: in memory with the data of a fresh start. */
+  /** The time limit in seconds for statements without a `statement_timeout`; 30 by default, 0 for no limit. Beyond it
+   *  the database restarts, because PGlite cannot cancel a statement. In memory, it then has the data of a fresh
+   *  start. */
   readonly statementTimeout?: number;
-  /** Takes the few lines there are to say about slow starts and crashes; absent: standard error. */
+  /** Logs slow starts and crashes; to standard error by default. */
   readonly log?: (line: string) => void;
 }
 
 export interface EmbeddedDatabase {
-  /** For the `stream` option of `pg`: a fresh Duplex per client. */
+  /** For the `stream` option of `pg`; returns a new Duplex per client. */
   readonly stream: () => Duplex;
-  /** Settles when the first statement can run; rejects with the reason why the database did not start. */
+  /** Resolves when the first statement can run, or rejects with the reason why the database did not start. */
   readonly ready: Promise<void>;
   /** Ends all clients and the database. A statement that does not end within 5 s is cut off; a data folder recovers
    *  from that. */
   close(): Promise<void>;
-  /** gzipped tar of the current state, for `image`. Waits until no transaction is open. */
+  /** Returns a gzipped tar of the current state, for `image`. Waits until no transaction is open. */
   dump(): Promise<Uint8Array>;
-  /** Ends a statement that does not end by itself, and all clients with it. In memory the data is again that of a fresh
-   *  start. */
+  /** Ends a statement that does not end by itself, together with all clients. In memory, the data is reset to that of a
+   *  fresh start. */
   restart(): Promise<void>;
 }
 
 const closeMs = 5000;
 const usualTimeoutSeconds = 30;
 
-/** It is an optional dependency. @rule C-PKG-3 */
+/** PGlite is an optional dependency. @rule C-PKG-3 */
 const demandPglite = (): void => {
   try {
     createRequire(import.meta.url).resolve("@electric-sql/pglite");
@@ -61,8 +63,8 @@ const demandPglite = (): void => {
   }
 };
 
-/** Starts the database at once; statements wait until it is up. @throws Error if the data folder is in use, or the
- *  image or PGlite is missing */
+/** Starts the database immediately; statements wait until it is ready. @throws Error if the data folder is in use, or
+ *  the image or PGlite is missing */
 export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDatabase {
   demandPglite();
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
@@ -145,13 +147,13 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
           return next;
         },
         onAnswer: ({ bytes }) => resolve(bytes),
-        onOverrun() {}, // it has no limit
+        onOverrun() {}, // a dump has no time limit
       });
     });
 
   let up = start();
   const ready = up.then(() => undefined);
-  ready.catch(() => {}); // a caller need not look at it
+  ready.catch(() => {}); // callers may ignore the promise
   return {
     stream() {
       clientCount += 1;
@@ -184,7 +186,7 @@ export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDa
   };
 }
 
-/** How a fresh database comes to life. The folder is not part of it. @throws Error if the image is missing */
+/** The boot parameters of a fresh database, except the folder. @throws Error if the image is missing */
 function buildFreshBoot(options: EmbeddedOptions): Boot {
   const image = options.image ?? "demo";
   const isBuiltIn = (name: string): name is "demo" | "empty" => name === "demo" || name === "empty";

@@ -2,14 +2,14 @@
 import { createHash } from "node:crypto";
 import { serialize } from "pg-protocol";
 
-/** Messages that go to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a Flush.
- *  `end`: offset behind the last byte. */
+/** Messages that are passed to the backend in one call: up to a Sync, Query or FunctionCall (`isSynced`), or up to a
+ *  Flush. `end` is the offset after the last byte. */
 export interface Group {
   readonly end: number;
   readonly isSynced: boolean;
 }
 
-/** Groups of one client, back to back in one buffer that can be transferred to the thread. */
+/** Groups of one client, adjacent in one buffer that can be transferred to the thread. */
 export interface Batch {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly groups: readonly Group[];
@@ -33,28 +33,28 @@ const type = {
 
 const statementKind = 0x53; // "S" in Describe and Close; "P" names a portal
 const longestNameBytes = 63;
-const longestMessageBytes = 0x3fffffff; // what PostgreSQL itself accepts
+const longestMessageBytes = 0x3fffffff; // the limit of PostgreSQL itself
 
-/** Sent after each statement. `COPY ... FROM STDIN` would make the backend read from a socket that it has not: this ends
- *  the copy. PostgreSQL ignores the message where no copy runs. */
+/** Sent after each statement. It ends a `COPY ... FROM STDIN`, which would make the backend read from a missing socket.
+ *  PostgreSQL ignores the message if no copy runs. */
 const refuseCopy = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
 
-/** A client's messages, with its statement names made unique. */
+/** Reads a client's messages, and makes its statement names unique. */
 export interface MessageReader {
   /** Accepts bytes split anywhere. @throws Error on bytes that are not a message */
   write(chunk: Uint8Array): void;
-  /** All complete groups so far; `undefined` when there are none. */
+  /** Returns all complete groups so far, or undefined without one. */
   take(): Batch | undefined;
   readonly hasGroups: boolean;
-  /** The client has sent Terminate; the rest is ignored. */
+  /** Whether the client has sent Terminate. All further bytes are ignored. */
   readonly isTerminated: boolean;
-  /** Restores the shared session to the state in which the client found it. `inTransaction`: the client ended inside a
+  /** Restores the initial state of the shared session. `inTransaction` says that the client ended inside a
    *  transaction. */
   farewell(inTransaction: boolean): Batch;
 }
 
-/** Reads the messages of one client. `prefix`: unique among clients; put before statement names, which would collide in
- *  the one backend. */
+/** Reads the messages of one client. `prefix` is unique among clients. It is put before statement names, which would
+ *  collide in the shared backend. */
 export function createMessageReader(prefix: string): MessageReader {
   const statements = new Set<string>();
   let rest: Uint8Array[] = [];
@@ -70,7 +70,7 @@ export function createMessageReader(prefix: string): MessageReader {
     return Buffer.from(prefix + createHash("sha256").update(name).digest("base64url"));
   };
 
-  /** The message with the statement name at `start` replaced. `start`: offset in the message. */
+  /** Returns the message with its statement name replaced. `start` is the offset of the name. */
   const renamed = (message: Uint8Array, start: number): Uint8Array => {
     const end = message.indexOf(0, start);
     if (end <= start) return message; // the unnamed statement lives within one group
@@ -163,8 +163,8 @@ export function createMessageReader(prefix: string): MessageReader {
   const farewell = (inTransaction: boolean): Batch => {
     const closes = [...statements].map((name) => serialize.close({ type: "S", name }));
     statements.clear();
-    // The Sync ends what the client left open between messages. Temporary tables and session settings stay: they are
-    // everybody's.
+    // The Sync ends the open state between messages. Temporary tables and session settings stay, because all clients
+    // share them.
     const synced = (...parts: Uint8Array[]) => ({ parts, isSynced: true });
     return buildBatch([
       synced(serialize.sync()),
@@ -187,7 +187,7 @@ export function createMessageReader(prefix: string): MessageReader {
   };
 }
 
-/** An ErrorResponse, as PostgreSQL sends one. */
+/** Encodes an ErrorResponse as PostgreSQL sends it. */
 export function encodeError(code: string, message: string): Uint8Array {
   const fields = Buffer.from(`SERROR\0VERROR\0C${code}\0M${message}\0\0`);
   const head = Buffer.from("E\0\0\0\0");
@@ -201,18 +201,18 @@ function buildBatch(groups: readonly { readonly parts: readonly Uint8Array[]; re
     for (const { length } of parts) end += length;
     return { end, isSynced };
   });
-  // a Buffer that others share cannot be transferred
+  // a Buffer in a shared pool cannot be transferred
   const bytes = new Uint8Array(Buffer.concat(groups.flatMap(({ parts }) => parts)));
   return { bytes, groups: ends };
 }
 
-/** A batch of one simple query. */
+/** A batch with one simple query. */
 export function buildQuery(text: string): Batch {
   return buildBatch([{ parts: [serialize.query(text)], isSynced: true }]);
 }
 
-/** A client's first message: protocol 3 startup, a request for encryption, or a cancel request. `undefined`:
- *  incomplete. */
+/** Reads a client's first message: protocol 3 startup, a request for encryption, or a cancel request. Undefined if it
+ *  is incomplete. */
 export function readOpening(
   bytes: Uint8Array,
 ): { readonly kind: "startup" | "encryption" | "cancel"; readonly bytes: number } | undefined {
@@ -228,5 +228,5 @@ export function readOpening(
   return { kind: "startup", bytes: length };
 }
 
-/** The startup packet that the thread sends once; every client gets the response to it. */
+/** The startup packet that the thread sends once. Every client gets the response to it. */
 export const startupPacket: Uint8Array = serialize.startup({ user: "postgres", database: "postgres" });

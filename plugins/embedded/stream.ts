@@ -1,4 +1,4 @@
-/** What a `pg` client uses as its socket. */
+/** The socket of a `pg` client. */
 import { Duplex } from "node:stream";
 import { createMessageReader, encodeError, readOpening } from "./messages.ts";
 import type { Gate, BackendClient } from "./gate.ts";
@@ -7,9 +7,9 @@ const QUERY_CANCELED = "57014";
 
 export interface ClientStream {
   readonly duplex: Duplex;
-  /** Hands over a NotificationResponse that another client's statement brought. */
+  /** Delivers a NotificationResponse caused by another client's statement. */
   notify(message: Uint8Array): void;
-  /** The database is shutting down. A client that was disconnecting anyway gets no error. */
+  /** Called when the database shuts down. A client that was disconnecting anyway gets no error. */
   cutOff(reason: string): void;
 }
 
@@ -17,23 +17,23 @@ export interface ClientStreamOptions {
   /** Unique among the clients of a database. */
   readonly prefix: string;
   readonly gate: Gate;
-  /** The response to a startup packet, once the database is up. */
+  /** Resolves with the response to a startup packet, once the database is ready. */
   readonly greeting: () => Promise<Uint8Array>;
-  /** A response to this client contained a notification, which goes to all clients. */
+  /** Called when a response to this client contained a notification, which all clients receive. */
   readonly onNotification: (message: Uint8Array, from: ClientStream) => void;
   readonly onClose: (stream: ClientStream) => void;
 }
 
-/** One client's connection to the backend. It does not queue until it has sent something. */
+/** Creates one client's connection to the backend. It does not queue before it has sent a request. */
 export function createClientStream(options: ClientStreamOptions): ClientStream {
   const { gate } = options;
   const reader = createMessageReader(options.prefix);
-  let opening: Uint8Array | undefined = new Uint8Array(0); // bytes before the startup packet is complete; undefined after
+  let opening: Uint8Array | undefined = new Uint8Array(0); // the bytes of an incomplete startup packet
   let isGreeted = false;
   let isClosed = false;
   let isAsking = false;
-  let isEnding = false; // the client is done: it sent Terminate or closed its side
-  let isEnded = false; // and was closed
+  let isEnding = false; // the client has sent Terminate or closed its side
+  let isEnded = false; // the stream was closed after that
   let isOverrun = false;
   let hasSent = false;
   let isInTransaction = false;
@@ -88,7 +88,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     }
     opening = undefined;
     if (packet.kind === "cancel") {
-      isEnding = true; // a running statement cannot be reached
+      isEnding = true; // a running statement cannot be interrupted
       endWhenAnswered();
       return;
     }
@@ -135,13 +135,13 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     destroy(error, done) {
       isClosed = true;
       options.onClose(stream);
-      // All clients share the backend: what this client left behind is cleared in a separate turn.
+      // All clients share the backend, so the state that this client left is cleared in a separate turn.
       if (hasSent) gate.enter(client);
       done(error);
     },
   });
 
-  // What pg needs from a socket beyond a Duplex.
+  // Methods of a socket that pg needs beyond those of a Duplex.
   Object.assign(duplex, {
     connect: () => {
       process.nextTick(() => duplex.emit("connect"));
@@ -159,7 +159,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       if (isGreeted && !isClosed && !isEnded) duplex.push(Buffer.from(message));
     },
     cutOff(reason) {
-      if (isOverrun) return; // it closes when the client has read why
+      if (isOverrun) return; // it closes when the client has read the error
       duplex.destroy(isEnding ? undefined : new Error(reason));
     },
   };

@@ -1,5 +1,4 @@
-/** The thread in which the embedded database runs, so that a long statement does not block other responses of the
- *  process. */
+/** The thread of the embedded database, so that a long statement does not block other responses of the process. */
 import { parentPort, workerData } from "node:worker_threads";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
@@ -23,13 +22,13 @@ const port = parentPort;
 
 const say = (message: FromThread, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
-/** Ends the thread: what PostgreSQL would do next in this state is anybody's guess. */
+/** Ends the thread, because the behaviour of PostgreSQL in this state is undefined. */
 function die(message: string): never {
   say({ kind: "died", message });
   process.exit(1);
 }
 
-/** Collects the backend's output in one reused buffer. `settle`: called after each group. */
+/** Collects the backend's output in one reused buffer. `settle` is called after each group. */
 function createBackend(pg: PGlite, settle: () => void) {
   let buffer = new Uint8Array(smallAnswerBytes);
   let used = 0;
@@ -50,7 +49,7 @@ function createBackend(pg: PGlite, settle: () => void) {
     }
   };
 
-  /** Runs group by group. PGlite in one call for several would mix up where the errors end. */
+  /** Runs group by group, because PGlite would assign errors to the wrong group in one call for several. */
   const run = async ({ bytes, groups }: Batch): Promise<Answer> => {
     const notifications: Uint8Array[] = [];
     let start = 0;
@@ -82,8 +81,8 @@ function createBackend(pg: PGlite, settle: () => void) {
   return { run, greet };
 }
 
-/** PGlite swallows every exception of the engine and calls it again, also after PostgreSQL has exited: an endless loop
- *  that eats memory. */
+/** PGlite swallows every exception of the engine and calls it again, even after PostgreSQL has exited: an endless loop
+ *  that consumes memory. */
 function dieOnFatalErrors(pg: PGlite): void {
   const engine = pg.Module as unknown as { _PostgresMainLoopOnce?: () => void };
   const step = engine._PostgresMainLoopOnce;
@@ -98,8 +97,8 @@ function dieOnFatalErrors(pg: PGlite): void {
   };
 }
 
-/** An ordinary SQL error leaves the engine as the text "unwind" or as exit status 100, by release; a trap or full stack
- *  as an Error. */
+/** An ordinary SQL error leaves the engine as the text "unwind" or as exit status 100, depending on the release. A trap
+ *  or a stack overflow is an Error. */
 function isFatal(error: unknown): boolean {
   if (error instanceof Error) return true;
   const { name, status } = error as { name?: unknown; status?: unknown };
@@ -144,7 +143,7 @@ async function serve(boot: Boot): Promise<void> {
   };
 
   const greeting = await backend.greet();
-  // One request comes at a time, but its checkpoint may still run when the next one arrives.
+  // Requests arrive one at a time, but a checkpoint may still run when the next one arrives.
   let last: Promise<void> = Promise.resolve();
   port.on("message", (request: Request) => {
     last = last.then(() => answerRequest(request)).catch((error: unknown) => die(messageOf(error)));
