@@ -1,17 +1,17 @@
-/** What the plugin `metrics` says to others: types and tokens. */
+/** The interface of the plugin `metrics` for other plugins: types and tokens. */
 import { defineService } from "../../core/index.ts";
 
 export interface Metrics {
-  /** Prometheus text: of all workers, where the process is one of several. */
+  /** Returns Prometheus text, which covers all workers if the process is one of several. */
   text(): Promise<string>;
 }
 
-/** Offered by the plugin `metrics`. */
+/** Provided by the plugin `metrics`. */
 export const metricsService = defineService<Metrics>("metrics");
 
 declare module "../../core/http/call.ts" {
   interface ApiMethods {
-    /** What `GET /metrics` of the admin listener answers, for a route of your own. @rule X-MET-1 */
+    /** Returns the body of `GET /metrics` of the admin listener, for a route of the application. @rule X-MET-1 */
     metrics(): Promise<string>;
   }
 }

@@ -1,4 +1,4 @@
-/** What the counters of an api say, as metrics: read when somebody asks. */
+/** Exports the counters of an api as metrics, which are read on each scrape. */
 import { Counter, Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import { refusalCounter, type Counters, type Setting } from "../../core/index.ts";
 
@@ -6,10 +6,10 @@ interface Metric {
   readonly name: string;
   readonly kind: "gauge" | "counter";
   readonly help: string;
-  /** Of several workers; the sum unless given. */
+  /** How the values of several workers are combined. They are summed by default. */
   readonly together?: "max";
   readonly labels?: readonly string[];
-  /** Labels and what they count. */
+  /** The labels of each sample, and the function that reads its value. */
   readonly samples: readonly (readonly [
     labels: Readonly<Record<string, string>>,
     read: (counters: Counters) => number,
@@ -85,7 +85,7 @@ const METRICS: readonly Metric[] = [
   ),
   plain("relapi_cache_entries", "gauge", "cache-entries", "Kept values"),
   plain("relapi_cache_bytes", "gauge", "cache-bytes", "Bytes of kept values, estimated"),
-  // bounds (R-BND)
+  // limits (R-BND)
   plain(
     "relapi_results_refused_total",
     "counter",
@@ -158,7 +158,7 @@ const METRICS: readonly Metric[] = [
   ),
 ];
 
-/** What each limit of the preset's plugins has refused. @rule R-LIM-1 G-LIM-1 */
+/** Counts the refusals by each limit of the preset's plugins. @rule R-LIM-1 G-LIM-1 */
 const refused = (settings: readonly Setting[]): Metric => ({
   name: "relapi_refused_total",
   kind: "counter",

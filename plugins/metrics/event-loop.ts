@@ -1,14 +1,14 @@
-/** Whether the process gets to its work: how late timers are, and how much of the time it is busy. */
+/** Metrics of the event loop: the delay of timers, and the time in which it is busy. */
 import { performance } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 const SAMPLE_MS = 20;
 const SECONDS = 1000;
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** What blocked the process once is seen by whoever asks within this time. */
+/** The maximum covers one or two windows of this length, so that a scrape within this time sees each delay. */
 const WINDOW_MS = 60_000;
 
-/** Returns how to stop. @rule X-MET-5 */
+/** Returns a function that stops the measurement. @rule X-MET-5 */
 export const registerEventLoop = (registry: Registry): (() => void) => {
   const delays = new Histogram({
     name: "relapi_event_loop_delay_seconds",

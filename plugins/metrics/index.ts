@@ -1,4 +1,4 @@
-/** `GET :3001/metrics`: what the api does, as Prometheus reads it. */
+/** Exports the activity of the api for Prometheus: `GET :3001/metrics`. */
 import cluster from "node:cluster";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { definePlugin } from "../../core/index.ts";
@@ -8,7 +8,7 @@ import { registerEventLoop } from "./event-loop.ts";
 import { registerTraffic } from "./traffic.ts";
 import { ANSWERING, createWorkerMetrics, SILENT } from "./workers.ts";
 
-/** Of the process, whichever apis it has. */
+/** The metrics of the process, which all apis in it share. */
 let ofProcess: Registry | undefined;
 
 const processRegistry = (): Registry => {
@@ -19,8 +19,8 @@ const processRegistry = (): Registry => {
   return ofProcess;
 };
 
-/** Counters, histograms and gauges of requests, transactions, pool, live queries, caches and the process, for `GET
- *  /metrics` of the admin listener and `api.metrics()`. @rule R-ADM-2 X-MET-1 */
+/** Counters, histograms and gauges of requests, transactions, the pool, live queries, caches and the process. They are
+ *  the response of `GET /metrics` of the admin listener and of `api.metrics()`. @rule R-ADM-2 X-MET-1 */
 export const metrics = definePlugin({
   name: "metrics",
   apply: (_hooks, context) => {

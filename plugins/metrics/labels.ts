@@ -1,10 +1,10 @@
-/** Labels whose values come from outside: a bounded number of them. */
+/** Bounds the number of values of a label, because the values come from clients. */
 import type { Model, Session } from "../../core/index.ts";
 
 const MAX_VALUES = 100;
 const OTHER = "other";
 
-/** The value, as long as there are not too many of them. */
+/** Returns the value, or `other` if there are too many values. */
 export const createBounded = (): ((value: string) => string) => {
   const known = new Set<string>();
   return (value) => {
@@ -17,7 +17,7 @@ export const createBounded = (): ((value: string) => string) => {
 
 export type RoleLabel = (session: Pick<Session, "role" | "isAdmin"> | undefined, surface: string) => string;
 
-/** A role that the database or the metadata has; a token may name any. @rule X-MET-2 */
+/** Labels only roles of the database or the metadata, because a token may name any role. @rule X-MET-2 */
 export const createRoleLabel = (model: () => Model | undefined): RoleLabel => {
   const bounded = createBounded();
   return (session, surface) => {

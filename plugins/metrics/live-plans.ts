@@ -1,24 +1,25 @@
-/** Live queries by plan and role: those with most subscribers, and the others together. */
+/** Metrics of live queries by plan and role. The plans with most subscribers have their own series; the others share
+ *  one. */
 import { Counter, Gauge, type CounterConfiguration, type Registry } from "prom-client";
 import type { PluginContext } from "../../core/index.ts";
 import { liveQueriesService, type PlanFigures } from "../subscriptions/api.ts";
 import type { RoleLabel } from "./labels.ts";
 
-/** Of one process. */
+/** The largest number of plans per process. */
 const MAX_PLANS = 20;
 const OTHER = "other";
 const SECONDS = 1000;
 
 const LABELS = ["plan", "role"] as const;
 
-/** What there is of each. */
+/** The current size of each plan. */
 const GAUGES: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
   ["cohorts", "Groups of live queries that one statement answers each, by plan", ({ cohorts }) => cohorts],
   ["subscribers", "Subscribers of live queries, by plan", ({ subscribers }) => subscribers],
   ["queries", "Live queries that differ, by plan", ({ queries }) => queries],
 ];
 
-/** Since their cohorts began. The others have none: who belongs to them changes. */
+/** Counts since the cohorts began. The shared series has none of them, because its plans change. */
 const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
   ["runs_total", "Statements that have answered live queries, by plan", ({ runs }) => runs],
   ["rows_total", "Live queries that statements have answered, by plan", ({ rows }) => rows],
@@ -33,7 +34,7 @@ const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanF
 /** @rule X-MET-8 */
 export const registerLivePlans = (registry: Registry, context: PluginContext, roleOf: RoleLabel): void => {
   const plans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
-  /** Asked once for all of them: they are collected together. */
+  /** The statistics are computed once for all metrics of a scrape. */
   let asked: readonly PlanFigures[] | undefined;
   const all = (): readonly PlanFigures[] => {
     if (asked === undefined) setImmediate(() => (asked = undefined));

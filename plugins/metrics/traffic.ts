@@ -1,4 +1,4 @@
-/** Requests, transactions and live queries, by what they are and for whom. */
+/** Metrics of requests, transactions and live queries, by operation and role. */
 import { Counter, Histogram, type Registry } from "prom-client";
 import { requestSignal, transactionSignal, type PluginContext } from "../../core/index.ts";
 import { liveRunSignal } from "../subscriptions/api.ts";
@@ -103,7 +103,7 @@ const registerLive = (registry: Registry, context: PluginContext): void => {
   });
 };
 
-/** None before the first load. */
+/** Returns undefined before the first load. */
 const modelOf = (context: PluginContext) => {
   try {
     return context.model();

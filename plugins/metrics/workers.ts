@@ -1,11 +1,11 @@
-/** Metrics of all workers, asked for by one of them: they reach each other through the primary process. */
+/** Collects the metrics of all workers when one of them is scraped. Workers communicate through the primary process. */
 import cluster from "node:cluster";
 import { AggregatorRegistry, Gauge, type MetricObject, type Registry } from "prom-client";
 
 type Metrics = readonly MetricObject[];
 
-/** The primary passes on what has `relay`: to the worker of that number, else to all others, and tells the sender who
- *  those were (`reached`). */
+/** The primary process forwards messages with `relay`, to the worker with that number or to all others. It reports
+ *  those workers to the sender (`reached`). */
 interface Ask {
   readonly relay: "all";
   readonly topic: typeof TOPIC;
@@ -31,18 +31,18 @@ type Message = Partial<Omit<Ask & Reply & Reached, "relay">>;
 
 const TOPIC = "metrics";
 
-/** Names of gauges, and what they say. */
+/** The names of gauges and their descriptions. */
 export const ANSWERING = ["relapi_workers", "Workers that these numbers are the sum of"] as const;
 export const SILENT = [
   "relapi_workers_silent",
   "Workers that did not answer in time: their gauges are missing, their counters as they said last",
 ] as const;
 
-/** A worker that does not answer in this time is blocked, or has just ended. */
+/** A worker that does not reply within this time is blocked, or has just ended. */
 const PATIENCE_MS = 1000;
 
 interface Question {
-  /** By worker. */
+  /** The metrics by worker. */
   readonly answers: Map<number, Metrics>;
   others: readonly number[];
   readonly done: () => void;
@@ -53,15 +53,16 @@ export interface WorkerMetrics {
   close(): void;
 }
 
-/** What only grows stays in the sum when its worker does not answer or has ended: a sum that falls is a restart to
- *  Prometheus, which then takes all of it for new. */
+/** Selects metrics that never decrease. They stay in the sum when their worker does not reply or has ended. Otherwise
+ *  Prometheus would treat the smaller sum as a restart, and count all of it again. */
 const growing = (metrics: Metrics): Metrics => metrics.filter(({ type }) => GROWING.has(type));
 
 const GROWING: ReadonlySet<unknown> = new Set(["counter", "histogram"]);
 
-const sumOf = (all: readonly Metrics[]): Registry => AggregatorRegistry.aggregate(all as object[]); // the library's types leave the lists out
+// the library's types omit the lists
+const sumOf = (all: readonly Metrics[]): Registry => AggregatorRegistry.aggregate(all as object[]);
 
-/** `registry`: of this worker. @rule X-MET-6 */
+/** `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
   const questions = new Map<number, Question>();
   let last = 0;
@@ -90,19 +91,19 @@ export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
     let question: Question | undefined;
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, PATIENCE_MS);
-      // not all before it is known who there is
+      // waits at least until the primary process reports the other workers
       question = { answers: new Map(), others: [self], done: resolve };
       questions.set(ask, question);
       send({ relay: "all", topic: TOPIC, ask, from: self });
     });
     clearTimeout(timer);
     questions.delete(ask);
-    return question as unknown as Question; // made at once
+    return question as unknown as Question; // assigned synchronously
   };
 
-  /** Of the other workers, what they said last. */
+  /** The last metrics of each other worker. */
   const known = new Map<number, Metrics>();
-  /** Of those that have ended, together. */
+  /** The sum of the workers that have ended. */
   let ended: Metrics = [];
 
   return {
