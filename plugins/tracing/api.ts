@@ -1,4 +1,4 @@
-/** What the plugin `tracing` says to others: types and tokens. */
+/** The interface of the plugin `tracing` for other plugins: types and tokens. */
 import { defineService, type OpenExchange } from "../../core/index.ts";
 
 export interface TraceIds {
@@ -9,9 +9,9 @@ export interface TraceIds {
 }
 
 export interface Tracing {
-  /** Of the request's span; undefined: it has none. */
+  /** Returns the ids of the request's span, or undefined without a span. */
   idsOf(exchange: OpenExchange): TraceIds | undefined;
 }
 
-/** Offered by the plugin `tracing` where it is switched on. */
+/** Provided by the plugin `tracing` if it is switched on. */
 export const tracingService = defineService<Tracing>("tracing");

@@ -1,4 +1,4 @@
-/** `TRACING=true`: spans of OpenTelemetry for what a request does. */
+/** Records OpenTelemetry spans of requests: `TRACING=true`. */
 import { createRequire } from "node:module";
 import {
   definePlugin,
@@ -13,12 +13,12 @@ import { tracingSettings } from "./settings.ts";
 import { createSpans } from "./spans.ts";
 import { traceParent, withTrace } from "./statements.ts";
 
-/** Loaded where it is used. */
+/** Loads the package only if tracing is on. */
 const load = createRequire(import.meta.url);
 
 const NO_HEADERS: Headers = [];
 
-/** @throws RelApiError `preset` where it is not installed */
+/** @throws RelApiError `preset` if the package is not installed */
 const loadApi = (): typeof import("@opentelemetry/api") => {
   try {
     return load("@opentelemetry/api") as typeof import("@opentelemetry/api");
@@ -57,7 +57,7 @@ export const tracing = definePlugin({
     context.wrap({
       execute: (next) => (execution) => {
         const found = contextOf(execution.exchange);
-        // what is not sampled leads nowhere
+        // a trace that is not sampled is not exported
         const isSampled = found !== undefined && (found.traceFlags & api.TraceFlags.SAMPLED) !== 0;
         return next(isSampled ? withTrace(execution, traceStatements, found) : execution);
       },

@@ -1,4 +1,4 @@
-/** The spans of requests, transactions and live queries, by the conventions of OpenTelemetry. */
+/** Spans of requests, transactions and live queries, following the conventions of OpenTelemetry. */
 import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
 import {
   createExchangeSlot,
@@ -12,11 +12,11 @@ import { liveRunSignal, type LiveRun } from "../subscriptions/api.ts";
 
 type Api = typeof import("@opentelemetry/api");
 
-/** A request's span, and the context of what happens below it. */
+/** The span of a request, and the context of its child spans. */
 export interface Open {
   readonly span: Span;
   readonly context: Context;
-  /** The last thing below it has ended. */
+  /** The end of its last child span. */
   lastMs: number;
 }
 
@@ -26,7 +26,7 @@ export interface Spans {
   of(exchange: OpenExchange | undefined): Open | undefined;
 }
 
-/** Since 1970, from `performance.now()`. */
+/** Converts a time of `performance.now()` to milliseconds since 1970. */
 const at = (ms: number): number => performance.timeOrigin + ms;
 
 const kindOf = ({ execution }: RanTransaction): string => execution.exchange?.operation?.kind ?? "query";
@@ -39,11 +39,12 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   const { traceRatio } = context.options;
   const begins = (): boolean => Math.random() < traceRatio;
   const opened = createExchangeSlot<Open>();
-  /** Those that traces come in; the SDK is there before the first request. */
+  /** The headers that carry trace contexts. They are read at the first request, because the SDK is registered by
+   *  then. */
   let headerNames: readonly string[] | undefined;
   const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.get(exchange);
 
-  /** What has already happened. */
+  /** Records a span of an operation that has already ended. */
   const record = (
     name: string,
     kind: number,
@@ -66,7 +67,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     const { execution, askedAtMs, beganAtMs, endedAtMs, error } = ran;
     const request = of(execution.exchange);
     if (request === undefined || !request.span.isRecording()) return;
-    // reading it, who calls, and planning: what went before the first statement
+    // the time before the first statement: reading the request, authorizing it, and planning
     if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
     request.lastMs = endedAtMs;
     const failed = error === undefined ? undefined : codeOf(error);
@@ -121,11 +122,11 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     open: (exchange) => {
       const { request, method, surface } = exchange;
       const active = api.context.active();
-      // an instrumentation of the HTTP server may have begun one
+      // an instrumentation of the HTTP server may have started a span
       const isInside = trace.getSpan(active) !== undefined;
       headerNames ??= propagation.fields();
       const around = exchange.within === undefined ? undefined : of(exchange.within);
-      // a part of a request is in its trace, and in none where that has none
+      // an inner request belongs to the trace of the outer one, if that has a trace
       if (exchange.within !== undefined && around === undefined) return;
       const parent = around
         ? around.context
@@ -135,7 +136,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
             ? propagation.extract(ROOT_CONTEXT, request.headers)
             : ROOT_CONTEXT;
       const above = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
-      // before anything is made: a span that nobody records costs as much as half of one
+      // decided before the span is created, because an unsampled span costs half as much as a sampled one
       if (above === undefined ? !begins() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(

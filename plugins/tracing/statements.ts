@@ -1,15 +1,16 @@
-/** How the database learns which trace a statement belongs to. */
+/** Passes the trace of a statement to the database. */
 import type { SpanContext } from "@opentelemetry/api";
 import type { Execution } from "../../core/index.ts";
 
-/** `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01` */
+/** For example `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`. */
 export const traceParent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
   `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, "0")}`;
 
-/** Names are 63 bytes long at most: this is 62. */
+/** The value has 62 bytes; PostgreSQL limits names to 63. */
 const named = (parent: string): readonly [name: string, value: string] => ["application_name", `relapi ${parent}`];
 
-/** sqlcommenter: keys in order, values encoded and in quotes. Nothing in it can end the comment. */
+/** A comment in the format of sqlcommenter: sorted keys, with encoded and quoted values. No value can end the
+ *  comment. */
 const comment = (parent: string, operation: string | undefined): string =>
   [
     ["action", operation],
@@ -22,7 +23,7 @@ const comment = (parent: string, operation: string | undefined): string =>
 const MAX_LENGTH = 100;
 
 const encoded = (text: string): string =>
-  // half a surrogate pair has no encoding
+  // replaces unpaired surrogates, which cannot be encoded
   encodeURIComponent(Buffer.from(text).toString().slice(0, MAX_LENGTH)).replace(
     /[!'()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
