@@ -1,4 +1,4 @@
-/** The plan of a statement, without the values of anybody's request. */
+/** Explains a statement without the values of any request. */
 import {
   catalogText,
   ident,
@@ -13,11 +13,11 @@ import {
 } from "../../core/index.ts";
 
 const EXPLAINED = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
-/** What stands in quotes in a plan: of views, policies and metadata, which may be nobody's business either. */
+/** Matches quoted values in a plan. They come from views, policies and metadata, and may be confidential too. */
 const QUOTED = /'(?:[^']|'')*'/g;
 
-/** A plan made before any value is known: conditions show `$1`. PostgreSQL 16 has `generic_plan` for it; this way older
- *  ones have it too. */
+/** Makes PostgreSQL plan without values, so that conditions show `$1`. PostgreSQL 16 has `generic_plan` for this; the
+ *  setting also works in older versions. */
 const GENERIC = ["plan_cache_mode", "force_generic_plan"] as const;
 
 let count = 0;
@@ -42,13 +42,13 @@ const explaining = ({ text, slots }: ProgramStatement, relations: Program["relat
   };
 };
 
-/** Programs that ask for plans. */
+/** The programs that explain statements. */
 const own = new WeakSet<Program>();
 
 export const isExplaining = ({ programs }: Execution): boolean => programs.some(({ program }) => own.has(program));
 
-/** Of one statement that the execution has run, as its role; undefined: it is none that can be explained.
- *  @throws RelApiError */
+/** Explains a statement of the execution, as its role. Undefined if the statement cannot be explained. @throws
+ *  RelApiError */
 export const explain = async (
   context: PluginContext,
   { session, schema, keepsLoginPath, requestSettings, settings = [] }: Execution,

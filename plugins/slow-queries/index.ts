@@ -1,4 +1,4 @@
-/** `SLOW_QUERY_MS=500`: what takes longer is in the log, with its plan if that is wanted. */
+/** Logs transactions that exceed a duration, with their plans if configured: `SLOW_QUERY_MS=500`. */
 import { createHash } from "node:crypto";
 import { definePlugin, faultFacts, shortKey, transactionSignal, type RanTransaction } from "../../core/index.ts";
 import { explain, isExplaining } from "./explain.ts";
@@ -21,7 +21,7 @@ export const slowQueries = definePlugin({
   settings: slowQuerySettings,
   apply: (_hooks, context) => {
     const { logger } = context;
-    /** By text: when its plan was logged. */
+    /** The time when the plan of each text was last logged. */
     const explained = new Map<string, number>();
 
     const mayExplain = (text: string): boolean => {
@@ -68,11 +68,11 @@ export const slowQueries = definePlugin({
           .join(";\n")
           .slice(0, MAX_TEXT_LENGTH),
       });
-      // what has failed may fail again, or has just found the database too busy
+      // a failed statement may fail again, or the database may be too busy
       if (slowQueryPlans && ran.rows !== undefined) void logPlan(ran, planKey);
     };
 
-    // the settings may come from the database; who has not set it does not pay for it
+    // listens only once the setting is present, to avoid its cost; the setting may come from the database
     let isListening = false;
     context.onModel(() => {
       if (isListening || context.options.slowQueryMs === undefined) return;
