@@ -1,4 +1,4 @@
-/** One line per answer on stdout, by the log level. */
+/** Logs one line per response to stdout, depending on the log level. */
 import {
   definePlugin,
   lowestLogged,
@@ -11,7 +11,7 @@ import { addressOf, createRequestFields } from "./request-fields.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** `21/Nov/2026:14:31:02 +0000` */
+/** For example `21/Nov/2026:14:31:02 +0000`. */
 const timeStamp = (): string => {
   const iso = new Date().toISOString();
   return `${iso.slice(8, 10)}/${MONTHS[Number(iso.slice(5, 7)) - 1]}/${iso.slice(0, 4)}:${iso.slice(11, 19)} +0000`;
@@ -19,9 +19,9 @@ const timeStamp = (): string => {
 
 const quoted = (text: string | undefined): string => (text === undefined ? '""' : JSON.stringify(text));
 
-/** One line per response, in the common log format of web servers. @rule R-ADM-3 */
+/** Formats a response in the common log format of web servers. @rule R-ADM-3 */
 const accessLine = ({ request, status, bytes, session }: RequestRecord): string => {
-  const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // set by Express
+  const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/"; // Express sets it
   return `${addressOf(request.socket.remoteAddress) ?? "-"} - ${session?.role ?? "-"} [${timeStamp()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quoted(request.headers.referer)} ${quoted(request.headers["user-agent"])}`;
 };
 
@@ -36,7 +36,7 @@ const createLines =
   (context: PluginContext): Write =>
   (record) => {
     const { exchange, status, durationMs } = record;
-    if (exchange === undefined) return; // an operation of a WebSocket has no line of this format
+    if (exchange === undefined) return; // this format has no line for an operation of a WebSocket
     const { serverTraceHeader: name } = context.options;
     const more =
       name === undefined ? "" : ` ${JSON.stringify(exchange.header(name) ?? "")} ${(durationMs / 1000).toFixed(6)}`;

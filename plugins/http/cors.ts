@@ -1,4 +1,4 @@
-/** CORS: `Access-Control-Allow-Origin` and its kin, and preflights. */
+/** CORS response headers, and responses to preflight requests. */
 import { createOriginPolicies, definePlugin, type Answer, type Headers, type OriginPolicy } from "../../core/index.ts";
 import { corsAllowedOrigins } from "../settings.ts";
 
@@ -15,7 +15,7 @@ const originHeaders = (policy: OriginPolicy, origin: string): Headers =>
         ["Access-Control-Allow-Credentials", "true"],
       ];
 
-/** What an answer to a request from that origin carries. `exposed`: header names beyond the usual. @rule R-COR-1
+/** The CORS headers of a response to a request from that origin. `exposed` are additional header names. @rule R-COR-1
  *  R-COR-3 */
 const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: readonly string[] = []): Headers => {
   if (origin === undefined || !policy.allows(origin)) return [];
@@ -25,7 +25,8 @@ const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: 
   ];
 };
 
-/** Of an OPTIONS request. Undefined: not a preflight request for us. @rule R-COR-2 */
+/** Returns the response to an OPTIONS request, or undefined if it is not a preflight request that the policy allows.
+ *  @rule R-COR-2 */
 const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
   const origin = header("origin");
   const wanted = header("access-control-request-method");
@@ -57,8 +58,8 @@ const answerPreflight = (policy: OriginPolicy, header: (name: string) => string 
   };
 };
 
-/** Headers that pages of other origins may read answers by, and answers to their preflights. @rule R-COR-1 R-COR-2
- *  G-HTTP-11 */
+/** Adds the headers that let pages of other origins read responses, and responds to their preflight requests. @rule
+ *  R-COR-1 R-COR-2 G-HTTP-11 */
 export const cors = definePlugin({
   name: "cors",
   settings: [corsAllowedOrigins],
@@ -74,7 +75,7 @@ export const cors = definePlugin({
       },
       headers: (exchange) => {
         const origin = exchange.header("origin");
-        // a preflight's answer has its own
+        // the response to a preflight request has its own headers
         if (origin === undefined || exchange.isUnlogged) return NO_HEADERS;
         return corsHeaders(policies(), origin, exchange.exposedHeaders);
       },

@@ -1,4 +1,4 @@
-/** What happens around each request, on every surface. */
+/** Plugins that process every request, on every surface. */
 export { accessLog } from "./access-log.ts";
 export { cors } from "./cors.ts";
 export { requestIds } from "./request-ids.ts";

@@ -1,4 +1,4 @@
-/** A request in the log, as fields: what it was and what it took, never what it said. */
+/** Logs a request as fields: its properties and its cost, but not its content. */
 import {
   createExchangeSlot,
   lowestLogged,
@@ -14,7 +14,7 @@ import { requestIdOf } from "./request-ids.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the database has done for a request. */
+/** The database work of a request. */
 interface Spent {
   ms: number;
   waitMs: number;
@@ -22,17 +22,17 @@ interface Spent {
   transactions: number;
 }
 
-/** `00-<trace>-<parent>-01` */
+/** For example `00-<trace>-<parent>-01`. */
 const TRACE_PARENT = /^00-(?!0{32})([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
 const MAX_NAME_LENGTH = 100;
 
 const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-/** An IPv4 client of a listener for both families comes as `::ffff:127.0.0.1`. */
+/** Removes the prefix of an IPv4 address on a dual-stack listener, `::ffff:127.0.0.1`. */
 export const addressOf = (address: string | undefined): string | undefined =>
   address?.startsWith("::ffff:") === true ? address.slice(7) : address;
 
-/** Statements of a surface that counts rows say how many they were. */
+/** Sums the row counts of statements. Undefined if no statement counts its rows. */
 const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
   let sum: number | undefined;
   for (const row of rows) {
@@ -45,7 +45,7 @@ const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
 /** @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
   const spent = createExchangeSlot<Spent>();
-  // where failures alone are logged, the others must not pay for it
+  // avoids the cost when only failures are logged
   const { logLevel, logger: own } = context.options;
   if (own !== undefined || lowestLogged(logLevel) === 0)
     context.use(transactionSignal).listen((ran) => {
@@ -89,7 +89,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
     const { traceId, spanId } = exchange === undefined ? NOTHING : idsOf(exchange);
     const database = exchange && spent.get(exchange);
     const name = context.options.serverTraceHeader;
-    // what is undefined is left out
+    // undefined fields are omitted
     return {
       requestId: exchange && requestIdOf(exchange),
       traceId,
@@ -111,7 +111,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       rows: database?.rows,
       bytes,
       planKey,
-      address: addressOf(request.socket.remoteAddress), // unknown when it has closed
+      address: addressOf(request.socket.remoteAddress), // unknown when the socket has closed
       userAgent: request.headers["user-agent"],
     };
   };

@@ -1,13 +1,13 @@
-/** `X-Request-Id`: what a request is called in the log and in its answer. */
+/** Assigns each request an id, for the log and the response header `X-Request-Id`. */
 import { randomUUID } from "node:crypto";
 import { definePlugin, lowestLogged, type Headers, type OpenExchange } from "../../core/index.ts";
 
 const NAME = "x-request-id";
-/** What anybody sends stands in the log. */
+/** Accepts only ids that are safe in the log, because clients choose them. */
 const SOUND = /^[\w.:+/=@-]{1,128}$/;
 const NO_HEADERS: Headers = [];
 
-/** The request's own, or a new one. */
+/** Returns the id of the request, or assigns a new one. */
 export const requestIdOf = (exchange: OpenExchange): string => {
   if (exchange.requestId !== undefined) return exchange.requestId;
   const given = exchange.header(NAME);
@@ -15,7 +15,7 @@ export const requestIdOf = (exchange: OpenExchange): string => {
   return exchange.requestId;
 };
 
-/** Where each request is logged with fields. @rule X-LOG-3 */
+/** Active if each request is logged with fields. @rule X-LOG-3 */
 export const requestIds = definePlugin({
   name: "request-ids",
   apply: (_hooks, context) => {
@@ -29,7 +29,7 @@ export const requestIds = definePlugin({
       },
       get headers() {
         if (!isUsed()) return undefined;
-        // R-HDR-11 has its own answer to a request without one
+        // R-HDR-11 defines another response for a request without this header
         const isEchoed = (context.options.serverTraceHeader ?? "").toLowerCase() === NAME;
         return ({ isUnlogged, requestId }: OpenExchange): Headers =>
           isUnlogged || isEchoed || requestId === undefined ? NO_HEADERS : [["X-Request-Id", requestId]];

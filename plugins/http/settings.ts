@@ -1,7 +1,7 @@
-/** Settings of what happens around each request. */
+/** Settings of the plugins that process every request. */
 import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
-/** Of `trace-header`. */
+/** Settings of the plugin `trace-header`. */
 export const traceSettings = [
   defineOption({
     name: "serverTraceHeader",
@@ -11,7 +11,7 @@ export const traceSettings = [
   }),
 ] as const;
 
-/** Of `structured-log`. */
+/** Settings of the plugin `structured-log`. */
 export const logSettings = [
   defineOption({
     name: "logFormat",

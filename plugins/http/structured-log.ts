@@ -1,15 +1,15 @@
-/** `LOG_FORMAT=json`: each line of the log is an object, written by pino. */
+/** Logs every line as a JSON object, written by pino: `LOG_FORMAT=json`. */
 import { createRequire } from "node:module";
 import type { Logger as Pino, LoggerOptions } from "pino";
 import { definePlugin, fieldsLogger, presetError, type LogLevel } from "../../core/index.ts";
 import { logSettings } from "./settings.ts";
 
-/** Loaded where it is used, and at once: the first lines must not wait. */
+/** Loads packages on demand, and synchronously, because the first lines must not be delayed. */
 const load = createRequire(import.meta.url);
 
 const PRETTY = "pino-pretty";
 
-/** Lines for the eye. @throws RelApiError `preset` where it is not installed */
+/** Formats lines for reading. @throws RelApiError `preset` if the package is not installed */
 const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
   let prettyFactory: typeof import("pino-pretty").prettyFactory;
   try {
@@ -23,7 +23,7 @@ const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
 
 const MESSAGE = "message";
 
-/** `encode`: what a line of pino's is written as. */
+/** `encode` transforms each line that pino writes. */
 const create = (level: LogLevel, stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
   const { pino } = load("pino") as typeof import("pino");
   const { err } = pino.stdSerializers;
@@ -38,7 +38,8 @@ const create = (level: LogLevel, stream: NodeJS.WriteStream, encode = (line: str
   return pino(options, { write: (line) => void stream.write(encode(line)) });
 };
 
-/** Messages to stderr and requests to stdout, as objects. A logger of the application's own stays. @rule X-LOG-1 */
+/** Logs messages to stderr and requests to stdout, as objects. A logger of the application takes precedence. @rule
+ *  X-LOG-1 */
 export const structuredLog = definePlugin({
   name: "structured-log",
   settings: logSettings,
@@ -49,7 +50,7 @@ export const structuredLog = definePlugin({
     const { stdout, stderr } = process;
     const isPretty = logFormat === "pretty";
     const messages = create(logLevel, stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
-    // the access log looks at the level of a request
+    // the access log filters requests by level
     const requests = create("info", stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
     const { access, request } = fieldsLogger(requests);
     context.logTo({ ...fieldsLogger(messages), access, request });

@@ -1,4 +1,4 @@
-/** `SERVER_TRACE_HEADER=X-Request-Id`: the request's own comes back with the answer. */
+/** Returns a header of the request in its response: `SERVER_TRACE_HEADER=X-Request-Id`. */
 import { definePlugin, type Headers, type OpenExchange } from "../../core/index.ts";
 import { traceSettings } from "./settings.ts";
 
@@ -12,7 +12,7 @@ export const traceHeader = definePlugin({
       get headers() {
         const { serverTraceHeader: name } = context.options;
         if (name === undefined) return undefined;
-        // a preflight is the browser's own
+        // the browser creates a preflight request itself
         return (exchange: OpenExchange): Headers => (exchange.isUnlogged ? [] : [[name, exchange.header(name) ?? ""]]);
       },
     }),
