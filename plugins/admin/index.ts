@@ -1,4 +1,5 @@
-/** `GET :3001/ready`: liveness, readiness, metrics, live queries, the model and the settings on a separate listener. */
+/** Serves liveness, readiness, metrics, live queries, the model and the settings on a separate listener:
+ *  `GET :3001/ready`. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import {
   definePlugin,
@@ -14,10 +15,10 @@ import { sendPage } from "../pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 
 export interface AdminServerOptions {
-  /** 0: any free port. */
+  /** 0 selects any free port. */
   readonly port: number;
   readonly host?: string;
-  /** The API's own listener is up. Absent: it is taken to be. */
+  /** Whether the API's own listener accepts requests. It is assumed to do so by default. */
   readonly isApiListening?: () => boolean;
   readonly onListening?: (port: number) => void;
 }
@@ -32,12 +33,12 @@ interface Reply {
   readonly body?: string;
 }
 
-// --- settings --------------------------------------------------------------------------------------------------------
+// --- settings -------------------------------------------------------------------------------------------------------
 
-/** Options that are not settings, or too large for a line. */
+/** Options that are not settings, or are too large for a line. */
 const NO_SETTING = new Set(["database", "logger", "settings", "metadata"]);
 
-/** `dbPool` is `db-pool`. */
+/** `dbPool` becomes `db-pool`. */
 const settingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 const settingText = (setting: unknown): string =>
@@ -45,7 +46,7 @@ const settingText = (setting: unknown): string =>
 
 /** One line per setting: `db-pool = 10`. */
 const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): string => {
-  // an option that no plugin declares may hold anything
+  // an option that no plugin declares may contain a secret
   const isShown = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
   return Object.entries({ ...options, ...options.settings })
     .filter(([name, setting]) => setting !== undefined && !NO_SETTING.has(name))
@@ -54,13 +55,14 @@ const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): s
     .join("");
 };
 
-// --- endpoints -------------------------------------------------------------------------------------------------------
+// --- endpoints ------------------------------------------------------------------------------------------------------
 
 type Endpoint = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
-/** Ready, or why not; what is wrong while the old schema serves stands there too. @rule R-ADM-1 */
+/** Reports whether the api is ready, with the reasons if it is not. Health problems are listed even while the previous
+ *  model serves requests. @rule R-ADM-1 */
 const readiness: Endpoint = async (context, options) => {
   const reply = (status: number, ...reasons: readonly string[]): Reply => {
     const lines = [...reasons, ...context.troubles.list()];
@@ -83,7 +85,7 @@ const answersInTime = async (context: PluginContext): Promise<boolean> => {
     context.model();
     return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), late]);
   } catch {
-    return false; // not ready, whatever the reason; the api itself logs it
+    return false; // not ready for any reason; the api itself logs it
   } finally {
     clearTimeout(timer);
   }
@@ -148,7 +150,7 @@ const handle = async (
   try {
     reply(response, await endpoint(context, options));
   } catch (error) {
-    // the one endpoint that needs the model, before there is one
+    // an endpoint needs the model, which is not loaded yet
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
     reply(response, { status: 503 });
   }
@@ -166,7 +168,7 @@ const listen = (context: PluginContext, options: AdminServerOptions): Server => 
   return server;
 };
 
-/** Its own listener, never the port of the API. @rule R-ADM-1 R-ADM-2 */
+/** Opens a separate listener, never on the port of the API. @rule R-ADM-1 R-ADM-2 */
 export const adminServer = (options: AdminServerOptions): Plugin =>
   definePlugin({
     name: "admin-server",

@@ -1,10 +1,10 @@
-/** `GET /live-queries`: live queries by plan and role, as a page without scripts. Values of callers are not in it.
- *  @rule X-LQ-2 */
+/** Shows live queries by plan and role, on a page without scripts: `GET /live-queries`. Values of callers are not on
+ *  it. @rule X-LQ-2 */
 import type { PluginContext } from "../../core/index.ts";
 import { escapeHtml, type Page } from "../pages.ts";
 import { liveQueriesService, type PlanFigures } from "../subscriptions/api.ts";
 
-/** As long as a page that a browser shows. */
+/** The largest number of plans that a browser shows well. */
 const MAX_PLANS = 1000;
 
 const number = (value: number): string => value.toLocaleString("en-US");
@@ -12,7 +12,7 @@ const number = (value: number): string => value.toLocaleString("en-US");
 const milliseconds = (value: number | undefined): string =>
   value === undefined ? "" : `${value < 10 ? value.toFixed(1) : number(Math.round(value))} ms`;
 
-/** Head and cell of each column; those of text are not aligned. */
+/** The heading, title and cell of each column. */
 const COLUMNS: readonly (readonly [head: string, title: string, cell: (plan: PlanFigures) => string])[] = [
   ["Subscribers", "who are connected", ({ subscribers }) => number(subscribers)],
   ["Queries", "that differ, each run once for all who ask it", ({ queries }) => number(queries)],
@@ -63,7 +63,7 @@ ${plans.slice(0, MAX_PLANS).map(rowOf).join("\n")}
 ${plans.length > MAX_PLANS ? `<p>And ${number(plans.length - MAX_PLANS)} more plans with fewer subscribers.</p>` : ""}`,
 });
 
-/** Undefined: no plugin has live queries. */
+/** Returns undefined if no plugin has live queries. */
 export const livePage = (context: PluginContext): Page | undefined => {
   const live = context.use(liveQueriesService);
   return live === undefined ? undefined : pageOf(live.plans(), context.counters.get("live-source-lag-seconds") * 1000);

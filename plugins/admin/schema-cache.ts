@@ -1,4 +1,4 @@
-/** `GET /schema_cache`: the model as JSON, beside it what PostgREST shows of its own under its names. */
+/** Writes the model as JSON, with the members that PostgREST shows under its names: `GET /schema_cache`. */
 import {
   relationOf,
   sameName,
@@ -10,7 +10,7 @@ import {
   type Routine,
 } from "../../core/index.ts";
 
-/** Maps become objects; the NUL in keys of schema and name becomes a dot. @rule R-ADM-1 */
+/** Maps become objects. The NUL in keys of schema and name becomes a dot. @rule R-ADM-1 */
 export const encodeModel = (model: Model): string =>
   JSON.stringify({ ...schemaCacheOf(model), ...model }, (_key, part: unknown) => {
     if (part instanceof Map)
