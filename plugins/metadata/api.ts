@@ -1,32 +1,33 @@
-/** What the metadata says to other plugins: types and tokens. */
+/** The interface of the metadata for other plugins: types and tokens. */
 import { defineService, type Json, type QualifiedName } from "../../core/index.ts";
 
-/** Named queries and what refers to them; `metadata-loader` leaves them in `model.parts["metadata-queries"]`. */
+/** Named queries, and the objects that refer to them. `metadata-loader` puts them into
+ *  `model.parts["metadata-queries"]`. */
 export interface MetadataQueries {
-  /** Documents by the name of their collection and their own. */
+  /** The documents by the name of their collection and their own name. */
   readonly collections: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** The collections of the allow list. `roles`: for these alone. */
+  /** The collections of the allow list. With `roles`, the entry applies only to these roles. */
   readonly allowed: readonly { readonly collection: string; readonly roles?: readonly string[] }[];
   readonly endpoints: readonly MetadataEndpoint[];
 }
 
 export interface MetadataEndpoint {
   readonly name: string;
-  /** Below `/api/rest/`: `people/:id`. */
+  /** The path below `/api/rest/`, such as `people/:id`. */
   readonly url: string;
   readonly methods: readonly string[];
   readonly document: string;
 }
 
-/** The metadata's `api_limits` as it is written; `metadata-loader` leaves it in `model.parts["metadata-limits"]`. */
+/** The unparsed `api_limits` of the metadata. `metadata-loader` puts them into `model.parts["metadata-limits"]`. */
 export type MetadataLimits = Readonly<Record<string, Json>>;
 
-/** `native_queries` and `logical_models` of the served source as they are written; `metadata-loader` leaves them in
+/** The unparsed `native_queries` and `logical_models` of the served source. `metadata-loader` puts them into
  *  `model.parts["metadata-native"]`. */
 export interface MetadataNative {
   readonly queries: readonly Json[];
   readonly models: readonly Json[];
-  /** Root fields and types of the tables and functions of the source, by their names in GraphQL. */
+  /** The GraphQL names of root fields and types of the tables and functions of the source. */
   readonly taken: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
@@ -47,28 +48,29 @@ export interface MetadataObject {
     | "native_query"
     | "logical_model"
     | "rest_endpoint";
-  /** The table that has it, or the table or function itself. */
+  /** The table that contains the object, or the table or function itself. */
   readonly of?: QualifiedName;
-  /** Its name there; the role of a permission. */
+  /** The name of the object within the table, or the role of a permission. */
   readonly name?: string;
 }
 
-/** An object that is left out, or of which a part is, because it does not fit the database. The plugins of the metadata
- *  leave the list of them in `model.parts["metadata-problems"]`; another plugin adds to it before `metadata` is applied. @rule G-MET-12 */
+/** An object that does not fit the database and is ignored, wholly or in part. The metadata plugins list these objects
+ *  in `model.parts["metadata-problems"]`. Another plugin adds to the list before `metadata` is applied. @rule
+ *  G-MET-12 */
 export interface MetadataProblem extends MetadataObject {
   readonly reason: string;
-  /** The reason without the place, in the words of the dialect where it has some. */
+  /** The reason without the location, in the wording of the dialect if it has one. */
   readonly detail?: string;
 }
 
-/** Where the metadata comes from, for who edits it. */
+/** The source of the metadata, for plugins that edit it. */
 export interface MetadataSource {
-  /** The file or the folder; absent: an object that the program has given. */
+  /** The path of the file or folder. Undefined if the application passed an object. */
   readonly path?: string;
-  /** As it is written now, every include in its place. `files`: those that were read. */
+  /** Reads the current metadata with all includes expanded. `files` lists the files that were read. */
   read(): Promise<{ readonly raw: Json; readonly files: readonly string[] }>;
-  /** From now on loads of the schema take this in its place; `undefined`: no more. `accept`: called with what does not
-   *  fit the database before the model comes into force; if it throws, the load fails, and the one before stays. */
+  /** Makes further loads of the model use the proposal instead; `undefined` ends this. `accept` is called with the
+   *  problems before the model takes effect. If it throws, the load fails and the previous model stays. */
   propose(proposal: MetadataProposal | undefined): void;
 }
 
@@ -77,5 +79,5 @@ export interface MetadataProposal {
   accept(problems: readonly MetadataProblem[]): void;
 }
 
-/** Offered by `metadata-loader`, where the option `metadata` is set. */
+/** Provided by `metadata-loader` if the option `metadata` is set. */
 export const metadataSourceService = defineService<MetadataSource>("metadata-source");

@@ -1,4 +1,5 @@
-/** Permissions of the metadata by role and table, inherited ones worked out. @rule G-PRM-3 G-PRM-13 … G-PRM-18 */
+/** Builds the permissions of the metadata by role and table, and resolves inherited ones. @rule G-PRM-3 G-PRM-13 …
+ *  G-PRM-18 */
 import {
   columnOf,
   nameKey,
@@ -27,7 +28,7 @@ const OPERATIONS: readonly Operation[] = ["select", "insert", "update", "delete"
 const isTrue = (raw: Raw | undefined): boolean =>
   raw === undefined || raw === null || (isObject(raw) && Object.keys(raw).length === 0);
 
-/** `columns` of a permission: a list, or `"*"`. */
+/** Reads `columns` of a permission, which is a list or `"*"`. */
 const columnsOf = (
   table: NamedTable,
   raw: Raw | undefined,
@@ -54,7 +55,7 @@ const rootFieldsOf = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | und
     ? new Set(
         raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
       )
-    : undefined; // member of the set
+    : undefined; // it is a member of the set
 
 interface Builder {
   readonly model: Model;
@@ -62,16 +63,16 @@ interface Builder {
   readonly note: Note;
 }
 
-/** Builds one permission: what it notes is left out of that one. */
+/** Builds one permission. Its notes report ignored parts of that permission. */
 interface PermissionBuilder extends Builder {
-  /** Of keys that nobody knows, which leave nothing out. */
+  /** Reports unknown keys, which do not make the permission incomplete. */
   readonly noteKey: Note;
 }
 
 const filterOf = (raw: Raw | undefined, table: NamedTable, { reader }: Builder): Predicate | undefined =>
-  isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // not undefined
+  isTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // it is not undefined
 
-/** Required keys: an omission must not grant anything. */
+/** Reads a required key, because an omission must not grant anything. */
 const required = (raw: RawObject, key: "check" | "filter"): Raw => {
   const given = raw[key];
   if (given === undefined || given === null) throw new Inconsistent(`it has no ${key}`);
@@ -97,7 +98,7 @@ const rowFieldsOf = (table: NamedTable, model: Model): ReadonlySet<string> =>
     ),
   );
 
-/** Scalar ones of those listed. @rule G-CF-6 */
+/** The listed computed fields that are scalar. @rule G-CF-6 */
 const computedFieldsOf = (
   raw: Raw | undefined,
   table: NamedTable,
@@ -173,7 +174,7 @@ const writePermission = (
 ): WritePermission => {
   noteUnknown(raw, WRITE_KEYS[operation], place, builder.noteKey);
   const { relation } = table;
-  // written rows that a service was to look at first are not let in unseen
+  // written rows that a service should validate first are not accepted unvalidated
   if (!isTrue(raw["validate_input"])) throw new Inconsistent("validate_input is not served");
   if (!relation.writable[operation]) throw new Inconsistent("it cannot be written so in the database");
   const presets = operation === "delete" ? [] : presetsOf(objectOf(raw["set"]), table, builder);
@@ -205,7 +206,7 @@ const writePermission = (
   };
 };
 
-/** `parentsOf`: of inherited roles. */
+/** `parentsOf` maps inherited roles to their parents. */
 export const buildPermissions = (
   tables: readonly NamedTable[],
   parentsOf: ReadonlyMap<string, readonly string[]>,

@@ -1,5 +1,4 @@
-/** The metadata as written, in one shape whatever its version: names and permissions by table, nothing looked up yet.
- *  */
+/** Reads the metadata into one form for all versions: names and permissions by table, without looking anything up. */
 import { metadataVersionUnknown } from "./errors.ts";
 import type { MetadataNative, MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
@@ -26,9 +25,9 @@ export interface MetadataDocument {
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
   readonly closedForRoles: readonly string[];
   readonly queries: MetadataQueries;
-  /** As they are written, for the plugin that knows them. */
+  /** Unparsed, for the plugin that handles them. */
   readonly native: Omit<MetadataNative, "taken">;
-  /** As it is written, for the plugins that know it. */
+  /** Unparsed, for the plugins that handle them. */
   readonly limits: RawObject;
 }
 
@@ -111,14 +110,14 @@ export const listOf = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(r
 
 export const objectOf = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {});
 
-/** `name` or `{ schema, name }`. */
+/** Reads `name` or `{ schema, name }`. */
 export const nameOf = (raw: Raw | undefined): QualifiedName | undefined => {
   if (typeof raw === "string") return { schema: "public", name: raw };
   if (!isObject(raw) || typeof raw["name"] !== "string") return undefined;
   return { schema: textOf(raw["schema"]) ?? "public", name: raw["name"] };
 };
 
-/** Exports write every key, with empty lists in it. */
+/** Whether the value has no content. Exports write every key, often with empty lists. */
 const saysNothing = (raw: Raw): boolean => {
   if (raw === null) return true;
   if (Array.isArray(raw)) return raw.length === 0;
@@ -134,8 +133,8 @@ export const noteUnknown = (raw: RawObject, known: ReadonlySet<string>, place: s
   }
 };
 
-/** `served`: keys that other plugins of the preset serve. @throws RelApiError on a version that is not read @rule G-MET-1
- *  G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
+/** `served` lists the keys that other plugins of the preset handle. @throws RelApiError on an unsupported version @rule
+ *  G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
 export const readDocument = (loaded: Raw, note: Note, served: readonly string[] = []): MetadataDocument => {
   const envelope = objectOf(loaded);
   const top = isObject(envelope["metadata"]) ? envelope["metadata"] : envelope;

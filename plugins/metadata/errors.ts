@@ -13,10 +13,11 @@ export const metadataVersionUnknown = (version: string): RelApiError =>
     message: `metadata has version ${version}: versions 2 and 3 are read`,
   });
 
-/** A missing right, worded like PostgreSQL, so that both surfaces respond as for a missing grant. @rule G-PRM-5 */
+/** A missing right with the message of PostgreSQL, so that both surfaces respond as for a missing grant. @rule
+ *  G-PRM-5 */
 export const permissionDenied = (what: "table" | "function", name: string): RelApiError =>
   new RelApiError({ code: "42501", status: 403, message: `permission denied for ${what} ${name}` });
 
-/** The caller's rights came from metadata that no longer has the role. */
+/** The metadata no longer contains the role that gave the caller its rights. */
 export const roleGone = (role: string): RelApiError =>
   new RelApiError({ code: "42501", status: 403, message: `permission denied for role "${role}"` });

@@ -1,4 +1,4 @@
-/** The filter language of permissions, from JSON to a predicate. @rule G-FIL-1 … G-FIL-11 */
+/** Translates the filters of permissions from JSON to predicates. @rule G-FIL-1 … G-FIL-11 */
 import {
   baseTypeOf,
   columnOf,
@@ -28,7 +28,7 @@ import type { GqlTableEntry } from "../graphql/api.ts";
 export interface FilterReader {
   /** @throws Inconsistent */
   read(raw: Raw, relation: Relation): Predicate;
-  /** A preset of a column. */
+  /** Reads the preset of a column. */
   value(raw: Raw, type: PgType): ValueRef;
 }
 
@@ -42,7 +42,7 @@ const COLUMN_OPERATORS: Readonly<Record<string, string>> = {
   _clte: "lte",
 };
 
-/** `$eq` and `_ne` are other spellings. */
+/** Normalizes the alternative spellings `$eq` and `_ne`. */
 const spelled = (key: string): string => {
   const name = key.startsWith("$") ? `_${key.slice(1)}` : key;
   return name === "_ne" ? "_neq" : name;
@@ -53,23 +53,23 @@ const and = (parts: readonly Predicate[]): Predicate =>
 
 const text = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
 
-/** Scalars of the schema whose names are not those of types. */
+/** GraphQL scalars whose names differ from the type names. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
 
-/** Conditions are written in the words of GraphQL, whether that surface is there or not. */
+/** Filters use the GraphQL names of operators, even without a GraphQL surface. */
 const operatorNameOf = ({ name, graphql = `_${name.replaceAll("-", "_")}` }: OperatorSpec): string | false =>
   typeof graphql === "object" ? graphql.name : graphql;
 
 /** The position of a part of a filter. */
 interface At {
   readonly relation: Relation;
-  /** The table of the permission, which `$` names. */
+  /** The table of the permission, which `$` refers to. */
   readonly root: Relation;
-  /** Under a `_not`: there NULL and false come out differently. */
+  /** Whether the part is under a `_not`, where NULL and false give different results. */
   readonly isNegated: boolean;
 }
 
-/** The left side of comparisons and the type they compare. */
+/** The left side of comparisons, with its type. */
 interface Left {
   readonly expression: Expression;
   readonly declared: PgType;
@@ -83,7 +83,7 @@ export const createFilterReader = (
   entryOf: (relation: Relation) => GqlTableEntry | undefined,
 ): FilterReader => {
   const values = createValueReader(model);
-  /** Set when the filter being read names a column of the permission's own table. */
+  /** Set when the current filter refers to a column of the permission's own table. */
   let namesRoot = false;
 
   const operatorNamed = (name: string, base: PgType): OperatorSpec => {
@@ -92,7 +92,7 @@ export const createFilterReader = (
     return found;
   };
 
-  /** Equality that treats two NULLs as equal. Plain `=`, which can use indexes, if there is no difference.
+  /** Equality that treats two NULLs as equal. It uses plain `=`, which can use indexes, if there is no difference.
    *  @rule G-FIL-4 */
   const equality = (isEqual: boolean, left: Expression, operand: Operand, isPlain: boolean): Predicate => {
     if (isPlain) return { kind: "compare", left, operator: isEqual ? "eq" : "neq", operand };
@@ -131,7 +131,7 @@ export const createFilterReader = (
     if (spec.operand === "fields") return comparison(fieldsOperand(raw, spec));
     if (raw === null) throw new Inconsistent(`${name} takes no null`);
     if (spec.operand !== "list") return comparison(values.value(raw, type));
-    // PostgreSQL has no array of arrays and would compare with their elements
+    // PostgreSQL has no arrays of arrays, and would compare the elements
     if (
       left.base.kind === "array" &&
       type === left.declared &&
@@ -153,7 +153,8 @@ export const createFilterReader = (
     for (const [name, declared] of Object.entries(spec.input?.fields ?? {})) {
       const [type = "", standard] = declared.split("=").map((part) => part.trim());
       const scalar = type.replace("!", "");
-      const given = raw[name] ?? (standard === undefined ? undefined : (JSON.parse(standard) as Raw)); // written in the operator's own declaration
+      // the operator's declaration is valid JSON
+      const given = raw[name] ?? (standard === undefined ? undefined : (JSON.parse(standard) as Raw));
       if (given !== undefined) fields[name] = values.value(given, values.typeNamed(SCALARS[scalar] ?? scalar));
       else if (type.endsWith("!")) throw new Inconsistent(`"${name}" is missing`);
     }
@@ -200,7 +201,7 @@ export const createFilterReader = (
   };
 
   const readComparisons = (raw: Raw, left: Left, at: At): Predicate => {
-    // `column: value` is short for `_eq`; a document is one unless it holds operators
+    // `column: value` is short for `_eq`; an object is a value unless all its keys are operators
     const isComparisons = isObject(raw) && Object.keys(raw).every((key) => key.startsWith("_") || key.startsWith("$"));
     if (!isComparisons) return compare("_eq", raw, left, at);
     return and(Object.entries(raw).map(([key, operand]) => compare(spelled(key), operand, left, at)));
@@ -211,7 +212,7 @@ export const createFilterReader = (
     return and(Object.entries(raw).map(([key, part]) => readEntry(key, part, at)));
   };
 
-  /** Conditions on other rows: existence does not distinguish NULL from false. */
+  /** Reads a condition on other rows. Existence does not distinguish NULL from false. */
   const readRows = (raw: Raw, relation: Relation, at: At): Predicate =>
     readAny(raw, { relation, root: at.root, isNegated: false });
 
@@ -278,7 +279,7 @@ export const createFilterReader = (
         throw new Inconsistent(`computed field "${field.name}" has arguments`);
       return { value: { session: true, type: parameter.sqlType } };
     });
-    const list = rowIndex === 0 ? given.slice(1) : given; // the row goes first by itself
+    const list = rowIndex === 0 ? given.slice(1) : given; // the compiler adds the row as the first argument
     const call = { routine: field.routine, ...(list.length === 0 ? {} : { arguments: list }) };
     const { returns } = routine;
     if (returns.relation === undefined)

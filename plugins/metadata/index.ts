@@ -1,4 +1,4 @@
-/** `METADATA=./metadata`: names, relationships and permissions from Hasura metadata. */
+/** Adds names, relationships and permissions from Hasura metadata: `METADATA=./metadata`. */
 import { resolve } from "node:path";
 import {
   columnOf,
@@ -44,7 +44,7 @@ import { takenNames } from "./taken-names.ts";
 import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
 import type { GqlMetadata } from "../graphql/api.ts";
 
-/** What the metadata plugins leave in the model for each other. */
+/** The part of the model that the metadata plugins share. */
 export interface MetadataPart extends GqlMetadata {
   readonly permissions: Permissions;
   readonly functionRights: FunctionRights;
@@ -53,14 +53,14 @@ export interface MetadataPart extends GqlMetadata {
 
 const DOCUMENT_PART = "metadata-document";
 const METADATA_PROPOSAL = "metadata-proposal";
-/** For other plugins: `MetadataQueries`. */
+/** Contains `MetadataQueries` for other plugins. */
 const METADATA_QUERIES = "metadata-queries";
-/** For other plugins: `MetadataLimits`. */
+/** Contains `MetadataLimits` for other plugins. */
 const METADATA_LIMITS = "metadata-limits";
 
-/** For other plugins: `MetadataNative`. */
+/** Contains `MetadataNative` for other plugins. */
 const METADATA_NATIVE = "metadata-native";
-/** For other plugins: `MetadataProblem`s. */
+/** Contains `MetadataProblem`s for other plugins. */
 const METADATA_PROBLEMS = "metadata-problems";
 
 const noteWith =
@@ -70,8 +70,8 @@ const noteWith =
     if (of !== undefined) problems.push({ ...of, reason: message });
   };
 
-/** Reads the files before the catalog is read, so that tables of schemas that are not exposed are loaded too. @rule
- *  G-MET-1 … G-MET-7 */
+/** Reads the files before the catalog, so that tables of schemas that are not exposed are loaded too. @rule G-MET-1 …
+ *  G-MET-7 */
 export const metadataLoader = definePlugin({
   name: "metadata-loader",
   settings: loaderSettings,
@@ -126,7 +126,7 @@ export const metadataLoader = definePlugin({
   },
 });
 
-/** Of the keys that are other plugins'. */
+/** The metadata keys that other plugins of the preset handle. */
 const servedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") || has("rest-endpoints") ? ["query_collections"] : []),
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
@@ -147,8 +147,8 @@ const wantedRoutines = (document: MetadataDocument): readonly QualifiedName[] =>
   ),
 ];
 
-/** Matches the document with the catalog: what fits is served, the rest is logged with its place. @rule G-MET-8 …
- *  G-MET-12 G-PRM-3 */
+/** Matches the metadata with the catalog. Consistent objects are served; the others are logged with their location.
+ *  @rule G-MET-8 … G-MET-12 G-PRM-3 */
 export const metadata = definePlugin({
   name: "metadata",
   settings: [...metadataSettings, metadataPermissionsForRest],
@@ -176,7 +176,7 @@ const matchDocument = async (
   const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
   const reader = createFilterReader(matched.model, registry, (relation) => entries.get(nameKey(relation)));
   const parentsOf = inheritance(document, note);
-  // nothing would enforce them without that plugin: then grants count, for roles of the metadata as for others
+  // without the plugin that enforces permissions, grants apply to roles of the metadata too
   const permissions: Permissions = registry.has("metadata-permissions")
     ? new Map([
         ...(registry.has("native-queries") ? rolesOfModels(document) : []),
@@ -211,7 +211,7 @@ const matchDocument = async (
   };
 };
 
-/** Roles that have a permission on a logical model are roles of the metadata, also where they have none on a table. */
+/** A role with a permission on a logical model is a role of the metadata, even if it has no permission on a table. */
 const rolesOfModels = ({ native }: MetadataDocument): readonly (readonly [string, Map<string, never>])[] =>
   native.models
     .flatMap((model) => listOf(objectOf(model)["select_permissions"]))
@@ -255,7 +255,7 @@ const loadEnums = async (
   return found;
 };
 
-/** @returns what is wrong with it */
+/** @returns the reason why the table cannot be an enum, if any */
 const enumColumns = (
   model: Model,
   relation: Relation,
@@ -279,7 +279,7 @@ const enumColumns = (
     : "its second column is not of type text";
 };
 
-/** Applies permissions to plans, for GraphQL and, if the option says so, for REST. @rule G-PRM-7 … G-PRM-12 */
+/** Applies permissions to plans, for GraphQL and, if the option is set, for REST. @rule G-PRM-7 … G-PRM-12 */
 export const metadataPermissions = definePlugin({
   name: "metadata-permissions",
   requires: ["metadata"],
@@ -291,7 +291,7 @@ export const metadataPermissions = definePlugin({
       const part = model.parts["metadata"] as MetadataPart | undefined; // only the plugin above writes it
       const ofRole = part?.permissions.get(session.role);
       if (part === undefined || ofRole === undefined) {
-        // a session from before a reload, when the metadata still had the role: the login role's rights are not for it
+        // the session is older than a reload that removed the role; it must not get the rights of the login role
         if (session.databaseRole === undefined) throw roleGone(session.role);
         return plan;
       }

@@ -1,11 +1,11 @@
-/** What a role inherits from its parents. @rule G-PRM-13 … G-PRM-18 */
+/** Resolves the permissions that a role inherits from its parents. @rule G-PRM-13 … G-PRM-18 */
 import type { Predicate } from "../../core/index.ts";
 import type { MetadataDocument, Note } from "./document.ts";
 import type { SelectPermission, TablePermissions } from "./permissions.ts";
 
 type OfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
 
-/** Roles that are their own ancestors. */
+/** The roles that are their own ancestors. */
 const rolesInCircles = (parentsOf: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const isAncestor = (of: string): boolean => {
     const seen = new Set<string>();
@@ -20,7 +20,7 @@ const rolesInCircles = (parentsOf: ReadonlyMap<string, readonly string[]>): Read
   return new Set([...parentsOf.keys()].filter(isAncestor));
 };
 
-/** Parents of the inherited roles. @rule G-PRM-17 */
+/** The parents of each inherited role. @rule G-PRM-17 */
 export const inheritance = (document: MetadataDocument, note: Note): ReadonlyMap<string, readonly string[]> => {
   const parentsOf = new Map(document.inheritedRoles.map(({ role, parents }) => [role, parents]));
   const circular = rolesInCircles(parentsOf);
@@ -34,14 +34,14 @@ export const inheritance = (document: MetadataDocument, note: Note): ReadonlyMap
   return parentsOf;
 };
 
-/** The roles that a role inherits from, itself first. */
+/** The role itself, followed by the roles that it inherits from. */
 export const ancestorsOf = (role: string, parentsOf: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const found = new Set([role]);
   for (const one of found) for (const parent of parentsOf.get(one) ?? []) found.add(parent);
   return found;
 };
 
-/** `own`: as written, by role and table. */
+/** `own` holds the explicit permissions by role and table. */
 export const inherit = (
   parentsOf: ReadonlyMap<string, readonly string[]>,
   own: ReadonlyMap<string, OfRole>,
@@ -89,9 +89,10 @@ const anyOf = (filters: readonly (Predicate | undefined)[]): Predicate | undefin
 
 const union = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> => new Set(sets.flatMap((set) => [...set]));
 
-/** Absent means all. */
+/** Undefined means all items. */
 const unionOrAll = <Item>(sets: readonly (ReadonlySet<Item> | undefined)[]): ReadonlySet<Item> | undefined =>
-  sets.some((set) => set === undefined) ? undefined : union(sets as readonly ReadonlySet<Item>[]); // none is undefined
+  // no set is undefined in the second case
+  sets.some((set) => set === undefined) ? undefined : union(sets as readonly ReadonlySet<Item>[]);
 
 const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => {
   const [only] = parents;
@@ -128,7 +129,7 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
   };
 };
 
-/** What is written for the role itself replaces what it would inherit. @rule G-PRM-13 G-PRM-15 G-PRM-17 */
+/** Explicit permissions of the role replace inherited ones. @rule G-PRM-13 G-PRM-15 G-PRM-17 */
 const mergeParents = (
   parents: readonly Readonly<TablePermissions>[],
   written: Readonly<TablePermissions>,

@@ -1,29 +1,28 @@
-/** Metadata from a folder of YAML files, one file, or an object: into one plain value with every include in its place.
- *  */
+/** Loads metadata from a folder of YAML files, one file, or an object, and expands all includes. */
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Document, ScalarTag } from "yaml";
 import { exactNumber, isRawNumber, isRelApiError, type Json } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
 
-/** Numbers among it may be raw ones (`numberText`). */
+/** Numbers in it may be raw ones (`numberText`). */
 export type Raw = Json;
 
 export const isObject = (raw: Raw | undefined): raw is { readonly [key: string]: Raw } =>
   typeof raw === "object" && raw !== null && !Array.isArray(raw) && !isRawNumber(raw);
 
-/** `!include tables.yaml`, as a tag or as the beginning of a string. */
+/** Matches `!include tables.yaml`, as a tag or at the beginning of a string. */
 const INCLUDE = /^!include\s+(\S.*)$/;
 
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 
-/** All of the metadata, while it is read. */
+/** The state of one load. */
 interface Reading {
-  /** As often as they are included: files that include others several times each are a bomb as well. */
+  /** Contains a file once per include. Files that include others several times could otherwise grow exponentially. */
   readonly files: string[];
-  /** What is in each file, which is read once. */
+  /** The content of each file, which is read once. */
   readonly contents: Map<string, Promise<Raw>>;
-  /** A file was refused, and with it the metadata: what is still to be read is of no use. */
+  /** Whether a file was refused. The remaining files are not read then. */
   isRefused: boolean;
 }
 
@@ -35,7 +34,7 @@ interface FileLocation {
   readonly reading: Reading;
 }
 
-/** `files`: those that it was read from. */
+/** `files` lists the files that were read. */
 export interface LoadedMetadata {
   readonly raw: Raw;
   readonly files: readonly string[];
@@ -58,23 +57,23 @@ export const loadMetadata = async (source: string | Readonly<Record<string, unkn
   return { raw, files: reading.files };
 };
 
-/** An object of the caller's own, plain by contract; its whole numbers may be of type bigint. */
+/** Copies an object of the application, which must be plain. Its integers may be of type bigint. */
 const copyOf = (value: unknown): Raw => {
   if (typeof value === "bigint") return exactNumber(String(value));
   if (Array.isArray(value)) return value.map(copyOf);
   if (typeof value === "object" && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyOf(part)]));
-  return value as Raw; // plain, so a scalar
+  return value as Raw; // it is a scalar, because the object is plain
 };
 
-/** YAML numbers are JSON numbers, apart from a leading plus, `.5`, `0x1F`, `.inf` and the like, which no tool
+/** YAML numbers are JSON numbers, apart from a leading plus, `.5`, `0x1F`, `.inf` and similar forms, which no tool
  *  writes. */
 const JSON_NUMBER = /^\+?(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)$/;
 
-/** Dozens of files, which a server without metadata has no use for. */
+/** Imported on demand, because a server without metadata does not need its dozens of files. */
 type Yaml = typeof import("yaml");
 
-/** With all their digits. @rule G-MET-13 */
+/** Replaces numbers by raw ones, which keep all their digits. @rule G-MET-13 */
 const keepDigits = ({ visit }: Yaml, document: Document): void => {
   visit(document, {
     Scalar: (at, scalar) => {
@@ -86,7 +85,7 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
 };
 
 const contentsOf = async (file: string, reading: Reading): Promise<Raw> => {
-  await undefined; // all that the including file includes is counted first
+  await undefined; // all includes of the including file are counted first
   if (reading.isRefused) return null;
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
@@ -95,7 +94,8 @@ const contentsOf = async (file: string, reading: Reading): Promise<Raw> => {
   return reading.isRefused ? null : parseText(yaml, text, file);
 };
 
-/** Files that another includes are read side by side. @throws RelApiError `preset` for the first that is refused */
+/** Reads a file. The includes of a file are read concurrently. @throws RelApiError `preset` for the first file that is
+ *  refused */
 const loadFile = async (place: FileLocation): Promise<Raw> => {
   const { file, reading } = place;
   reading.files.push(file);
@@ -109,7 +109,7 @@ const loadFile = async (place: FileLocation): Promise<Raw> => {
   }
 };
 
-/** JSON is YAML too. Aliases are bounded so that a small file cannot become a large value. */
+/** Parses YAML, which includes JSON. Aliases are limited so that a small file cannot become a large value. */
 const parseText = (yaml: Yaml, text: string, file: string): Raw => {
   const lines = new yaml.LineCounter();
   try {
@@ -128,7 +128,7 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
     return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // toJS of a parsed document is plain
   } catch (error) {
     if (isRelApiError(error)) throw error;
-    // too many aliases, or more levels than the stack has
+    // there are too many aliases, or more levels than the stack allows
     throw metadataUnreadable(file, (error as Error).message);
   }
 };
@@ -162,7 +162,7 @@ const include = async (name: string, { root, file, through, reading }: FileLocat
   return loadFile({ root, file: path, through: [...through, file], reading });
 };
 
-/** Files of a folder, beside those of `databases/`, by the key they fill. */
+/** The files of a folder, except those of `databases/`, by their key. */
 const PARTS = [
   "inherited_roles",
   "graphql_schema_introspection",

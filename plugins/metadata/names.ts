@@ -1,4 +1,4 @@
-/** Names, relationships and computed fields of the metadata, matched with the model. */
+/** Matches names, relationships and computed fields of the metadata with the model. */
 import {
   baseTypeOf,
   columnOf,
@@ -99,11 +99,11 @@ export interface NamedTable {
   readonly entry: GqlTableEntry;
 }
 
-/** What GraphQL calls it, before a convention of names. @rule G-NAM-1 */
+/** The GraphQL name before a naming convention is applied. @rule G-NAM-1 */
 export const wordOf = ({ schema, name }: QualifiedName, configuration: RawObject): string =>
   textOf(configuration["custom_name"]) ?? (schema === "public" ? name : `${schema}_${name}`);
 
-/** Tables that exist, with their relationships put into the model. @rule G-MET-8 G-MET-9 G-MET-12 */
+/** Returns the tables that exist, and the model with their relationships. @rule G-MET-8 G-MET-9 G-MET-12 */
 export const matchTables = (
   document: MetadataDocument,
   model: Model,
@@ -177,7 +177,8 @@ export const matchTables = (
   return { model: { ...model, relations }, tables };
 };
 
-/** By what joins the rows: a relationship of the metadata may have an id of its own beside that of its foreign key. */
+/** Relationships are compared by their join columns, because a relationship of the metadata may have another id than
+ *  that of its foreign key. */
 export const namedRelationships = (tables: readonly NamedTable[]): ((relationship: Relationship) => boolean) => {
   const keyOf = ({ source, target, columns }: Relationship): string =>
     JSON.stringify([

@@ -1,5 +1,5 @@
-/** What is left out of the metadata, said where it is found. */
+/** Logs parts of the metadata that are ignored, with their location. */
 import type { MetadataProblem } from "./api.ts";
 
-/** Says what is left out, and of which object where that is known. */
+/** Reports an ignored part, and its object if that is known. */
 export type Note = (message: string, of?: Omit<MetadataProblem, "reason">) => void;

@@ -1,4 +1,4 @@
-/** Query collections of the metadata, the allow list and the endpoints that refer to them. @rule G-MET-14 */
+/** Reads query collections of the metadata, the allow list, and the endpoints that refer to them. @rule G-MET-14 */
 import type { MetadataEndpoint, MetadataQueries } from "./api.ts";
 import { isObject, type Raw } from "./load.ts";
 import type { Note } from "./note.ts";
@@ -10,7 +10,7 @@ const objectOf = (raw: Raw | undefined): RawObject => (isObject(raw) ? raw : {})
 const textOf = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
 const textsOf = (raw: Raw | undefined): readonly string[] => listOf(raw).flatMap((item) => textOf(item) ?? []);
 
-/** Named things; those without a name are noted. */
+/** Collects objects by name. Objects without a name are reported. */
 const byName = <Value>(
   raws: readonly Raw[],
   what: string,
@@ -27,7 +27,7 @@ const byName = <Value>(
   return found;
 };
 
-/** Keys that nobody serves are not looked at: they were noted. */
+/** Ignores keys that no plugin handles, because they were already reported. */
 export const readQueries = (top: RawObject, served: readonly string[], note: Note): MetadataQueries => {
   const of = (key: string): readonly Raw[] => (served.includes(key) ? listOf(top[key]) : []);
   const collections = byName(

@@ -1,4 +1,4 @@
-/** Relationships of the metadata, matched with the foreign keys of the model. @rule G-MET-9 G-MET-12 G-NST-9 */
+/** Matches relationships of the metadata with the foreign keys of the model. @rule G-MET-9 G-MET-12 G-NST-9 */
 import {
   columnOf,
   relationOf,
@@ -18,10 +18,10 @@ export interface MatchedRelationship {
   readonly isAfter: boolean;
 }
 
-/** Why there is none. */
+/** The reason why no relationship matches. */
 export interface Mismatch {
   readonly reason: string;
-  /** In the words of the dialect, where it has some. */
+  /** The reason in the wording of the dialect, if it has one. */
   readonly detail?: string;
 }
 
@@ -33,9 +33,10 @@ const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
 
 const isGiven = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
 
-/** `author_id` or `[author_id]`; undefined: neither. */
+/** Reads `author_id` or `[author_id]`. Undefined if the value is neither. */
 const columnNames = (raw: Raw | undefined): readonly string[] | undefined => {
-  const names = (Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]).map((name) => textOf(name)); // isArray leaves readonly lists out
+  // isArray does not narrow readonly lists
+  const names = (Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]).map((name) => textOf(name));
   return names.length > 0 && names.every((name) => name !== undefined) ? (names as readonly string[]) : undefined;
 };
 
@@ -131,7 +132,7 @@ const alongOtherKey = (
     };
   }
   if (!isObjectRelationship && relationship.isToOne) {
-    // a one-to-one key named as an array: the same rows, as a list
+    // a one-to-one key that is named as an array returns the same rows as a list
     return {
       relationship: { ...relationship, id: `metadata ${name}`, cardinality: "one-to-many", isToOne: false },
       isNew: true,
@@ -149,7 +150,7 @@ const noTable = ({ name }: QualifiedName): Mismatch => ({
   detail: `table "${name}" is not tracked`,
 });
 
-/** Keys of tables come before those that views show; constraints that say the same count as one. */
+/** Foreign keys of tables take precedence over those that views inherit. Equal constraints count as one. */
 const onlyOne = (
   found: readonly Relationship[],
   isOfTables: (relationship: Relationship) => boolean,

@@ -3,7 +3,7 @@ import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { document, flag } = settingKinds;
 
-/** Of `metadata-loader`. */
+/** Settings of the plugin `metadata-loader`. */
 export const loaderSettings = [
   defineOption({
     name: "metadata",
@@ -14,7 +14,7 @@ export const loaderSettings = [
   }),
 ] as const;
 
-/** Of `metadata`. */
+/** Settings of the plugin `metadata`. */
 export const metadataSettings = [
   defineOption({
     name: "inferFunctionPermissions",

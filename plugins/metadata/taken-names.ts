@@ -1,4 +1,4 @@
-/** Names of GraphQL that the tables and functions of a source take. @rule P-NAT-6 */
+/** The GraphQL names that the tables and functions of a source use. @rule P-NAT-6 */
 import type { QualifiedName } from "../../core/index.ts";
 import { objectOf, textOf, type RawObject } from "./document.ts";
 import { wordOf } from "./names.ts";
@@ -19,12 +19,12 @@ const FUNCTION_ROOTS = [
   ["function_aggregate", "_aggregate"],
 ] as const;
 
-/** `album_item_by_pk` to `albumItemByPk`; underscores at the front stay. */
+/** Converts `album_item_by_pk` to `albumItemByPk`. Leading underscores stay. */
 const camel = (name: string): string => name.replace(/(?<=[^_])_+([^_])/g, (_, letter: string) => letter.toUpperCase());
 
 const nameIn = (raw: unknown): string | undefined => textOf(raw as never) ?? textOf(objectOf(raw as never)["name"]);
 
-/** Names that the metadata determines. */
+/** The names that the metadata determines. */
 export const takenNames = (
   customization: RawObject,
   tables: readonly Named[],

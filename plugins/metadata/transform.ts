@@ -1,5 +1,5 @@
-/** Permissions written into plans: filters, checks, presets and limits hold wherever a relation is read or written.
- *  @rule G-PRM-7 … G-PRM-12 G-PRE-1 … G-PRE-4 */
+/** Applies permissions to plans. Filters, checks, presets and limits hold wherever a relation is read or written. @rule
+ *  G-PRM-7 … G-PRM-12 G-PRE-1 … G-PRE-4 */
 import {
   columnOf,
   systemColumnType,
@@ -43,21 +43,21 @@ export interface TransformParts {
   readonly model: Model;
   readonly ofTable: (name: QualifiedName) => Readonly<TablePermissions> | undefined;
   readonly isBackend: boolean;
-  /** The surface's schema does not know the permissions, so names are checked here. */
+  /** Whether names are checked here, because the surface's schema does not depend on permissions. */
   readonly checksNames: boolean;
-  /** Checks of writes have a statement of their own. */
+  /** Whether checks of writes run in a statement of their own. */
   readonly checksAfter: boolean;
-  /** Key columns of the written row that the response contains. */
+  /** The key columns of the written row that the response contains. */
   readonly location: readonly string[];
   readonly mayCall: MayCall;
-  /** The metadata has given it a name on its source, for all roles. */
+  /** Whether the metadata names the relationship on its source, for any role. */
   readonly isNamed: (relationship: Relationship) => boolean;
 }
 
 export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts): P => {
   const { model, ofTable, checksNames } = parts;
   const selectOf = (name: QualifiedName): SelectPermission | undefined => ofTable(name)?.select;
-  /** No right: no row. */
+  /** The filter of the role; without a permission no row is visible. */
   const visibleRows = (name: QualifiedName): Predicate | undefined => {
     const select = selectOf(name);
     return select === undefined ? NO_ROWS : select.filter;
@@ -76,7 +76,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   const checkColumns = (names: readonly string[], allowed: ReadonlySet<string>, relation: QualifiedName): void => {
     if (checksNames && names.some((name) => !allowed.has(name))) throw permissionDenied("table", relation.name);
   };
-  /** Columns whose values the role reads in every row that it sees. */
+  /** The columns whose values the role can read in every visible row. */
   const unmasked = (name: QualifiedName): ReadonlySet<string> => {
     const select = selectOf(name);
     return new Set([...(select?.columns ?? [])].filter((column) => select?.masked?.has(column) !== true));
@@ -84,8 +84,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
   const mayUseRoutine = (relation: Relation, routine: QualifiedName): boolean =>
     [...(selectOf(relation)?.routines.values() ?? [])].includes(nameKey(routine));
 
-  /** Which rows belong together tells the values that join them: they are read as well, unless the metadata names the
-   *  relationship. @rule R-NAM-6 */
+  /** Joining rows reveals the values of the join columns. So the role must be able to read them, unless the metadata
+   *  names the relationship. @rule R-NAM-6 */
   const checkKeys = (relationship: Relationship): void => {
     if (parts.isNamed(relationship)) return;
     const { source, target, columns, junction } = relationship;
@@ -102,7 +102,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       );
   };
 
-  /** Rows that a way leads through are read as well: those of a junction, what a function of the row returns. */
+  /** Checks the intermediate rows of a relationship too: the rows of a junction, or the rows that a function
+   *  returns. */
   function checkWay(relation: Relation | undefined, id: string): void {
     const relationship = relation && relationshipOf(relation, id);
     if (relation === undefined || relationship === undefined) return;
@@ -120,7 +121,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     const select = selectOf(relation);
     const isWritten = "written" in read.from;
     if (select === undefined) {
-      // what was written may be counted by a caller who may not look at it
+      // a caller may count the rows that it has written without reading them
       if (isWritten && !checksNames) return read;
       throw permissionDenied("table", relation.name);
     }
@@ -147,8 +148,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       return [output];
     });
     const next: Read = { ...read, output: outputs };
-    if (isWritten) return next; // rows are returned even if the filter would hide them or the limit would drop them (G-INS-5)
-    // a limit is for lists (G-PRM-8)
+    if (isWritten) return next; // returned even if the filter or the limit would exclude them (G-INS-5)
+    // a limit applies to lists (G-PRM-8)
     const capped: Read =
       select.limit === undefined || read.shape === "aggregate" || isOne
         ? next
@@ -156,7 +157,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     return withWhere(capped, select.filter);
   };
 
-  /** The computed field of a function. */
+  /** The name of the computed field that calls the function. */
   const computedField = (routine: QualifiedName, select: SelectPermission): string | undefined => {
     const key = nameKey(routine);
     for (const [field, one] of select.routines) if (one === key) return field;
@@ -168,8 +169,8 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
     return relation.columns.every((column) => readable.has(column.name));
   };
 
-  /** A name that the relation lacks stays unknown when a later tap takes the rows from another relation. @rule R-NAM-1
-   *  R-NAM-8 */
+  /** Keeps a name that the relation lacks unknown, even if a later tap takes the rows from another relation. @rule
+   *  R-NAM-1 R-NAM-8 */
   const permitted = (expression: Expression, relation: Relation | undefined): Expression => {
     if (relation === undefined || (expression.kind !== "column" && expression.kind !== "computed")) return expression;
     const select = selectOf(relation);
@@ -206,10 +207,10 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: TransformParts)
       cell.value === undefined ? [] : [{ column: cell.column, operator: "set", operand: cell.value }],
     );
 
-  /** What the response contains of the written row counts as read. @rule R-NAM-5 */
+  /** The key columns in the response count as read. @rule R-NAM-5 */
   const checkKey = (name: QualifiedName): void => checkColumns(parts.location, unmasked(name), name);
 
-  /** The primary key is the target of those who name none. @rule R-NAM-2 */
+  /** Without an explicit conflict target, the primary key is the target. @rule R-NAM-2 */
   const checkTarget = (columns: readonly string[], permission: WritePermission, name: QualifiedName): void => {
     const relation = relationOf(model, name);
     const allowed = new Set([

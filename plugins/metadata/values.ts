@@ -1,4 +1,5 @@
-/** Values of the metadata, fixed ones and session variables, as plans name them. @rule G-FIL-5 G-FIL-6 G-PRE-1 */
+/** Translates values of the metadata, constants and session variables, to value references of plans. @rule G-FIL-5
+ *  G-FIL-6 G-PRE-1 */
 import {
   arrayLiteral,
   numberText,
@@ -11,12 +12,12 @@ import {
 } from "../../core/index.ts";
 import type { Raw } from "./load.ts";
 
-/** What makes a permission inconsistent; caught where the permission is built. */
+/** Thrown if a permission is inconsistent, and caught by its builder. */
 export class Inconsistent extends Error {}
 
 const SESSION = /^x-(?:session|hasura)-(.+)$/i;
 
-/** `X-Hasura-User-Id` → `x-session-user-id`; undefined: an ordinary text. */
+/** `X-Hasura-User-Id` becomes `x-session-user-id`. Undefined for an ordinary text. */
 export const sessionVariable = (raw: Raw): string | undefined => {
   const name = typeof raw === "string" ? SESSION.exec(raw)?.[1] : undefined;
   return name === undefined ? undefined : `x-session-${name.toLowerCase()}`;
@@ -35,10 +36,10 @@ const scalarText = (raw: Raw): string | null =>
   raw === null ? null : typeof raw === "string" ? raw : (numberText(raw) ?? writeJson(raw));
 
 export interface ValueReader {
-  /** By its name in the catalog; one that the catalog lacks is the database's to refuse. */
+  /** Finds a type by its name in the catalog. PostgreSQL reports an error for an unknown type. */
   typeNamed(name: string): PgType;
   value(raw: Raw, type: PgType): ValueRef;
-  /** The operand of `_in` and its like; a variable holds an array literal. @throws Inconsistent */
+  /** The operand of list operators such as `_in`. A session variable contains an array literal. @throws Inconsistent */
   list(raw: Raw, type: PgType): Operand;
 }
 
@@ -90,7 +91,7 @@ export const createValueReader = (model: Model): ValueReader => {
     list: (raw, type) => {
       const session = sessionVariable(raw);
       if (session !== undefined) return { session, type: arrayType(type) };
-      const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray leaves readonly lists out
+      const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray does not narrow readonly lists
       if (items.includes(null)) throw new Inconsistent("a list of values has no null");
       if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => sessionVariable(item) !== undefined))
         return { items: items.map((item) => value(item, type)) };

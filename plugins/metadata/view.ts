@@ -1,4 +1,4 @@
-/** What a role of the metadata may see of the GraphQL schema. */
+/** The part of the GraphQL schema that is visible to a role of the metadata. */
 import { nameKey, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
 import { listOf, objectOf, textOf } from "./document.ts";
@@ -32,7 +32,8 @@ const rightsOf = (permissions: Readonly<TablePermissions> | undefined, isBackend
   };
 };
 
-/** Is the function listed, and by name for the role or one it inherits from? */
+/** Whether a function is listed in the metadata, and whether it is granted to the role or to a role that it inherits
+ *  from. */
 export interface FunctionRights {
   isListed(routine: QualifiedName): boolean;
   isGranted(role: string, routine: QualifiedName): boolean;
@@ -59,7 +60,8 @@ export const createFunctionRights = (
 
 export type MayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: boolean) => boolean;
 
-/** On REST, for the functions listed. `isOfTable`: it returns rows of a relation. @rule G-FN-8 */
+/** Decides on REST which listed functions a role may call. `isOfTable` says that the function returns rows of a
+ *  relation. @rule G-FN-8 */
 export const mayCallOf =
   (functions: FunctionRights, role: string, infersFunctions: boolean): MayCall =>
   (routine, isOfTable, isMutation) =>

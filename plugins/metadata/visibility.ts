@@ -1,4 +1,4 @@
-/** What a role of the metadata may see of the schema. */
+/** The part of the schema that is visible to a role of the metadata. */
 import { nameKey, relationOf, type Column, type Model, type Relation, type Visibility } from "../../core/index.ts";
 import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./view.ts";
