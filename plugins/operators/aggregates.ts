@@ -1,5 +1,5 @@
-/** `select=tonnage.sum()` and `{ album_aggregate { aggregate { sum { sold } } } }`: the aggregate functions of
- *  PostgreSQL that the surfaces know. */
+/** The aggregate functions of PostgreSQL that the surfaces support: `select=tonnage.sum()` and
+ *  `{ album_aggregate { aggregate { sum { sold } } } }`. */
 import { definePlugin, type AggregateSpec } from "../../core/index.ts";
 
 const NUMBERS = ["int2", "int4", "int8", "float4", "float8", "numeric", "money"] as const;
@@ -25,13 +25,14 @@ const COMPARABLE = [
   "enum",
 ] as const;
 
-/** Condition on a number made of `float8` columns. @rule G-AGP-2 */
+/** A condition on an aggregate of `float8` columns. @rule G-AGP-2 */
 const OF_FLOATS = { type: "float8", result: "float8" } as const;
 
-/** PostgreSQL's own, called by the bare name: extensions bring their own `max` and `sum`. */
+/** A function of PostgreSQL itself, called by its unqualified name, because extensions add their own `max` and
+ *  `sum`. */
 const own = (name: string, more: Omit<AggregateSpec, "name">): AggregateSpec => ({ name, builtIn: [name], ...more });
 
-/** Folds of numbers whose result is a Float. @rule G-OUT-8 */
+/** An aggregate of numbers that returns a Float. @rule G-OUT-8 */
 const ofNumbers = (name: string, more: Omit<AggregateSpec, "name"> = {}): AggregateSpec =>
   own(name, { rest: false, types: NUMBERS, result: "Float", ...more });
 
@@ -43,7 +44,7 @@ export const aggregateFunctions = definePlugin({
   aggregates: [
     own("sum", { types: NUMBERS, predicate: OF_FLOATS }),
     ofNumbers("avg", { rest: "avg", predicate: OF_FLOATS }),
-    // of rows, or of any columns
+    // counts rows, or the values of any columns
     own("count", { returns: "int8", predicate: { result: "Int" } }),
     own("max", { types: COMPARABLE, returns: "argument", predicate: OF_FLOATS }),
     own("min", { types: COMPARABLE, returns: "argument", predicate: OF_FLOATS }),

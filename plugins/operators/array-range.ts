@@ -1,4 +1,4 @@
-/** `?flags=cs.{PA}`, `?period=adj.[2,4)`, `{ tags: { _contains: ["rock"] } }`: arrays and ranges. */
+/** Operators of arrays and ranges: `?flags=cs.{PA}`, `?period=adj.[2,4)`, `{ tags: { _contains: ["rock"] } }`. */
 import { catalogText, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 

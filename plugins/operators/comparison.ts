@@ -1,4 +1,4 @@
-/** `?id=eq.5`, `{ id: { _eq: 5 } }`: equality, order, lists and null tests, for any type. */
+/** Operators for equality, order, lists and null tests of any type: `?id=eq.5`, `{ id: { _eq: 5 } }`. */
 import { catalogText, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 

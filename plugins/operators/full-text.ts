@@ -1,4 +1,4 @@
-/** `?entry=fts(english).storm`: full-text search. */
+/** Operators of full-text search: `?entry=fts(english).storm`. */
 import { definePlugin, ident, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
@@ -12,7 +12,7 @@ const search = (name: string, query: string): OperatorSpec => ({
   builtIn: ["@@"],
   compile: (column, operand, context) => {
     const language = context.option === undefined ? sql`` : sql`${context.option}::regconfig, `;
-    // a column the model does not know may be a tsvector already: it is left as it is (R-FLT-9)
+    // a column that the model lacks may be a tsvector already, so it is not converted (R-FLT-9)
     const isDocument = context.type === undefined || context.type.name === "tsvector";
     const document = isDocument ? column : sql`pg_catalog.to_tsvector(${language}${column})`;
     return sql`${document} @@ ${ident("pg_catalog", query)}(${language}${operand})`;

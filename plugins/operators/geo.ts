@@ -1,4 +1,5 @@
-/** `{ area: { _st_contains: { type: "Point", coordinates: [1, 2] } } }`: PostGIS geometry, geography and raster. */
+/** Operators of PostGIS for geometry, geography and raster:
+ *  `{ area: { _st_contains: { type: "Point", coordinates: [1, 2] } } }`. */
 import { definePlugin, ident, sql } from "../../core/index.ts";
 import type { FilterContext, Model, OperatorSpec, PlanFunction, Sql } from "../../core/index.ts";
 
@@ -6,7 +7,7 @@ const postgis = (model: Model, name: string): Sql => ident(model.extensions.get(
 const rasters = (model: Model, name: string): Sql =>
   ident(model.extensions.get("postgis_raster") ?? model.extensions.get("postgis") ?? "public", name);
 
-/** Values arrive as geometry; a geography column takes them as such. */
+/** Casts the operand, which arrives as geometry, to the type of the column. */
 const own = (context: FilterContext, operand: Sql): Sql =>
   sql`${operand}::${postgis(context.model, context.type?.name === "geography" ? "geography" : "geometry")}`;
 

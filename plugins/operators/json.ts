@@ -1,4 +1,5 @@
-/** `?specs=cs.{"a":1}`, `{ stats: { _has_key: "a" } }`: containment, keys and paths of jsonb documents. */
+/** Operators of jsonb documents for containment, keys and paths: `?specs=cs.{"a":1}`,
+ *  `{ stats: { _has_key: "a" } }`. */
 import { catalogText, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 

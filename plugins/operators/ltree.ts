@@ -1,8 +1,8 @@
-/** `{ path: { _descendant: "world.europe" } }`: label trees. */
+/** Operators of label trees: `{ path: { _descendant: "world.europe" } }`. */
 import { catalogText, definePlugin, ident, sql } from "../../core/index.ts";
 import type { FilterContext, OperatorSpec, Sql } from "../../core/index.ts";
 
-/** The extension may live outside the search path. */
+/** Qualifies the operator, because the extension may be outside the search path. */
 const operator = (context: FilterContext, symbol: string): Sql =>
   sql`operator(${ident(context.model.extensions.get("ltree") ?? "public")}.${catalogText(symbol)})`;
 

@@ -1,4 +1,4 @@
-/** `_set: {…}`, and the body of PATCH: columns get the given values. */
+/** Sets columns to the given values: `_set: {…}`, and the body of PATCH. */
 import { definePlugin } from "../../core/index.ts";
 
 /** @rule G-UPD-1a */

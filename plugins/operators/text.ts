@@ -1,10 +1,10 @@
-/** `?name=like.A*`, `{ name: { _ilike: "a%" } }`: patterns and regular expressions on text. */
+/** Operators for patterns and regular expressions on text: `?name=like.A*`, `{ name: { _ilike: "a%" } }`. */
 import { catalogText, definePlugin, sql } from "../../core/index.ts";
 import type { OperatorSpec } from "../../core/index.ts";
 
 const TEXT_TYPES = ["text", "varchar", "bpchar", "citext"];
 
-/** The operators behind SQL keywords. */
+/** The operators that implement SQL keywords. */
 const WORDS: Readonly<Record<string, string>> = {
   like: "~~",
   "not like": "!~~",
@@ -29,7 +29,7 @@ const text = (name: string, symbol: string, description: string, more: Partial<O
   };
 };
 
-/** REST writes `*` for `%`, so that the pattern needs no escape in a URL. */
+/** REST uses `*` instead of `%`, so that the pattern needs no escape in a URL. */
 const asterisks = (pattern: string): string => pattern.replaceAll("*", "%");
 
 /** @rule R-FLT-6 G-OP-5 G-OP-6 G-OP-7 G-OP-8 G-OP-9 */

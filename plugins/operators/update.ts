@@ -1,4 +1,4 @@
-/** `_inc: { sold: 1 }`, `_append: {…}`: how an update changes a column. */
+/** Operators that change a column in an update: `_inc: { sold: 1 }`, `_append: {…}`. */
 import { definePlugin, sql } from "../../core/index.ts";
 import type { UpdateOperatorSpec } from "../../core/index.ts";
 
