@@ -1,4 +1,5 @@
-/** `albums_aggregate { aggregate { count } nodes { title } }`: one object over the related rows. */
+/** Embeds an aggregate of the related rows as one object:
+ *  `albums_aggregate { aggregate { count } nodes { title } }`. */
 import { definePlugin } from "../../core/index.ts";
 
 /** @rule G-AGG-6 */

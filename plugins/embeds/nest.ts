@@ -1,9 +1,9 @@
-/** `author(name)`: the related rows as an object, or as an array of objects, under a key. */
+/** Embeds the related rows under a key, as an object or an array of objects: `author(name)`. */
 import { definePlugin, ident, sql, type Embed, type EmbedContext, type EmbedSql } from "../../core/index.ts";
 
 const compileNest = (embed: Embed, context: EmbedContext): EmbedSql => {
   const alias = context.needsJoin ? context.alias() : undefined;
-  // PostgreSQL makes objects of joined rows before it sorts: for all parents, also those beyond the limit
+  // a joined row is converted before sorting, for all parents, even beyond the limit
   const isJoined = alias !== undefined && !(context.isLimited && context.isCertainlyOne);
   const value = isJoined
     ? sql`case when (${ident(alias)}.*) is distinct from null then row_to_json(${ident(alias)}.*) end`

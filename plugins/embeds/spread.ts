@@ -1,4 +1,4 @@
-/** `...author(name)`: columns of the related rows become columns of the parent row. */
+/** Adds columns of the related rows to the parent row: `...author(name)`. */
 import {
   definePlugin,
   catalogText,
@@ -15,7 +15,7 @@ import {
 } from "../../core/index.ts";
 
 interface LiftedColumn {
-  /** Key in the parent's row. */
+  /** The key in the parent's row. */
   readonly as: string;
   /** The column of the joined rows: the key, or a new name if the key is taken or belongs to another level. */
   readonly name: string;
@@ -27,9 +27,9 @@ interface Lifted {
   readonly columns: readonly LiftedColumn[];
 }
 
-/** The read with a unique name for every column, including those of nested spreads: both levels may have the same keys.
- *  Aggregates belong to the parent's level, so the spread selects their arguments. `read`: with every `*` expanded.
- *  @rule R-AGG-6 R-SPR-3 */
+/** The read with a unique name for every column, including those of nested spreads, because both levels may have the
+ *  same keys. Aggregates belong to the parent's level, so the spread selects their arguments. In `read`, every `*` must
+ *  be expanded. @rule R-AGG-6 R-SPR-3 */
 const lift = (read: Read, taken = new Set<string>()): Lifted => {
   const columns: LiftedColumn[] = [];
   const outputs: Output[] = [];
@@ -72,7 +72,7 @@ const lift = (read: Read, taken = new Set<string>()): Lifted => {
   };
 };
 
-/** A related order names a key of the spread. @rule R-ORD-4 */
+/** An order by a related column refers to a key of the spread. @rule R-ORD-4 */
 const orderLifted = (term: OrderBy, inner: ReadonlyMap<string, Lifted>): OrderBy => {
   const by = lifted(term.by, inner);
   return by === term.by ? term : { ...term, by };
@@ -96,7 +96,7 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
       const cell = ident(row, column.name);
       if (column.aggregate === undefined)
         return { as: column.as, value: cell, ...(context.isGrouped && { stored: column.name }) };
-      const call = sql`${catalogText(column.aggregate.fn)}(${cell})`; // the surface read it from the fixed list of R-AGG-1
+      const call = sql`${catalogText(column.aggregate.fn)}(${cell})`; // the surface accepts only those of R-AGG-1
       const value =
         column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
       return { as: column.as, value, isAggregate: true };
