@@ -1,15 +1,15 @@
-/** `Accept: text/csv`: a line of names, then each row as PostgreSQL prints it. */
+/** Writes a header line, and each row as PostgreSQL prints it: `Accept: text/csv`. */
 import { definePlugin, literal, sql, type MediaContext, type Sql } from "../../core/index.ts";
 import { chooseMediaHook } from "../rest/api.ts";
 
-/** What the one column of a function's values is called. */
+/** The column name for a function that returns values. */
 const SCALAR = "pgrst_scalar";
 
-/** Quoted where the name would read as more than one field. */
+/** Quotes a name that would otherwise be read as more than one field. */
 const headerField = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
 const KEY_FIELD = sql`case when _key ~ '[",\\r\\n]' then '"' || pg_catalog.replace(_key, '"', '""') || '"' else _key end`;
 
-/** Names of the columns. Where the statement does not name them, they are those of the first row: the table may have
+/** The header line. If the statement does not name its columns, the names come from the first row. The table may have
  *  changed since its columns were read. */
 const header = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql => {
   const names = returns === "value" || returns === "values" ? [SCALAR] : areOutputsNamed ? outputs : [];
@@ -19,8 +19,8 @@ const header = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql =
   return sql`coalesce((select pg_catalog.string_agg(${KEY_FIELD}, ',') from pg_catalog.json_object_keys(${first}) as _key), '')`;
 };
 
-/** A row's text without its parentheses, and with each backslash once. A field that reads `NULL` gets quotes, since
- *  without them it means no value, as does a line of one field that is empty. @rule R-MED-2 R-BODY-6 */
+/** A row's text without its parentheses, with backslashes unescaped. A field with the text `NULL` is quoted, because an
+ *  unquoted one means NULL. For the same reason, an empty line of one field becomes `NULL`. @rule R-MED-2 R-BODY-6 */
 const plainLine = (line: Sql): Sql => sql`(
   select case
       when _l.line = '' then 'NULL'
@@ -38,7 +38,7 @@ export const csvMedia = definePlugin({
   name: "csv-media",
   requires: ["rest"],
   apply: (hooks, { options, use }) => {
-    // after the handlers that the database declares
+    // runs after the handlers that the database declares
     if (!options.compatMode)
       use(chooseMediaHook).tap({ name: "csv-media", stage: 1 }, ({ name }) =>
         name === "text/csv" ? { envelope: { media: "text/csv", domains: "text" } } : undefined,

@@ -1,4 +1,5 @@
-/** `Accept: text/html` where the database has a domain of that name: its aggregates and functions make the body. */
+/** Builds the body with aggregates and functions of the database, if it has a domain with the name of the media type:
+ *  `Accept: text/html`. */
 import {
   baseTypeOf,
   definePlugin,
@@ -20,14 +21,15 @@ interface HandlerOptions {
   readonly isBytea: boolean;
 }
 
-const handlerOptions = (options: Json | undefined): HandlerOptions => options as unknown as HandlerOptions; // written by `choose`
+// `choose` wrote the options
+const handlerOptions = (options: Json | undefined): HandlerOptions => options as unknown as HandlerOptions;
 
-/** Bytes travel as base64, the rest as its type prints it: a cast to text would keep what `xml` leaves out. A null
- *  value is an empty body (R-MED-6). */
+/** Bytes are transferred as base64, other values as their type prints them, because a cast to text would keep parts
+ *  that `xml` omits. A null value is an empty body (R-MED-6). */
 const bodyText = (body: Sql, isBytea: boolean): Sql =>
   isBytea ? sql`coalesce(pg_catalog.encode(${body}, 'base64'), '')` : sql`pg_catalog.concat(${body})`;
 
-/** What the aggregate is called with. The rows of a statement have lost the relation's row type. */
+/** The argument of the aggregate. The rows of a statement have lost the row type of the relation. */
 const handledRow = ({ row, rowAlias, relation, returns, envelope }: MediaContext): Sql => {
   if (returns === "value" || returns === "values") return ident(rowAlias, "value");
   return relation !== undefined && envelope.domains === "stored"
@@ -35,11 +37,11 @@ const handledRow = ({ row, rowAlias, relation, returns, envelope }: MediaContext
     : row;
 };
 
-/** Names under which the handlers are compiled, whatever their media type. */
+/** The names under which handlers are compiled, for every media type. */
 const AGGREGATE = "custom-aggregate";
 const VALUE = "custom-value";
 
-/** Handlers that the database declares by domains. @rule R-MED-4 R-MED-5 R-MED-6 */
+/** Chooses a handler that the database declares by domains. @rule R-MED-4 R-MED-5 R-MED-6 */
 const choose = (type: MediaType, { model, relation, routine, isWholeRow }: Wanted): MediaChosen | undefined => {
   if (type.plan !== undefined) return undefined;
   if (isWholeRow) {
@@ -66,17 +68,17 @@ const aggregateChoice = (name: string, { aggregate, relation, isBytea }: MediaHa
   return relation === undefined ? chosen : { ...chosen, envelope: { ...chosen.envelope, domains: "stored" } };
 };
 
-/** An answer of a handler for any type says nothing of its type. */
+/** A response of a handler for any type has the generic content type. */
 const handledBy = (name: string, media: string, mediaOptions: Partial<HandlerOptions>): MediaChosen => ({
   envelope: { media, mediaOptions },
   ...(name === "*/*" ? { contentType: "application/octet-stream" } : {}),
   isBinary: mediaOptions.isBytea === true,
 });
 
-/** `text/html`, `application/vnd.x-y+json`, `*` + `/*`: what a domain is called to be a media type. */
+/** Matches domain names that are media types: `text/html`, `application/vnd.x-y+json`, `*` + `/*`. */
 const MEDIA_NAME = /^(?:[A-Za-z0-9.+-]+\/[A-Za-z0-9.+-]+|\*\/\*)$/;
 
-/** The media type that a function's result is, by the name of its domain. */
+/** The media type of a function's result, from the name of its domain. */
 const valueHandler = (
   model: Model,
   routine: Routine,

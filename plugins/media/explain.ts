@@ -1,5 +1,5 @@
-/** `Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=analyze`: the execution plan instead of the
- *  result. */
+/** Returns the execution plan instead of the result:
+ *  `Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=analyze`. */
 import { catalogText, definePlugin, join, sql } from "../../core/index.ts";
 import { chooseMediaHook } from "../rest/api.ts";
 import { explainSettings } from "./settings.ts";
@@ -11,7 +11,7 @@ interface ExplainOptions {
 
 const OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
 
-/** What EXPLAIN takes as words: nothing else reaches it. */
+/** Only options of this list become keywords of EXPLAIN. */
 const wordOf = (option: string): string => {
   if (!OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
   return option;
@@ -27,7 +27,7 @@ export const explainMedia = definePlugin({
       name: "explain",
       builtIn: [],
       compile: (statement, given) => {
-        const { format, options } = given as unknown as ExplainOptions; // written below
+        const { format, options } = given as unknown as ExplainOptions; // the tap below writes it
         const words = [
           ...options.map((option) => sql`${catalogText(wordOf(option))}`),
           sql`format ${catalogText(format === "json" ? "json" : "text")}`,

@@ -1,4 +1,4 @@
-/** `Accept: application/geo+json`: rows as a FeatureCollection. Needs PostGIS. */
+/** Returns rows as a FeatureCollection, which needs PostGIS: `Accept: application/geo+json`. */
 import { definePlugin, ident, literal, NAMELESS, RelApiError, sql, type Sql } from "../../core/index.ts";
 
 const withoutPostgis = (): RelApiError =>
@@ -9,7 +9,7 @@ const withoutPostgis = (): RelApiError =>
     details: "The database has no PostGIS extension",
   });
 
-/** The feature with the empty key in place of the name that its column has. @rule R-SEL-5 */
+/** Restores the empty key, for which the column has a placeholder name. @rule R-SEL-5 */
 const withEmptyKey = (feature: Sql): Sql => sql`(
   select pg_catalog.json_object_agg(_m.key, case _m.key when 'properties' then (
     select pg_catalog.json_object_agg(case _p.key when ${literal(NAMELESS)} then '' else _p.key end, _p.value)

@@ -1,4 +1,4 @@
-/** `Accept: application/json`: rows as an array of objects, a function's value as it is. */
+/** Returns rows as an array of objects, and the value of a function unchanged: `Accept: application/json`. */
 import { definePlugin, sql } from "../../core/index.ts";
 import { emptyJson, jsonRows } from "./json-body.ts";
 

@@ -1,7 +1,7 @@
 /** Settings of media types. */
 import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
-/** Of `explain-media`. */
+/** Settings of the plugin `explain-media`. */
 export const explainSettings = [
   defineOption({
     name: "dbPlanEnabled",

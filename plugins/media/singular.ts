@@ -1,4 +1,5 @@
-/** `Accept: application/vnd.pgrst.object+json`: the one row as an object. That it is one, the surface checks. */
+/** Returns a single row as an object: `Accept: application/vnd.pgrst.object+json`. The surface checks that there is
+ *  exactly one. */
 import { definePlugin, sql } from "../../core/index.ts";
 import { jsonObject } from "./json-body.ts";
 

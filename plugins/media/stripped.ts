@@ -1,4 +1,4 @@
-/** `Accept: application/vnd.pgrst.array+json;nulls=stripped`: keys whose value is null are left out at every depth. */
+/** Omits keys with null values at every depth: `Accept: application/vnd.pgrst.array+json;nulls=stripped`. */
 import { definePlugin, sql } from "../../core/index.ts";
 import { emptyJson, jsonObject, jsonRows } from "./json-body.ts";
 
