@@ -1,5 +1,5 @@
-/** `X-Write-Position: 0/3000148` comes with the answer to a write; sent along with a read, that is answered by a server
- *  which has the write. A cookie of that name does it without the client's help. */
+/** Returns the write position with the response to a write, in the header `X-Write-Position: 0/3000148`. A read that
+ *  sends it back runs on a server that has the write. A cookie with the same value needs no support by the client. */
 import {
   createExchangeSlot,
   definePlugin,
@@ -14,7 +14,7 @@ import { readYourWritesSettings } from "./settings.ts";
 const HEADER = "X-Write-Position";
 const COOKIE = "relapi_write_position";
 
-/** Where the log of the primary ends: behind what was committed before. */
+/** The end of the primary's WAL, which is after all earlier commits. */
 const POSITION = sql`select pg_catalog.pg_current_wal_insert_lsn()::text as position`;
 
 const BEHIND_ALL = "FFFFFFFF/FFFFFFFF";
@@ -22,7 +22,7 @@ const BEHIND_ALL = "FFFFFFFF/FFFFFFFF";
 const isPosition = (text: string | undefined): text is string =>
   text !== undefined && /^[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i.test(text);
 
-/** Of `a=1; relapi_write_position=0/3000148`. */
+/** Reads `a=1; relapi_write_position=0/3000148`. */
 const cookieOf = (cookies: string | undefined): string | undefined => {
   const found = cookies
     ?.split(";")
@@ -33,7 +33,7 @@ const cookieOf = (cookies: string | undefined): string | undefined => {
 
 const NO_HEADERS: Headers = [];
 
-/** Longer than that a replica that answers is never behind. */
+/** The margin beyond the largest lag, after which no responding replica lacks the write. */
 const MARGIN_SECONDS = 5;
 
 /** @rule R-RYW-1 R-RYW-2 R-RYW-3 */
@@ -42,7 +42,7 @@ export const readYourWrites = definePlugin({
   settings: readYourWritesSettings,
   apply: (_hooks, context) => {
     const { readYourWrites: way, databaseReplicaUrls, databaseReplicaMaxLag, database } = context.options;
-    // without replicas there is but one server to read from
+    // without replicas there is only one server to read from
     if (way === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
     const [byHeader, byCookie] = [way !== "cookie", way !== "header"];
     const written = createExchangeSlot<string>();
@@ -61,7 +61,7 @@ export const readYourWrites = definePlugin({
         const { exchange } = execution;
         if (exchange === undefined) return next(execution);
         if (execution.within !== undefined) {
-          // when it is committed is not known here: only the primary is sure to have it
+          // the position of the commit is not known here, so reads must use the primary
           if (isWrite(execution)) written.set(exchange.within ?? exchange, BEHIND_ALL);
           return next(execution);
         }
@@ -97,7 +97,7 @@ export const readYourWrites = definePlugin({
 
 const isWrite = ({ access, end }: Execution): boolean => access === "read write" && end === "commit";
 
-/** The write is committed, whatever becomes of the question: without an answer only the primary is sure to have it. */
+/** Errors are ignored, because the write is committed. Without a position, reads must use the primary. */
 const positionOf = async (context: PluginContext): Promise<string> => {
   try {
     const [row] = await context.query<{ position: string }>(POSITION);
