@@ -1,4 +1,5 @@
-/** `alter role authenticator set pgrst.db_schemas = 'sea'`: settings that the database keeps for the login role. */
+/** Reads settings that the database stores for the login role:
+ *  `alter role authenticator set pgrst.db_schemas = 'sea'`. */
 import { definePlugin, readSetting, type OptionSource, type RelApiOptions, type Setting } from "../../core/index.ts";
 import { ident, join, literal, sql, value } from "../../core/engine/sql/fragment.ts";
 import { storeSettings } from "./settings.ts";
@@ -24,7 +25,7 @@ export const databaseSettings = definePlugin({
 
 const PREFIX = "PGRST_";
 
-/** `pgrst.db_schemas`, by the name that the setting has as an environment variable there. */
+/** The settings that can be stored, by their name there, such as `pgrst.db_schemas`. */
 const storable = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
   new Map(
     settings
@@ -36,8 +37,8 @@ const storable = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
       ),
   );
 
-/** `ALTER ROLE <login role> [IN DATABASE …] SET pgrst.<name>`, then what the function of `dbPreConfig` sets.
- *  @throws RelApiError `preset` on a value that is not accepted */
+/** Reads `ALTER ROLE <login role> [IN DATABASE …] SET pgrst.<name>`, and then the settings that the function of
+ *  `dbPreConfig` sets. @throws RelApiError `preset` on a value that is not accepted */
 const readStored = async (
   query: Query,
   known: ReadonlyMap<string, Setting>,
@@ -58,7 +59,7 @@ const readStored = async (
     if (setting === undefined || text === null || (text === "" && setting.isEmptyMeant !== true)) continue;
     options[setting.name] = readSetting(name, text, setting.kind, setting.isSecret);
   }
-  return options as RelApiOptions; // each value was read by its setting's kind
+  return options as RelApiOptions; // each value was read by the kind of its setting
 };
 
 const qualifiedName = (name: string) => {
@@ -66,7 +67,7 @@ const qualifiedName = (name: string) => {
   return dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
 };
 
-/** Those of the database come last and win. */
+/** Settings of the role in this database come last and win. */
 const ROLE_SETTINGS = sql`
   select split_part(setting, '=', 1) as name, substr(setting, strpos(setting, '=') + 1) as value
   from pg_catalog.pg_db_role_setting as kept, unnest(kept.setconfig) as setting

@@ -1,4 +1,4 @@
-/** Settings of the settings stored in the database. */
+/** Settings of the stored settings. */
 import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { flag, text } = settingKinds;
