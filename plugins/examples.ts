@@ -1,10 +1,10 @@
-/** What surfaces show somebody who sees a database for the first time: the same on each. */
+/** The example relations and columns that surfaces show to newcomers, the same on each surface. */
 import { baseTypeOf, nameKey, relationOf, type Column, type Model, type Relation } from "../core/index.ts";
 
-/** A name that is written the same way everywhere: `home_port`. */
+/** Matches a name that needs no quotes or escapes, such as `home_port`. */
 const PLAIN = /^[a-z_][a-z0-9_]*$/;
 
-/** The relations, best first: plain names, then those that refer to most of the others. */
+/** The relations in order of suitability: plain names first, then those with most references to others. */
 export const exampleOrder = (model: Model, relations: readonly Relation[]): readonly Relation[] => {
   const seen = new Set(relations.map(nameKey));
   const rank = (relation: Relation): number => {
@@ -22,7 +22,7 @@ export const exampleOrder = (model: Model, relations: readonly Relation[]): read
 
 const MAX_COLUMNS = 3;
 
-/** The first column, and those that tell a row from another: texts. */
+/** The first column, and text columns, which distinguish rows best. */
 export const exampleColumns = (model: Model, columns: readonly Column[]): readonly Column[] => {
   const isText = ({ type }: Column): boolean => baseTypeOf(model, type)?.category === "S";
   const [first, ...more] = columns;
@@ -31,6 +31,6 @@ export const exampleColumns = (model: Model, columns: readonly Column[]): readon
   return [first, ...(texts.length === 0 ? more : texts)].slice(0, MAX_COLUMNS);
 };
 
-/** The one column by which a row is known. */
+/** The column that identifies a row best. */
 export const exampleLabel = (model: Model, columns: readonly Column[]): Column | undefined =>
   columns.find(({ type }) => baseTypeOf(model, type)?.category === "S") ?? columns[0];

@@ -1,4 +1,5 @@
-/** What hints are made of, the same on each surface: where a JSON text breaks off, and what an enum takes. */
+/** Helpers for hints in error messages, shared by the surfaces: the position of a JSON syntax error, and similar
+ *  names. */
 import {
   baseTypeOf,
   nearestNames,
@@ -10,11 +11,11 @@ import {
   type Visibility,
 } from "../core/index.ts";
 
-/** Where a text is no JSON. Lines and columns count from 1, columns in characters. */
+/** The position of a JSON syntax error. Lines and columns start at 1, and columns count characters. */
 export type JsonFault = {
   readonly line: number;
   readonly column: number;
-  /** `expected "," or "}", found "b"` */
+  /** For example `expected "," or "}", found "b"`. */
   readonly reason: string;
 };
 
@@ -23,7 +24,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 const WORD = /[A-Za-z0-9_.+-]+/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 
-/** Where the expression ends that begins there; the same position: it does not fit. */
+/** The end of a match at this position; the same position if there is no match. */
 const after = (expression: RegExp, text: string, at: number): number => {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : at;
@@ -34,10 +35,10 @@ interface Stop {
   readonly expected: string;
 }
 
-/** Behind the string, or where it breaks off. */
+/** The position after the string, or of its syntax error. */
 const readString = (text: string, start: number): number | Stop => {
   for (let at = start + 1; at < text.length; at++) {
-    const character = text[at] as string; // below the length
+    const character = text[at] as string; // at is below the length
     if (character === '"') return at + 1;
     if (character < " ") return { at, expected: "a string without control characters" };
     if (character !== "\\") continue;
@@ -59,11 +60,11 @@ const readScalar = (text: string, at: number, expected: string): number | Stop =
 const VALUE = "a value";
 const KEY = "a key in double quotes";
 
-/** The first place where no JSON can go on. A loop, since texts may be nested deeply. */
+/** The first position at which the text is not JSON. It is a loop, because texts may be deeply nested. */
 const findStop = (text: string): Stop | undefined => {
   const open: ("}" | "]")[] = [];
   let at = after(BLANKS, text, 0);
-  /** What may stand here: a value, a value or the end of an empty list, a key, a key or the end of an empty object. */
+  /** The expected token: a value or key, or the first one of a list or object that may also end here. */
   let wanted: "value" | "first value" | "key" | "first key" = "value";
   for (;;) {
     const close = open.at(-1);
@@ -108,7 +109,7 @@ const findStop = (text: string): Stop | undefined => {
   }
 };
 
-/** Undefined: it is JSON. */
+/** Returns undefined if the text is JSON. */
 export const jsonFault = (text: string): JsonFault | undefined => {
   const stop = findStop(text);
   if (stop === undefined) return undefined;
@@ -125,13 +126,13 @@ export const jsonFault = (text: string): JsonFault | undefined => {
   };
 };
 
-/** `line 2, column 5: expected ":", found "}"` */
+/** For example `line 2, column 5: expected ":", found "}"`. */
 export const faultText = ({ line, column, reason }: JsonFault): string => `line ${line}, column ${column}: ${reason}`;
 
-// invalid input value for enum sea.mood: "hapy"
+// for example: invalid input value for enum sea.mood: "hapy"
 const ENUM_ERROR = "invalid input value for enum ";
 
-/** The name of the enum and the wrong value. */
+/** The name of the enum and the invalid value. */
 const readEnumError = (message: string): readonly [shown: string, given: string] | undefined => {
   const colon = message.indexOf(': "');
   return colon === -1 || !message.startsWith(ENUM_ERROR) || !message.endsWith('"')
@@ -142,8 +143,8 @@ const readEnumError = (message: string): readonly [shown: string, given: string]
 const isNamed = ({ name, sqlName }: PgType, shown: string): boolean =>
   sqlName === shown || name === shown || JSON.stringify(name) === shown;
 
-/** Labels near the wrong one of a database error; undefined: it is another error, or of an enum that no column has
- *  which the caller knows. */
+/** Labels that are similar to the invalid one of a database error. Undefined for other errors, or if no column that the
+ *  caller knows has the enum. */
 export const nearLabels = (
   model: Model,
   sight: Visibility,
@@ -168,22 +169,22 @@ export const nearLabels = (
   return undefined;
 };
 
-/** `'a' or 'b'` */
+/** For example `'a' or 'b'`. */
 export const orList = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
 
-/** What an error says of a misspelt name: facts for `nearOf`. */
+/** Facts of an error about an unknown name, for `nearOf`. */
 export const misspelt = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
   misspelt: name,
   known: [...known],
 });
 
-/** More names are not compared: it would take long, and who has that many needs another remedy. */
+/** With more names than this, the comparison would take too long. */
 const MAX_KNOWN = 5000;
 
-/** Names near the misspelt one, in any letter case first. */
+/** Names that are similar to the unknown one. Names that differ only in letter case take precedence. */
 export const nearOf = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
   if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_KNOWN) return [];
-  const names = known as readonly string[]; // of `misspelt`
+  const names = known as readonly string[]; // `misspelt` wrote them
   const lower = name.toLowerCase();
   const same = names.filter((one) => one.toLowerCase() === lower);
   return same.length > 0 ? same : nearestNames(name, names);

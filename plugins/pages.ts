@@ -1,4 +1,4 @@
-/** Pages for browsers: who is sent one, the document, what it may load, and its files. */
+/** HTML pages for browsers: content negotiation, the document, its security policy, and its files. */
 import { randomBytes } from "node:crypto";
 import type { Answer, Exchange } from "../core/index.ts";
 
@@ -10,18 +10,18 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** For text and for values of attributes. */
+/** Escapes text and attribute values. */
 export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string); // one of the keys
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string); // it is one of the keys
 
-/** JSON inside a script element: no `<` may end it. */
+/** JSON inside a script element, in which no `<` may end the element. */
 export const inlineJson = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
 
 const PAGE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 const ANY = /^\s*(?:text|\*)\/\*\s*(?:;|$)/;
 const REFUSED = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
-/** Whether `Accept` names a page, or with `orAnything` leaves what is sent to the server. */
+/** Whether `Accept` prefers a page. With `orAnything`, a header that is missing or accepts any type counts too. */
 export const takesPage = (accept: string | undefined, orAnything = false): boolean =>
   accept === undefined
     ? orAnything
@@ -32,9 +32,9 @@ export interface Page {
   /** HTML in the head, such as links to files. */
   readonly head?: string;
   readonly style: string;
-  /** HTML. */
   readonly body: string;
-  /** Directives of its policy, beside or in place of those that allow the style, and scripts with the nonce. */
+  /** Directives of the security policy, which extend or replace the default ones. The defaults allow the style, and
+   *  scripts with the nonce. */
   readonly sources?: Readonly<Record<string, string>>;
 }
 
@@ -106,7 +106,7 @@ export const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">, cac
   };
 };
 
-/** The store reads each file once, on first use, and returns undefined for any other name. */
+/** Creates a store that reads each file once, on first use. It returns undefined for other names. */
 export const createAssets = (
   contentTypes: Readonly<Record<string, string>>,
   read: (name: string) => Promise<Omit<Asset, "contentType">>,

@@ -1,9 +1,9 @@
-/** Settings that plugins of several folders read. Each of them lists what it reads of these. */
+/** Settings that plugins of several folders read. Each plugin lists those that it reads. */
 import { defineLimit, defineOption, settingKinds, type SettingKind, type ValuesOf } from "../core/index.ts";
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
-/** Who calls without a credential, and what limits them. */
+/** The role of callers without a credential. */
 export const anonRole = defineOption({
   name: "anonRole",
   environment: ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"],
@@ -21,8 +21,8 @@ export const compatMode = defineOption({
     "`true`: REST paths also work at the root, without `/api`, and errors say no more than PostgREST and Hasura do (R-HNT-6, G-HNT-4)",
 });
 
-/** What browsers send as `Origin` has a scheme, a host and no path; `*` alone is every origin, as a label its first.
- *  `null` is that of files and sandboxed frames. */
+/** Matches values of the `Origin` header, which have a scheme, a host and no path. `*` matches every origin, and as the
+ *  first label every subdomain. `null` is the origin of files and sandboxed frames. */
 const ORIGIN = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/(?:\*\.)?[^\s*/?#@]+)$/i;
 
 const isOrigin = (item: unknown): boolean => typeof item === "string" && ORIGIN.test(item);
