@@ -1,4 +1,5 @@
-/** `{ aggregate { count sum { … } } nodes { … } }`: one object over all rows of a read. */
+/** Compiles reads such as `{ aggregate { count sum { … } } nodes { … } }`, which return one object over all their
+ *  rows. */
 import type { Expression, Output, Predicate, Read } from "../plan/plan.ts";
 import { compileAggregateCall } from "./aggregate.ts";
 import { ident, integer, join, literal, sql, type Sql } from "./fragment.ts";
@@ -16,7 +17,7 @@ const hasDistinct = (outputs: readonly Output[]): boolean =>
 const withoutPlace = (where: Predicate): Predicate =>
   where.kind === "and" ? { ...where, of: where.of.filter(({ kind }) => kind !== "beyond").map(withoutPlace) } : where;
 
-/** All rows that the read has pages of. @rule P-RLY-4 */
+/** Returns the read of all rows, without the limits of a page. @rule P-RLY-4 */
 const wholeOf = ({ from, row, where, distinctOn }: Read): Read => ({
   kind: "read",
   from,
@@ -27,9 +28,9 @@ const wholeOf = ({ from, row, where, distinctOn }: Read): Read => ({
   distinctOn,
 });
 
-/** A scalar subquery with the object as `json`. Three levels: the rows, with what the aggregates and node lists need;
- *  the aggregates over them; the object built from those. `affected`: the number of written rows, if it differs from
- *  the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
+/** Returns a scalar subquery with the object as `json`. It has three levels: the rows, with the columns that aggregates
+ *  and node lists need; the aggregates over them; the object. `affected` is the number of written rows, if it differs
+ *  from the number of rows. @rule G-AGG-1 G-AGG-2 G-OUT-7 */
 export const compileAggregateRead = (compiler: Compiler, read: Read, place: ReadOptions = {}, affected?: Sql): Sql => {
   const inner = compiler.alias("_n");
   const outer = compiler.alias("_a");
@@ -38,7 +39,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
   const overRows: { readonly as: string; readonly sql: Sql }[] = [];
   const objects: Sql[] = [];
   let isNumbered = false;
-  // the input of a distinct aggregate may be sorted for it, and other aggregates would see it in that order
+  // the input of a distinct aggregate may be sorted for it, and other aggregates would see that order
   const isSorted = hasDistinct(read.output);
 
   const argumentOf = (value: Expression): Sql => {
@@ -83,7 +84,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, place: Read
           output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
         const rows = sql`array_agg(${ident(inner, as)}${order})${within}`;
         if (output.isReversed !== true) return overAll(sql`coalesce(array_to_json(${rows}), '[]')`);
-        // turned afterwards: the other aggregates would see an order of this one
+        // reversed afterwards, because the other aggregates would see an order of this one
         const turned = ident(compiler.alias("_u"));
         return sql`coalesce((select array_to_json(array_agg(${turned}.e order by ${turned}.n desc)) from pg_catalog.unnest(${overAll(rows)}) with ordinality as ${turned} (e, n)), '[]')`;
       }

@@ -1,4 +1,4 @@
-/** Rows behind a place in an order. */
+/** Compiles the condition that a row comes after a position in an order (keyset pagination). */
 import type { PgType } from "../model/model.ts";
 import type { Predicate, ValueRef } from "../plan/plan.ts";
 import { compileExpression, hasPath, isNeverNull } from "./expression.ts";
@@ -6,10 +6,10 @@ import { ident, join, sql, type Sql } from "./fragment.ts";
 import type { Compiled, Compiler, Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
-/** What conditions are made of here. */
+/** The operators in these conditions. */
 export const COMPARISONS: readonly string[] = ["<", "<=", "=", ">", ">="];
 
-/** Operators by which a type orders its values. */
+/** The operators by which a type orders its values. */
 interface Comparisons {
   readonly less: Sql;
   readonly equal: Sql;
@@ -18,11 +18,11 @@ interface Comparisons {
 
 const USUAL: Comparisons = { less: sql`<`, equal: sql`=`, greater: sql`>` };
 
-/** `hstore` orders by operators with names of its own. */
+/** `hstore` has its own names for ordering operators. */
 const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
 
-/** The operators of an extension's type are in its schema, which need not be in the search path. Without that schema
- *  PostgreSQL may choose others: those of `text` for `citext`. `order by` needs no search path. */
+/** Returns qualified operators for the type of an extension, whose schema need not be in the search path. Without the
+ *  schema, PostgreSQL may choose others: those of `text` for `citext`. `order by` needs no search path. */
 const comparisonsOf = (type: PgType | undefined): Comparisons => {
   if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return USUAL;
   const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : USUAL;
@@ -30,11 +30,11 @@ const comparisonsOf = (type: PgType | undefined): Comparisons => {
   return { less: within(less), equal: within(equal), greater: within(greater) };
 };
 
-/** The text of a composite value is read as its type only where that is named. */
+/** Adds the type to a composite value, because PostgreSQL does not infer it from the position. */
 const ofType = (ref: ValueRef, type: PgType | undefined): ValueRef =>
   type?.kind === "composite" ? ({ type: type.sqlName, ...ref } as ValueRef) : ref; // the reference with a type
 
-/** `is null` holds for a row of nulls too, which is ordered as a value. */
+/** Returns null tests that treat a row of nulls as a value, as the order does. `is null` would be true for it. */
 const nullTestsOf = ({ sql: by, type }: Compiled): Pick<Term, "isNull" | "isNotNull"> =>
   type?.kind === "composite"
     ? { isNull: sql`${by} is not distinct from null`, isNotNull: sql`${by} is distinct from null` }
@@ -42,17 +42,17 @@ const nullTestsOf = ({ sql: by, type }: Compiled): Pick<Term, "isNull" | "isNotN
 
 interface Term {
   readonly by: Sql;
-  /** Undefined: null. */
+  /** Undefined for null. */
   readonly value: Sql | undefined;
   readonly isDescending: boolean;
   readonly comparison: Comparisons;
   readonly isNull: Sql;
   readonly isNotNull: Sql;
-  /** Rows whose term is null come behind the value. */
+  /** Rows whose term is null come after the value. */
   readonly nullsFollow: boolean;
 }
 
-/** `(a, b)`, `(a, b) > ($1, $2)`. */
+/** Returns `(a, b)`, for comparisons such as `(a, b) > ($1, $2)`. */
 const tuple = (terms: readonly Term[], of: (term: Term) => Sql | undefined): Sql => {
   const parts = terms.flatMap((term) => of(term) ?? []);
   return parts.length === 1 ? sql`${join(parts)}` : sql`(${join(parts)})`;
@@ -65,7 +65,7 @@ const behind = ({ isDescending, comparison }: Term): Sql => (isDescending ? comp
 
 const all = (parts: readonly Sql[]): Sql => (parts.length === 1 ? join(parts) : sql`(${join(parts, " and ")})`);
 
-/** Terms from the first on that one comparison of rows is for. */
+/** Returns the leading terms that one row comparison can cover. */
 const comparableTerms = (terms: readonly Term[]): readonly Term[] => {
   const end = terms.findIndex(
     ({ value, nullsFollow, isDescending, comparison }) =>
@@ -74,9 +74,9 @@ const comparableTerms = (terms: readonly Term[]): readonly Term[] => {
   return end === -1 ? terms : terms.slice(0, end);
 };
 
-/** One comparison of rows where all terms go one way and none can be null behind the place: an index on them begins
- *  there. Else the comparison of the first such terms, which says nothing new, stands in front of the cases. @rule
- *  X-PLN-9 */
+/** Compiles the condition to one row comparison if all terms have the same direction and none can be null after the
+ *  position. An index scan can start there. Otherwise a redundant comparison of the first such terms precedes the
+ *  cases. @rule X-PLN-9 */
 export const compileBeyond = (
   compiler: Compiler,
   { order, values }: Extract<Predicate, { readonly kind: "beyond" }>,
@@ -102,7 +102,7 @@ export const compileBeyond = (
   if (first === undefined) return sql`false`;
   const run = comparableTerms(terms);
   if (run.length === terms.length) return sql`(${compared(run, behind(first))})`;
-  const known: Sql[] = []; // equal so far
+  const known: Sql[] = []; // terms that equal the position
   const cases: Sql[] = [];
   for (const term of terms) {
     const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;

@@ -1,6 +1,7 @@
-/** A declared part that states what its SQL consists of. */
+/** A declared part that lists the built-ins in its SQL. */
 export interface BuiltIn {
-  /** Built-in operators and functions that its SQL names without a schema. If present, even if empty, it promises that
-   *  the SQL calls only built-ins and does not depend on the caller. Absent: the SQL may do anything. @rule R-TX-10 */
+  /** The built-in operators and functions that the SQL names without a schema. A list, even if empty, promises that the
+   *  SQL calls only built-ins and does not depend on the caller. Without a list, the SQL may do anything. @rule
+   *  R-TX-10 */
   readonly builtIn?: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Function calls. */
+/** Compiles function calls. */
 import { baseTypeOf, nameKey, relationOf, type Routine } from "../model/model.ts";
 import type { RoutineArgument, RoutineCall } from "../plan/plan.ts";
 import { catalogText, empty, ident, integer, join, sql, type Sql } from "./fragment.ts";
@@ -6,7 +6,8 @@ import { hstoreOf, hstoreOfJson } from "./hstore.ts";
 import { noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
 import { compileJson, compileValue } from "./value.ts";
 
-/** `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the row. */
+/** Compiles the arguments `row, $1, "b" => $2`. `row` is the first argument, unless an argument is marked as the
+ *  row. */
 export const routineArguments = (compiler: Compiler, given: readonly RoutineArgument[], row?: Sql): Sql => {
   const parts = given.map((argument) => {
     const argumentValue = argument.isRow === true && row !== undefined ? row : compileValue(compiler, argument.value);
@@ -15,15 +16,15 @@ export const routineArguments = (compiler: Compiler, given: readonly RoutineArgu
   return join(row === undefined || given.some((argument) => argument.isRow) ? parts : [row, ...parts]);
 };
 
-/** The overload that is called. */
+/** Returns the overload of a call. */
 export const routineOf = (compiler: Compiler, call: RoutineCall): Routine => {
   const routine = compiler.model.routines.get(nameKey(call.routine))?.find((one) => one.oid === call.oid);
   if (routine === undefined) throw badPlan(`no function ${call.routine.schema}.${call.routine.name}`);
   return routine;
 };
 
-/** `"b" => $2, variadic "c" => $3`. If there is a variadic parameter, PostgreSQL does not find the function by fewer
- *  names than it has parameters, so defaults are written out. @rule R-RPC-5 R-SQL-14 */
+/** Compiles the arguments `"b" => $2, variadic "c" => $3`. With a variadic parameter, PostgreSQL finds the function
+ *  only if all parameters are named, so defaults are written out. @rule R-RPC-5 R-SQL-14 */
 const namedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql =>
   join(
     routine.parameters.flatMap(({ name, mode, default: default_ }) => {
@@ -37,7 +38,7 @@ const namedArguments = (routine: Routine, given: ReadonlyMap<string, Sql>): Sql 
 const isNamed = (argument: RoutineArgument): argument is RoutineArgument & { readonly name: string } =>
   argument.name !== undefined;
 
-/** The call, and where its arguments come from when they come as one JSON text. @rule R-SQL-14 */
+/** Compiles the call, and the FROM item of its arguments if they are one JSON text. @rule R-SQL-14 */
 export const compileCall = (
   compiler: Compiler,
   call: RoutineCall,
@@ -73,7 +74,7 @@ export const compileCall = (
   return { call: sql`${qualified(routine)}(${passed})`, from };
 };
 
-/** A function's rows as a FROM item. */
+/** Compiles a function's rows as a FROM item. */
 export const compileCallSource = (
   compiler: Compiler,
   call: RoutineCall,

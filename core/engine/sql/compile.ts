@@ -1,4 +1,4 @@
-/** Compiles a plan to statements. */
+/** Compiles plans to programs. */
 import type { RelApiHooks } from "../../hooks.ts";
 import { relationOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
@@ -48,10 +48,10 @@ export interface CompileParts {
   readonly sight?: () => Visibility;
 }
 
-/** Media types core makes itself, compact, for surfaces that splice bodies: the rows (or the aggregate object) as JSON;
- *  the first row or null. */
+/** A media type that core compiles itself: the rows, or the aggregate object, as compact JSON that surfaces can
+ *  splice. */
 export const DOCUMENT = "document";
-/** Media type that core builds itself: the first row as compact JSON, or null. */
+/** A media type that core compiles itself: the first row as compact JSON, or null. */
 export const DOCUMENT_ONE = "document-one";
 
 const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
@@ -134,7 +134,7 @@ const single = (
   return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0);
 };
 
-/** The statement of a plan, inside of what the envelope puts around it. @rule X-MED-2 */
+/** Compiles the statement of a plan with the wrapper of its envelope. @rule X-MED-2 */
 const wrapped = (
   compiler: Compiler,
   fragment: Sql,
@@ -162,7 +162,7 @@ const compileRead = (compiler: Compiler, read: Read, envelope: Envelope, another
         : envelope.media === DOCUMENT_ONE
           ? objectQuery(compiler, read)
           : arrayQuery(compiler, read);
-    // sent as text anyway: a cast would be two copies more
+    // sent as text anyway; a cast would make two more copies
     return single(compiler, [{ name: "body", sql: body }], empty, empty, envelope);
   }
   const row = compiler.alias("_rows");
@@ -213,7 +213,7 @@ const bundleText = (compiler: Compiler, bundle: Bundle): Sql =>
     }),
   );
 
-/** What it reads is not known. @rule X-GQL-3 */
+/** Compiles a declared statement, whose relations are unknown. @rule X-GQL-3 */
 const compileStatement = (compiler: Compiler, name: string, given: Readonly<Record<string, ValueRef>>): Sql => {
   const declared = compiler.registry.statements.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
@@ -300,7 +300,7 @@ const compileWritePlan = (
   return finish(compiler, statements, 0, checks);
 };
 
-/** A rule would make the statement fail as a part of another one. @rule R-WRT-7 */
+/** Returns whether a rule would make the write fail as a part of another statement. @rule R-WRT-7 */
 const passesRules = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
   rules?.[kind] === "separate" || rules?.[kind] === "nothing";
 
@@ -308,13 +308,13 @@ const passesRules = ({ rules }: Relation, { kind }: Insert | Update | Delete): b
 const checkStatement = (name: string, check: Sql): ProgramStatement =>
   statementOf(sql`select ${check} as ${ident(name)}`, [{ name, sql: empty }]);
 
-/** What a read must have. */
+/** The properties of a read of all rows. */
 const ALL_ROWS = ["kind", "from", "shape", "output"] as const satisfies readonly (keyof Read)[];
 
-/** The body, where nothing of the rows but their number is wanted. */
+/** Returns the body as a function of the number of rows, if it depends on nothing else. */
 const countedBody = (read: Read | undefined, { media }: Envelope): ((count: string) => string) | undefined => {
   if (read === undefined) return () => "";
-  // nothing chooses among the rows
+  // no property selects among the rows
   if (read.shape !== "aggregate" || media !== DOCUMENT || Object.keys(read).length > ALL_ROWS.length) return undefined;
   const members: (readonly [before: string, value: string | undefined])[] = [];
   for (const one of read.output) {
@@ -324,8 +324,8 @@ const countedBody = (read: Read | undefined, { media }: Envelope): ((count: stri
   return (count) => `{${members.map(([before, value = count]) => before + value).join(",")}}`;
 };
 
-/** Without a CTE, whose rows would only be counted: the server says how many it has written. A rule can make that another
- *  number. @rule R-SQL-16 */
+/** Compiles a write without a CTE, whose rows would only be counted. The server reports the number of written rows,
+ *  unless a rule changes it. @rule R-SQL-16 */
 const compileAlone = (
   compiler: Compiler,
   alone: Sql,
@@ -362,11 +362,11 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   const values = sql`(select ${shown} as "value"${from === undefined ? empty : sql` from ${from}`})`;
   const window = plan.result === undefined ? empty : windowOf(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
-  // called once though read twice (R-RPC-14)
+  // called once although it is read twice (R-RPC-14)
   const called = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
   const head = called === undefined ? empty : sql`with ${called} as materialized ${values} `;
   const all = called ?? sql`${values} as _v`;
-  // the value is read twice: without the offset the planner puts the call of a stable function in both places
+  // without `offset 0`, the planner would copy the call of a stable function into both places that read it
   const source = isEmpty(window)
     ? sql`(select * from ${values} as _v offset 0) as ${ident(row)}`
     : sql`(select * from ${all} ${window}) as ${ident(row)}`;
@@ -409,7 +409,7 @@ const compileCallRows = (
   let place: ReadOptions = {};
   let total: Sql | undefined = counts ? sql`count(*)` : undefined;
   if (counts && isLimited && "call" in read.from) {
-    // called once though read twice (R-RPC-14)
+    // called once although it is read twice (R-RPC-14)
     const source = compileCallSource(compiler, read.from.call);
     const cte = ident(compiler.alias("_called"));
     head = sql`with ${cte} as materialized (select ${ident(source.scope.row)}.* from ${source.from}) `;
@@ -445,7 +445,8 @@ const relationOfCall = (compiler: Compiler, { from }: Read) => {
   return returns === undefined ? undefined : relationOf(compiler.model, returns);
 };
 
-/** Rows that are only found, or that another step writes again, are not counted. @rule X-SEQ-4 */
+/** Returns the steps whose rows do not count: those that only find rows, and those whose rows another step writes
+ *  again. @rule X-SEQ-4 */
 const uncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
   new Set(
     steps.flatMap(({ write, again }, i) => [
@@ -459,7 +460,7 @@ const uncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
 const isWithoutChange = ({ assignments, payload }: Update): boolean =>
   (assignments ?? []).length === 0 && (payload?.columns ?? []).length === 0;
 
-/** What others require of each step beside a row. @rule X-SEQ-3 */
+/** Returns the requirements on each step that a count or key must satisfy. @rule X-SEQ-3 */
 const countsAskedOf = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
   const asked = new Map<number, StepRequirement[]>();
   for (const one of steps.flatMap(({ requires = [] }) => requires)) {
@@ -471,14 +472,14 @@ const countsAskedOf = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRe
   return asked;
 };
 
-/** One statement per step, each storing its rows in a transaction setting for later steps; then the result. All are
- *  sent at once. @rule G-NST-2 G-INS-5 */
+/** Compiles one statement per step, which stores its rows in a transaction setting for later steps, and then the
+ *  result. All are sent in one batch. @rule G-NST-2 G-INS-5 */
 const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
   const statements: ProgramStatement[] = [];
   const checks: ProgramCheck[] = [];
   const relations: QualifiedName[] = [];
   const asked = countsAskedOf(sequence);
-  /** The statement of each step. A statement that checks a step comes between two of them. */
+  /** The index of each step's statement. A statement that checks a step follows it. */
   const places: number[] = [];
   const requiredRow = (required: StepRequirement): ProgramCheck => ({
     statement: places[required.step] ?? required.step,
@@ -555,7 +556,7 @@ const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
         )
       : sql`null`;
   statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
-  // in the order in which the statements are reached
+  // in the order in which the statements run
   return finish(
     compiler,
     statements,

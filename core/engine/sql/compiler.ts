@@ -1,4 +1,4 @@
-/** Makes the compiler that the parts of a statement share. */
+/** Creates the compiler that the parts of a statement share. */
 import type { RelApiHooks } from "../../hooks.ts";
 import type { Registry } from "../../plugin.ts";
 import type { Model, QualifiedName } from "../model/model.ts";
@@ -7,7 +7,7 @@ import { compileEmbed } from "./embed.ts";
 import { compilePredicate } from "./predicate.ts";
 import type { Compiler, JsonStyle } from "./scope.ts";
 
-// An alias may have 63 bytes; the suffix needs some of them.
+// an alias has at most 63 bytes, some of which the suffix needs
 const MAX_ALIAS_BYTES = 52;
 
 const shorten = (name: string): string => {

@@ -1,4 +1,4 @@
-/** Embedded reads: builds the context of a mode's compiler and calls it. */
+/** Compiles embeds: creates the context of a mode's compiler and calls it. */
 import type { EmbedContext, EmbedSql } from "../../hooks.ts";
 import { routineOfRow } from "../model/computed.ts";
 import { relationOf, relationshipOf, type Relation, type Routine } from "../model/model.ts";
@@ -49,7 +49,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
       showsText,
     };
   };
-  // a to-one read is cut at one row only where the relationship itself does not promise that
+  // a to-one read is limited to one row only if the relationship itself does not guarantee that
   const isCertainlyOne =
     "relationship" in via &&
     findRelationship(parent, via.relationship).isManual !== true &&
@@ -108,7 +108,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   };
 };
 
-/** Outputs with `*` expanded, including those of nested embeds of the same mode. @rule R-SPR-3 */
+/** Returns the outputs with `*` expanded, including those of nested embeds of the same mode. @rule R-SPR-3 */
 const expandDeep = (
   compiler: Compiler,
   relation: Relation | undefined,

@@ -1,4 +1,4 @@
-/** The one row that a statement returns: body, counts, location, columns of plugins. */
+/** Compiles the one row that a statement returns: body, counts, location, columns of plugins. */
 import type { MediaContext } from "../../hooks.ts";
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Envelope, Output, Read } from "../plan/plan.ts";
@@ -8,17 +8,17 @@ import { compileCountRows } from "./read.ts";
 import { badPlan, qualified, type Compiler } from "./scope.ts";
 import { INSERTED, type CompiledWrite } from "./write.ts";
 
-/** Result columns of a statement, in order. */
+/** A result column of a statement. */
 export interface EnvelopeColumn {
   readonly name: string;
   readonly sql: Sql;
 }
 
-/** Those of plugins. @rule X-RES-1 */
+/** Returns the result columns of plugins. @rule X-RES-1 */
 export const declaredColumns = ({ registry }: Compiler): readonly EnvelopeColumn[] =>
   registry.resultColumns.map(({ name, compile }) => ({ name, sql: compile() }));
 
-/** The body text of rows named `row`. Media types are plugins. */
+/** Compiles the body text of rows with the alias `rowAlias`. Plugins compile the media types. */
 export const bodyOf = (
   compiler: Compiler,
   envelope: Envelope,
@@ -41,8 +41,8 @@ export const bodyOf = (
 const objectOf = (row: string, outputs: readonly string[]): Sql =>
   buildObject(outputs.map((as) => ({ as, sql: ident(row, as === "" ? NAMELESS : as) })));
 
-/** `total`: the exact number, or for `estimated` at most one more than the cap. Undefined: no count in this statement.
- *  @rule R-CNT-1 R-CNT-3 */
+/** Compiles the total: the exact number, or at most one more than the cap for `estimated`. Undefined if this statement
+ *  has no count. @rule R-CNT-1 R-CNT-3 */
 export const totalOf = (compiler: Compiler, read: Read, envelope: Envelope): Sql | undefined => {
   if (envelope.count === undefined || envelope.count === "planned") return undefined;
   const isLimited = read.limit !== undefined || read.offset !== undefined || read.cap !== undefined;
@@ -55,7 +55,8 @@ export const totalOf = (compiler: Compiler, read: Read, envelope: Envelope): Sql
   return sql`(select count(*) from (${limited}) as _c)`;
 };
 
-/** JSON array of the key's values as text, as filters read them, when exactly one row was written. @rule R-WRT-2 */
+/** Compiles a JSON array of the key's values as text, as filters read them. It is NULL unless exactly one row was
+ *  written. @rule R-WRT-2 */
 export const locationOf = (
   compiler: Compiler,
   { name, relation }: Pick<CompiledWrite, "name" | "relation">,
@@ -75,7 +76,7 @@ export const insertedCount = (): EnvelopeColumn => ({
   sql: sql`nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')`,
 });
 
-/** Output names in order, if the read determines them. */
+/** Returns the output names in order, if the read determines them. */
 export const outputNames = (read: Read, relation: Relation | undefined): readonly string[] =>
   read.output.flatMap((output: Output) => {
     if (output.kind === "all") return relation === undefined ? [] : relation.columns.map((column) => column.name);

@@ -1,38 +1,39 @@
-/** Conditions that there are some rows. */
+/** Compiles conditions that some rows exist. */
 import { sql, type Sql } from "./fragment.ts";
 
-/** Relations that PostgreSQL plans together. */
+/** The relations that PostgreSQL plans together. */
 export interface PlannerLevel {
-  /** Conditions that have become joins of it so far. */
+  /** The number of conditions that have become joins. */
   joins: number;
-  /** Levels around it whose conditions are planned in two ways each. */
+  /** The number of enclosing levels whose conditions are planned in two ways each. */
   readonly depth: number;
 }
 
 export const newLevel = (): PlannerLevel => ({ joins: 0, depth: 0 });
 
-/** Joins are planned in every order: with each more of them that takes two to three times as long. */
+/** The limit on joins. The planner tries every order, so each further join multiplies the planning time by two to
+ *  three. */
 const MAX_JOINS = 6;
-/** What is no join is planned both as a look-up for each row and as a hash of all rows, and so is all within it: twice
- *  as long for each of these levels. Below them it is a look-up. */
+/** The limit on nested conditions that are not joins. Each is planned both as a look-up per row and as a hash of all
+ *  rows, which doubles the planning time of everything inside. Deeper conditions are planned only as look-ups. */
 const MAX_DOUBLED = 8;
 
-/** The row that the condition is about. */
+/** The row that the condition applies to. */
 interface Place {
   readonly level?: PlannerLevel | undefined;
-  /** Below an `or`, where nothing becomes a join. */
+  /** The condition is below an `or`, where no condition becomes a join. */
   readonly isApart?: true | undefined;
 }
 
-/** Counts a further join of the level. False: it has enough of them. */
+/** Counts a further join. Returns false if the level has reached its limit. */
 export const mayJoin = (level: PlannerLevel): boolean => {
   if (level.joins >= MAX_JOINS) return false;
   level.joins++;
   return true;
 };
 
-/** `exists (…)`, in the form that keeps planning short. `select`: the rows, planned in the given level. `isCut`: they
- *  have a limit or offset. @rule X-PLN-5 */
+/** Compiles `exists (…)` in a form that keeps planning short. `select` compiles the rows, which are planned in the
+ *  given level. With `isCut`, they have a limit or offset. @rule X-PLN-5 */
 export const existsOf = (place: Place, select: (level: PlannerLevel) => Sql, isCut = false): Sql => {
   const level = place.level ?? newLevel();
   if (place.isApart !== true && mayJoin(level)) {

@@ -1,4 +1,4 @@
-/** Values computed from the row at hand. */
+/** Compiles values that are computed from the current row. */
 import { columnUnknown, orderByEmbedImpossible, orderingUnknown } from "../../kernel/errors.ts";
 import { routineOfRow } from "../model/computed.ts";
 import { systemColumnType } from "../model/system-columns.ts";
@@ -36,7 +36,7 @@ const typeNamed = ({ model }: Compiler, name: string): PgType | undefined => typ
 
 const ARROWS = { "->": sql`->`, "->>": sql`->>`, "#>": sql`#>` } as const;
 
-/** `->` and `->>` on json and jsonb, on anything else on `to_jsonb` of it. @rule R-SEL-6 */
+/** Compiles `->` and `->>`, directly on json and jsonb, otherwise on `to_jsonb` of the value. @rule R-SEL-6 */
 const followPath = (
   compiler: Compiler,
   start: Sql,
@@ -56,7 +56,8 @@ const followPath = (
   };
 };
 
-/** The row, as one of the ancestor whose function it is: several of them may have functions of that name. @rule R-CMP-1 */
+/** Returns the row, cast to the type of the ancestor that the function takes, because several ancestors may have
+ *  functions of that name. @rule R-CMP-1 */
 const rowAs = ({ model }: Compiler, scope: Scope, routine: Routine | undefined): Sql => {
   const ancestor = routine?.parameters.find(({ type }) => scope.relation?.ancestorTypes?.includes(type) === true);
   const type = ancestor === undefined ? undefined : model.types.get(ancestor.type);
@@ -64,7 +65,8 @@ const rowAs = ({ model }: Compiler, scope: Scope, routine: Routine | undefined):
   return type === undefined || isOwn ? rowValue(scope) : sql`(${rowValue(scope)})::${ident(type.schema, type.name)}`;
 };
 
-/** Its keys are bound: an index on the expression is found only where they are known. @rule X-PLN-6 */
+/** Returns whether the expression has bound path keys. PostgreSQL uses an index on the expression only if it knows
+ *  them. @rule X-PLN-6 */
 export const hasPath = (expression: Expression): boolean =>
   (expression.kind === "column" || expression.kind === "computed") && expression.path !== undefined;
 
@@ -104,7 +106,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const [first] = expression.path ?? [];
       if (expression.path === undefined || first === undefined)
         return { sql: call, type, declared: undefined, represented: routine?.returns.type };
-      // the arrows of a URL treat it as any other than a plain json column (R-SEL-6)
+      // the arrows of a URL apply to it as to any value that is not a plain json column (R-SEL-6)
       return followPath(compiler, call, first.arrow === "#>" ? type : undefined, undefined, expression.path);
     }
     case "cast":
@@ -220,13 +222,14 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
   }
 };
 
-/** Type of the column under a key of an embed's rows; undefined: computed, or shown as something else. */
+/** Returns the type of the column under a key of an embed's rows. Undefined if the value is computed, or has a
+ *  representation. */
 const typeOfKey = ({ model, showsStored }: Compiler, { from, output }: Read, key: string): PgType | undefined => {
   const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
   const given = output.find((one) => "as" in one && one.as === key);
   const name =
     given === undefined
-      ? key // of `*`
+      ? key // the key is a column of `*`
       : given.kind === "value" && given.value.kind === "column" && given.value.path === undefined
         ? given.value.name
         : undefined;
@@ -244,8 +247,9 @@ const aggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): 
   return returns === undefined ? undefined : returns === "argument" ? of : typeNamed(compiler, returns);
 };
 
-/** Said of such a value, the place of nulls would keep PostgreSQL from an index whose nulls are elsewhere. A
- *  domain's NOT NULL does not hold everywhere, nor does one of a foreign or a child table. @rule X-PLN-1 */
+/** Returns whether the value is certainly not null, so that its order needs no position of nulls. That position would
+ *  exclude an index with another one. NOT NULL is not reliable for domains, foreign tables and child tables. @rule
+ *  X-PLN-1 */
 export const isNeverNull = ({ model }: Compiler, { declared }: Compiled, { relation, isStored }: Scope): boolean =>
   isStored === true &&
   declared?.notNull === true &&

@@ -1,36 +1,36 @@
-/** SQL text with holes. A hole is a quoted identifier, another fragment, or a value that is bound; never text from
+/** SQL text with interpolations. Each is a quoted identifier, another fragment, or a bound value, but never text from
  *  outside. */
 
 import { tooManyValues } from "../../kernel/errors.ts";
 
-/** What goes to the server for one parameter. Strings are sent without a declared type. */
+/** The value of a parameter, as the server receives it. Strings are sent without a declared type. */
 export type BoundValue = string | null | Uint8Array;
 
-/** The same, where it may be a JSON list of objects. */
+/** A bound value, or a JSON list of objects. */
 export type SentValue = BoundValue | JsonList;
 
 /** A JSON list of objects that a plugin may send in another form (X-INS-1). */
 export interface JsonList {
   readonly json: string;
-  /** Undefined if an object has a value that is neither a scalar nor null. */
+  /** Returns undefined if an object has a value that is neither a scalar nor null. */
   rows(): readonly TextRow[] | undefined;
 }
 
 /** The values of an object by their keys, as PostgreSQL reads them. */
 export type TextRow = Readonly<Record<string, string | null>>;
 
-/** Where a parameter's value comes from when the statement is run. */
+/** The source of a parameter's value, which is read when the statement runs. */
 export type Slot =
-  /** index into the values that came with the plan. `isJson`: the statement reads the strings of the JSON text */
+  /** An index into the plan's values. With `isJson`, the statement reads the strings of the JSON text. */
   | { readonly param: number; readonly isJson?: true }
-  /** session variable by lower-case name; missing is an error unless `optional` */
+  /** A session variable by lower-case name. A missing variable is an error unless `optional` is true. */
   | { readonly session: string; readonly optional?: boolean }
-  /** all session variables as a JSON object, under each of these prefixes too (G-SES-5) */
+  /** All session variables as a JSON object, under each of these prefixes too (G-SES-5). */
   | { readonly sessionJson: readonly string[] }
-  /** part of the plan itself, the same for every run */
+  /** A part of the plan itself, the same for every run. */
   | { readonly fixed: BoundValue };
 
-/** The value itself, or the text of a list. */
+/** Returns the value itself, or the text of a list. */
 export const boundOf = (sent: SentValue): BoundValue =>
   sent !== null && typeof sent === "object" && "json" in sent ? sent.json : sent;
 
@@ -38,7 +38,7 @@ type Chunk = string | { readonly slot: Slot };
 
 declare const sqlBrand: unique symbol;
 
-/** A fragment of SQL. Only the functions of this file make one. */
+/** A fragment of SQL. Only the functions of this file create fragments. */
 export interface Sql {
   readonly [sqlBrand]: true;
   readonly parts: readonly (Chunk | Sql)[];
@@ -49,7 +49,7 @@ const make = (parts: readonly (Chunk | Sql)[]): Sql => ({ parts }) as unknown as
 const isSql = (value: unknown): value is Sql =>
   typeof value === "object" && value !== null && Array.isArray((value as { parts?: unknown }).parts);
 
-/** `sql` and `join` copy short fragments and keep longer ones whole, so that nesting takes linear time. */
+/** `sql` and `join` copy short fragments and reference longer ones, so that nesting takes linear time. */
 const MAX_COPIED_PARTS = 8;
 
 const append = (parts: (Chunk | Sql)[], fragment: Sql): void => {
@@ -57,7 +57,7 @@ const append = (parts: (Chunk | Sql)[], fragment: Sql): void => {
   else for (const part of fragment.parts) parts.push(part);
 };
 
-/** The texts and slots of a fragment, in order. */
+/** Returns the texts and slots of a fragment, in order. */
 export const chunksOf = (fragment: Sql): readonly Chunk[] => {
   const chunks: Chunk[] = [];
   const pending: (Chunk | Sql)[] = [fragment];
@@ -68,7 +68,8 @@ export const chunksOf = (fragment: Sql): readonly Chunk[] => {
   return chunks;
 };
 
-/** ``sql`select ${column} from ${relation}` ``. Holes take fragments only: a string in a hole throws. */
+/** Creates a fragment: ``sql`select ${column} from ${relation}` ``. Only fragments can be interpolated; a string
+ *  throws. */
 export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sql => {
   const parts: (Chunk | Sql)[] = [];
   strings.forEach((text, i) => {
@@ -81,12 +82,11 @@ export const sql = (strings: TemplateStringsArray, ...holes: readonly Sql[]): Sq
   return make(parts);
 };
 
-/** The empty fragment. */
 export const empty: Sql = make([]);
 
 export const isEmpty = (fragment: Sql): boolean => fragment.parts.length === 0;
 
-/** `"a"."b"`: each part quoted, `"` doubled, everything from a NUL on dropped. @rule R-PROF-5 */
+/** Creates `"a"."b"`: each part is quoted, `"` is doubled, and everything from a NUL on is dropped. @rule R-PROF-5 */
 export const ident = (...parts: readonly string[]): Sql => make([parts.map(quoteIdent).join(".")]);
 
 const quoteIdent = (name: string): string => {
@@ -94,17 +94,18 @@ const quoteIdent = (name: string): string => {
   return `"${(nul === -1 ? name : name.slice(0, nul)).replaceAll('"', '""')}"`;
 };
 
-/** A parameter whose value is part of the plan. `type`: a catalog type name to cast to. */
+/** Creates a parameter whose value is part of the plan. `type` is a catalog type name to cast to. */
 export const value = (bound: BoundValue, type?: string): Sql => slot({ fixed: bound }, type);
 
-/** A parameter filled per run. */
+/** Creates a parameter whose value is bound for each run. */
 export const slot = (source: Slot, type?: string): Sql =>
   make(type === undefined ? [{ slot: source }] : [{ slot: source }, `::${type}`]);
 
-/** Text that the catalog wrote (type names, default expressions). Never for anything from a request. */
+/** Creates a fragment of text that the catalog wrote (type names, default expressions). It must never contain text from
+ *  a request. */
 export const catalogText = (text: string): Sql => make([text]);
 
-/** Fragments with a separator between them. */
+/** Joins fragments with a separator. */
 export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
   const parts: (Chunk | Sql)[] = [];
   fragments.forEach((fragment, i) => {
@@ -114,14 +115,15 @@ export const join = (fragments: readonly Sql[], separator = ", "): Sql => {
   return make(parts);
 };
 
-/** A string constant in the text itself. For names of the schema that are output, so that they stay in the plan key. */
+/** Creates a string constant in the text itself. It is for names of the schema in the output, which must be part of the
+ *  plan key. */
 export const literal = (text: string): Sql => {
   const clean = text.replaceAll("\u0000", "");
   const body = clean.replaceAll("'", "''");
   return make([clean.includes("\\") ? `E'${body.replaceAll("\\", "\\\\")}'` : `'${body}'`]);
 };
 
-/** A whole number, written into the SQL. @throws TypeError if it is not a safe integer */
+/** Creates a whole number in the text itself. @throws TypeError if it is not a safe integer */
 export const integer = (number: number): Sql => {
   if (!Number.isSafeInteger(number)) throw new TypeError("integer() takes a whole number");
   return make([String(number)]);
@@ -136,8 +138,8 @@ export interface Statement {
 /** The protocol counts the values of a statement in two bytes. */
 const MAX_VALUES = 65_535;
 
-/** Numbers the slots `$1…`, one per hole: a shared number would force one inferred type on different places.
- *  @throws RelApiError `54000` when there are more than a statement can have */
+/** Numbers the slots `$1…`, one per occurrence, because a shared number would force one inferred type on different
+ *  positions. @throws RelApiError `54000` if a statement has too many values */
 export const toStatement = (fragment: Sql): Statement => {
   const slots: Slot[] = [];
   let text = "";

@@ -1,5 +1,5 @@
-/** Objects in the rows of a grouped read: the groups in a level of their own, the objects around it. A subquery among the
- *  aggregates of a level keeps PostgreSQL from aggregating in parallel, and runs for each group. */
+/** Compiles objects in the rows of a grouped read: the groups are a level of their own, and the objects are built
+ *  around it. A subquery among the aggregates would prevent parallel aggregation, and run for each group. */
 import type { Output, Read } from "../plan/plan.ts";
 import { ident, literal, sql, type Sql } from "./fragment.ts";
 
@@ -13,11 +13,12 @@ const FLAT: ReadonlySet<string> = new Set(["value", "constant", "aggregate"]);
 const isFlat = (output: Output): boolean =>
   output.kind === "object" ? output.of.every(isFlat) : FLAT.has(output.kind);
 
-/** Objects, and nothing that is more than one column. */
+/** Returns whether the read has objects, and no output that consists of several columns. */
 export const hasObjects = ({ output }: Read): boolean =>
   output.some(({ kind }) => kind === "object") && output.every(isFlat);
 
-/** `row`: alias of the groups. `objectOf`: makes an object of its members. @rule X-PLN-3 */
+/** Splits the read into groups and objects. `row` is the alias of the groups. `objectOf` builds an object of its
+ *  members. @rule X-PLN-3 */
 export const flattenGroups = (
   read: Read,
   row: string,

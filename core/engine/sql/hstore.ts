@@ -1,14 +1,15 @@
-/** JSON objects as values of `hstore`, the form in which its values are answered. @rule R-BODY-10 G-TYP-41 */
+/** Reads JSON objects as values of `hstore`, because responses contain its values in this form. @rule R-BODY-10
+ *  G-TYP-41 */
 import { baseTypeOf, type Model, type PgType } from "../model/model.ts";
 import { catalogText, ident, sql, type Sql } from "./fragment.ts";
 
-/** The type of the extension, for it and for domains over it. */
+/** Returns the type of the extension for the type itself and for domains over it. */
 export const hstoreOf = (model: Model, type: number): PgType | undefined => {
   const base = baseTypeOf(model, type);
   return base?.name === "hstore" && base.kind === "base" ? base : undefined;
 };
 
-/** An object, or a string in the type's own form. */
+/** Reads an object, or a string in the type's own syntax. */
 export const hstoreOfJson = ({ schema, sqlName }: PgType, json: Sql): Sql => sql`case pg_catalog.json_typeof(${json})
   when 'object' then (
     select coalesce(${ident(schema, "hstore")}(pg_catalog.array_agg(_e.key), pg_catalog.array_agg(_e.value)), '')
@@ -17,6 +18,6 @@ export const hstoreOfJson = ({ schema, sqlName }: PgType, json: Sql): Sql => sql
   else (${json} #>> '{}')::${catalogText(sqlName)}
 end`;
 
-/** Text of either form. */
+/** Reads a text in either form. */
 export const hstoreOfText = (hstore: PgType, text: Sql): Sql =>
   sql`case when ${text} ~ '^\\s*[{]' then ${hstoreOfJson(hstore, sql`${text}::json`)} else ${text}::${catalogText(hstore.sqlName)} end`;

@@ -1,4 +1,4 @@
-/** Rows of a read as JSON. */
+/** Compiles the rows of a read to JSON. */
 import type { Read } from "../plan/plan.ts";
 import { ident, sql, type Sql } from "./fragment.ts";
 import { arrayOf, buildObject, isOddName, NAMELESS } from "./json.ts";
@@ -7,7 +7,7 @@ import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
 
 export interface JsonRows {
-  /** FROM item. */
+  /** The FROM item. */
   readonly from: Sql;
   /** One row as an argument of an aggregate or of row_to_json. */
   readonly element: Sql;
@@ -15,12 +15,12 @@ export interface JsonRows {
   readonly object: Sql;
 }
 
-/** Rows of a read, ready to become JSON. Where a key is no identifier the object is put together from
+/** Compiles the rows of a read, ready to become JSON. If a key is not a valid identifier, the object is built from
  *  text. */
 export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): JsonRows => {
   const row = compiler.alias("_r");
   if (read.output.length === 0) {
-    // every field was skipped (G-DOC-12): rows all the same
+    // every field was skipped (G-DOC-12), but the rows remain
     const nothing = sql`'{}'::json`;
     return {
       from: sql`(${compileRows(compiler, read, place).sql}) as ${ident(row)}`,
@@ -28,7 +28,7 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
       object: nothing,
     };
   }
-  /** Names that no identifier can have, by what stands for them. */
+  /** The names that are not valid identifiers, by their replacements. */
   const oddNames = new Map<string, string>();
   const output = read.output.map((each, i) => {
     if (each.kind === "all" || !isOddName(each.as)) return each;
@@ -37,7 +37,7 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
   });
   const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output }, place);
   const from = sql`(${rows.sql}) as ${ident(row)}`;
-  // an embed of columns may give one with an empty name
+  // an embed of columns may have one with an empty name
   if (oddNames.size === 0 && !rows.keys.includes(""))
     return { from, element: sql`${ident(row)}.*`, object: sql`row_to_json(${ident(row)}.*)` };
   const object = buildObject(
@@ -46,13 +46,13 @@ export const jsonRows = (compiler: Compiler, read: Read, place: ReadOptions = {}
   return { from, element: object, object };
 };
 
-/** `[…]` of all rows, as a scalar subquery. */
+/** Compiles `[…]` of all rows, as a scalar subquery. */
 export const arrayQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
   const rows = jsonRows(compiler, read, place);
   return sql`(select coalesce(${arrayOf(compiler.style, rows.element)}, '[]') from ${rows.from})`;
 };
 
-/** The first row as an object, as a scalar subquery; NULL without one. */
+/** Compiles the first row as an object, as a scalar subquery; NULL without one. */
 export const objectQuery = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
   const rows = jsonRows(compiler, read, place);
   return sql`(select ${rows.object} from ${rows.from} limit 1)`;

@@ -1,26 +1,26 @@
-/** The one place that builds JSON objects and arrays. */
+/** Builds all JSON objects and arrays. */
 import { ident, join, literal, sql, type Sql } from "./fragment.ts";
 import type { Compiler, JsonStyle } from "./scope.ts";
 
-/** Identifiers are cut at 63 bytes. */
+/** PostgreSQL truncates identifiers to 63 bytes. */
 const MAX_NAME_BYTES = 63;
 
-/** Column of a value whose key is empty, which no identifier is. @rule R-SEL-5 */
+/** The column of a value with an empty key, which is not a valid identifier. @rule R-SEL-5 */
 export const NAMELESS = "?column?";
 
-/** No identifier can have that name. */
+/** Returns whether the name is not a valid identifier. */
 export const isOddName = (name: string): boolean => name === "" || isLongName(name);
 
-/** Too long for an identifier. */
+/** Returns whether the name is too long for an identifier. */
 export const isLongName = (name: string): boolean =>
   name.length > MAX_NAME_BYTES / 4 && Buffer.byteLength(name) > MAX_NAME_BYTES;
 
-/** An array of the rows named `row`, NULL when there are none. `compact`: array_to_json writes no spaces and is
+/** Builds an array of the rows named `row`, NULL without rows. For `compact`, array_to_json writes no spaces and is
  *  faster. */
 export const arrayOf = (style: JsonStyle, element: Sql): Sql =>
   style === "spaced" ? sql`json_agg(${element})` : sql`array_to_json(array_agg(${element}))`;
 
-/** `{"a":1,"b":…}` of ready values: a json value, keys in the given order. */
+/** Builds `{"a":1,"b":…}` of values: a json value with the keys in the given order. */
 export const buildObject = (members: readonly { readonly as: string; readonly sql: Sql }[]): Sql => {
   if (members.length === 0) return sql`'{}'::json`;
   if (members.some((one) => isOddName(one.as))) {
@@ -32,8 +32,8 @@ export const buildObject = (members: readonly { readonly as: string; readonly sq
   return sql`(select row_to_json(_o.*) from (select ${join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`))}) as _o)`;
 };
 
-/** An object made in FROM, where it becomes part of the level; a subquery in the select list would be planned by itself
- *  and run for each row. `joins`: of the level. @rule X-PLN-3 */
+/** Builds an object in FROM, where it is planned with its level. A subquery in the select list would be planned
+ *  separately, and run for each row. `joins` are the joins of the level. @rule X-PLN-3 */
 export const joinObject = (
   compiler: Compiler,
   joins: Sql[],
@@ -47,8 +47,8 @@ export const joinObject = (
   return sql`row_to_json(${row}.*)`;
 };
 
-/** In halves: each text is copied as often as there are halvings. A function of many arguments would look up their types
- *  each time. */
+/** Concatenates in halves, so that each text is copied only as often as there are halvings. A function with many
+ *  arguments would look up their types each time. */
 const concatenate = (parts: readonly Sql[]): Sql => {
   const half = Math.ceil(parts.length / 2);
   return half < parts.length
@@ -56,8 +56,8 @@ const concatenate = (parts: readonly Sql[]): Sql => {
     : join(parts);
 };
 
-/** The text `{"a":1,"b":…}` of members that are JSON text: as JSON it would be planned as a row, and copied more often.
- *  None of them may be NULL. @rule X-PLN-3 */
+/** Builds the text `{"a":1,"b":…}` of members that are JSON text. A json value would be planned as a row, and copied
+ *  more often. No member may be NULL. @rule X-PLN-3 */
 export const textOfObject = (members: readonly { readonly as: string; readonly text: Sql }[]): Sql =>
   members.length === 0
     ? sql`'{}'`

@@ -1,11 +1,11 @@
-/** Rows that are found by many keys at once. @rule X-SEQ-5 */
+/** Finds rows by many keys at once. @rule X-SEQ-5 */
 import { columnOf, type Relation } from "../model/model.ts";
 import type { Keys } from "../plan/plan.ts";
 import { catalogText, ident, join, sql, type Sql } from "./fragment.ts";
 import { badPlan, type Compiler, type Scope } from "./scope.ts";
 import { compileValue } from "./value.ts";
 
-/** FROM item with a row per key: its columns, and `number` from 1 on. */
+/** Compiles a FROM item with a row per key: its columns, and `number` from 1 on. */
 const keyRows = (compiler: Compiler, { columns, values }: Keys, relation: Scope["relation"], row: string): Sql => {
   const lists = columns.map((name, i) => {
     const column = relation && columnOf(relation, name);
@@ -23,7 +23,7 @@ const isKeyOf = ({ columns }: Keys, key: string, row: Sql): Sql =>
     " and ",
   );
 
-/** Condition: the row has one of the keys. */
+/** Compiles the condition that the row has one of the keys. */
 export const hasKey = (compiler: Compiler, keys: Keys, { relation, row }: Scope): Sql => {
   const key = compiler.alias("_k");
   return sql`exists (select 1 from ${keyRows(compiler, keys, relation, key)} where ${isKeyOf(keys, key, ident(row))})`;
@@ -32,14 +32,14 @@ export const hasKey = (compiler: Compiler, keys: Keys, { relation, row }: Scope)
 /** A write by keys. */
 interface WrittenRows {
   readonly relation: Relation;
-  /** The rows that were written. */
+  /** The CTE of the written rows. */
   readonly name: Sql;
-  /** The rows as they were before. */
+  /** The rows before the write. */
   readonly before?: Sql;
 }
 
-/** The number of the first key of which no row was written, or null. A row that was found and not written is one of
- *  any key. */
+/** Compiles the number of the first key without a written row, or null. A row that was found but not written may belong
+ *  to any key, so the number is 1. */
 export const missingKey = (compiler: Compiler, keys: Keys, write: WrittenRows): Sql => {
   const { relation, name, before } = write;
   const [key, row] = [compiler.alias("_k"), compiler.alias("_r")];

@@ -1,4 +1,4 @@
-/** Where the rows of a level come from. */
+/** Determines the FROM item of a level's rows. */
 import { relationOf } from "../model/model.ts";
 import type { ReadFrom } from "../plan/plan.ts";
 import { compileCallSource } from "./call.ts";
@@ -8,29 +8,29 @@ import type { RelatedRows } from "./related.ts";
 import { badPlan, lookUp, noEmbeds, qualified, type Compiler, type Scope } from "./scope.ts";
 import { currentRowsOfSteps, rowsOfSteps } from "./value.ts";
 
-/** Where the rows come from, if the read itself does not determine it. */
+/** The origin of the rows, if the read itself does not determine it. */
 export interface ReadOptions {
-  /** Rows of the parent's relationship. */
+  /** The rows of the parent's relationship. */
   readonly related?: RelatedRows;
-  /** Rows of a write: the name of its CTE. */
+  /** The name of the CTE whose written rows are read. */
   readonly written?: Sql;
-  /** Its columns, where they are not those of the relation. */
+  /** The columns of the CTE, if they differ from those of the relation. */
   readonly returned?: readonly string[];
-  /** For a nested level: the outermost scope of predicates. */
+  /** The outermost scope of predicates, for a nested level. */
   readonly root?: Scope;
-  /** A ready FROM item with its scope (computed rows). */
+  /** A complete FROM item with its scope (computed rows). */
   readonly from?: { readonly from: Sql; readonly scope: Scope };
-  /** Of the condition that the rows are looked at for. */
+  /** The planner level of the condition that the rows belong to. */
   readonly level?: PlannerLevel;
-  /** A level above groups by these rows: JSON values in them need an equality. @rule R-AGG-2 */
+  /** An outer level groups by these rows, so JSON values in them need an equality. @rule R-AGG-2 */
   readonly isCompared?: boolean;
-  /** A level above groups by the columns of these rows, which it shows itself. @rule R-REP-2 */
+  /** An outer level groups by the columns of these rows, and adds their representations itself. @rule R-REP-2 */
   readonly isStored?: boolean;
-  /** Values whose domains have a JSON representation come as the text of that JSON. @rule R-REP-2 */
+  /** Values whose domains have a JSON representation are returned as the text of that JSON. @rule R-REP-2 */
   readonly showsText?: boolean;
 }
 
-/** A FROM item, the row it gives, and how its rows are chosen. */
+/** A FROM item, its row, and the condition that selects its rows. */
 export interface Level {
   readonly from: Sql;
   readonly scope: Scope;
@@ -44,7 +44,7 @@ export const openLevel = (compiler: Compiler, source: ReadFrom, place: ReadOptio
   if ("relation" in source) {
     const relation = lookUp(compiler, source.relation);
     const row = compiler.alias(source.relation.name);
-    // the relation's own name if possible, so that database messages name the relation
+    // uses the relation's own name if possible, so that database messages contain it
     const from =
       row === source.relation.name ? qualified(source.relation) : sql`${qualified(source.relation)} as ${ident(row)}`;
     return {

@@ -1,11 +1,11 @@
-/** Unknown names are refused here, because PostgreSQL reads `"row"."name"` as a function of the row or a system column
- *  if no column has the name. @rule R-NAM-1 */
+/** Refuses unknown names before PostgreSQL sees them, because it reads `"row"."name"` as a function of the row or a
+ *  system column if no column has the name. @rule R-NAM-1 */
 import { columnUnknown, targetColumnUnknown } from "../../kernel/errors.ts";
 import { nearestNames } from "../../kernel/near-names.ts";
 import { baseTypeOf, type Relation } from "../model/model.ts";
 import type { Compiler, Scope } from "./scope.ts";
 
-/** Columns that may be named to the caller. @rule R-NAM-3 */
+/** Returns the columns that messages may name to the caller. @rule R-NAM-3 */
 const shownColumns = (
   { sight: look }: Compiler,
   { relation, columns, routine }: Pick<Scope, "relation" | "columns" | "routine">,

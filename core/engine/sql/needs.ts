@@ -1,19 +1,19 @@
-/** Which columns of the written rows the result needs: RETURNING names only these, so that a caller without SELECT on
- *  the others may write. */
+/** Finds the columns of the written rows that the result needs. RETURNING contains only these, so callers without
+ *  SELECT on the others may write. */
 import { columnOf, relationshipOf, type Model, type Relation } from "../model/model.ts";
 import { systemColumnType } from "../model/system-columns.ts";
 import type { Read } from "../plan/plan.ts";
 import { visitPlan, type PlanScope } from "../plan/walk.ts";
 
 interface Level extends PlanScope {
-  /** The rows are those of the read itself, not of an embed or a lookup. */
+  /** The rows belong to the read itself, not to an embed or a lookup. */
   readonly isOwn: boolean;
 }
 
 export interface Needs {
-  /** In the order met. */
+  /** The needed columns, in the order of their first use. */
   readonly columns: ReadonlySet<string>;
-  /** Every column of the relation beside these. */
+  /** The result needs every column of the relation besides these. */
   readonly isWholeRow: boolean;
 }
 
@@ -48,7 +48,7 @@ export const needsOf = (relation: Relation, read: Read, model: Model): Needs => 
     predicate: (predicate, { isOwn }) => {
       if (!isOwn) return;
       if ("relationship" in predicate) addKeys(predicate.relationship);
-      // finding the columns that conditions on other rows use is not worth it
+      // the columns in conditions on other rows are not worth finding
       else if (predicate.kind === "computed-rows" || ("isRoot" in predicate && predicate.isRoot)) isWholeRow = true;
       else if (predicate.kind === "written") for (const [own] of predicate.columns) names.add(own);
       else if (predicate.kind === "keys") for (const name of predicate.columns) names.add(name);

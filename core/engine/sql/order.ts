@@ -1,4 +1,4 @@
-/** Terms of an order. */
+/** Compiles the terms of orders. */
 import { relationOf } from "../model/model.ts";
 import type { Expression, OrderBy } from "../plan/plan.ts";
 import { mayJoin, newLevel } from "./exists.ts";
@@ -8,14 +8,14 @@ import { apart } from "./predicate.ts";
 import { findRelationship, relatedRows } from "./related.ts";
 import type { Compiled, Compiler, RelatedValue, Scope } from "./scope.ts";
 
-/** Related rows that the orders of a level have joined. */
+/** The related rows that the orders of a level have joined. */
 export interface JoinedRows {
   /** The joins of the level. */
   readonly joins: Sql[];
   readonly known: Map<string, Scope>;
 }
 
-/** `known`: the value, where the level has it under a name or as an output. */
+/** Compiles a term. `known` is its value, if the level has it under a name or as an output. */
 export const compileOrder = (
   compiler: Compiler,
   term: OrderBy,
@@ -35,7 +35,7 @@ export const compileOrder = (
   return sql`${known ?? by?.sql ?? empty}${direction}${nulls}`;
 };
 
-/** A value of the one related row is joined, so that PostgreSQL may look the rows up, hash them or merge them.
+/** Compiles a value. The one related row of a value is joined, so that PostgreSQL can look up, hash or merge the rows.
  *  @rule X-PLN-7 */
 export const compileJoined = (compiler: Compiler, by: Expression, scope: Scope, joined: JoinedRows): Compiled => {
   const target =
@@ -49,7 +49,7 @@ export const compileJoined = (compiler: Compiler, by: Expression, scope: Scope, 
   return { ...compileJoined(compiler, by.value, target, joined), declared: undefined };
 };
 
-/** Undefined: the level has enough joins. */
+/** Returns undefined if the level has reached its limit of joins. */
 const joinRow = (
   compiler: Compiler,
   by: RelatedValue,
@@ -69,14 +69,15 @@ const joinRow = (
   return target;
 };
 
-/** What there is no row for is NULL, which a function of the row need not be. */
+/** Returns whether the value is NULL without a row, which is not true of every function of the row. */
 const isNullOfNull = (value: Expression): boolean => {
   if (value.kind === "column") return value.of !== "root";
   if (value.kind === "masked") return isNullOfNull(value.of);
   return value.kind === "related" && isNullOfNull(value.value);
 };
 
-/** A unique key of a table promises it; those of a table with children hold for its own rows alone. */
+/** Returns whether a unique key guarantees at most one row. The keys of a table with children cover only its own
+ *  rows. */
 const isOneRow = (compiler: Compiler, scope: Scope, id: string): boolean => {
   const { columns, target: name, junction, routine } = findRelationship(scope, id);
   const target = relationOf(compiler.model, name);

@@ -1,6 +1,6 @@
-/** Reads in two levels: the rows of the page first, then what stands beside them. In one level PostgreSQL computes
- *  embeds and objects for rows that `offset` and `distinct on` leave out, joins flat embeds before it sorts, and sorts in
- *  one process. */
+/** Splits reads into two levels: first the rows of the page, then their embeds and objects. In one level, PostgreSQL
+ *  computes these for rows that `offset` and `distinct on` exclude, joins flat embeds before it sorts, and sorts in one
+ *  process. */
 import type { Registry } from "../../plugin.ts";
 import { relationshipOf, type Relation } from "../model/model.ts";
 import type { Embed, Expression, OrderBy, Output, Predicate, Read } from "../plan/plan.ts";
@@ -10,11 +10,11 @@ import type { Compiler } from "./scope.ts";
 export interface Page {
   /** The rows of the page, with the columns that the second level needs. */
   readonly rows: Read;
-  /** What is made of them. */
+  /** The second level, which reads the rows of the page. */
   readonly beside: Read;
 }
 
-/** The embed that a term of an order looks into. */
+/** Returns the embed that a term of an order refers to. */
 const embedOf = (by: Expression): string | undefined => {
   if (by.kind === "ordering") return embedOf(by.of);
   return by.kind === "embedded" ? by.embed : undefined;
@@ -30,23 +30,23 @@ export const testsEmbed = (predicate: Predicate | undefined, id: string): boolea
   return predicate.kind === "embedded" && predicate.embed === id;
 };
 
-/** Those of values built from several, too. */
+/** Returns the embeds, including those inside objects. */
 const embedsOf = (outputs: readonly Output[]): readonly Embed[] =>
   outputs.flatMap((output) =>
     output.kind === "embed" ? [output] : output.kind === "object" ? embedsOf(output.of) : [],
   );
 
-/** Its columns are those of the parent. */
+/** Returns whether the embed's columns belong to the parent's row. */
 export const isFlat = ({ embeds }: Registry, { mode }: Embed): boolean =>
   embeds.some((spec) => spec.mode === mode && spec.isFlat === true);
 
-/** It has one row for each row of the parent, whatever is in the tables. */
+/** Returns whether the embed has exactly one row for each row of the parent, whatever the tables contain. */
 const keepsRows = (relation: Relation, { via }: Embed): boolean => {
   const relationship = "relationship" in via ? relationshipOf(relation, via.relationship) : undefined;
   return relationship !== undefined && relationship.isManual !== true && relationship.routine === undefined;
 };
 
-/** Conditions on embeds hold in the first level. */
+/** Removes the conditions of embeds, which the first level has tested. */
 const withoutConditions = (outputs: readonly Output[]): readonly Output[] =>
   outputs.flatMap((output): readonly Output[] => {
     if (output.kind === "object") return [{ ...output, of: withoutConditions(output.of) }];
@@ -54,7 +54,7 @@ const withoutConditions = (outputs: readonly Output[]): readonly Output[] =>
     return output.isHidden === true ? [] : [output.join === "inner" ? { ...output, join: "left" } : output];
   });
 
-/** Undefined: one level is as good, or says something else. `isNested`: its rows are those of one parent.
+/** Returns undefined if one level is as fast, or has another meaning. With `isNested`, the rows belong to one parent.
  *  @rule X-PLN-2 X-PLN-3 */
 export const pageOf = (
   { registry, model }: Pick<Compiler, "registry" | "model">,
@@ -76,7 +76,7 @@ export const pageOf = (
   const beside: Read = {
     ...unfiltered,
     output: withoutConditions(output),
-    // a join may turn the rows around
+    // a join may change the order of the rows
     ...(joined.length === 0 ? {} : { orderBy }),
   };
   const needed = needsOf(relation, beside, model);

@@ -12,7 +12,7 @@ import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiled, type Com
 import { hasKey } from "./keys.ts";
 import { compileJson, compileValue, isAmongRows } from "./value.ts";
 
-/** A condition on the current row, in parentheses where precedence requires them. */
+/** Compiles a condition on the current row, in parentheses where precedence requires them. */
 export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope: Scope): Sql => {
   switch (predicate.kind) {
     case "and":
@@ -22,7 +22,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       const within: Scope = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
       if (predicate.of.length === 1) return compilePredicate(compiler, first, within);
       if (predicate.kind === "or") {
-        // each is planned by itself
+        // PostgreSQL plans each part separately
         const parts = predicate.of.map((part) => compilePredicate(compiler, part, apart(within)));
         return sql`(${join(parts, " or ")})`;
       }
@@ -77,7 +77,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     case "embedded": {
       const embed = scope.embeds.get(predicate.embed);
       if (embed === undefined) throw badPlan(`no embed "${predicate.embed}"`);
-      // the row's existence is tested, not its columns, so that a row of nulls counts as present (R-EMB-15)
+      // tests the row's existence, not its columns, so that a row of nulls counts as present (R-EMB-15)
       return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);
     }
     case "beyond":
@@ -89,7 +89,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
   }
 };
 
-/** Conditions of it become no joins of the level. */
+/** Returns a scope whose conditions do not become joins of the level. */
 export const apart = (scope: Scope): Scope => (scope.isApart === true ? scope : { ...scope, isApart: true });
 
 const isExistence = ({ kind }: Predicate): boolean =>
@@ -111,12 +111,12 @@ const exists = (
       : sql`select 1 from ${from} where ${join(conditions, " and ")}`;
   });
 
-/** Right side of a comparison. */
+/** Compiles the right side of a comparison. */
 const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql => {
   if ("expression" in operand) return compileExpression(compiler, operand.expression, scope).sql;
   if ("items" in operand)
     return sql`array[${join(operand.items.map((item) => compileOperand(compiler, item, scope)))}]`;
-  if ("fields" in operand) return empty; // taken apart by FilterContext.field
+  if ("fields" in operand) return empty; // FilterContext.field compiles its parts
   return compileValue(compiler, operand);
 };
 
@@ -176,7 +176,8 @@ const right = (
       : sql`all(${fragment})`;
 };
 
-/** Reads a text as a value of the type; undefined: the database does. @rule R-REP-3 R-BODY-10 */
+/** Returns a function that reads a text as a value of the type. Undefined if the database reads it. @rule R-REP-3
+ *  R-BODY-10 */
 const textReader = ({ model }: Compiler, type: number): ((text: Sql) => Sql) | undefined => {
   const parser = model.representations.get(type)?.fromText;
   if (parser !== undefined) return (text) => sql`${qualified(parser)}(${text})`;
@@ -184,11 +185,11 @@ const textReader = ({ model }: Compiler, type: number): ((text: Sql) => Sql) | u
   return hstore && ((text) => hstoreOfText(hstore, text));
 };
 
-/** Text converted by the domain's cast from text; undefined if it has none. @rule R-REP-3 */
+/** Returns the text, converted by the domain's cast from text. Undefined if there is no such cast. @rule R-REP-3 */
 export const readText = (compiler: Compiler, type: number, ref: ValueRef): Sql | undefined =>
   textReader(compiler, type)?.(compileValue(compiler, { ...ref, type: "text" }));
 
-/** The operand, converted by the domain's cast if the operator takes representations. @rule R-REP-3 */
+/** Returns the operand, converted by the domain's cast if the operator takes representations. @rule R-REP-3 */
 const represented = (
   compiler: Compiler,
   { operator, quantifier }: Comparison,

@@ -1,4 +1,4 @@
-/** What a plan is compiled to. */
+/** Programs: the statements that plans compile to. */
 import type { Plan, Planned } from "../plan/plan.ts";
 import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
 
@@ -6,76 +6,80 @@ import type { BoundValue, Slot, Sql, TextRow } from "./fragment.ts";
 export interface ProgramStatement {
   readonly text: string;
   readonly slots: readonly Slot[];
-  /** Names of its result columns, in order. */
+  /** The names of its result columns, in order. */
   readonly columns: readonly string[];
-  /** It returns several rows of one column, which are joined by line feeds. */
+  /** The statement returns several rows of one column, which are joined by line feeds. */
   readonly isMultiRow?: boolean;
-  /** It returns no rows: its columns are made of the number of rows that it has written. @rule R-SQL-16 */
+  /** Returns the result columns of a statement without rows, from the number of rows that it has written. @rule
+   *  R-SQL-16 */
   readonly rowOf?: (count: string) => readonly string[];
-  /** Place in the request, for errors the database raises in it. */
+  /** The position in the request, for errors that the database raises in the statement. */
   readonly path?: string;
-  /** The fragment behind the text, for plugins that build other statements around it. */
+  /** The fragment of the text, for plugins that build other statements around it. */
   readonly fragment?: Sql;
 }
 
-/** Failing checks a program's row can report: the column is "false" or "0". */
+/** A check that reads a column of the program's row. It fails if the column is "false" or "0". */
 export interface ProgramCheck {
   readonly statement: number;
   readonly column: string;
-  /** `refusal`: of no column, it always fails. */
+  /** A `refusal` reads no column and always fails. */
   readonly kind: "permission" | "step" | "refusal";
   readonly message: string;
-  /** Absent: that of the program. */
+  /** By default, the path of the program. */
   readonly path?: string;
-  /** The column is the number of the path that it fails at, from 1 on; null: it holds. */
+  /** With `paths`, the column is the number of the path that fails, from 1 on. It is null if the check holds. */
   readonly paths?: readonly string[];
 }
 
 export interface RowSource {
-  /** Index of the JSON text among the values of the plan. */
+  /** The index of the JSON text among the plan's values. */
   readonly list: number;
-  /** A FROM item, `… as alias (columns)`, whose columns have the names of the relation's. `value`: a parameter. */
+  /** Compiles a FROM item, `… as alias (columns)`, whose columns have the names of the relation's columns. `value`
+   *  creates a parameter. */
   readonly compile: (alias: Sql, value: (i: number, type: string) => Sql) => Sql;
-  /** The parameters, which PostgreSQL reads as the same rows, and without a fault; undefined: these go as JSON. */
+  /** Returns the parameters, which PostgreSQL must read as the same rows and without an error. Undefined if these rows
+   *  go as JSON. */
   readonly values: (rows: readonly TextRow[]) => readonly BoundValue[] | undefined;
 }
 
 export interface ProgramWithRows extends Pick<RowSource, "list" | "values"> {
   readonly program: Program;
-  /** How many values there are before those of the rows. */
+  /** The number of values before those of the rows. */
   readonly first: number;
 }
 
 /** The statements that a plan compiles to. */
 export interface Program {
-  /** Run in order in one transaction. The result is the row of `main`, with the columns of the others merged in by
-   *  name. */
+  /** The statements run in order in one transaction. The result is the row of `main`, merged with the columns of the
+   *  other statements. */
   readonly statements: readonly ProgramStatement[];
   readonly main: number;
-  /** Non-empty: the executor looks at the rows before it commits. */
+  /** If there are checks, the executor inspects the rows before it commits. */
   readonly checks: readonly ProgramCheck[];
-  /** `schema.name` of every relation it reads or writes. */
+  /** `schema.name` of every relation that the program reads or writes. */
   readonly relations: ReadonlySet<string>;
-  /** It calls functions, so that the relations are not all. */
+  /** The program calls functions, which may use further relations. */
   readonly isOpenEnded: boolean;
-  /** A plan that PostgreSQL has made without the values may be far worse than one for them. */
+  /** A plan that PostgreSQL makes without the values may be far worse than one for them. */
   readonly plansEachTime?: true;
-  /** It runs no user code; and if it only reads, its result is the same for all callers with the same database role,
-   *  except for the values in its slots. Absent: unknown. @rule R-TX-10 G-SUB-10 */
+  /** The program runs no user code. If it only reads, its result is also the same for all callers with the same
+   *  database role, except for the values in its slots. Undefined if this is unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
-  /** The same with the rows of its list from another source, where that takes them. @rule X-INS-1 */
+  /** The program with another source of its rows, if that accepts them. @rule X-INS-1 */
   readonly withRows?: ProgramWithRows;
-  /** What a program that only reads was compiled from, after `transformPlan`. */
+  /** The plan of a program that only reads, after `transformPlan`. */
   readonly plan?: Plan;
-  /** What it was prepared from, before `transformPlan`. Undefined for a program that a plugin has written. */
+  /** The plan and envelope before `transformPlan`. Undefined for a program that a plugin has written. */
   readonly planned?: Planned;
 }
 
-/** Of a statement that asks for a plan itself. Its options may be `analyze`, which would run what it asks about. */
+/** Matches a statement that is itself an EXPLAIN. Its options may include `analyze`, which would run the explained
+ *  statement. */
 const EXPLAIN = /^explain \([^)]*\) /;
 
-/** Asks for the execution plan of each statement, with the same values. `options`: as EXPLAIN takes them. Checks, counts
- *  and other sources of rows are about results: the program has none. */
+/** Returns a program that explains each statement with the same values. `options` are the options of EXPLAIN. Checks,
+ *  counts and row sources concern results, so the program has none. */
 export const explainProgram = (
   { statements, main, relations, isOpenEnded }: Program,
   options: string,

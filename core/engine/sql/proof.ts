@@ -1,5 +1,4 @@
-/** What is known about a plan without asking the database: an allowlist, so anything that is not on it is not
- *  proven. */
+/** Analyses a plan without asking the database. It uses an allowlist, so anything that is not listed is not proven. */
 import type { RelApiHooks } from "../../hooks.ts";
 import { COMPARISONS } from "./beyond.ts";
 import { columnOf, relationOf, relationshipOf, type Model, type Relation } from "../model/model.ts";
@@ -29,11 +28,11 @@ interface Tapped {
   readonly taps: readonly object[];
 }
 
-/** Media types that core compiles itself. */
+/** The media types that core compiles itself. */
 export type OwnMedia = ReadonlySet<string>;
 
-/** Casts, and what core writes by its bare name around whatever a column is. Where both sides have the types that
- *  PostgreSQL's own operator takes (`text || text`) there is nothing to choose. */
+/** The names that core writes without a schema around columns of any type, including casts. A name whose operands
+ *  always have built-in types (`text || text`) is not listed, because PostgreSQL can only choose its own operator. */
 const WRITTEN_BY_CORE: readonly string[] = [
   "::",
   "=",
@@ -52,10 +51,10 @@ const WRITTEN_BY_CORE: readonly string[] = [
 /** Oids from here on belong to objects created after the database. */
 const FIRST_USER_OID = 16_384;
 
-/** Type names of SQL's grammar; all others are names of the catalog. */
+/** Type names of SQL's grammar. All others are names of the catalog. */
 const GRAMMAR: readonly string[] = ["int", "decimal", "float"];
 
-/** Values of the type are read, written, compared and printed by PostgreSQL's own code. */
+/** Returns whether PostgreSQL's own code reads, writes, compares and prints the values of the type. */
 const isBuiltInType = (model: Model, oid: number): boolean => {
   const type = model.types.get(oid);
   switch (type?.kind) {
@@ -85,8 +84,8 @@ const typeNamesOf = memoize((model: Model): ReadonlySet<string> => {
 /** Lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
-/** The plan runs no user code; and if it only reads, its result is the same for all callers with the same database
- *  role, except for the values in its slots. @rule R-TX-10 G-SUB-10 */
+/** Returns whether the plan runs no user code and, if it only reads, has the same result for all callers with the same
+ *  database role, except for the values in its slots. @rule R-TX-10 G-SUB-10 */
 export const isProvenPlan = (
   plan: Plan,
   envelope: Envelope,
@@ -95,7 +94,7 @@ export const isProvenPlan = (
 ): boolean => {
   const isKnown = (part: BuiltIn | undefined): boolean =>
     part?.builtIn?.every((name) => !model.rivals.has(name)) === true;
-  /** Every tap that may compile it. */
+  /** Checks every tap that may compile the node. */
   const areKnown = (hook: Tapped | undefined): boolean =>
     hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // tapable stores a tap's options with it
   const isAggregate = (fn: string): boolean => isKnown(registry.aggregates.get(fn));
@@ -111,7 +110,7 @@ export const isProvenPlan = (
     relation !== undefined && relation.columns.every(({ name }) => column(relation, name));
 
   const value = (ref: ValueRef): boolean => {
-    if ("step" in ref) return true; // a step's row is one that a proven write has left
+    if ("step" in ref) return true; // a proven write has left the step's row
     return type(ref.type) && (!("apply" in ref) || applied(ref.apply));
   };
   const path = (steps: readonly PathKey[] = []): boolean => steps.every(({ arrow }) => !model.rivals.has(arrow));
@@ -207,7 +206,7 @@ export const isProvenPlan = (
     }
   };
 
-  // writes touch whole rows: constraints, keys, what is returned
+  // writes use whole rows: constraints, keys, returned columns
   const written = ({ relation }: PlanScope, rows: WriteRows | undefined): boolean =>
     relation?.plain === "write" &&
     allColumns(relation) &&

@@ -1,4 +1,4 @@
-/** The rows of one level: `select … from … where … group by … order by … limit …`. */
+/** Compiles the rows of one level: `select … from … where … group by … order by … limit …`. */
 import type { Registry } from "../../plugin.ts";
 import { systemColumnType } from "../model/system-columns.ts";
 import { relationOf, type Relation } from "../model/model.ts";
@@ -30,23 +30,23 @@ import { compileValue, typeName } from "./value.ts";
 interface Item {
   readonly as: string;
   readonly sql: Sql;
-  /** What groups are formed by, where that is not the value itself. */
+  /** The value that groups are formed by, if it differs from the shown value. */
   readonly stored?: StoredValue | undefined;
   readonly isAggregate: boolean;
 }
 
 export interface CompiledRows {
-  /** The subquery, one column per item. */
+  /** The subquery, with one column per item. */
   readonly sql: Sql;
-  /** Output names in order; undefined where `*` hides them. */
+  /** The output names in order. Undefined if `*` hides them. */
   readonly names: readonly string[] | undefined;
-  /** The same with `*` written out. */
+  /** The output names with `*` expanded. */
   readonly keys: readonly string[];
-  /** Types of the columns that are to be shown as JSON represents them. */
+  /** The types of the columns to which an outer level adds the JSON representation. */
   readonly storedTypes: ReadonlyMap<string, number>;
 }
 
-/** Do the outputs group the rows of their level? @rule R-AGG-2 R-AGG-6 */
+/** Returns whether the outputs group the rows of their level. @rule R-AGG-2 R-AGG-6 */
 const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
   outputs.some(
     (output) =>
@@ -54,7 +54,7 @@ const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
       (output.kind === "embed" && isFlat(registry, output) && isGrouped(registry, output.read.output)),
   );
 
-/** The value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
+/** Compiles the value of an output column: the domain's JSON representation, if it has one. @rule R-REP-2 */
 const shown = (compiler: Compiler, expression: Expression, scope: Scope, showsText?: boolean): Sql => {
   if (expression.kind === "cast")
     return sql`cast(${shown(compiler, expression.of, scope)} as ${typeName(compiler, expression.type)})`;
@@ -62,7 +62,7 @@ const shown = (compiler: Compiler, expression: Expression, scope: Scope, showsTe
   return asShown(compiler, compiled.sql, compiled.represented, showsText);
 };
 
-/** A value of that type as JSON shows it, or the text of that JSON. @rule R-REP-2 */
+/** Converts a value of that type to its JSON representation, or to the text of that JSON. @rule R-REP-2 */
 export const asShown = (compiler: Compiler, given: Sql, type: number | undefined, showsText = false): Sql => {
   const format =
     type === undefined || compiler.showsStored === true ? undefined : compiler.model.representations.get(type)?.toJson;
@@ -71,7 +71,7 @@ export const asShown = (compiler: Compiler, given: Sql, type: number | undefined
   return showsText ? sql`(${json} #>> '{}')` : json;
 };
 
-/** Columns of a relation written out, for grouping, representations and flat embeds. */
+/** Returns the columns of a relation as outputs, for grouping, representations and flat embeds. */
 export const expandAll = (relation: Relation): Output[] =>
   relation.columns.map((column) => ({ kind: "value", as: column.name, value: { kind: "column", name: column.name } }));
 
@@ -85,7 +85,7 @@ const typesOf =
   (): Iterable<number> =>
     relation?.columns.map(({ type }) => type) ?? columns?.values() ?? [];
 
-/** Rows of a read with shape `rows`. `isExistence`: only whether there are some matters. */
+/** Compiles the rows of a read with shape `rows`. With `isExistence`, only the existence of rows matters. */
 export const compileRows = (
   compiler: Compiler,
   read: Read,
@@ -106,9 +106,9 @@ export const compileRows = (
   const valueScope: Scope = grouped ? { ...scope, groupedBy: relatedKey } : scope;
   const conditions: Sql[] = level.on === undefined ? [] : [level.on];
   const items: Item[] = [];
-  // an object with an empty key is put together by names
+  // an object with an empty key is built by names
   const needsNames = read.output.some((output) => output.kind !== "all" && output.as === "");
-  /** Position of each output, from 1. */
+  /** The position of each output, from 1. */
   const positions = new Map<Output, number>();
   for (const output of outputs) {
     positions.set(output, items.length + 1);
@@ -118,7 +118,7 @@ export const compileRows = (
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
   const distinctValues = new Map<string, Sql>();
   const distinct = (read.distinctOn ?? []).map(distinctValue);
-  const sorted = scope.routine === undefined ? valueScope : { ...valueScope, shown: undefined }; // after the call
+  const sorted = scope.routine === undefined ? valueScope : { ...valueScope, shown: undefined }; // sorted after the call
   const order = (read.orderBy ?? [])
     .filter(() => !isExistence || read.limit !== undefined || read.offset !== undefined)
     .map((term) =>
@@ -163,8 +163,8 @@ export const compileRows = (
     storedTypes: new Map(items.flatMap(({ as, stored }) => (stored === undefined ? [] : [[as, stored.type] as const]))),
   };
 
-  /** Computed once, under a name: PostgreSQL does not recognise an expression with parameters as the one of ORDER BY.
-   *  @rule G-DIS-1 */
+  /** Computes the value once under a name, because PostgreSQL does not recognise an expression with parameters as that
+   *  of ORDER BY. @rule G-DIS-1 */
   function distinctValue(expression: Expression): Sql {
     const compiled = compileExpression(compiler, expression, scope).sql;
     if (expression.kind === "column" && expression.path === undefined) return compiled;
@@ -173,7 +173,7 @@ export const compileRows = (
     return named;
   }
 
-  /** Under a name: PostgreSQL does not recognise a repeated subquery. @rule P-GRP-7 */
+  /** Computes the value once under a name, because PostgreSQL does not recognise a repeated subquery. @rule P-GRP-7 */
   function relatedKey(related: RelatedValue): Compiled {
     const key = JSON.stringify(related);
     let known = relatedKeys.get(key);
@@ -190,7 +190,7 @@ export const compileRows = (
     return ident(row, "v");
   }
 
-  /** By position: an expression with parameters is another one in ORDER BY. @rule R-AGG-5 */
+  /** Orders by position, because an expression with parameters differs from that of ORDER BY. @rule R-AGG-5 */
   function groupedOutput(by: Expression): Sql | undefined {
     if (by.kind !== "output" || !grouped) return undefined;
     const output = outputs.filter((one) => "as" in one && one.as === by.as)[by.nth ?? 0];
@@ -211,7 +211,7 @@ export const compileRows = (
         return;
       }
       case "value": {
-        // json, which a representation is, has no equality
+        // representations are json, which has no equality
         const compiled =
           (grouped || place.isStored === true) && output.value.kind !== "cast"
             ? compileExpression(compiler, output.value, valueScope)
@@ -241,11 +241,11 @@ export const compileRows = (
         return;
       }
       case "object": {
-        // one value built from further outputs of the same row
+        // one value is built from further outputs of the same row
         const before = items.length;
         for (const one of output.of) addOutput(one, true);
         const members = items.splice(before);
-        // no term of a group: json has no equality, and what it has in it is aggregated or grouped by
+        // not a group term: json has no equality, and its members are aggregates or group terms
         items.push({
           as: output.as,
           sql: grouped ? buildObject(members) : joinObject(compiler, joins, members),
@@ -298,11 +298,11 @@ const compileGroups = (compiler: Compiler, read: Read, place: ReadOptions): Comp
   };
 };
 
-/** The rows of the page as a subquery, and what stands beside them around it. */
+/** Compiles the rows of the page as a subquery, and their embeds and objects around it. */
 const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): CompiledRows | undefined => {
   if (!("relation" in read.from)) return undefined;
   const relation = relationOf(compiler.model, read.from.relation);
-  // as the first level would show them, they are not what relationships compare
+  // relationships compare stored values, but the first level would return representations
   if (relation === undefined || hasRepresentation(compiler, typesOf({ relation }))) return undefined;
   const isNested = place.related !== undefined || place.from !== undefined;
   const page = pageOf(compiler, relation, read, isNested);
@@ -323,7 +323,7 @@ const compilePage = (compiler: Compiler, read: Read, place: ReadOptions): Compil
   });
 };
 
-/** Rows of a subquery have those that it names. @rule R-NAM-7 */
+/** Returns whether the read names system columns, which a subquery returns only by name. @rule R-NAM-7 */
 const namesSystemColumns = ({ output, orderBy = [] }: Read, relation: Relation): boolean => {
   const names = (of: Expression): boolean =>
     of.kind === "column"
@@ -336,7 +336,7 @@ const namesSystemColumns = ({ output, orderBy = [] }: Read, relation: Relation):
   );
 };
 
-/** `limit` and `offset`. */
+/** Compiles `limit` and `offset`. */
 export const windowOf = (compiler: Compiler, read: Read): Sql => {
   const offset =
     read.offset === undefined ? [] : [sql`offset ${compileValue(compiler, { type: "bigint", ...read.offset })}`];
@@ -350,11 +350,11 @@ const limitOf = (compiler: Compiler, read: Read): Sql => {
   const cap = read.shape === "rows" ? read.cap : undefined;
   if (read.limit === undefined) return cap === undefined ? empty : sql`limit ${integer(cap)}`;
   const limit = compileValue(compiler, { type: "bigint", ...read.limit });
-  // least() passes over NULL, which is what an absent limit is bound as
+  // least() ignores NULL, the bound value of an absent limit
   return cap === undefined ? sql`limit ${limit}` : sql`limit least(${limit}, ${integer(cap)})`;
 };
 
-/** What the count of a read counts: its root rows, or the groups it asks for, without limit and order. @rule R-CNT-1
+/** Compiles the rows that the count of a read counts: its root rows or groups, without limit and order. @rule R-CNT-1
  *  R-SQL-10 */
 export const compileCountRows = (compiler: Compiler, read: Read, place: ReadOptions = {}): Sql => {
   if (read.groupBy !== undefined || isGrouped(compiler.registry, read.output)) {

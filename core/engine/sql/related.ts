@@ -1,4 +1,4 @@
-/** From a row to the rows of a relationship. */
+/** Compiles relationships from a row to other rows. */
 import { relationshipOf, type Relationship } from "../model/model.ts";
 import { newLevel } from "./exists.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
@@ -7,9 +7,9 @@ import { lookUp, noEmbeds, badPlan, qualified, rowValue, type Compiler, type Sco
 export interface RelatedRows {
   readonly relationship: Relationship;
   readonly scope: Scope;
-  /** `"public"."album" as "album_1"`, a junction or a function call included. */
+  /** The FROM item `"public"."album" as "album_1"`, including a junction or a function call. */
   readonly from: Sql;
-  /** How the rows belong to the parent row. */
+  /** The condition that relates the rows to the parent row. */
   readonly on: Sql;
 }
 
@@ -19,7 +19,7 @@ export const findRelationship = (scope: Scope, id: string): Relationship => {
   return relationship;
 };
 
-/** `name`: what messages call the rows. @rule R-SQL-7 R-SQL-8 */
+/** Compiles the related rows. `name` is their name in messages. @rule R-SQL-7 R-SQL-8 */
 export const relatedRows = (compiler: Compiler, parent: Scope, id: string, name?: string): RelatedRows => {
   const relationship = findRelationship(parent, id);
   const target = lookUp(compiler, relationship.target);

@@ -1,4 +1,5 @@
-/** What every part of the compiler shares: the model, the taps, fresh aliases, and the row an expression stands on. */
+/** The state that every part of the compiler shares: the model, the taps, new aliases, and the row scope of an
+ *  expression. */
 import type { RelApiHooks } from "../../hooks.ts";
 import {
   relationOf,
@@ -16,7 +17,7 @@ import type { Registry } from "../../plugin.ts";
 import type { PlannerLevel } from "./exists.ts";
 import { ident, join, sql, type Sql } from "./fragment.ts";
 
-/** How JSON is printed: `spaced` is what json_agg prints (R-FMT-1), `compact` has no spaces (G-HTTP-13). */
+/** The format of JSON: `spaced` is the format of json_agg (R-FMT-1), `compact` has no spaces (G-HTTP-13). */
 export type JsonStyle = "spaced" | "compact";
 
 export interface Compiler {
@@ -24,19 +25,20 @@ export interface Compiler {
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
   readonly style: JsonStyle;
-  /** Columns come as they are stored, not as the JSON that represents their domains. */
+  /** Columns have their stored values, without the JSON representations of domains. */
   readonly showsStored?: boolean;
-  /** What the caller may see, only for hints in errors: compiled programs are shared. Absent: no hints. */
+  /** The caller's visibility, only for hints in errors, because compiled programs are shared. Undefined if errors have
+   *  no hints. */
   readonly sight?: () => Visibility;
-  /** Relations and functions seen so far, and what is told of the program. */
+  /** The relations and functions seen so far, and properties of the program. */
   readonly seen: { readonly relations: Set<string>; isOpenEnded: boolean; plansEachTime?: true };
   /** The relations that the earlier steps of a sequence have written, in order. */
   readonly stepRelations?: readonly QualifiedName[];
-  /** A row alias that is unique in the statement. The first request for a name gets the name itself, so that database
-   *  messages name the relation as the request does. */
+  /** Returns a row alias that is unique in the statement. The first call for a name returns the name itself, so that
+   *  database messages name the relation as the request does. */
   alias(name: string): string;
-  /** Conditions hold expressions, which hold conditions; reads hold embeds, which hold reads. The second half of each
-   *  pair is reached through here, so that the files import each other in one direction only. */
+  /** Conditions contain expressions, which contain conditions; reads contain embeds, which contain reads. The second
+   *  half of each pair is called through the compiler, which avoids circular imports. */
   compilePredicate(predicate: Predicate, scope: Scope): Sql;
   compileEmbed(embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed;
 }
@@ -46,59 +48,60 @@ export type RelatedValue = Extract<Expression, { readonly kind: "related" }>;
 /** A value of a row. */
 export interface Compiled {
   readonly sql: Sql;
-  /** The type below all domains; undefined if the model does not know it. */
+  /** The type without its domains. Undefined if the model does not know it. */
   readonly type: PgType | undefined;
-  /** The plain column it is. */
+  /** The column, if the value is a plain column. */
   readonly declared: Column | undefined;
-  /** oid of the type whose representations count for it. @rule R-REP-2 */
+  /** The oid of the type whose representations apply. @rule R-REP-2 */
   readonly represented?: number;
 }
 
-/** The row at hand. */
+/** The current row. */
 export interface Scope {
   readonly row: string;
-  /** What messages call it; absent: the relation or function. */
+  /** The name of the row in messages, by default that of the relation or function. */
   readonly shown?: string;
   readonly relation: Relation | undefined;
-  /** Types of columns by name, if there is no relation (function results). */
+  /** The column types by name, if there is no relation (function results). */
   readonly columns?: ReadonlyMap<string, number>;
   /** The function whose result the row is. */
   readonly routine?: Routine;
-  /** The composite type of such a row, if it is no relation's. */
+  /** The composite type of a function's row, if it is not a relation's row type. */
   readonly rowTypeName?: QualifiedName;
-  /** The row is a record that must be cast to the relation's row type before functions of the row take it. */
+  /** The row is a record that must be cast to the relation's row type before functions of the row accept it. */
   readonly isRecord: boolean;
-  /** The rows are those that the relation has, not what a function returns in its name. */
+  /** The rows are stored in the relation. Rows of its type that a function returns are not. */
   readonly isStored?: true;
-  /** System columns of the row can be named: those of a table, or (of a record) these. @rule R-NAM-7 */
+  /** The system columns that expressions can name: all of a table, or these of a record. @rule R-NAM-7 */
   readonly systemColumns?: "all" | readonly string[];
-  /** What its conditions are planned with. */
+  /** The relations with which PostgreSQL plans the row's conditions. */
   readonly level?: PlannerLevel;
-  /** Below an `or`. */
+  /** The condition is below an `or`. */
   readonly isApart?: true;
   /** The scope of the outermost predicate. */
   readonly root: Scope | undefined;
-  /** Reads embedded at this level, by embed id: for null tests and related orders. */
+  /** The reads embedded at this level, by embed id, for null tests and related orders. */
   readonly embeds: ReadonlyMap<string, EmbeddedRead>;
-  /** The rows are grouped: a value of a related row has one name in all that the level says of its groups. */
+  /** Defined if the rows are grouped. Returns the one name of a related row's value, which all parts of the level
+   *  use. */
   readonly groupedBy?: (related: RelatedValue) => Compiled;
 }
 
 export interface EmbeddedRead {
-  /** `exists (rows of the embed)`. */
+  /** Compiles `exists (rows of the embed)`. */
   readonly exists: (scope: Scope) => Sql;
-  /** Alias of the lateral join, where the level has one. */
+  /** The alias of the lateral join, if there is one. */
   readonly row: Sql | undefined;
-  /** Keys that the row offers. */
+  /** The keys of the row. */
   readonly keys: readonly string[];
   readonly read: Read;
 }
 
 export interface CompiledColumn {
   readonly as: string;
-  /** As it is shown. */
+  /** The shown value. */
   readonly value: Sql;
-  /** As it is stored, where that is another value, and its type. */
+  /** The stored value and its type, if it differs from the shown value. */
   readonly stored?: StoredValue;
   readonly isAggregate?: boolean;
 }
@@ -112,20 +115,19 @@ export interface CompiledEmbed {
   readonly join: Sql | undefined;
   readonly columns: readonly CompiledColumn[];
   readonly row: Sql | undefined;
-  /** Keys that the row offers. */
+  /** The keys of the row. */
   readonly keys: readonly string[];
-  /** The join drops parents without rows by itself. */
+  /** The join itself removes parents without rows. */
   readonly isInnerJoined: boolean;
-  /** There are embedded rows. */
+  /** Compiles the condition that there are embedded rows. */
   readonly exists: (scope: Scope) => Sql;
 }
 
 export interface EmbedUse {
-  /** The parent groups: a JSON value needs an equality (R-AGG-2). */
+  /** The parent groups, so a JSON value needs an equality (R-AGG-2). */
   readonly isGrouped: boolean;
-  /** The parent sorts by it. */
+  /** The parent sorts by the embed. */
   readonly needsJoin: boolean;
-  /** The parent has a limit. */
   readonly isLimited: boolean;
   readonly isOutput: boolean;
   /** The parent's values are text, not JSON. @rule R-REP-2 */
@@ -134,11 +136,11 @@ export interface EmbedUse {
 
 export const noEmbeds: ReadonlyMap<string, EmbeddedRead> = new Map();
 
-/** The row is a record with system columns beside those of the relation. @rule R-NAM-7 */
+/** Returns whether the row is a record with system columns besides those of the relation. @rule R-NAM-7 */
 export const isWider = ({ isRecord, relation, systemColumns = [] }: Scope): boolean =>
   isRecord && systemColumns !== "all" && systemColumns.some((name) => systemColumnType(relation, name) !== undefined);
 
-/** The row itself, as a value of the relation's row type. @rule R-SQL-8 */
+/** Compiles the row itself, as a value of the relation's row type. @rule R-SQL-8 */
 export const rowValue = (scope: Scope): Sql => {
   const { relation } = scope;
   if (relation !== undefined && isWider(scope))
@@ -154,7 +156,7 @@ export const lookUp = (compiler: Compiler, name: QualifiedName): Relation | unde
   return relationOf(compiler.model, name);
 };
 
-/** A bug in a surface or plugin: plans are validated before they are compiled. */
+/** An internal error of a surface or plugin: plans must be valid before they are compiled. */
 export const badPlan = (message: string): Error => new Error(`bad plan: ${message}`);
 
 export const qualified = (name: QualifiedName): Sql => ident(name.schema, name.name);

@@ -6,20 +6,20 @@ import { memoize } from "../../kernel/memoize.ts";
 
 const STEP = "relapi.step_";
 
-/** Setting in which a step of a sequence leaves its rows, as an array of the row type in text form: text in and out
- *  loses nothing. */
+/** Returns the setting in which a step of a sequence stores its rows, as an array of the row type in text form. The
+ *  text form loses no information. */
 export const stepSetting = (step: number): Sql => literal(`${STEP}${step}`);
 
-/** The rows a step wrote, as an array of the relation's row type. */
+/** Compiles the rows that a step wrote, as an array of the relation's row type. */
 export const stepRows = (step: number, relation: QualifiedName): Sql =>
   sql`pg_catalog.current_setting(${stepSetting(step)})::${qualified(relation)}[]`;
 
-/** FROM item with a row per step, `_n (step)`, and what the step left as `rows`: one expression however many the steps
- *  are. */
+/** Compiles a FROM item with a row per step, `_n (step)`, and its stored `rows`. It is one expression, whatever the
+ *  number of steps. */
 const leftBy = (steps: readonly number[], relation: QualifiedName): Sql =>
   sql`pg_catalog.unnest(${literal(`{${steps.join(",")}}`)}::int4[]) as _n (step), lateral (select pg_catalog.current_setting(${literal(STEP)} || _n.step)::${qualified(relation)}[] as rows) as _l`;
 
-/** The rows that steps on one relation wrote, step by step, as a FROM item without its alias. */
+/** Compiles the rows that steps on one relation wrote, step by step, as a FROM item without its alias. */
 export const rowsOfSteps = (steps: readonly number[], relation: QualifiedName): Sql => {
   const [first, ...more] = steps;
   if (first === undefined) throw badPlan("a read of written rows without steps");
@@ -27,13 +27,13 @@ export const rowsOfSteps = (steps: readonly number[], relation: QualifiedName): 
   return sql`(select _w.* from ${leftBy(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
 };
 
-/** The same as they are now. `key`: of the relation. @rule X-SEQ-4 */
+/** Compiles the current state of these rows. `key` is the key of the relation. @rule X-SEQ-4 */
 export const currentRowsOfSteps = (steps: readonly number[], relation: QualifiedName, key: readonly string[]): Sql => {
   const same = key.map((column) => sql`_r.${ident(column)} = _k.${ident(column)}`);
   return sql`(select _r.* from ${rowsOfSteps(steps, relation)} as _k join ${qualified(relation)} as _r on ${join(same, " and ")})`;
 };
 
-/** How many rows the steps wrote that count. `relations`: of each step. */
+/** Compiles the number of written rows in the steps that count. `relations` has the relation of each step. */
 export const countOfSteps = (relations: readonly QualifiedName[], uncounted: ReadonlySet<number>): Sql => {
   const byRelation = new Map<string, number[]>();
   relations.forEach((relation, step) => {
@@ -44,7 +44,7 @@ export const countOfSteps = (relations: readonly QualifiedName[], uncounted: Rea
   });
   const counts = [...byRelation.values()].map((steps) => {
     const [first = 0] = steps;
-    const relation = relations[first] as QualifiedName; // a step's own
+    const relation = relations[first] as QualifiedName; // the relation of a step
     return steps.length === 1
       ? sql`cardinality(${stepRows(first, relation)})`
       : sql`(select sum(cardinality(_l.rows)) from ${leftBy(steps, relation)})`;
@@ -58,14 +58,14 @@ const earlierRows = (compiler: Compiler, step: number, use: string): Sql => {
   return stepRows(step, relation);
 };
 
-/** How many rows an earlier step left. */
+/** Compiles the number of rows that an earlier step stored. */
 export const rowCountOf = (compiler: Compiler, step: number): Sql =>
   sql`cardinality(${earlierRows(compiler, step, "counts")})`;
 
-/** Condition: an earlier step wrote a row. */
+/** Compiles the condition that an earlier step wrote a row. */
 export const wroteRows = (compiler: Compiler, step: number): Sql => sql`${rowCountOf(compiler, step)} > 0`;
 
-/** Condition: an earlier step left a row with the same values. @rule X-SEQ-1 */
+/** Compiles the condition that an earlier step stored a row with the same values. @rule X-SEQ-1 */
 export const isAmongRows = (compiler: Compiler, step: number, columns: readonly ColumnPair[], row: string): Sql => {
   const left = compiler.alias("_w");
   const same = columns.map(([own, written]) => sql`${ident(left, written)} = ${ident(row, own)}`);
@@ -79,7 +79,7 @@ const applied = (compiler: Compiler, fragment: Sql, name: string | undefined): S
   return declared.compile(fragment, compiler.model);
 };
 
-/** A bound value. Without `type` the database infers one from the place. @rule R-FLT-3 G-OP-36 */
+/** Compiles a bound value. Without `type`, the database infers it from the position. @rule R-FLT-3 G-OP-36 */
 export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
   if ("param" in ref)
     return ref.type === "jsonb"
@@ -93,13 +93,14 @@ export const compileValue = (compiler: Compiler, ref: ValueRef): Sql => {
   return sql`((${earlierRows(compiler, ref.step, "uses")})[1]).${ident(ref.column)}`;
 };
 
-/** JSON text whose strings the statement reads: rows, arguments, a document. */
+/** Compiles a JSON text whose strings the statement reads: rows, arguments, a document. */
 export const compileJson = (compiler: Compiler, ref: ValueRef, type: "json" | "jsonb" | undefined): Sql =>
   "param" in ref
     ? applied(compiler, slot({ param: ref.param, isJson: true }, type), ref.apply)
     : compileValue(compiler, type === undefined ? ref : { ...ref, type });
 
-/** Name of a type for a cast: one the catalog wrote, or letters, digits, `_`, `$` and blanks (R-LEX-7). */
+/** Compiles the name of a type for a cast: one that the catalog wrote, or letters, digits, `_`, `$` and blanks
+ *  (R-LEX-7). */
 export const typeName = (compiler: Compiler, name: string): Sql => {
   if (catalogNames(compiler.model).has(name) || /^[\p{L}\p{N}_$ ]+$/u.test(name)) return catalogText(name);
   throw badPlan(`"${name}" is not a type name`);

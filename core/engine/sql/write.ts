@@ -1,4 +1,4 @@
-/** Data-modifying statements: each is a CTE whose rows the statement reads. */
+/** Compiles writes: each is a CTE whose rows the statement reads. */
 import { columnOf, type Model, type PgType, type Relation } from "../model/model.ts";
 import { systemColumnType } from "../model/system-columns.ts";
 import type {
@@ -23,45 +23,45 @@ import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type Scope } from 
 import { compileJson, compileValue, wroteRows } from "./value.ts";
 
 export interface CompiledWrite {
-  /** `with _w as (…)` without the `with`. */
+  /** The CTE, `with _w as (…)` without the `with`. */
   readonly cte: Sql;
   readonly name: Sql;
-  /** By itself, and without its rows; undefined: it does not write. */
+  /** The write as a statement of its own that returns no rows. Undefined if nothing is written. */
   readonly alone?: Sql;
   readonly relation: Relation;
-  /** Columns of its rows; undefined: those of the relation. */
+  /** The columns of its rows, by default those of the relation. */
   readonly returned?: readonly string[];
-  /** Boolean over the written rows, in the same statement; undefined: nothing to check there. */
+  /** A boolean over the written rows, in the same statement. Undefined if that has no check. */
   readonly check: Sql | undefined;
-  /** The check for a statement of its own, which follows the write. */
+  /** The check as a separate statement after the write. */
   readonly checkAfter?: CheckAfter;
   /** The updated rows before the update. */
   readonly before?: Sql;
 }
 
 interface CheckAfter {
-  /** In the statement that writes: true, and keeps the rows. */
+  /** An expression of the write's statement that stores the rows and is true. */
   readonly kept: Sql;
   readonly check: Sql;
 }
 
 export interface WriteUse {
-  /** Columns wanted beside those of `returning`. */
+  /** The needed columns besides those of `returning`. */
   readonly columns?: readonly string[];
-  /** Of a sequence: later ones use whole rows. */
+  /** The write is a sequence step, so later steps use whole rows. */
   readonly isStep?: boolean;
   readonly countInserted?: boolean;
-  /** An update also keeps the rows as they were before it. */
+  /** An update also stores the rows before it. */
   readonly wantsBefore?: boolean;
-  /** Steps whose rows an insert builds on: without them it writes nothing, and the following check reports why
-   *  (G-NST-6). */
+  /** The steps whose rows an insert uses. Without those rows it writes nothing, and the following check reports the
+   *  reason (G-NST-6). */
   readonly requires?: readonly number[];
   /** The FROM item with the payload's rows, instead of JSON. */
   readonly rowsFrom?: (row: Sql) => Sql;
 }
 
-/** Setting in which inserted rows are counted apart from updated ones. Works on views and partitions, where `xmax` does
- *  not. */
+/** The setting that counts inserted rows separately from updated ones. It works on views and partitions, where `xmax`
+ *  does not. */
 export const INSERTED = "relapi.inserted";
 
 const DEFAULT_KEYWORD = "default";
@@ -74,8 +74,8 @@ const columnType = (relation: Relation, name: string): Sql => {
   return catalogText(column.sqlType);
 };
 
-/** FROM item with the payload's rows under `_p`, and the value of each column. @rule R-SQL-11 R-BODY-3 R-INS-4 R-REP-4
- *  */
+/** Compiles a FROM item with the payload's rows under `_p`, and the value of each column. @rule R-SQL-11 R-BODY-3
+ *  R-INS-4 R-REP-4 */
 const payloadRows = (
   compiler: Compiler,
   relation: Relation,
@@ -92,7 +92,7 @@ const payloadRows = (
     const column = columnOf(relation, name);
     return column && hstoreOf(compiler.model, column.type);
   };
-  /** The type in which the value is read from the payload. */
+  /** Returns the type in which the value is read from the payload. */
   const givenType = ({ name, apply, isText }: PayloadColumn): Sql => {
     const hasParser = parserOf(name) !== undefined;
     if (isText === true && !hasParser) return sql`text`;
@@ -157,7 +157,7 @@ const givenRows = (compiler: Compiler, rowsFrom: (row: Sql) => Sql): ReturnType<
   return { from: rowsFrom(ident(row)), valueOf: (name) => ident(row, name) };
 };
 
-/** The row under the relation's own name, as the database's messages call it. */
+/** Returns a scope with the relation's own name as alias, as the database's messages use it. */
 const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
   row: relation.name,
   relation,
@@ -175,7 +175,7 @@ const columnNames = ({ columns }: Relation): readonly string[] => columns.map(({
 const systemColumnsIn = (relation: Relation, names: readonly string[] = []): readonly string[] =>
   names.filter((name) => systemColumnType(relation, name) !== undefined);
 
-/** Names of the columns; undefined: the whole row. System columns follow it. @rule R-NAM-7 */
+/** Returns the names of the returned columns. Undefined for the whole row. System columns follow it. @rule R-NAM-7 */
 const returnedColumns = (
   model: Model,
   relation: Relation,
@@ -190,7 +190,7 @@ const returnedColumns = (
   return system.length === 0 ? undefined : [...columnNames(relation), ...system];
 };
 
-/** The rows with the columns of the relation alone. */
+/** Returns the rows with only the columns of the relation. */
 const wholeRows = (relation: Relation, name: Sql, returned: readonly string[] | undefined): Sql =>
   returned === undefined ? name : sql`(select ${join(columnNames(relation).map((each) => ident(each)))} from ${name})`;
 
@@ -202,28 +202,28 @@ const returningOf = (relation: Relation, names: readonly string[] | undefined): 
 const counter = (step: "+ 1" | "- 1"): Sql =>
   sql`pg_catalog.set_config(${literal(INSERTED)}, (coalesce(nullif(pg_catalog.current_setting(${literal(INSERTED)}, true), '')::int, 0) ${catalogText(step)})::text, true) is not null`;
 
-/** Setting that records for each row whether it was updated, for relations without `xmax`. */
+/** The setting that records for each row whether it was updated, for relations without `xmax`. */
 const UPDATED = "relapi.updated";
 
 const markUpdated = (flag: "0" | "1"): Sql =>
   sql`pg_catalog.set_config(${literal(UPDATED)}, ${literal(flag)}, true) is not null`;
 
-/** System columns are out of reach on views and when rows are routed to partitions. */
+/** Returns whether the write can read system columns, which views and tables with partitions do not allow. */
 const hasSystemColumns = (relation: Relation): boolean => relation.kind === "table";
 
 const cellValue = (compiler: Compiler, relation: Relation, cell: Cell): Sql => {
   if (cell.value === undefined) return catalogText(DEFAULT_KEYWORD);
-  // without length limits: a cast would cut a text that is too long, an assignment refuses it
+  // without length limits: a cast would truncate a long text, but an assignment refuses it
   const oid = columnOf(relation, cell.column)?.type;
   const type = oid === undefined ? undefined : compiler.model.types.get(oid)?.sqlName;
   const isBare = cell.value.type === undefined && !("apply" in cell.value && cell.value.apply !== undefined);
-  return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // a member of the union stays one with a type
+  return compileValue(compiler, isBare && type !== undefined ? ({ ...cell.value, type } as ValueRef) : cell.value); // it remains a member of the union
 };
 
 const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): CompiledWrite => {
   const relation = lookUp(compiler, plan.into);
   if (relation === undefined) throw badPlan(`no relation ${plan.into.name}`);
-  compiler.alias(relation.name); // taken by the target itself
+  compiler.alias(relation.name); // the target has this alias
   const presets = new Map((plan.set ?? []).map((cell) => [cell.column, cell]));
   const returned = returnedColumns(compiler.model, relation, plan, use);
   const returning = returningOf(relation, returned);
@@ -240,7 +240,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const isChecked = plan.check !== undefined || plan.onConflict?.check !== undefined;
   const tellsNew = isChecked && plan.onConflict !== undefined && plan.onConflict.update.length > 0;
   const marksUpdated = tellsNew && !hasSystemColumns(relation);
-  // row by row: the source takes the mark away, an update sets it, RETURNING reads it
+  // row by row: the source clears the flag, an update sets it, RETURNING reads it
   const rows = insertRows(compiler, relation, plan, presets, use, marksUpdated ? [markUpdated("0")] : []);
   const conflict =
     plan.onConflict === undefined
@@ -269,7 +269,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
 
 type Put = Insert & Required<Pick<Insert, "onConflict" | "only">> & { readonly rows: Payload };
 
-/** An update, and an insert where that has found no row. @rule R-PUT-6 */
+/** Compiles an update, and an insert that runs if the update has found no row. @rule R-PUT-6 */
 const compileUpdateOrInsert = (
   compiler: Compiler,
   plan: Put,
@@ -355,7 +355,7 @@ const insertRows = (
   const from = isEmpty(source.from) ? empty : sql` from ${source.from}`;
   if (all.length > 0)
     return sql` (${join(all.map((column) => ident(column.name)))}) select ${join(all.map((column) => column.sql))}${from}${where}`;
-  // rows of nothing but defaults
+  // rows that consist only of defaults
   const [first] = relation.columns;
   if ((plan.rows.shape === "object" && required.length === 0) || first === undefined) return sql` default values`;
   return sql` select${from}${where}`;
@@ -407,7 +407,8 @@ const compileConflict = (
   return sql` on conflict ${target} do update set ${join(assignments)}${conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`}`;
 };
 
-/** True when every written row satisfies its check; a check that is NULL fails. @rule G-PRM-9 */
+/** Compiles a check that is true if every written row satisfies its condition. A condition that is NULL fails. @rule
+ *  G-PRM-9 */
 const compileCheck = (
   compiler: Compiler,
   relation: Relation,
@@ -435,7 +436,7 @@ interface Checks extends Pick<CompiledWrite, "check" | "checkAfter"> {}
 
 const NO_CHECK: Checks = { check: undefined };
 
-/** Settings that keep rows for the statement that checks them: those that were inserted or updated, and those that an
+/** The settings that store rows for the statement that checks them: inserted or updated rows, and the rows that an
  *  upsert has updated. */
 const CHECKED = "relapi.checked";
 const CHECKED_UPDATES = "relapi.checked_updates";
@@ -476,7 +477,7 @@ const whereOf = (compiler: Compiler, relation: Relation, where: Predicate | unde
   return sql` where ${compilePredicate(compiler, where, targetScope(relation, false))}`;
 };
 
-/** Rows that are found for later steps. @rule X-SEQ-2 */
+/** Compiles a read of rows for later steps. @rule X-SEQ-2 */
 const compileFound = (
   compiler: Compiler,
   relation: Relation,
@@ -526,7 +527,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     return { ...compileLocked(compiler, relation, name, plan.where), ...compileChecks(compiler, relation, name, plan) };
   }
   const system = systemColumnsIn(relation, returned);
-  // nothing to set: no row is touched, and no right is needed (R-UPD-2)
+  // without assignments no row is touched, and no right is needed (R-UPD-2)
   const before = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
   const where = whereOf(compiler, relation, plan.where);
   const alone =
@@ -548,12 +549,13 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   };
 };
 
-/** A condition without a column of the row is decided before any row is updated, and so before the lock would find the
- *  rows updated. */
+/** Adds a condition without a column of the row. It is evaluated before any row is updated, so the lock finds the rows
+ *  as they were. */
 const foundFirst = (where: Sql, before: Sql): Sql =>
   sql`${isEmpty(where) ? sql` where ` : sql`${where} and `}(select count(*) from ${before}) >= 0`;
 
-/** The rows that an update with the same condition finds. Not every view takes a lock. */
+/** Compiles a read of the rows that an update with the same condition would find. Rows of views are not locked, because
+ *  not every view supports it. */
 const compileLocked = (
   compiler: Compiler,
   relation: Relation,
