@@ -1,6 +1,6 @@
-/** Pauses between attempts: one second, doubling to 32. @rule R-SC-4 R-SC-5 */
+/** The pauses between attempts: one second, doubling to 32. @rule R-SC-4 R-SC-5 */
 export interface Backoff {
-  /** Milliseconds to wait now; the next pause is longer. */
+  /** Returns the milliseconds to wait now. The next pause is longer. */
   next(): number;
   reset(): void;
 }

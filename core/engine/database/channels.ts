@@ -1,12 +1,13 @@
-/** Channels that listeners want, by the database they listen to: on a session that is everybody's, cleaning must tell
- *  them from those that a function has listened to. */
+/** Tracks the channels of our listeners for each database. If all connections share one session, cleaning must keep
+ *  these channels, and remove those that a function has listened to. */
 
-/** Whatever stands for a database that has one session only. */
+/** An object that identifies a database with only one session. */
 type Shared = object;
 
 const wanted = new WeakMap<Shared, Set<ReadonlyMap<string, unknown>>>();
 
-/** `channels`: those of one listener, by name; it changes as they come and go. Returns how to take it back. */
+/** Registers the channels of one listener, by name. The map changes with the channels in use. Returns a function that
+ *  removes them. */
 export const wantChannels = (database: Shared, channels: ReadonlyMap<string, unknown>): (() => void) => {
   let listeners = wanted.get(database);
   if (listeners === undefined) {
@@ -17,6 +18,6 @@ export const wantChannels = (database: Shared, channels: ReadonlyMap<string, unk
   return () => void listeners.delete(channels);
 };
 
-/** Sorted, each once. */
+/** Returns the channels of all listeners, sorted and without duplicates. */
 export const wantedChannels = (database: Shared): readonly string[] =>
   [...new Set([...(wanted.get(database) ?? [])].flatMap((channels) => [...channels.keys()]))].sort();

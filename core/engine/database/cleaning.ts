@@ -1,15 +1,15 @@
-/** What user-defined code may leave on a backend, and the statements that remove it. On a connection with a backend of
- *  its own they follow the transaction's Sync in the same write: they are not part of the transaction, whose end may run
- *  code that needs its settings (deferred triggers), and the response does not wait for them. On a shared connection
- *  (sharing.ts) they are the last statements of the transaction. None of them is prepared: the code may have deallocated
- *  prepared statements. */
+/** The statements that remove the traces of user-defined code from a backend. On a connection with its own backend,
+ *  they follow the transaction's Sync in the same write. So they are not part of the transaction, whose deferred
+ *  triggers may need its settings, and the response does not wait for them. On a shared connection (sharing.ts), they
+ *  are the last statements of the transaction. None of them is prepared, because the code may have deallocated prepared
+ *  statements. */
 import { ident, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import type { Backend, Sharing } from "./sharing.ts";
 import { plain, ROLLBACK } from "./statements.ts";
 import { FollowingBatch, type WirePlan, type WireStatement } from "./wire.ts";
 
-/** `sequences`: no user code ran, but rows were written, so the sequence values they took stay readable (`lastval`).
- *  `plans`: user code ran as a role that is not known, so the plans of functions are discarded too (R-TX-14). */
+/** `sequences`: no user code ran, but rows were written, so the sequence values would remain readable (`lastval`).
+ *  `plans`: user code ran as an unknown role, so the plans of functions are discarded too (R-TX-14). */
 export type CleaningKind = "sequences" | "all" | "plans";
 
 const unnamed = (statement: Sql): WireStatement => ({ text: toStatement(statement).text, name: "", values: [] });
@@ -19,11 +19,11 @@ export const FORGET_SEQUENCES = plain("discard sequences");
 
 const DISCARD_PLANS = unnamed(sql`discard plans`);
 
-/** Before user code on a shared backend: plans that functions made for another role, and values of sequences that others
- *  took. @rule R-TX-14 R-TX-15 */
+/** Runs before user code on a shared backend: discards the plans that functions made for another role, and the sequence
+ *  values of other transactions. @rule R-TX-14 R-TX-15 */
 export const FORGET_OTHERS: readonly WireStatement[] = [DISCARD_PLANS, unnamed(sql`discard sequences`)];
 
-/** What a rollback undoes as well. */
+/** The cleaning that a rollback performs too. */
 const TRANSACTIONAL: readonly WireStatement[] = [
   unnamed(sql`reset all`),
   unnamed(sql`discard temp`),
@@ -32,8 +32,8 @@ const TRANSACTIONAL: readonly WireStatement[] = [
   unnamed(sql`set session authorization default`),
 ];
 
-/** A rollback leaves advisory locks and what functions have prepared by `PREPARE`; statements that the protocol has
- *  prepared are ours or a pooler's. */
+/** A rollback keeps advisory locks, and statements that functions have prepared by `PREPARE`. Statements that the
+ *  protocol has prepared belong to relapi or to a pooler. */
 const unlockAndDeallocate = (hasPlpgsql: boolean): readonly WireStatement[] => [
   unnamed(sql`select pg_catalog.pg_advisory_unlock_all(), pg_catalog.set_config('role', 'none', false)`),
   ...(hasPlpgsql
@@ -57,15 +57,15 @@ end $$`),
 const withPlpgsql = [...TRANSACTIONAL, ...unlockAndDeallocate(true)];
 const withoutPlpgsql = [...TRANSACTIONAL, ...unlockAndDeallocate(false)];
 
-/** In front of the end of a transaction on a shared backend, whose deferred triggers run first, with the settings that
- *  they need. @rule R-TX-13 R-TX-15 */
+/** Runs before the end of a transaction on a shared backend, after its deferred triggers, which need its settings.
+ *  @rule R-TX-13 R-TX-15 */
 export const leaveNothing = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
   unnamed(sql`set constraints all immediate`),
   ...(hasPlpgsql ? withPlpgsql : withoutPlpgsql),
 ];
 
-/** Instead of `rollback` on a shared backend, where user code ran: the backend stays ours until it has answered all of
- *  it. */
+/** Replaces `rollback` on a shared backend after user code. The pooler keeps the backend until all of these statements
+ *  are answered. */
 export const rollBackAll = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
   ...ROLLBACK,
   ...unlockAndDeallocate(hasPlpgsql),
@@ -73,7 +73,7 @@ export const rollBackAll = ({ hasPlpgsql }: Sharing): readonly WireStatement[] =
 
 const WITHOUT_JIT = unnamed(sql`select pg_catalog.set_config('jit', 'off', false)`);
 
-/** `channels`: those that connections of ours listen to on a backend that all of them share. */
+/** `channels` are the channels to which our connections listen on a backend that all of them share. */
 const statementsFor = (
   kind: CleaningKind,
   { hasNoJit, sharing }: Backend,
@@ -90,13 +90,13 @@ const statementsFor = (
       ];
 
 export interface Cleaner {
-  /** To be sent with the batch that ends the transaction. */
+  /** Returns the batch to send after the one that ends the transaction. */
   follow(kind: CleaningKind): FollowingBatch;
-  /** Resolves when the last cleaning is done, with whether it succeeded. Undefined: none is running. */
+  /** Resolves after the last cleaning, with whether it succeeded. Undefined if none is running. */
   readonly cleaned: Promise<boolean> | undefined;
 }
 
-/** Cleans one connection. @rule R-TX-13 */
+/** Creates the cleaner of one connection. @rule R-TX-13 */
 export const createCleaner = (backend: () => Backend, channels: () => readonly string[]): Cleaner => {
   let cleaned: Promise<boolean> | undefined;
   return {

@@ -1,4 +1,5 @@
-/** pg's client as a connection: batches out, results in, bounded. The one file that imports pg. */
+/** Wraps pg's client as a connection that sends batches, returns results and limits their size. This is the only file
+ *  that imports pg. */
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -12,8 +13,9 @@ import { PreparedStatements } from "./prepared.ts";
 import { backendOf, EMBEDDED_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
-/** pg asks `navigator` where it runs. Node 20 has none, and there pg makes a `Response`, for which Node loads all of
- *  `fetch`: a sixth of what loading this package costs. So there is one while pg loads, as later versions have it. */
+/** Loads pg with a temporary `navigator`, which pg uses to detect the runtime. Node 20 has none, so pg would create a
+ *  `Response`, for which Node loads all of `fetch`: a sixth of the time that loading this package takes. Later versions
+ *  of Node have a `navigator`. */
 const loadPg = (): typeof Pg => {
   const load = createRequire(import.meta.url);
   if ("navigator" in globalThis) return load("pg") as typeof Pg;
@@ -35,7 +37,7 @@ interface RawConnection {
   readonly stream: Duplex;
 }
 
-/** What pg's types leave out. */
+/** Adds the members that pg's types omit. */
 export type Client = Pg.Client & {
   readonly processID: number | null;
   readonly readyForQuery?: boolean;
@@ -54,10 +56,10 @@ export type Client = Pg.Client & {
   };
 };
 
-/** The system's own delay is two hours. */
+/** The system's default delay is two hours. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** pg's types leave `replication` out. */
+/** Adds `replication`, which pg's types omit. */
 const clientConfig = (
   target: Target,
   url: string,
@@ -75,7 +77,7 @@ const clientConfig = (
   return { ...common, connectionString: url };
 };
 
-/** The connection string and `PGAPPNAME` go before its `application_name`. @rule R-ADM-5 */
+/** Creates a client. The connection string and `PGAPPNAME` override its `application_name`. @rule R-ADM-5 */
 export const createClient = (
   target: Target,
   url: string,
@@ -99,14 +101,14 @@ export const wrap = (
     hasEnded = true;
     for (const listener of endListeners) listener();
   };
-  // what goes wrong while a statement runs reaches the statement too; without a listener Node would stop the process
+  // an error during a statement rejects that statement too; without a listener, Node would end the process
   client.on("error", ended);
   client.on("end", ended);
   let watch: Watch | undefined;
   const watchStream = (): void => {
     watch = watchAnswers(client.connection.stream, refused);
   };
-  // before encryption there is but one byte, which pg takes itself
+  // before TLS only one byte arrives, and pg reads that itself
   if (client.ssl) client.connection.on("sslconnect", watchStream);
   else client.connection.on("connect", watchStream);
   const parameters = new Map<string, string>();
@@ -129,23 +131,23 @@ export const wrap = (
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning);
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable); // pg's types ask for its own Connection in submit
     });
-  /** pg takes one statement at a time; a listener has several to send. */
+  /** pg accepts one statement at a time, but a listener sends several. */
   let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection = {
     prepared,
     backend: wantedHere === undefined ? backendOf(undefined, "session") : EMBEDDED_BACKEND,
     planOwner: undefined,
-    // behind a statement that failed in a transaction that is still open there is a cleaning that fails too
+    // after a failed statement in an open transaction, the cleaning fails too
     run: (plan, cleaning, long) =>
       cleaner.cleaned === undefined
         ? send(plan, cleaning, long)
         : cleaner.cleaned.then(() => send(plan, cleaning, long)),
     cleaner,
     query: async <Row>(text: string, values: readonly unknown[]) => {
-      // of core itself: the catalog may be of any size, and notifications go on for ever
+      // statements of core itself: the catalog may be of any size, and notifications never end
       limit(Number.POSITIVE_INFINITY);
       const asked = lastQuery.then(() => client.query(text, values as unknown[]));
-      lastQuery = asked.catch(() => undefined); // who asked gets the error
+      lastQuery = asked.catch(() => undefined); // the caller gets the error
       return lastRows<Row>(await asked);
     },
     script: async (text) => {
@@ -156,7 +158,7 @@ export const wrap = (
     copyBoth: async (text, take) => {
       const { CopyBoth } = await import("./copy-both.ts");
       await new Promise((_resolve, reject) => {
-        limit(Number.POSITIVE_INFINITY); // it goes on for ever
+        limit(Number.POSITIVE_INFINITY); // its result never ends
         client.query(new CopyBoth(text, take, reject) as Pg.Submittable); // pg's types ask for its own Connection in submit
       });
     },
@@ -168,11 +170,11 @@ export const wrap = (
     onEnd: (listener) => {
       endListeners.push(listener);
     },
-    // the server may have closed its side, which pg tells us later
+    // the server may have closed its side, which pg reports later
     get isEnded() {
       return hasEnded || !client.connection.stream.writable;
     },
-    // a server that waits for us is not silent
+    // a server that waits for the client is not silent
     isAwaiting: () => client.readyForQuery === false && !client.connection.stream.isPaused(),
     heardBytes: () => (client.connection.stream as Partial<Socket>).bytesRead ?? 0,
     get processId() {
@@ -189,10 +191,10 @@ export const wrap = (
         : { isStandby: standby === "on", isReadOnly: readOnly === "on" };
     },
     end: async () => {
-      // a network that swallows packets never confirms it
+      // a network that drops packets never confirms the end
       const patience = setTimeout(() => client.connection.stream.destroy(), END_PATIENCE_MS);
       patience.unref();
-      await client.end().catch(() => undefined); // it is gone either way
+      await client.end().catch(() => undefined); // the connection has ended in either case
       clearTimeout(patience);
       ended();
     },
@@ -200,7 +202,8 @@ export const wrap = (
   return connection;
 };
 
-/** pg's types know no text of several statements, which has a result for each. */
+/** Returns the rows of the last statement, because pg's types omit the list of results of a text with several
+ *  statements. */
 const lastRows = <Row>(result: unknown): readonly Row[] =>
   (Array.isArray(result) ? result.at(-1) : result).rows as readonly Row[];
 
@@ -208,7 +211,7 @@ const asText = (text: unknown): unknown => text;
 const AS_TEXT = { getTypeParser: () => asText } as unknown as Pg.CustomTypesConfig; // pg's types have overloads for each format
 
 const scriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | null)[]>): ScriptResult => ({
-  command: command ?? "", // no statement at all
+  command: command ?? "", // an empty text has no command
   columns: fields.map(({ name }) => name),
   rows,
 });
@@ -216,12 +219,12 @@ const scriptResult = ({ command, fields, rows }: Pg.QueryArrayResult<(string | n
 const CANCEL_PATIENCE_MS = 5000;
 const END_PATIENCE_MS = 2000;
 
-/** A cancel request uses a separate connection, which the server closes when it has sent the signal. */
+/** Sends a cancel request on a separate connection, which the server closes after it has sent the signal. */
 const sendCancel = (client: Client): Promise<void> =>
   new Promise((resolve) => {
     const { processID, secretKey, ssl, host, port } = client;
     if (processID === null || secretKey === null) return resolve();
-    const raw = new pg.Connection({ ssl } as any) as unknown as RawConnection; // pg's types know neither option nor methods
+    const raw = new pg.Connection({ ssl } as any) as unknown as RawConnection; // pg's types omit these members
     const patience = setTimeout(() => raw.stream.destroy(), CANCEL_PATIENCE_MS);
     const send = (): void => raw.cancel(processID, secretKey);
     raw.on("connect", () => {
@@ -238,33 +241,33 @@ const sendCancel = (client: Client): Promise<void> =>
     else raw.connect(port, host);
   });
 
-// --- bounds ----------------------------------------------------------------------------------------------------------
+// --- limits ----------------------------------------------------------------------------------------------------------
 
 interface Watch {
-  /** From now on: bytes that messages up to the next ReadyForQuery may have together. */
+  /** The number of bytes that messages up to the next ReadyForQuery may have in total. */
   limit: number;
-  /** Undefined: no row is looked at. */
+  /** Undefined if rows are not inspected. */
   long: LongValue | undefined;
-  /** Statements that have ended, counted where a long value is looked out for. */
+  /** The number of completed statements, counted while `long` is defined. */
   done: number;
 }
 
-/** Of a single message, whatever it belongs to. A text of twice the length still fits into a string of JavaScript, half
- *  a gigabyte. */
+/** The limit of a single message. A text of twice this length still fits into a JavaScript string of half a
+ *  gigabyte. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
 const HEADER_BYTES = 5;
 const READY_FOR_QUERY = 0x5a;
 const DATA_ROW = 0x44;
-/** CommandComplete, EmptyQueryResponse. */
+/** CommandComplete and EmptyQueryResponse. */
 const ENDS: readonly (number | undefined)[] = [0x43, 0x49];
 
-/** Reads the server's messages before pg does. Each message starts with its length, so one that is too long is never
- *  assembled, and a long value goes where it is wanted. Call it after pg has added its listeners to the stream and before
- *  the first byte arrives. What pg throws while reading ends the connection instead of the process, since nothing else
- *  could catch it. `refused`: called for each result that was too large. */
+/** Reads the server's messages before pg does. Each message starts with its length, so a message beyond the limit is
+ *  never assembled, and a long value is streamed. Call it after pg has added its listeners to the stream and before the
+ *  first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no other code
+ *  could catch them. `refused` is called for each result that exceeds the limit. */
 const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
-  const readers = stream.listeners("data") as ((chunk: Buffer) => void)[]; // `on("data")` takes no others
+  const readers = stream.listeners("data") as ((chunk: Buffer) => void)[]; // listeners of "data" have this type
   const watch: Watch = { limit: MAX_MESSAGE_BYTES, long: undefined, done: 0 };
   const header = Buffer.alloc(HEADER_BYTES);
   let headerBytes = 0;
@@ -284,7 +287,7 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
     kill: (error) => stream.destroy(error),
   };
 
-  /** Whether the message may come. */
+  /** Begins a message. Returns false if the message exceeds a limit. */
   const begin = (from: Buffer, at: number): boolean => {
     const bytes = from.readUInt32BE(at + 1) + 1;
     total += bytes;
@@ -300,7 +303,7 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
     return true;
   };
 
-  /** Whether all of it may come. Hands it on, but for headers that are not complete, and for long values. */
+  /** Returns false if the chunk exceeds a limit. Forwards it to pg, except incomplete headers and long values. */
   const take = (chunk: Buffer): boolean => {
     let at = 0;
     let passed = 0;

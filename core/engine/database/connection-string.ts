@@ -1,7 +1,7 @@
-/** Connection strings as libpq reads them, for pg: URLs or `host=… dbname=…`. */
+/** Converts libpq connection strings for pg: URLs or `host=… dbname=…`. */
 
-/** URLs to try one after the other: the next, where the one before failed for what encryption may mend
- *  (`mayBeEncryption`). @throws Error on a text that is neither */
+/** Returns URLs to try in order. The next one is tried if the previous one may have failed because of encryption
+ *  (`mayBeEncryption`). @throws Error on a text that is neither form */
 export const connectionUrls = (
   text: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -14,7 +14,7 @@ export const connectionUrls = (
   };
   switch (given) {
     case undefined:
-      // encryption is configured elsewhere, or there is nothing to encrypt
+      // encryption is configured elsewhere, or the connection is a local socket
       if (/[?&]ssl[a-z]*=/.test(url) || environment["PGSSLMODE"] !== undefined || /[?&]host=(%2f|\/)/i.test(url))
         return [url];
       return [url, withMode("require")];
@@ -27,12 +27,12 @@ export const connectionUrls = (
   }
 };
 
-/** `code`: the SQLSTATE, where the server itself refused. Servers say in their own words that they want encryption, or
- *  that they have none. */
+/** Returns whether an error may concern encryption. `code` is the SQLSTATE if the server itself refused. The text
+ *  matters because servers use their own words to require encryption, or to say that they have none. */
 export const mayBeEncryption = (message: string, code: string | undefined): boolean =>
   code === "28000" || /\b(ssl|tls)\b|encrypt|insecure/i.test(message);
 
-/** @throws Error on a text that is neither */
+/** @throws Error on a text that is neither form */
 export const urlOf = (text: string): string => (/^[a-z]+:\/\//i.test(text.trim()) ? text.trim() : keywordsToUrl(text));
 
 /** @throws Error on a string that is not a list of `name=value` */

@@ -1,4 +1,4 @@
-/** A connection to PostgreSQL: where it leads, and what it can do. */
+/** The interface of connections to PostgreSQL. */
 import type { Duplex } from "node:stream";
 import type { Cleaner, CleaningKind } from "./cleaning.ts";
 import type { LongValue } from "./value-taker.ts";
@@ -7,53 +7,53 @@ import type { Backend, PoolerMode } from "./sharing.ts";
 import type { ScriptResult } from "./script-result.ts";
 import type { WirePlan, WireResult } from "./wire.ts";
 
-/** Where connections lead. */
+/** The server of connections: a connection string or streams. */
 export type Target =
   | { readonly url: string; readonly pooler: PoolerMode }
   | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
 
 export interface Connection {
   readonly prepared: PreparedStatements;
-  /** Asked for when it was opened, and again when it has lost prepared statements. */
+  /** Determined when the connection is opened, and again after it has lost prepared statements. */
   backend: Backend;
-  /** The role for which functions have planned statements on it; the database session keeps those plans for the next
-   *  caller. Undefined: none have. @rule R-TX-14 */
+  /** The role for which functions have planned statements on the connection. The database session keeps those plans for
+   *  the next caller. Undefined without such plans. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
-  /** Sends one batch; send the next when its result has arrived. `cleaning`: sent after it, to remove what it leaves
-   *  behind. `long`: a value that is not held. */
+  /** Sends one batch. Send the next one after the result has arrived. `cleaning` follows the batch and removes its
+   *  traces. `long` is a value that is streamed. */
   run(plan: WirePlan, cleaning?: CleaningKind, long?: LongValue): Promise<WireResult>;
-  /** Whose `cleaned` settles when the cleaning is done that was sent last. */
+  /** `cleaned` settles after the last cleaning. */
   readonly cleaner: Pick<Cleaner, "cleaned">;
-  /** An ordinary query with values parsed by their types. */
+  /** Runs an ordinary query, with values parsed by their types. */
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
-  /** Any number of statements, with the result of each; values as text. */
+  /** Runs any number of statements. Returns the result of each, with values as text. */
   script(text: string): Promise<readonly ScriptResult[]>;
-  /** Starts a copy in both directions, which goes on until the connection ends. Rejects when the server refuses or ends
+  /** Starts a copy in both directions, which continues until the connection ends. Rejects if the server refuses or ends
    *  it. */
   copyBoth(text: string, take: (bytes: Buffer) => void): Promise<void>;
-  /** The client's part of such a copy. */
+  /** Sends data of the client within such a copy. */
   sendCopy(bytes: Buffer): void;
   /** Asks the server to cancel the running statement. Resolves when the server has received the request, so that it
-   *  cannot hit a later statement. */
+   *  cannot affect a later statement. */
   cancel(): Promise<void>;
-  /** Calls for each `NOTIFY` of the channels listened to. */
+  /** Registers a listener for each `NOTIFY` of the channels that the connection listens to. */
   onNotification(listener: (channel: string, payload: string) => void): void;
-  /** Called once when the connection ends, from whichever side. */
+  /** Registers a listener that is called once when either side ends the connection. */
   onEnd(listener: () => void): void;
   readonly isEnded: boolean;
-  /** A statement was sent and is not answered in full. */
+  /** Returns whether a statement was sent whose response is incomplete. */
   isAwaiting(): boolean;
-  /** Received so far. */
+  /** Returns the number of received bytes. */
   heardBytes(): number;
-  /** Of the backend, or what a pooler says instead. */
+  /** The process id of the backend, or the one that a pooler reports. */
   readonly processId: number | null;
-  /** Where it leads. */
+  /** The host and port of the server. */
   readonly place: string;
-  /** Another one to the same server. @throws what connecting throws */
+  /** Opens another connection to the same server. @throws the error of connecting */
   reopen(timeoutMs: number): Promise<Connection>;
-  /** Ends it at once; what runs on it fails with the error. */
+  /** Ends the connection immediately. Running statements fail with the error. */
   kill(error: Error): void;
-  /** What the server says of it, now; undefined: it does not say. */
+  /** Returns the current state of the server. Undefined if the server does not report it. */
   session(): { readonly isStandby: boolean; readonly isReadOnly: boolean } | undefined;
   end(): Promise<void>;
 }
@@ -61,10 +61,10 @@ export interface Connection {
 export interface ConnectionKind {
   /** The purpose of a connection that serves no requests, as part of its `application_name`. */
   readonly purpose?: "listener" | "replication" | "replica check";
-  /** It takes commands of the replication protocol too. */
+  /** The connection also accepts commands of the replication protocol. */
   readonly replicates?: boolean;
-  /** Bytes of the result of one batch; a larger one ends the connection. */
+  /** The limit in bytes for the result of one batch. A larger result ends the connection. */
   readonly maxResultBytes?: number;
-  /** Called for each result that was too large. */
+  /** Called for each result that exceeds the limit. */
   readonly refused?: () => void;
 }

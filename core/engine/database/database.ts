@@ -1,4 +1,4 @@
-/** The database as core sees it: transactions of requests, queries of core itself, notifications. */
+/** The database interface of core: transactions of requests, queries of core itself, notifications. */
 import type { Caches } from "../../kernel/cache.ts";
 import type { Current } from "../current.ts";
 import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
@@ -26,38 +26,39 @@ export interface Database {
   readonly execute: Execute;
   readonly together: Executor["together"];
   readonly coalescer: Executor["coalescer"];
-  /** One statement as the login role, outside requests. Slots must be `fixed`. */
+  /** Runs one statement as the login role, outside requests. Slots must be `fixed`. */
   readonly query: Query;
   script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
-  /** Several in one read-only transaction at one snapshot, with an empty search path. `afterwards`: those that are asked
-   *  when the result is there, which does not wait for them. @rule R-SC-1 */
+  /** Runs several statements in one read-only transaction with one snapshot, and with an empty search path. Statements
+   *  of `afterwards` run after `work`, whose result does not wait for them. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query, afterwards: Query) => Promise<Result>): Promise<Result>;
-  /** Loaded with the first channel. */
+  /** Loads the listener with the first channel. */
   readonly listen: Listener["listen"];
-  /** Resolves when the first attempt to listen has ended, or nobody listens, or after the time that opening a connection
-   *  may take. */
+  /** Resolves after the first attempt to listen, after the timeout of a connection, or immediately if there are no
+   *  listeners. */
   listening(): Promise<void>;
-  /** A connection of its own, outside the pool, for commands of the replication protocol. */
+  /** Opens a connection outside the pool for commands of the replication protocol. */
   openReplication(): Promise<ReplicationConnection>;
-  /** Pooled connections are replaced as they become free. */
+  /** Replaces each pooled connection once it is idle. */
   renew(): void;
-  /** Of the primary's pool. */
+  /** Returns the counts of the primary's pool. */
   counts(): PoolCounts;
-  /** Waits so long for connections in use. */
+  /** Waits up to `patienceMs` for connections that are in use. */
   close(patienceMs: number): Promise<void>;
 }
 
 const SECOND_MS = 1000;
-/** A network that swallows packets must not hold those who wait for a connection for long after it has healed. */
+/** The timeout is short, so that after a network failure no caller waits for connections much longer than the failure
+ *  lasts. */
 const CONNECT_MS = 5000;
-/** Together in one round trip. Without just-in-time compilation, because the planner thinks catalog queries far dearer
- *  than they are, and compiling them takes ten times what running them does. Without parallel workers, which would take
- *  processors from requests. */
+/** Begins the transaction and applies its settings in one round trip. Just-in-time compilation is off, because the
+ *  planner overestimates the cost of catalog queries, and compilation takes ten times as long as their execution.
+ *  Parallel workers are off, because they would take processors from requests. */
 const BEGIN_SNAPSHOT =
   "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true), pg_catalog.set_config('max_parallel_workers_per_gather', '0', true)";
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
-/** Connects at first use. @throws RelApiError `preset` when the options name no database */
+/** Creates the database, which connects at first use. @throws RelApiError `preset` if the options name no database */
 export const createDatabase = (
   current: Current,
   logger: Logger,
@@ -66,14 +67,14 @@ export const createDatabase = (
   ran: Signal<unknown> = createSignal(),
   troubles: Troubles = createTroubles(),
 ): Database => {
-  const { options } = current; // what connections depend on does not change
+  const { options } = current; // reloads do not change the options of connections
   const target = fresh(targetOf(options), "databaseUrl", options);
   const ofDirect = directTargetOf(options);
   const direct = ofDirect === undefined ? target : fresh(ofDirect, "databaseDirectUrl", options);
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
   let listener: Promise<Listener> | undefined;
   let isRefused = false;
-  /** A login that can no longer be made fails every request that needs a new connection: it is said once. @rule
+  /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule
    *  R-HST-11 */
   const toldOfOpening = (error?: unknown): void => {
     if (error === undefined) void listener?.then(({ wake }) => wake());
@@ -84,7 +85,7 @@ export const createDatabase = (
     else logger.info("the database takes new connections again");
   };
   const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
-  // an embedded database may be starting again
+  // an embedded database may be restarting
   const usualConnectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
   const open = (to: Target, connectMs = usualConnectMs): Pool =>
     createPool({
@@ -105,7 +106,7 @@ export const createDatabase = (
   const replicaTargets = options.databaseReplicaUrls.map((url, i): Target =>
     fresh({ url, pooler: options.databasePooler }, "databaseReplicaUrls", options, i),
   );
-  // the primary is there for what takes longer
+  // short timeout, because the primary can serve slower requests
   const copies = replicaTargets.map((to) => ({ target: to, pool: open(to, SECOND_MS) }));
   const replicas =
     copies.length === 0
@@ -149,14 +150,15 @@ export const createDatabase = (
     }
   };
 
-  /** In a transaction in which user code may have run: behind a pooler the next one may have another backend. */
+  /** Cleans a shared connection at the end of a transaction in which user code may have run. The next transaction may
+   *  use another backend. */
   const leaveShared = async (connection: Connection): Promise<void> => {
     const sharing = sharingOf(connection);
     if (sharing === undefined) return;
     for (const { text } of leaveNothing(sharing)) await connection.query(text, []);
   };
 
-  /** After a transaction in which user code may have run. */
+  /** Cleans a connection after a transaction in which user code may have run. */
   const leave = async (connection: Connection): Promise<void> => {
     if (connection.isEnded || connection.backend.isShared) return;
     await connection.run(NOTHING, "all");
@@ -210,7 +212,7 @@ export const createDatabase = (
           await connection.query("commit", []);
           await leave(connection);
         });
-        whole.catch(reject); // nothing was written: whoever has the result is not concerned
+        whole.catch(reject); // only reads ran, so the error does not affect a result that was already returned
       });
     },
     listen,
@@ -236,7 +238,7 @@ export const createDatabase = (
   };
 };
 
-/** Statements of several connections take turns on the one backend anyway. */
+/** The embedded database has only one backend, so more connections would only take turns. */
 const EMBEDDED_CONNECTIONS = 1;
 
 const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): Target => {
@@ -246,7 +248,7 @@ const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): T
   return { url: databaseUrl, pooler: databasePooler };
 };
 
-/** Its URL may be another one with each connection. */
+/** Returns a target whose URL is read for each connection, because it may change. */
 const fresh = (to: Target, option: string, { freshUrl }: Pick<ResolvedOptions, "freshUrl">, index?: number): Target => {
   if ("stream" in to || freshUrl === undefined) return to;
   return {
@@ -257,7 +259,7 @@ const fresh = (to: Target, option: string, { freshUrl }: Pick<ResolvedOptions, "
   };
 };
 
-/** For what needs a backend of its own for longer than a transaction. */
+/** Returns the target for connections that need their own backend for longer than a transaction. */
 const directTargetOf = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
   database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };
 

@@ -1,12 +1,13 @@
-/** The disk of the database is full: it refuses what needs room, and goes on answering reads. */
+/** Reports that the database's disk is full. The database then refuses writes, and continues to answer reads. */
 import type { Troubles } from "../../kernel/troubles.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 
 const ABOUT = "database";
-/** After the last statement that was refused for it. */
+/** The time for which the problem is reported after the last refused statement. */
 const SHOWN_MS = 15_000;
 
-/** Hears of statements that failed; tells of it once, until none has failed for a while. @rule R-ADM-7 */
+/** Returns a function that inspects errors of statements. It logs the problem once, until no statement has failed for a
+ *  while. @rule R-ADM-7 */
 export const createFullDisk = (
   troubles: Troubles,
   warn: (message: string, facts: Readonly<Record<string, unknown>>) => void,

@@ -1,11 +1,12 @@
-/** For a connection that mostly waits: a question now and then, so that one which leads nowhere is noticed. */
+/** Sends regular queries on a connection that mostly waits, in order to detect a dead connection. */
 import type { Connection } from "./connection.ts";
 
 const BEAT_MS = 3000;
-/** Of a connection that nobody depends on: often enough for firewalls that forget silent connections. */
+/** The interval on an idle connection, in beats. It is short enough for firewalls that drop silent connections. */
 const IDLE_BEATS = 20;
 
-/** Until it ends. What is not answered before the next question ends it. Returns how to ask at once. */
+/** Sends queries until the connection ends, and ends it if a query has no response before the next one. Returns a
+ *  function that sends a query immediately. */
 export const keepAwake = (connection: Connection, isIdle: () => boolean): (() => void) => {
   let isWaiting = false;
   let beats = 0;
@@ -17,7 +18,7 @@ export const keepAwake = (connection: Connection, isIdle: () => boolean): (() =>
       () => {
         isWaiting = false;
       },
-      () => undefined, // it has ended
+      () => undefined, // the connection has ended
     );
   };
   const timer = setInterval(() => {

@@ -1,29 +1,29 @@
-/** The servers that a connection string leads to, as libpq has it: several hosts, what is wanted of the one that is taken,
- *  and what the environment and files add. */
+/** Reads the servers of a connection string like libpq: several hosts, the required kind of session, and the values
+ *  from the environment and files. */
 import { userInfo } from "node:os";
 import { connectionUrls, urlOf } from "./connection-string.ts";
 import { passwordFromFile, readService, type Environment } from "./libpq-files.ts";
 
 const WANTED = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
 
-/** What the session has to be like (`target_session_attrs`). */
+/** The required kind of session (`target_session_attrs`). */
 export type Wanted = (typeof WANTED)[number];
 
 export interface Hosts {
-  /** One per host, in order: URLs to try one after the other, for encryption. */
+  /** The URLs of each host, in order. URLs of one host differ in encryption. */
   readonly urls: readonly (readonly string[])[];
   readonly wanted: Wanted;
-  /** Each connection begins at a host of its own choice. */
+  /** Each connection tries the hosts in random order. */
   readonly isShuffled: boolean;
-  /** For reaching one of the hosts. */
+  /** The timeout for reaching one of the hosts. */
   readonly connectMs: number | undefined;
 }
 
 const SECOND_MS = 1000;
-/** The least that libpq takes; for one host of several too, where nothing says otherwise. */
+/** The minimum in libpq. It is also the default for each of several hosts. */
 const LEAST_CONNECT_MS = 2 * SECOND_MS;
 
-/** pg itself reads those of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
+/** pg itself reads the variables of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
 const VARIABLES: Readonly<Record<string, string>> = {
   service: "PGSERVICE",
   host: "PGHOST",
@@ -44,7 +44,7 @@ const ENCRYPTION: Readonly<Record<string, string>> = {
   sslkey: "PGSSLKEY",
 };
 
-/** Of a URL, as they stand there. */
+/** The parts of a URL, still encoded. */
 interface Parts {
   readonly scheme: string;
   readonly user: string;
@@ -78,7 +78,7 @@ const partsOf = (url: string): Parts => {
   };
 };
 
-/** pg takes an address of IPv6 in brackets, and the folder of a socket from the query. */
+/** Writes a URL for pg, which accepts an IPv6 address in brackets, and the directory of a socket in the query. */
 const urlAt = ({ scheme, user, password, database, query }: Parts, { host, port }: Place): string => {
   const isFolder = host.startsWith("/");
   const others = query.filter(([name]) => !(name in VARIABLES));
@@ -89,7 +89,7 @@ const urlAt = ({ scheme, user, password, database, query }: Parts, { host, port 
   return `${scheme}${credentials}${place}${isFolder || port === "" ? "" : `:${port}`}/${database}${text === "" ? "" : `?${text}`}`;
 };
 
-/** Lists of hosts and ports: as many ports as hosts, one for all of them, or none. @throws Error */
+/** Reads the lists of hosts and ports: one port per host, one port for all of them, or none. @throws Error */
 const placesOf = (parts: Parts, get: (name: string) => string | undefined): readonly Place[] => {
   const ports = get("port")?.split(",") ?? [];
   const named = get("hostaddr") ?? get("host");
@@ -108,8 +108,8 @@ const placesOf = (parts: Parts, get: (name: string) => string | undefined): read
   return found.map(({ host, port }, i) => ({ host, port: port === "" ? (ports[i] ?? ports[0] ?? "") : port }));
 };
 
-/** @throws Error on a string that is neither a URL nor a list of `name=value`, or that contradicts itself
- *  @rule R-HST-1 R-HST-2 R-HST-3 */
+/** @throws Error on a string that is neither a URL nor a list of `name=value`, or that contradicts itself @rule R-HST-1
+ *  R-HST-2 R-HST-3 */
 export const readHosts = (text: string, environment: Environment = process.env): Hosts => {
   const url = urlOf(text);
   const given = partsOf(url);
@@ -142,8 +142,8 @@ export const readHosts = (text: string, environment: Environment = process.env):
   };
 };
 
-/** What the service says of anything else, and the environment of encryption, where the string says nothing. A socket
- *  needs none. */
+/** Returns the other values of the service, and those of the environment for encryption, which the string does not set.
+ *  A socket needs no encryption. */
 const addedTo = (
   given: Parts,
   ofService: ReadonlyMap<string, string> | undefined,
@@ -164,7 +164,7 @@ const credentialsOf = (
   ofService: ReadonlyMap<string, string> | undefined,
   get: (name: string) => string | undefined,
 ): Pick<Parts, "user" | "password" | "database"> => {
-  // those of the environment are pg's business
+  // pg itself reads those of the environment
   const encoded = (name: string): string =>
     ofService?.has(name) === true || given.query.some(([own]) => own === name)
       ? encodeURIComponent(get(name) ?? "")
@@ -200,7 +200,7 @@ const passwordAt = (
 const sameText = (a: Parts, b: Parts): boolean =>
   a.user === b.user && a.password === b.password && a.database === b.database && a.query.length === b.query.length;
 
-/** The URL itself leads there, as pg reads it. */
+/** Returns whether the URL itself names the host in a form that pg reads. */
 const isNamed = (given: Parts, place: Place | undefined): boolean =>
   !given.query.some(([name]) => name === "hostaddr") &&
   (given.places !== "" || given.query.some(([name]) => name === "host") || place?.host === "");

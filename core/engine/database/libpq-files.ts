@@ -1,11 +1,11 @@
-/** The files of libpq: passwords (`.pgpass`) and services (`pg_service.conf`). Read with each connection that is opened, so
- *  that what rotates counts at once. */
+/** Reads the files of libpq: passwords (`.pgpass`) and services (`pg_service.conf`). They are read for each new
+ *  connection, so that changed passwords take effect immediately. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Undefined: there is none. */
+/** Returns undefined if the file does not exist. */
 const textOf = (file: string): string | undefined => {
   try {
     return readFileSync(file, "utf8");
@@ -20,7 +20,7 @@ const ofHome = (environment: Environment, name: string): string | undefined => {
 };
 
 export interface PasswordFor {
-  /** A name, an address, or the folder of a socket. */
+  /** A name, an address, or the directory of a socket. */
   readonly host: string;
   readonly port: string;
   readonly database: string;
@@ -29,8 +29,8 @@ export interface PasswordFor {
 
 const GROUP_OR_WORLD = 0o077;
 
-/** `file`: the one that the connection string names. A file that others may read counts for nothing, as with libpq.
- *  @rule R-HST-4 */
+/** Finds a password. `file` is the file that the connection string names. Like libpq, it ignores a file that others may
+ *  read. @rule R-HST-4 */
 export const passwordFromFile = (
   { host, port, database, user }: PasswordFor,
   file: string | undefined,
@@ -55,7 +55,7 @@ export const passwordFromFile = (
 
 const unescaped = (field: string): string => field.replace(/\\(.)/g, "$1");
 
-/** What a service stands for, by the names of parameters. @throws Error when no file has it */
+/** Returns the parameters of a service. @throws Error if no file contains it */
 export const readService = (name: string, environment: Environment): ReadonlyMap<string, string> => {
   const ofSystem = environment["PGSYSCONFDIR"];
   const files = [

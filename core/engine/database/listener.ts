@@ -1,4 +1,4 @@
-/** The one connection that listens: open while a channel is needed, reopened when it is lost. */
+/** The only connection that listens. It is open while a channel is in use, and reopened after a loss. */
 import type { Logger } from "../../kernel/options.ts";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { Connection, Target } from "./connection.ts";
@@ -8,31 +8,33 @@ import { keepAwake } from "./heartbeat.ts";
 import { refusalOf, sqlstateOf } from "./pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
-/** Why a listener may have missed notifications: it was there before its `LISTEN`, or the connection was lost. */
+/** The reason for which notifications may be missing: the listener existed before its `LISTEN`, or the connection was
+ *  lost. */
 export type Missed = "late" | "lost";
 
 export interface Listener {
-  /** Returns how to stop. `missed`: called when notifications may have been lost. `unheard`: called when it turns out
-   *  that none arrive, until `missed` is called. */
+  /** Returns a function that stops it. `missed` is called when notifications may have been lost. `unheard` is called
+   *  when none can arrive, until `missed` is called. */
   listen(
     channel: string,
     heard: (payload: string) => void,
     missed?: (why: Missed) => void,
     unheard?: () => void,
   ): () => void;
-  /** Resolves when the first attempt to connect has ended, or after so long: who is heard later may have missed some. */
+  /** Resolves after the first attempt to connect, or after `limitMs`. Listeners may miss notifications before they are
+   *  connected. */
   started(limitMs: number): Promise<void>;
-  /** Another connection was opened: what waits for that need not wait longer. */
+  /** Retries now, because another connection was opened successfully. */
   wake(): void;
   close(): Promise<void>;
 }
 
 const CONNECT_MS = 10_000;
-/** A hot standby has no notifications, until it is promoted. */
+/** A hot standby has no notifications until it is promoted. */
 const STANDBY_MS = 5000;
 const STANDBY_STATE = "25006";
 
-/** Why notifications do not arrive. A pooler is a mistake of the set-up; a standby may be promoted. */
+/** The reasons for which notifications do not arrive. A pooler is a configuration error; a standby may be promoted. */
 const DEAF = {
   pooler:
     "notifications do not arrive through a connection pooler: set DATABASE_DIRECT_URL to a connection string that leads to the server itself, or DATABASE_POOLER=session if the pooler is in session mode",
@@ -44,12 +46,12 @@ interface Entry {
   readonly heard: (payload: string) => void;
   readonly missed: ((why: Missed) => void) | undefined;
   readonly unheard: (() => void) | undefined;
-  /** Why notifications may have been lost that it has not been told of. Undefined: none were. */
+  /** The reason for lost notifications of which the listener does not know yet. Undefined if none were lost. */
   untold: Missed | undefined;
 }
 
-/** `isLoaded`: until the schema is, its loader says why the database cannot be reached. `isDirect`: nothing else connects
- *  to this target, so nothing else says that its login is refused. @rule R-SC-5 R-SC-10 */
+/** `isLoaded` returns false until the schema is loaded, because until then the loader logs connection errors. With
+ *  `isDirect`, no other connection uses this target, so no other code logs a refused login. @rule R-SC-5 R-SC-10 */
 export const createListener = (
   target: Target,
   logger: Logger,
@@ -76,7 +78,7 @@ export const createListener = (
     for (const entry of entries()) entry.untold = why;
   };
 
-  /** The server has said that it listens to the channel. */
+  /** Calls `missed` after the server has confirmed `LISTEN` for the channel. */
   const tell = (channel: string): void => {
     const found = [...(channels.get(channel) ?? [])].filter(({ untold }) => untold !== undefined);
     for (const entry of found) {
@@ -86,7 +88,7 @@ export const createListener = (
     }
   };
 
-  /** Said once: it lasts, and it is no failure. */
+  /** Logs the reason once, because the state lasts and is not a failure. */
   const beDeaf = (why: keyof typeof DEAF): void => {
     mayMiss("lost");
     if (why === "standby") retry(STANDBY_MS);
@@ -139,14 +141,14 @@ export const createListener = (
       connection = opened;
       deafness = undefined;
       opened.onEnd(lost);
-      // who asks to be told that nothing arrives depends on what does
+      // listeners with `unheard` depend on notifications, so the connection is checked more often
       if ("url" in target) check = keepAwake(opened, () => entries().every(({ unheard }) => unheard === undefined));
       backoff.reset();
-      const wanted = [...channels.keys()]; // some of them were requested meanwhile
+      const wanted = [...channels.keys()]; // some of them were added during the connection attempt
       for (const channel of wanted) await run(opened, "listen", channel);
       wanted.forEach(tell);
     } catch (error) {
-      if (isClosed || connection !== undefined) return; // `lost` has taken care
+      if (isClosed || connection !== undefined) return; // `lost` handles this
       if (isLoaded() && (isDirect || refusalOf(error) === undefined))
         logger.warn("failed to connect for notifications", {
           reason: error instanceof Error ? ((error as { details?: unknown }).details ?? error.message) : String(error),
@@ -189,7 +191,7 @@ export const createListener = (
       if (connection === undefined) for (const entry of entries()) entry.untold ??= "late";
     },
     wake: () => {
-      // why another connection was opened may concern this one too
+      // a problem of another connection may affect this one too
       if (connection !== undefined) {
         if (!connection.isAwaiting()) check?.();
       } else if (timer !== undefined && deafness === undefined) void connect();

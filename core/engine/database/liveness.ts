@@ -1,19 +1,19 @@
-/** Whether connections on which a statement runs still lead anywhere. A network that swallows packets says nothing, and
- *  neither does a long statement: the server is asked, on another connection, what it knows of them. */
+/** Detects dead connections on which a statement runs. A network that drops packets is as silent as a long statement,
+ *  so the server is asked about its backends on another connection. */
 import { connectionLost } from "../../kernel/errors.ts";
 import type { Connection } from "./connection.ts";
 import { isPgError, TIMED_OUT } from "./pg-errors.ts";
 
 export interface LivenessParts {
-  /** Those that are open. */
+  /** Returns the open connections. */
   readonly connections: () => Iterable<Connection>;
-  /** How long a statement may be silent before the server is asked. */
+  /** The silence of a statement after which the server is asked. */
   readonly checkMs: number;
-  /** How long it may be silent at all. */
+  /** The maximum silence of a statement. */
   readonly limitMs: number;
-  /** The others may be dead too. `isUnreachable`: no new connection can be opened either. */
+  /** Called because other connections may be dead too. With `isUnreachable`, no new connection can be opened either. */
   readonly lost: (isUnreachable: boolean) => void;
-  /** Requests can be served by no other host. */
+  /** Resolves with whether no other host can serve requests. */
   readonly isOnlyHost: () => Promise<boolean>;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
@@ -21,19 +21,19 @@ export interface LivenessParts {
 interface Silence {
   readonly bytes: number;
   readonly sinceMs: number;
-  /** When the server was last known to work on the statement. */
+  /** The last time at which the server was known to work on the statement. */
   aliveMs: number;
 }
 
 const SAMPLE_MS = 500;
 /** The time limit of one attempt to ask the server. */
 const ATTEMPT_MS = 2000;
-/** In a row. */
+/** The maximum number of consecutive attempts. */
 const MAX_ATTEMPTS = 2;
-/** An answer may be on its way. */
+/** The time after which a response of the server should have arrived. */
 const SETTLED_SECONDS = 2;
 
-/** What the server does for each of them. Where a pooler is in between, process ids are of its own making. */
+/** Returns the states of the backends. A pooler reports process ids of its own. */
 const STATES = `select activity.pid, activity.state, extract(epoch from pg_catalog.clock_timestamp() - activity.state_change)::float8 as seconds, pg_catalog.pg_backend_pid() as own
 from (select) one left join pg_catalog.pg_stat_activity activity on activity.pid = any ($1::int4[])`;
 
@@ -44,7 +44,7 @@ interface StateRow {
   readonly own: number;
 }
 
-/** Returns how to stop. @rule R-HST-9 R-HST-10 */
+/** Returns a function that stops it. @rule R-HST-9 R-HST-10 */
 export const watchLiveness = (parts: LivenessParts): (() => void) => {
   const { connections, checkMs, limitMs, lost, isOnlyHost, warn } = parts;
   const attemptMs = Math.min(checkMs, ATTEMPT_MS);
@@ -58,11 +58,11 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
     lost(isUnreachable);
   };
 
-  /** The state of connections to one server, by process id. Undefined if the server refuses or a pooler answers.
-   *  @throws RelApiError if the connection cannot be opened or the statement fails */
+  /** Returns the state of connections to one server, by process id. Undefined if the server refuses or a pooler
+   *  answers. @throws RelApiError if the connection cannot be opened or the statement fails */
   const statesOf = async (silent: readonly Connection[]): Promise<ReadonlyMap<number | null, StateRow> | undefined> => {
     const endMs = performance.now() + attemptMs;
-    const probe = await (silent[0] as Connection).reopen(attemptMs); // there is one
+    const probe = await (silent[0] as Connection).reopen(attemptMs); // there is at least one
     const limit = setTimeout(() => probe.kill(connectionLost(TIMED_OUT)), Math.max(0, endMs - performance.now()));
     try {
       const rows = await probe.query<StateRow>(STATES, [silent.map(({ processId }) => processId)]);
@@ -88,7 +88,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
         for (const connection of silent) if (!dead.includes(connection)) touch(connection);
         return end(dead.filter(isStillSilent), "the server knows nothing of the statement", false);
       } catch (error) {
-        // the server itself has answered
+        // the server itself has responded
         if (isPgError(error)) return silent.forEach(touch);
       }
     }

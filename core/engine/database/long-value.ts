@@ -1,5 +1,5 @@
-/** A value too long to be held: its bytes go to whoever takes them while they arrive, and the row comes without it. Read
- *  here, before pg would put the whole message together. */
+/** Streams a value that is too long for memory to its consumer, and returns the row without it. It reads the message
+ *  before pg would assemble it. */
 import { requestCancelled } from "../../kernel/errors.ts";
 import type { Execution, ResultRow } from "../../plugin.ts";
 import type { Transaction } from "./transaction.ts";
@@ -11,7 +11,7 @@ const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
 const NOTHING: Buffer = Buffer.alloc(0);
 const NULL = Buffer.from([0xff, 0xff, 0xff, 0xff]);
-/** What comes before a long value is a few counts. */
+/** The columns before a long value are short, such as counts. */
 const MAX_BEFORE_BYTES = 64 * 1024;
 
 const headerOf = (bodyBytes: number): Buffer => {
@@ -23,14 +23,14 @@ const headerOf = (bodyBytes: number): Buffer => {
 
 interface Start {
   readonly before: WireRow;
-  /** Of the value. */
+  /** The position of the value. */
   readonly at: number;
   readonly bytes: number;
-  /** Number of columns behind it. */
+  /** The number of columns after the value. */
   readonly behind: number;
 }
 
-/** Where the value of a column begins; undefined: more of the row is needed. `null`: it has no such value. */
+/** Returns the position of a column's value. Undefined if more of the row is needed; null if there is no such value. */
 const findStart = (row: Buffer, column: number): Start | null | undefined => {
   if (row.length < 2) return undefined;
   const count = row.readUInt16BE(0);
@@ -49,13 +49,13 @@ const findStart = (row: Buffer, column: number): Start | null | undefined => {
 
 type Take = (before: WireRow, bytes: number, drop: () => void) => ValueTaker | undefined;
 
-/** More than this takes longer to read than another connection to open. */
+/** Reading more bytes than this takes longer than opening another connection. */
 const MAX_DROPPED_BYTES = 4 * 1024 * 1024;
 
 const NOBODY: ValueTaker = { write: () => true, end: () => undefined, fail: () => undefined };
 
-/** Columns behind the value must be empty: who takes it acts before they arrive. Their lengths tell, since the message's is
- *  known. */
+/** Opens a row. Columns after the value must be empty, because the consumer acts before they arrive. The lengths show
+ *  this, because the length of the message is known. */
 const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveBytes: number, take: Take): LongRow => {
   let start: Buffer = NOTHING;
   let taker: ValueTaker | undefined;
@@ -88,7 +88,7 @@ const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveByte
     },
     fail: () => taker?.fail(),
   };
-  /** PostgreSQL cannot be interrupted while it sends a row. */
+  /** Discards the remaining bytes, because PostgreSQL cannot be interrupted while it sends a row. */
   const drop = (): void => {
     taker = NOBODY;
     if (valueLeft > MAX_DROPPED_BYTES) reader.kill(requestCancelled());
@@ -115,8 +115,8 @@ const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveByte
   return row;
 };
 
-/** The body of the one row that an execution returns; undefined: nobody takes it, or what comes behind it counts. A
- *  transaction that only reads has its result when it has the row. `taken`: called with that, without the body.
+/** Opens the body of the one row that an execution returns. Undefined if it is not streamed, or if later columns
+ *  matter. A read-only transaction has its result with this row. `taken` is called with the row, without the body.
  *  @rule R-STR-1 R-STR-6 */
 export const openLongBody = (
   { statement, bytes, reader }: { readonly statement: number; readonly bytes: number; readonly reader: RowReader },
@@ -128,7 +128,7 @@ export const openLongBody = (
   const program = programs[0]?.program;
   if (longBody === undefined || program === undefined || programs.length > 1 || program.statements.length > 1)
     return undefined;
-  // a serializable one may fail at its end
+  // a serializable transaction may fail at its end
   if (access !== "read only" || last.length > 0 || isolation === "serializable") return undefined;
   const { columns = [], isMultiRow = false } = program.statements[0] ?? {};
   const column = columns.indexOf("body");

@@ -1,4 +1,4 @@
-/** Opens connections to PostgreSQL, and learns whether a pooler is in between. */
+/** Opens connections to PostgreSQL, and detects poolers. */
 import { wantedChannels } from "./channels.ts";
 import type { Connection, ConnectionKind, Target } from "./connection.ts";
 import { fromConnecting, isFatal, isPgError, TIMED_OUT } from "./pg-errors.ts";
@@ -22,9 +22,9 @@ export const openConnection = async (
   }
 };
 
-/** `url`: of one host; none for a stream. @throws what connecting throws */
+/** `url` names one host; it is empty for a stream. @throws the error of connecting */
 const connect = async (target: Target, url: string, timeoutMs: number, kind: ConnectionKind): Promise<Connection> => {
-  const { createClient, wrap } = await import("./client.ts"); // and with it pg, which an import need not wait for
+  const { createClient, wrap } = await import("./client.ts"); // loads pg too, only when it is needed
   const { replicates = false } = kind;
   const client = createClient(target, url, timeoutMs, kind);
   const wantedHere = "stream" in target ? () => wantedChannels(target.stream) : undefined;
@@ -33,13 +33,13 @@ const connect = async (target: Target, url: string, timeoutMs: number, kind: Con
     await client.connect();
     return connection;
   }
-  // pg's own limit ends when the server has let us in
+  // pg's own timeout ends after the login
   const limit = setTimeout(() => client.connection.stream.destroy(new Error(TIMED_OUT)), timeoutMs);
   try {
     await client.connect();
     if (replicates) return connection;
     const expected = expectedProcessId(target.pooler, client.processID);
-    // a server that does not know the question goes on with what it has
+    // a server that rejects the question keeps its defaults
     const answer = await client.query(BACKEND_QUESTION, [expected]).catch((error: unknown) => {
       if (connection.isEnded || !isPgError(error) || isFatal(error)) throw error;
     });

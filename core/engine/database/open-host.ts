@@ -1,10 +1,10 @@
-/** Opening a connection to a server: which of several hosts, with or without encryption. Not loaded for an embedded
+/** Chooses one of several hosts, with or without encryption, and opens a connection. Not loaded for an embedded
  *  database. */
 import { mayBeEncryption } from "./connection-string.ts";
 import { readHosts, type Wanted } from "./hosts.ts";
 import { sqlstateOf } from "./pg-errors.ts";
 
-/** Where a target was last reached: that is tried first. */
+/** The host and URL of the last connection, which are tried first. */
 interface Reached {
   readonly host: number;
   readonly url: number;
@@ -12,7 +12,7 @@ interface Reached {
 
 const reached = new WeakMap<object, Reached>();
 
-/** What the choice needs of a connection. */
+/** The part of a connection that the choice of a host needs. */
 interface Opened {
   session(): Session | undefined;
   query<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
@@ -26,7 +26,7 @@ interface Session {
 
 type Open<Connection> = (url: string, timeoutMs: number) => Promise<Connection>;
 
-/** `open`: one that leads to one host. @throws the first error @rule R-HST-1 R-HST-2 */
+/** `open` connects to one host. @throws the first error @rule R-HST-1 R-HST-2 */
 export const openOneOf = async <Connection extends Opened>(
   target: { readonly url: string },
   timeoutMs: number,
@@ -49,7 +49,7 @@ export const openOneOf = async <Connection extends Opened>(
         first ??= new Error(`the server is not what target_session_attrs=${each} asks for`);
       } catch (error) {
         first ??= error;
-        // the others would refuse the login too
+        // the other hosts would refuse the login too
         if (/^(?:28|3D)/.test(sqlstateOf(error) ?? "")) throw error;
       }
     }
@@ -57,7 +57,7 @@ export const openOneOf = async <Connection extends Opened>(
   throw first;
 };
 
-/** `last`: where it was reached before. */
+/** Returns the order of the hosts. `last` is the host of the last connection. */
 const orderOf = (count: number, isShuffled: boolean, last: number | undefined): readonly number[] => {
   const order = Array.from({ length: count }, (_, i) => i);
   if (count === 1) return order;
@@ -69,7 +69,7 @@ const orderOf = (count: number, isShuffled: boolean, last: number | undefined): 
   return order;
 };
 
-/** One host, with encryption or without. @throws the first error */
+/** Connects to one host, with or without encryption. @throws the first error */
 const openAt = async <Connection extends Opened>(
   urls: readonly string[],
   last: Reached | undefined,
@@ -93,7 +93,7 @@ const openAt = async <Connection extends Opened>(
 
 const isWanted = async (connection: Opened, wanted: Wanted): Promise<boolean> => {
   if (wanted === "any" || wanted === "prefer-standby") return true;
-  // servers before PostgreSQL 14 and some poolers do not tell
+  // servers before PostgreSQL 14 and some poolers do not report it
   const session = connection.session() ?? (await connection.query<Session>(SESSION, []))[0];
   const { isStandby, isReadOnly } = session ?? { isStandby: false, isReadOnly: false };
   switch (wanted) {

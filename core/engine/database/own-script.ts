@@ -1,8 +1,9 @@
-/** Runs statements that somebody has written, several in one text. */
+/** Runs a script of an administrator: several statements in one text. */
 import type { Connection } from "./connection.ts";
 import type { ScriptOptions, ScriptResult } from "./script-result.ts";
 
-/** In one transaction, unless the script ends it. `leave`: called before that is committed. @throws what the server says, with the transaction undone */
+/** Runs the script in one transaction, unless the script ends it. Calls `leave` before the commit. @throws the error of
+ *  the server, after a rollback */
 export const runScript = async (
   connection: Connection,
   text: string,

@@ -1,8 +1,8 @@
-/** Errors of PostgreSQL and of the connection to it, as ours. The only place that reads them. */
+/** Converts errors of PostgreSQL and of its connections to RelApiErrors. This is the only file that reads them. */
 import { connectionFailed, connectionLost, isRelApiError, RelApiError } from "../../kernel/errors.ts";
 import type { Json } from "../plan/plan.ts";
 
-/** What pg hands on of an ErrorResponse. */
+/** The fields of an ErrorResponse, as pg passes them on. */
 interface PgError {
   readonly message: string;
   readonly code: string;
@@ -13,15 +13,15 @@ interface PgError {
   readonly schema?: string;
   readonly table?: string;
   readonly column?: string;
-  /** Which function was running. */
+  /** The context, such as the function that was running. */
   readonly where?: string;
-  /** Function of the server's source that reported it. */
+  /** The function in the server's source that reported the error. */
   readonly routine?: string;
-  /** File of that source. */
+  /** The file of that function. */
   readonly file?: string;
 }
 
-/** A five-character SQLSTATE and a severity: driver errors have neither, or only one of them. */
+/** Returns whether the error has a five-character SQLSTATE and a severity. Driver errors lack one or both. */
 export const isPgError = (error: unknown): error is PgError & Error =>
   error instanceof Error &&
   typeof (error as Partial<PgError>).severity === "string" &&
@@ -29,24 +29,24 @@ export const isPgError = (error: unknown): error is PgError & Error =>
 
 export const sqlstateOf = (error: unknown): string | undefined => (isPgError(error) ? error.code : undefined);
 
-/** Errors of the database, those that functions raise among them. */
+/** Returns whether the error comes from the database, including errors that functions raise. */
 export const isDatabaseFault = (error: unknown): error is RelApiError => isRelApiError(error) && isPgError(error.cause);
 
-/** The server has ended the connection with it. */
+/** Returns whether the server has ended the connection with the error. */
 export const isFatal = (error: unknown): boolean =>
-  isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0")); // the words may be translated
+  isPgError(error) && (error.severity === "FATAL" || error.severity === "PANIC" || error.code.startsWith("57P0")); // the severity is localised
 
-/** An administrator, a shutdown or a time-out has ended the session. The server itself says so in the middle of the
- *  statement that it was at; of one whose transaction is committed it says nothing more. */
+/** Returns whether an administrator, a shutdown or a timeout has ended the session. The server reports it during the
+ *  running statement, but not for a transaction that is already committed. */
 export const isInterrupted = (error: unknown): boolean =>
   isPgError(error) && error.severity === "FATAL" && error.routine === "ProcessInterrupts";
 
-/** What the primary has removed was still needed on the standby. */
+/** Returns whether the primary has removed data that a read on the standby still needed. */
 export const isRecoveryConflict = (error: unknown): boolean =>
   isPgError(error) && error.code === "40001" && error.routine === "ProcessInterrupts";
 
-/** Status of a SQLSTATE. The acting role decides between 401 and 403 of 42501, which the encoders know. @rule R-ERR-3
- *  */
+/** Returns the status of a SQLSTATE. For 42501, encoders choose between 401 and 403 by the acting role. @rule
+ *  R-ERR-3 */
 const statusOfSqlstate = (code: string, message: string, isOfValue: boolean): number => {
   switch (code) {
     case "XX000":
@@ -103,24 +103,26 @@ const statusOfSqlstate = (code: string, message: string, isOfValue: boolean): nu
   }
 };
 
-/** Extensions that read text give no code of their own. */
+/** The source files of extensions that report unreadable text without a specific SQLSTATE. */
 const VALUE_READERS = /^(?:hstore_|lwgeom_|geography_|gserialized_|lwin_|ltree_|ltxtquery_|_int_bool|tsquery\.)/;
 const OF_PARAMETER = /^unnamed portal (?:with )?parameter /;
 
-/** A value that cannot be read, though the code is that of an internal error or of SQL. @rule R-ERR-3 G-DBE-8 */
+/** Returns whether the error concerns an unreadable value, although its code is that of an internal error or of SQL.
+ *  @rule R-ERR-3 G-DBE-8 */
 const isUnreadable = ({ file = "", where = "" }: PgError): boolean =>
   VALUE_READERS.test(file) || OF_PARAMETER.test(where);
 
-/** Statements write functions of PostgreSQL with their schema, requests do not. @rule R-ERR-6 */
+/** Removes the schema of built-in functions from the message. Compiled statements contain it, requests do not. @rule
+ *  R-ERR-6 */
 const messageOf = ({ message, routine, where }: PgError): string =>
   routine === "ParseFuncOrColumn" && where === undefined
     ? message.replace("function pg_catalog.", "function ")
     : message;
 
-/** An error that came while statements ran. `path`: place in the request of the statement it came from. @rule R-ERR-3
+/** Converts an error of a running statement. `path` is the position of the statement in the request. @rule R-ERR-3
  *  G-DBE-1 */
 export const fromStatement = (error: unknown, path?: string): RelApiError => {
-  if (isRelApiError(error)) return error; // ours, for a result that was too large
+  if (isRelApiError(error)) return error; // thrown by relapi for a result that exceeds the limit
   if (!isPgError(error)) return connectionLost(textOf(error), error);
   const status = statusOfSqlstate(error.code, error.message, isUnreadable(error));
   return new RelApiError({
@@ -136,33 +138,33 @@ export const fromStatement = (error: unknown, path?: string): RelApiError => {
   });
 };
 
-/** An error that came while connecting: always ours, with the driver's text as details. @rule R-ERR-1 */
+/** Converts an error of connecting. The driver's text becomes the details. @rule R-ERR-1 */
 export const fromConnecting = (error: unknown): RelApiError =>
   connectionFailed(textOf(error), error, isPgError(error) ? { sqlstate: error.code } : {});
 
 const LOGIN_STATES: ReadonlySet<string> = new Set(["28P01", "28000", "3D000"]);
-/** What Node and OpenSSL call it: `SELF_SIGNED_CERT_IN_CHAIN`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
+/** Matches the codes of Node and OpenSSL: `SELF_SIGNED_CERT_IN_CHAIN`, `ERR_TLS_CERT_ALTNAME_INVALID`. */
 const CERTIFICATE = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|HOSTNAME_MISMATCH|^INVALID_CA/;
 
-/** Why no later attempt will succeed either, as long as nobody changes something. */
+/** Returns the reason why no attempt can succeed until the configuration changes. */
 export const refusalOf = (error: unknown): "login" | "certificate" | undefined => {
   if (!isRelApiError(error) || error.code !== "connection-failed") return undefined;
   const { cause } = error;
   if (isPgError(cause)) return LOGIN_STATES.has(cause.code) ? "login" : undefined;
   const { code = "", syscall } = (cause ?? {}) as { readonly code?: string; readonly syscall?: string };
-  // a file of the connection string; the socket of a server that is away is not opened
+  // a missing file of the connection string; a missing socket fails in another system call
   return CERTIFICATE.test(code) || (syscall === "open" && code !== "") ? "certificate" : undefined;
 };
 
-/** A function was running: the statement itself had begun. */
+/** Returns whether a function was running, so the statement itself had begun. */
 export const isWithinCode = (error: unknown): boolean =>
   isPgError(error) && (isRaised(error) || error.where !== undefined);
 
-/** RAISE of PL/pgSQL: the words are the author's. */
+/** Returns whether PL/pgSQL's RAISE reported the error, so that user code chose the message. */
 export const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine === "exec_stmt_raise";
 
-/** Of an unknown column or table, in what a function runs, the server suggests another one whether the caller may see
- *  it or not. @rule R-NAM-3 */
+/** Returns whether the hint may name columns or tables that the caller may not see. For an unknown one inside a
+ *  function, the server suggests others. @rule R-NAM-3 */
 const namesOthers = (error: PgError): boolean => (error.code === "42703" || error.code === "42P01") && !isRaised(error);
 
 const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
@@ -177,17 +179,17 @@ const factsOf = (error: PgError): Readonly<Record<string, Json>> => {
   return facts;
 };
 
-/** In pg's words. */
+/** The message that pg uses for a timeout. */
 export const TIMED_OUT = "timeout expired";
 
-/** Opening a connection took too long, or would. */
+/** Creates the error for a connection attempt that takes too long. */
 export const timedOut = (): RelApiError => fromConnecting(new Error(TIMED_OUT));
 
-/** Trying again takes as long. */
+/** Returns whether the error is a timeout, so that another attempt would take as long. */
 export const isTimedOut = (error: unknown): boolean =>
   isRelApiError(error) && error.code === "connection-failed" && error.details === TIMED_OUT;
 
-/** The connection was lost, and the server can be reached on no other one. */
+/** Returns whether the connection was lost, and no other connection can reach the server. */
 export const isUnreachable = (error: unknown): boolean =>
   isRelApiError(error) && error.code === "connection-lost" && error.facts["isUnreachable"] === true;
 

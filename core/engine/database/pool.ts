@@ -1,4 +1,4 @@
-/** A pool of connections: who has which, and how long each is kept. */
+/** A pool of connections, which limits their number and lifetime. */
 import { connectionLost, poolTimeout } from "../../kernel/errors.ts";
 import type { Connection, Target } from "./connection.ts";
 import { openConnection } from "./open-connection.ts";
@@ -12,57 +12,57 @@ export interface PoolOptions {
   readonly target: Target;
   readonly maxCount: number;
   readonly acquisitionMs: number;
-  /** For opening a connection. */
+  /** The timeout for opening a connection. */
   readonly connectMs: number;
   readonly lifetimeMs: number;
   readonly idleMs: number;
-  /** Bytes of the result of one batch. */
+  /** The limit in bytes for the result of one batch. */
   readonly maxResultBytes: number;
-  /** Bytes of SQL parsed on a connection, after which it is replaced. */
+  /** The bytes of parsed SQL after which a connection is replaced. */
   readonly maxParsedBytes: number;
-  /** How long a statement may be silent before the server is asked what became of it. */
+  /** The silence of a statement after which the server is asked about it. */
   readonly silenceCheckMs: number;
-  /** How long it may be silent at all. */
+  /** The maximum silence of a statement. */
   readonly silenceLimitMs: number;
-  /** Called with each connection that was opened, and with why one was not. */
+  /** Called for each opened connection, and with the error of each failed attempt. */
   readonly opened?: (error?: unknown) => void;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
 export interface PoolCounts {
   readonly max: number;
-  /** Idle, or not opened yet. */
+  /** The number of connections that are idle or not opened yet. */
   readonly available: number;
-  /** Open, and not idle. */
+  /** The number of open connections that are not idle. */
   readonly inUse: number;
   readonly waiting: number;
-  /** Acquisitions given up since the start. */
+  /** The number of acquisitions given up since the start. */
   readonly timeouts: number;
-  /** Results that were too large, since the start. */
+  /** The number of results that exceeded the limit since the start. */
   readonly refused: number;
-  /** On all its connections. */
+  /** The number of prepared statements on all connections. */
   readonly prepared: number;
   readonly preparedBytes: number;
 }
 
 export interface Pool {
-  /** A connection at once when one is idle, rather one that is `owner`'s already. @throws RelApiError `pool-timeout`,
-   *  `connection-failed` */
+  /** Returns an idle connection immediately, preferably one of `owner`, or waits for one. @throws RelApiError
+   *  `pool-timeout`, `connection-failed` */
   acquire(owner?: PlanOwner): Connection | Promise<Connection>;
   release(connection: Connection, isReusable: boolean): void;
-  /** How the connection is shared that was opened or checked last: what the next one is likely to be. Undefined: it has a
-   *  backend of its own. @rule R-TX-15 */
+  /** The sharing of the last opened or checked connection, which is likely to be that of the next one. Undefined if the
+   *  connection has its own backend. @rule R-TX-15 */
   readonly sharing: Sharing | undefined;
-  /** Asks a connection that has lost prepared statements for its backend. A connection that has another backend than it
-   *  was opened with leads to a pooler, and counts as shared from then on. Resolves with whether it does. */
+  /** Checks the backend of a connection that has lost prepared statements. If it differs from the original backend, the
+   *  connection leads to a pooler and counts as shared. Resolves with whether it does. */
   recheck(connection: Connection): Promise<boolean>;
-  /** Connections opened before now are closed as they become free. @rule R-SC-4 */
+  /** Closes connections opened before now as they become idle. @rule R-SC-4 */
   renew(): void;
   counts(): PoolCounts;
   readonly isClosed: boolean;
-  /** Ends all connections, and what runs on them. */
+  /** Ends all connections and their running statements. */
   abandon(): void;
-  /** Waits so long for connections in use, then cancels what runs on them. */
+  /** Waits up to `patienceMs` for connections in use, then cancels their statements. */
   close(patienceMs: number): Promise<void>;
 }
 
@@ -80,9 +80,9 @@ interface Waiter {
 }
 
 const SWEEP_MS = 5000;
-/** After one connection was lost others may be, and not known yet. */
+/** The time after a lost connection in which other idle connections are checked before their use. */
 const SUSPICION_MS = 1000;
-/** After a warning of an exhausted pool. */
+/** The time between two warnings of an exhausted pool. */
 const QUIET_MS = 60_000;
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
@@ -109,7 +109,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let refusedCount = 0;
   let suspectUntilMs = 0;
   let warnedAtMs = 0;
-  /** The server has answered. */
+  /** The last time at which the server responded. */
   let heardAtMs = 0;
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
@@ -133,7 +133,7 @@ export const createPool = (options: PoolOptions): Pool => {
     suspectUntilMs = Date.now() + SUSPICION_MS;
   };
 
-  /** It has answered just now. */
+  /** Returns whether the server responds on the connection now. */
   const isAlive = async ({ connection }: IdleConnection): Promise<boolean> => {
     const patience = setTimeout(() => connection.kill(connectionLost(TIMED_OUT)), SUSPICION_MS);
     const result = await connection.run(NOTHING);
@@ -182,16 +182,16 @@ export const createPool = (options: PoolOptions): Pool => {
     } catch (error) {
       openingCount--;
       opened?.(error);
-      // those who wait have waited for as long, and would wait for the same again
+      // the waiting callers have waited as long, and would wait for another timeout
       if (isTimedOut(error) && heardAtMs < beganAtMs) failWaiters(error);
-      // waiting requests then fail as fast, or find the database back
+      // waiting requests then fail as fast, or find the database available again
       serveNext();
       throw error;
     }
   };
 
-  /** The most recently used connection; for a caller whose request runs user code, one that has plans of the same role,
-   *  or of none. */
+  /** Returns the most recently used connection. For a request that runs user code, it prefers one with plans of the
+   *  same role, or without plans. */
   const takeIdle = (owner: PlanOwner | undefined): IdleConnection | undefined => {
     if (owner === undefined || idle.length < 2) return idle.pop();
     let at = idle.findLastIndex(({ connection }) => connection.planOwner === owner);
@@ -204,7 +204,7 @@ export const createPool = (options: PoolOptions): Pool => {
     waiter.give(connection);
   };
 
-  /** A slot became free: the longest waiter opens a new connection. */
+  /** Opens a connection for the longest waiter after a slot became free. */
   const serveNext = (): void => {
     if (waiters.length === 0 || isClosed || all.size + openingCount >= maxCount) return;
     const waiter = waiters.shift() as Waiter; // checked above
@@ -233,7 +233,7 @@ export const createPool = (options: PoolOptions): Pool => {
       const waiter: Waiter = { give: resolve, fail: reject, timer: undefined };
       waiter.timer = setTimeout(() => {
         const at = waiters.indexOf(waiter);
-        if (at === -1) return; // being served: the time-out of connecting counts
+        if (at === -1) return; // being served: the timeout of connecting applies
         waiters.splice(at, 1);
         timeouts++;
         warnOfExhaustion();
@@ -281,7 +281,7 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     release: (connection, isReusable) => {
       const kept = all.get(connection);
-      if (kept === undefined) return; // it ended meanwhile
+      if (kept === undefined) return; // the connection has ended
       const now = Date.now();
       if (isReusable) heardAtMs = performance.now();
       else suspect();
@@ -293,7 +293,7 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     sharing: undefined,
     recheck: async (connection) => {
-      // an embedded database has one backend, which is everybody's anyway
+      // an embedded database has one backend, which all connections share
       if ("stream" in target || (await hasOwnBackend(connection))) return false;
       connection.backend = { ...connection.backend, isShared: true };
       pool.sharing = connection.backend.sharing;
@@ -330,7 +330,7 @@ export const createPool = (options: PoolOptions): Pool => {
         warn("closing connections that are still in use", { count: all.size });
         for (const kept of all.values()) {
           drop(kept);
-          cancelled.push(kept.connection.cancel()); // a server does not notice at once that its client is gone
+          cancelled.push(kept.connection.cancel()); // a server notices disconnections only later
         }
       }, patienceMs);
       await new Promise<void>((resolve) => {
@@ -343,8 +343,8 @@ export const createPool = (options: PoolOptions): Pool => {
   return pool;
 };
 
-/** Whether it runs on the backend that the server told of when the connection was opened. A lost connection counts as
- *  such: nothing is known of it. @rule R-TX-15 */
+/** Returns whether the connection still has the backend that the server reported when it was opened. A lost connection
+ *  counts as such, because its backend is unknown. @rule R-TX-15 */
 const hasOwnBackend = (connection: Connection): Promise<boolean> =>
   connection.query<{ readonly id: number }>("select pg_catalog.pg_backend_pid() as id", []).then(
     ([row]) => row?.id === connection.processId,

@@ -1,21 +1,22 @@
-/** What is prepared on a connection, and what of a batch has to be prepared first. The server stores text, parse tree and
- *  plan of each statement, many times the size of its text. */
+/** Tracks the prepared statements of a connection, and plans those of each batch. The server stores text, parse tree
+ *  and plan of each statement, many times the size of its text. */
 import { sqlstateOf } from "./pg-errors.ts";
 import type { WirePlan, WireResult, WireStatement } from "./wire.ts";
 
-/** User code runs as a role that is not known, because earlier code in the transaction may have switched it. */
+/** The owner of plans that user code makes as an unknown role, because earlier code in the transaction may have
+ *  switched it. */
 export const UNKNOWN_ROLE = Symbol("unknown role");
 
-/** For whom functions plan statements on a connection: the database role; "" for the login role. */
+/** The database role for which functions plan statements on a connection; "" for the login role. */
 export type PlanOwner = string | typeof UNKNOWN_ROLE;
 
 export class PreparedStatements {
   size = 0;
-  /** Bytes of their SQL. */
+  /** The bytes of their SQL. */
   bytes = 0;
-  /** Bytes of all SQL parsed on the connection, prepared or not. */
+  /** The bytes of all SQL parsed on the connection, prepared or not. */
   parsedBytes = 0;
-  /** Names that may or may not be prepared: to be closed before they are used again. */
+  /** Names whose state is unknown. They are closed before they are used again. */
   readonly doubtful = new Set<string>();
   private readonly sizes = new Map<string, number>();
 
@@ -28,16 +29,16 @@ export class PreparedStatements {
     return true;
   }
 
-  /** The text goes out, prepared or not. */
+  /** Counts a text that is sent for parsing, prepared or not. */
   parsed(text: string): void {
     this.parsedBytes += text.length;
   }
 
-  /** It is used again, or for the first time. */
+  /** Records a use of the statement. */
   use(name: string, text: string): void {
     const size = this.sizes.get(name) ?? Buffer.byteLength(text);
     this.delete(name);
-    this.sizes.set(name, size); // as the youngest
+    this.sizes.set(name, size); // as the most recently used
     this.size++;
     this.bytes += size;
   }
@@ -50,21 +51,21 @@ export class PreparedStatements {
     this.bytes -= size;
   }
 
-  /** Something else has prepared or forgotten statements of these names. */
+  /** Marks all names as doubtful, because other code may have prepared or deallocated statements. */
   doubtAll(): void {
     for (const name of this.sizes.keys()) this.doubtful.add(name);
     this.sizes.clear();
     this.size = this.bytes = 0;
   }
 
-  /** The longest unused first. */
+  /** Returns the names, the least recently used first. */
   names(): Iterable<string> {
     return this.sizes.keys();
   }
 }
 
-/** The server keeps the type of every row that it has ever put together, for as long as the connection lives: it is
- *  replaced when so many times the bytes that may be prepared have been read on it. @rule R-BND-6 */
+/** The connection is replaced once this multiple of the limit on prepared SQL has been parsed on it. The server keeps
+ *  the type of every row that it has ever built, for the lifetime of the connection. @rule R-BND-6 */
 export const PARSED_SHARE = 16;
 
 export interface PreparedLimits {
@@ -72,12 +73,12 @@ export interface PreparedLimits {
   readonly maxBytes: number;
 }
 
-/** States in which a statement counted as prepared is not, or not with its present result. */
+/** The SQLSTATEs after which a statement that counted as prepared is not, or has another result. */
 const FORGOTTEN: ReadonlySet<string> = new Set(["0A000", "26000"]);
 
-/** The messages of a batch. Records what is prepared on the connection; `settle` has to hear of a failure.
- *  `firstEffect`: index of the statement before which it must be certain that the later ones are prepared as recorded,
- *  since nothing after it may be repeated. */
+/** Plans the messages of a batch, and records the statements that it prepares. Call `settle` after a failure.
+ *  `firstEffect` is the index of the first statement that must not be repeated. Before it, the later statements must be
+ *  known to be prepared. */
 export type PlanBatch = (
   prepared: PreparedStatements,
   statements: readonly WireStatement[],
@@ -86,10 +87,11 @@ export type PlanBatch = (
 ) => WirePlan;
 
 const MAX_NAMES = 20_000;
-/** Of all that may be prepared, for one text. */
+/** The largest share of the limit for one statement. */
 const LARGEST_SHARE = 1 / 8;
 
-/** For all connections of an api: prepared is what was used before and leaves room for others. @rule R-BND-6 */
+/** Creates the planner for all connections of an api. It prepares statements that were used before and are small
+ *  enough. @rule R-BND-6 */
 export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): PlanBatch => {
   const usedOnce = new Set<string>();
 
@@ -101,7 +103,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
     return false;
   };
 
-  /** Names of what has to go. */
+  /** Adds the names of the statements to close. */
   const makeRoom = (prepared: PreparedStatements, sent: readonly WireStatement[], closes: string[]): void => {
     for (const name of prepared.names()) {
       if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
@@ -113,7 +115,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
 
   return (prepared, statements, prepares, firstEffect = Infinity) => {
     if (!prepares) return { statements: statements.map(unnamed), parses: statements.map(() => true), closes: [] };
-    // the usual batch: all of it was prepared before, and nothing is about to go
+    // fast path: all statements are prepared, and none needs to be closed
     if (prepared.size * 2 <= maxCount && prepared.bytes * 2 <= maxBytes && prepared.hasAll(statements))
       return { statements, parses: NO_PARSES, closes: NO_CLOSES, described: describedOf(statements, firstEffect) };
     const sent: WireStatement[] = [];
@@ -132,7 +134,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
       }
       sent.push(statement);
       if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
-      // to close what is not there is no error
+      // closing a missing statement is not an error
       if (!isKnown && (prepared.doubtful.delete(name) || sent.length - 1 > firstEffect)) closes.push(name);
     }
     if (prepared.size > maxCount || prepared.bytes > maxBytes) makeRoom(prepared, sent, closes);
@@ -140,7 +142,7 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
   };
 };
 
-/** Those behind the first effect. */
+/** Returns the statements after the first effect, which must be described before it. */
 const describedOf = (statements: readonly WireStatement[], firstEffect: number): WirePlan["described"] => {
   const names: string[] = [];
   for (let i = firstEffect + 1; i < statements.length; i++) {
@@ -156,7 +158,7 @@ const NO_PARSES: readonly boolean[] = [];
 
 export type Failed = Extract<WireResult, { readonly error: unknown }>;
 
-/** What a failure means for the statements that count as prepared. */
+/** Updates the record of prepared statements after a failure. */
 export const settle = (
   prepared: PreparedStatements,
   { statements, parses, described }: WirePlan,
@@ -167,7 +169,7 @@ export const settle = (
     if (name === "" || i < failedAt) return;
     const isParsed = parses[i] === true;
     const isDoubtful = i === failedAt ? isParsed || isForgotten : isForgotten && described?.before === failedAt;
-    if (isParsed || isDoubtful) prepared.delete(name); // behind the failure, it was never read
+    if (isParsed || isDoubtful) prepared.delete(name); // after the failure, it was never parsed
     if (isDoubtful && (i === failedAt || !isParsed)) prepared.doubtful.add(name);
   });
 };

@@ -1,10 +1,10 @@
-/** Whether what was proven of a read still holds, asked of PostgreSQL by the read itself. */
+/** Rechecks the proof of a read in PostgreSQL, as part of the read itself. */
 import { relationOf, type Model, type Relation } from "../model/model.ts";
 import { ident, literal, toStatement } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
 
-/** The table of that name, as the proof requires it (R-TX-10). `text`: `schema.name`, where either may contain a dot.
- *  Undefined if the name is ambiguous, or its relation is not proven to run no user code. */
+/** Returns the table of that name, if it meets the proof's conditions (R-TX-10). `text` is `schema.name`, where either
+ *  may contain a dot. Undefined if the name is ambiguous, or the relation may run user code. */
 const tableNamed = (model: Model, text: string): Relation | undefined => {
   const found: Relation[] = [];
   for (let dot = text.indexOf("."); dot !== -1; dot = text.indexOf(".", dot + 1)) {
@@ -12,12 +12,12 @@ const tableNamed = (model: Model, text: string): Relation | undefined => {
     if (relation !== undefined) found.push(relation);
   }
   const [only, ...others] = found;
-  // what is proven with the model before need not be with this one
+  // a proof of the previous model need not be valid with this one
   return others.length === 0 && only?.plain !== undefined ? only : undefined;
 };
 
-/** The statement with one more column, the last: whether row policies have begun to apply to one of its tables, or a
- *  name is another relation's by now. Undefined if the model does not know all of its relations as tables. */
+/** Returns the statement with an additional last column. It is true if row policies now apply to one of its tables, or
+ *  if a name now belongs to another relation. Undefined if the model does not know all of its relations as tables. */
 export const rereadProof = (text: string, { relations }: Program, model: Model): string | undefined => {
   const tables = [...relations].map((each) => tableNamed(model, each));
   if (!tables.every((table) => table !== undefined)) return undefined;

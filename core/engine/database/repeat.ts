@@ -1,13 +1,13 @@
-/** Which transactions are run again when their connection is lost. A write only where it is certain that nothing of it
- *  has run: the client repeats what is answered with 503 at its own risk, we never do. */
+/** Decides which transactions are retried after a lost connection. A write is retried only if none of its statements
+ *  can have run. The client may repeat a request after a 503 at its own risk. */
 import { isRelApiError } from "../../kernel/errors.ts";
 import { isFatal, isInterrupted, isPgError, isRecoveryConflict, isUnreachable } from "./pg-errors.ts";
 
-/** What has become of earlier attempts. */
+/** The outcome of earlier attempts. */
 export interface Attempts {
   readonly count: number;
-  /** Of them, lost without a word from the server. A statement that brings the server down does so once: all connections
-   *  go with it, and a new one is not to be had before it has recovered. */
+  /** The number of attempts that were lost without an error of the server. A statement that crashes the server is
+   *  retried only a few times: all connections are lost with it, and new ones fail until the server has recovered. */
   readonly silentCount: number;
   readonly pauseMs: number;
 }
@@ -16,10 +16,10 @@ export interface Loss {
   readonly error: unknown;
   /** The connection could not be opened. */
   readonly isOpening: boolean;
-  /** On a replica: the primary is there for what it cannot do. */
+  /** The attempt ran on a replica, so the primary can run the transaction instead. */
   readonly isReplica: boolean;
   readonly isRead: boolean;
-  /** The server ended the session before anything of it ran. */
+  /** The server ended the session before any of its statements ran. */
   readonly hasNoEffect: boolean;
 }
 
@@ -28,13 +28,13 @@ const MAX_COUNT = 6;
 const MAX_SILENT = 3;
 const PAUSE_MS = 10;
 
-/** Undefined: the error stands. @rule R-HST-7 */
+/** Returns undefined if the error is final. @rule R-HST-7 */
 export const nextAttempt = (loss: Loss, attempts: Attempts = FIRST): Attempts | undefined => {
   const count = attempts.count + 1;
   if (count > MAX_COUNT) return undefined;
   if (loss.isOpening) {
     if (loss.isReplica) return { ...attempts, count, pauseMs: 0 };
-    // the server ended it before it was ours; one that is away is not there a moment later either
+    // the server ended the session during the login; an absent server would still be absent after a short pause
     return isEndedEarly(loss.error) ? { ...attempts, count, pauseMs: PAUSE_MS * 2 ** count } : undefined;
   }
   if (isUnreachable(loss.error) && !loss.isReplica) return undefined;
@@ -45,13 +45,14 @@ export const nextAttempt = (loss: Loss, attempts: Attempts = FIRST): Attempts | 
   return silentCount > MAX_SILENT ? undefined : { count, silentCount, pauseMs: 0 };
 };
 
-/** A result that is too large ends its connection too, and would do so again. */
+/** Returns whether the connection was lost. A result that exceeds the limit also ends its connection, but a retry would
+ *  fail again. */
 const isLoss = (error: unknown): boolean =>
   isRelApiError(error)
     ? error.code === "connection-lost" && error.facts["isFinal"] !== true
     : !isPgError(error) || isFatal(error);
 
-/** What pg says of a connection that the server has ended: while it waits for an answer, and when it is asked later. */
+/** The messages of pg for a connection that the server has ended, during a statement and afterwards. */
 const ENDED: ReadonlySet<string> = new Set([
   "Connection terminated unexpectedly",
   "Client has encountered a connection error and is not queryable",

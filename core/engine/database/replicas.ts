@@ -1,5 +1,5 @@
-/** Which replicas may answer reads now. Each is asked every moment, on a connection of its own, how far it has come; those
- *  that are away, slow or behind are left out until they are not. */
+/** Determines which replicas may answer reads. The position of each is checked regularly on a separate connection, and
+ *  replicas that are unreachable, slow or behind are excluded. */
 import type { Logger } from "../../kernel/options.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
 import type { Connection, Target } from "./connection.ts";
@@ -8,11 +8,12 @@ import { isPgError, refusalOf } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
 
 export interface Replicas {
-  /** Each was asked once, or is too slow to wait for. */
+  /** Resolves when each replica was checked once, or the time limit has expired. */
   readonly tried: Promise<void>;
-  /** In turn. `position`: a place in the log that it must have reached. Undefined: the primary has to answer. */
+  /** Returns the pool of a replica, in turn. `position` is a write position that the replica must have reached.
+   *  Undefined if the primary has to answer. */
   choose(position?: string): Pool | undefined;
-  /** Begins to ask. */
+  /** Starts the checks. */
   start(): void;
   close(): Promise<void>;
 }
@@ -26,21 +27,22 @@ export interface ReplicasParts {
 
 interface Replica {
   readonly pool: Pool;
-  /** How far it has come. */
+  /** The position that the replica has reached. */
   position: bigint;
   isUsable: boolean;
 }
 
 const PAUSE_MS = 200;
-/** A login that is refused is refused the next moment too, and the server writes it down each time. */
+/** A refused login is retried after a longer pause, because the server logs each attempt. */
 const REFUSED_PAUSE_MS = 5000;
-/** One that takes longer may be away: it is tried anew meanwhile. */
+/** A replica that takes longer may be unreachable, so a new connection is tried in the meantime. */
 const DOUBT_MS = 200;
-/** One that takes longer is slow. */
+/** A replica that takes longer counts as slow. */
 const ANSWER_MS = 500;
-/** To reach one that did not answer; then what runs there is given up. With the pause and the doubt less than a second. */
+/** The timeout for reaching a silent replica, after which its statements are given up. Together with the pause and the
+ *  doubt, it is less than a second. */
 const REACH_MS = 500;
-/** The log has headers of pages, where the two ways to tell its end may differ. */
+/** The log contains page headers, at which the two functions for its end may differ. */
 const HEADER_BYTES = 40n;
 
 const POSITION = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;
@@ -51,7 +53,7 @@ export const parsePosition = (text: string): bigint => {
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 };
 
-/** Asks one server again and again. `failed`: with what, and whether it cannot even be reached. */
+/** Checks one server repeatedly. `failed` is called with the error, and with whether the server is unreachable. */
 const createWatch = (
   target: Target,
   reached: (position: bigint) => void,
@@ -62,7 +64,7 @@ const createWatch = (
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** Whether a server that is silent is away, or only slow. */
+  /** Checks whether a silent server is unreachable, or only slow. */
   const reach = async (): Promise<void> => {
     const before = answers;
     try {
@@ -117,7 +119,7 @@ const createWatch = (
 /** @rule R-HST-8 */
 export const createReplicas = ({ primary, replicas, maxLagMs, logger }: ReplicasParts): Replicas => {
   const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: false }));
-  /** Where the primary was, the oldest first: no older than is allowed, and one. */
+  /** The past positions of the primary, the oldest first: those within the permitted lag, and one before them. */
   let history: { readonly atMs: number; readonly position: bigint }[] = [];
   let turn = 0;
   let isStarted = false;
@@ -134,7 +136,7 @@ export const createReplicas = ({ primary, replicas, maxLagMs, logger }: Replicas
   };
 
   const watches = replicas.map(({ target, pool }, i) => {
-    const replica = all[i] as Replica; // as many
+    const replica = all[i] as Replica; // both lists have the same length
     return createWatch(
       target,
       (position) => {
@@ -157,7 +159,7 @@ export const createReplicas = ({ primary, replicas, maxLagMs, logger }: Replicas
       const from = history.findLastIndex(({ atMs }) => atMs <= nowMs - maxLagMs);
       if (from > 0) history = history.slice(from);
     },
-    () => undefined, // requests tell of it
+    () => undefined, // requests report these errors
   );
 
   const self = {

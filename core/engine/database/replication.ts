@@ -1,20 +1,20 @@
-/** Connections that take commands of the replication protocol. What is sent over them is the business of plugins. */
+/** Connections that accept commands of the replication protocol. Plugins define the commands. */
 import { connectionFailed } from "../../kernel/errors.ts";
 import { toStatement, type Sql } from "../sql/fragment.ts";
 import { fromStatement } from "./pg-errors.ts";
 import type { Target } from "./connection.ts";
 import { openConnection } from "./open-connection.ts";
 
-/** A connection of a plugin's own, which closes it. */
+/** A connection that belongs to a plugin, which must close it. */
 export interface ReplicationConnection {
-  /** `CREATE_REPLICATION_SLOT …`, or plain SQL; its rows. @throws RelApiError of the server */
+  /** Runs `CREATE_REPLICATION_SLOT …`, or plain SQL, and returns its rows. @throws RelApiError of the server */
   command<Row = unknown>(command: Sql): Promise<readonly Row[]>;
-  /** `START_REPLICATION …`: a copy in both directions, which goes on until the connection ends. Rejects when the server
-   *  refuses or ends it. */
+  /** Runs `START_REPLICATION …`: a copy in both directions, which continues until the connection ends. Rejects if the
+   *  server refuses or ends it. */
   copy(command: Sql, take: (bytes: Buffer) => void): Promise<void>;
-  /** The client's part of that copy. */
+  /** Sends data of the client within that copy. */
   send(bytes: Buffer): void;
-  /** Called once when the connection ends, from whichever side. */
+  /** Registers a listener that is called once when either side ends the connection. */
   onEnd(listener: () => void): void;
   end(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export const openReplication = async (target: Target): Promise<ReplicationConnec
   if ("stream" in target)
     throw connectionFailed("the embedded database has no logical replication", undefined, { sqlstate: "0A000" });
   const connection = await openConnection(target, CONNECT_MS, { replicates: true, purpose: "replication" });
-  // newer servers would make a slot there, which waits for the primary to write something
+  // newer servers would create a slot there, which waits for a write of the primary
   if (connection.session()?.isStandby === true) {
     void connection.end();
     throw connectionFailed("the server is a standby", undefined, { sqlstate: "25006" });

@@ -1,4 +1,4 @@
-/** What the rows and errors of a transaction's statements mean. */
+/** Interprets the rows and errors of a transaction's statements. */
 import { permissionCheckFailed, stepRefused, RelApiError, stepWroteNothing } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, RanTransaction, ResultRow } from "../../plugin.ts";
@@ -6,7 +6,7 @@ import type { Current } from "../current.ts";
 import type { Program, ProgramCheck } from "../sql/program.ts";
 import type { WireRow } from "./wire.ts";
 
-/** Settings that the caller has by its role may be why. */
+/** Adds an explanation if the settings of the caller's role may have caused the error. */
 export const withReason = (
   error: RelApiError,
   { session, settings = [] }: Execution,
@@ -22,7 +22,7 @@ export const withReason = (
     : new RelApiError({ ...error, message, cause, hint: reason.hint, facts: { ...error.facts, ...reason.facts } });
 };
 
-/** The place of a statement in the request. */
+/** Returns the position of a statement in the request. */
 export const pathOf = (execution: Execution, index: number): string | undefined => {
   let at = index;
   for (const { program, path } of execution.programs) {
@@ -32,8 +32,8 @@ export const pathOf = (execution: Execution, index: number): string | undefined 
   return undefined;
 };
 
-/** Those of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9 G-NST-6
- *  G-NST-11 */
+/** Runs the checks of the statements before `end`. @throws RelApiError at the first check that fails @rule G-PRM-9
+ *  G-NST-6 G-NST-11 */
 export const runChecks = (
   execution: Execution,
   rows: readonly (WireRow | undefined)[],
@@ -51,7 +51,7 @@ export const runChecks = (
   }
 };
 
-/** The path at which a check fails. Undefined if the check holds. */
+/** Returns the path of a failing check. Undefined if the check holds. */
 const failedAt = (
   check: ProgramCheck,
   program: Program,
@@ -71,7 +71,7 @@ const failureOf = ({ kind, message }: ProgramCheck, path = "$"): Error =>
       ? stepWroteNothing(message, path)
       : stepRefused(message, path);
 
-/** Filled in on the way. A class, since one is made for each transaction. */
+/** A transaction's record, filled in during its run. A class, because one is created for each transaction. */
 export class Ran implements RanTransaction {
   readonly execution: Execution;
   readonly askedAtMs = performance.now();

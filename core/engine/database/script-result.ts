@@ -1,18 +1,18 @@
-/** Statements that somebody has written, several in one text: how they run, and what they return. */
+/** The types of scripts: several statements of an administrator in one text. */
 
-/** What one statement of a script returns. */
+/** The result of one statement of a script. */
 export interface ScriptResult {
   /** `SELECT`, `CREATE`. */
   readonly command: string;
-  /** Empty: it returns no rows. */
+  /** Empty if the statement returns no rows. */
   readonly columns: readonly string[];
-  /** Values as PostgreSQL writes them. */
+  /** The values in PostgreSQL's text format. */
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** How a script runs. */
+/** The options of a script. */
 export interface ScriptOptions {
   readonly access: "read only" | "read write";
-  /** Registers a listener for the client's disconnection, which cancels it. */
+  /** Registers a listener for the client's disconnection, which cancels the script. */
   readonly onGone?: (listener: () => void) => () => void;
 }

@@ -1,5 +1,5 @@
-/** What the first statement of each transaction sets: search path, role, claims, what plugins say of the session, and
- *  more, only for the transaction. Names are part of its text, values are bound. */
+/** Compiles the first statement of each transaction, which sets the search path, role, claims, the settings of session
+ *  plugins, and others. All apply only to the transaction. Names are part of its text, and values are bound. */
 import type { Json } from "../plan/plan.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
@@ -12,18 +12,18 @@ export type DatabaseSetting = readonly [name: string, value: string];
 
 /** The settings of a session before and after its role. */
 export interface SessionSettings {
-  /** In one text, which `namesIn` reads. */
+  /** The names in one text, which `namesIn` reads. */
   readonly names: string;
   readonly values: readonly string[];
-  /** Those that count where no code of users runs. */
+  /** The settings that apply even if no user-defined code runs. */
   readonly own: Omit<SessionSettings, "own">;
 }
 
-/** Functions take a hundred arguments at most. */
+/** PostgreSQL's functions take at most a hundred arguments. */
 const CALLS_AT_ONCE = 90;
 
-/** Its value is the number of settings, so that little comes back and nothing is skipped: arguments are evaluated in
- *  order. */
+/** Compiles a statement that sets all values. It returns only the number of settings, so the result is short. No call
+ *  is skipped, because arguments are evaluated in order. */
 export const compileSettings = (names: readonly string[]): string => {
   const calls = names.map((name, i) => sql`pg_catalog.set_config(${literal(name)}, ${slot({ param: i })}, true)`);
   const sums: Sql[] = [];
@@ -32,15 +32,15 @@ export const compileSettings = (names: readonly string[]): string => {
   return toStatement(sql`select ${sums.length === 0 ? empty : join(sums, " + ")}`).text;
 };
 
-/** Names in one text; none has a NUL. */
+/** Joins the names in one text; none contains a NUL. */
 const textOfNames = (names: Iterable<string>): string => [...names].join("\u0000");
 export const namesIn = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** `login`: the login role's own path, where it stays in force. */
+/** Returns the search path. `login` is the login role's own path, if it still applies. */
 export const searchPath = (own: readonly string[], login: readonly string[] | undefined): string =>
-  // each name costs a look at the catalog in every transaction
+  // without duplicates, because each name costs a catalog look-up in every transaction
   (login === undefined ? own : [...new Set([...own, ...login])]).map(quoted).join(", ");
 
 export const buildSessionSettings = (session: Session, specs: readonly SessionSpec[]): SessionSettings => {
@@ -51,12 +51,12 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
       settings.set(name, value);
       if (spec.forUserCode !== true) own.set(name, value);
     }
-  // as a role's name it would make the caller the login role
+  // as the name of a role, "none" would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const each of [settings, own]) each.set("role", session.databaseRole ?? "none");
   const claims = session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role });
   for (const text of settings.values()) refuseNul(text);
-  // row policies read them as JSON
+  // row policies read the claims as JSON
   if (hasNulEscape(claims)) throw nulCharacter();
   settings.set("request.jwt.claims", claims);
   return { ...textsOf(settings), own: textsOf(own) };
@@ -78,5 +78,5 @@ const sessionTexts = memoize(({ variables }: Session) =>
   }),
 );
 
-/** What functions get as their session argument: every variable, under these prefixes too. @rule G-SES-5 */
+/** Returns the session argument of functions: every session variable, also under these prefixes. @rule G-SES-5 */
 export const sessionJson = (session: Session, prefixes: readonly string[]): string => sessionTexts(session)(prefixes);

@@ -1,15 +1,16 @@
 /** Connections through a pooler in transaction mode. Such a connection is shared: each transaction may run on another
- *  backend, on which others ran before and will run after. So nothing is prepared, and what a transaction must not find
- *  or leave behind is removed by the transaction itself. */
-/** `auto`: asked of each connection when it is opened. `session`: a pooler, if there is one, keeps to one backend for as
- *  long as the connection lives. */
+ *  backend, on which other clients ran before and will run afterwards. So no statement is prepared, and each
+ *  transaction removes earlier traces and its own. */
+/** With `auto`, each new connection is checked. With `session`, a pooler, if any, keeps one backend for the lifetime of
+ *  the connection. */
 export type PoolerMode = "auto" | "session" | "transaction";
 
-/** What the statements that remove the traces of user code depend on. One object per combination, so that it can be compared. */
+/** The facts on which the cleaning after user code depends. There is one object per combination, so they can be
+ *  compared by identity. */
 export interface Sharing {
-  /** Nobody has set `jit`, so each transaction switches it off. */
+  /** `jit` has its default, so each transaction switches it off. */
   readonly setsJit: boolean;
-  /** The login role may use PL/pgSQL, to undo what only dynamic SQL can. */
+  /** The login role may use PL/pgSQL, which removes the traces that need dynamic SQL. */
   readonly hasPlpgsql: boolean;
 }
 
@@ -18,14 +19,14 @@ const all: readonly Sharing[] = [false, true].flatMap((setsJit) =>
 );
 
 const sharingWith = (setsJit: boolean, hasPlpgsql: boolean): Sharing =>
-  all.find((each) => each.setsJit === setsJit && each.hasPlpgsql === hasPlpgsql) as Sharing; // all of them are there
+  all.find((each) => each.setsJit === setsJit && each.hasPlpgsql === hasPlpgsql) as Sharing; // it has all combinations
 
-/** What was found out about the backend of a new connection. */
+/** The facts about the backend of a new connection. */
 export interface Backend {
   readonly isShared: boolean;
   /** `jit` was switched off for the connection. */
   readonly hasNoJit: boolean;
-  /** What its transactions need if it is shared, or turns out to be. */
+  /** The facts for its transactions if it is shared, or turns out to be. */
   readonly sharing: Sharing;
 }
 
@@ -35,12 +36,11 @@ interface BackendRow {
   readonly hasPlpgsql: boolean;
 }
 
-/** A pooler answers a new client itself, with a process id that it makes up: the backend's own is another.
- *
- *  Statements of many nested rows look dear to the planner, and compiling them takes several times as long as running
- *  them. Who has set it (for the server, the database, the role, the connection) has it their way. On a backend that is
- *  shared it is left alone: the setting would stay there for others.
- *  @rule R-TX-8 R-TX-15 */
+/** Detects a pooler: it answers a new client itself with an invented process id, which differs from the backend's own.
+ *  The question also switches `jit` off, because the planner overestimates statements with many nested rows, and
+ *  compilation takes several times as long as their execution. A value that was set for the server, database, role or
+ *  connection is kept. On a shared backend `jit` is unchanged, because the setting would affect other clients. @rule
+ *  R-TX-8 R-TX-15 */
 export const BACKEND_QUESTION = `select backend.own as "isOwn",
   jit.unset as "isJitUnset",
   case when backend.own and jit.unset then pg_catalog.set_config('jit', 'off', false) end,
@@ -55,8 +55,8 @@ from (select coalesce($1::pg_catalog.int4 = pg_catalog.pg_backend_pid(), true)) 
 
 const NOBODY = -1;
 
-/** Its parameter: the process id that the backend should have; null: whatever it has is right. `processId`: what was
- *  said when the connection was opened; PostgreSQL always says one. */
+/** Returns the parameter of the question: the expected process id of the backend, or null if any is right. `processId`
+ *  is the one reported when the connection was opened; PostgreSQL always reports one. */
 export const expectedProcessId = (mode: PoolerMode, processId: number | null): number | null =>
   mode === "session" ? null : mode === "auto" ? (processId ?? NOBODY) : NOBODY;
 
@@ -67,7 +67,7 @@ export const EMBEDDED_BACKEND: Backend = {
   sharing: sharingWith(false, true),
 };
 
-/** `row` undefined: a server that does not know the question. */
+/** Returns the facts about a backend. `row` is undefined if the server rejected the question. */
 export const backendOf = (row: BackendRow | undefined, mode: PoolerMode): Backend => {
   const isShared = row === undefined ? mode === "transaction" : !row.isOwn;
   const setsJit = row?.isJitUnset ?? false;
@@ -79,6 +79,6 @@ export const backendOf = (row: BackendRow | undefined, mode: PoolerMode): Backen
   };
 };
 
-/** Undefined: it has a backend of its own. */
+/** Returns undefined if the connection has its own backend. */
 export const sharingOf = ({ backend }: { readonly backend: Backend }): Sharing | undefined =>
   backend.isShared ? backend.sharing : undefined;

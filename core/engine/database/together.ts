@@ -1,4 +1,4 @@
-/** One transaction for several executions, each of which sees what those before it have written. */
+/** Runs several executions in one transaction, so that each sees the writes of the previous ones. */
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
@@ -28,9 +28,9 @@ interface Parts {
 
 const DISCARD_PLANS = plain("discard plans");
 
-/** Each execution begins with the settings of the connection and without temporary tables, whatever earlier ones and
- *  their functions have left. It begins as the login role, because settings of a role may be for superusers. `reset all` resets settings that only
- *  superusers may change as well, but neither of the two roles. @rule R-TX-16 */
+/** Resets the session before each execution: it starts with the settings of the connection and without temporary
+ *  tables. It starts as the login role, because only superusers may change some settings of a role. `reset all`
+ *  includes such settings, but not the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
   plain("reset all"),
   plain("discard temp"),
@@ -38,10 +38,10 @@ const AS_LOGIN: readonly WireStatement[] = [
   plain("set local role none"),
 ];
 
-/** What `reset all` has switched on again. */
+/** Repeats a setting that `reset all` reverts. */
 const WITHOUT_JIT = plain("set local jit to off");
 
-/** A subtransaction gives the right to write back when it ends. */
+/** A read-only execution is a subtransaction, whose end restores the right to write. */
 const SAVEPOINT = plain("savepoint relapi_execution");
 const UNDO = plain("rollback to savepoint relapi_execution");
 const RELEASE = plain("release savepoint relapi_execution");
@@ -49,7 +49,7 @@ const RELEASE = plain("release savepoint relapi_execution");
 const yes = (): boolean => true;
 const no = (): boolean => false;
 
-/** Nothing is prepared: code of users may run before every statement but the first. @rule R-TX-16 */
+/** Prepares no statement, because user-defined code may run before every statement except the first. @rule R-TX-16 */
 export const createTogether =
   ({ current, primary, transactions, planBatch, lostRole, fullDisk, ran }: Parts): PluginContext["transaction"] =>
   async ({ isolation, onGone }, work) => {
@@ -88,7 +88,7 @@ export const createTogether =
       if (isGone) throw requestCancelled();
       if (failure !== undefined) throw failure.error;
       const heard = ran.isHeard ? new Ran(execution) : undefined;
-      if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection is there
+      if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection already exists
       const isRead = execution.access === "read only";
       const isUndone = execution.end === "rollback";
       const { statements, offset } = transactions.build(execution, { prepares: false, sharing, isNested: true });
@@ -128,11 +128,11 @@ export const createTogether =
         plain(beginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : FORGET_OTHERS),
       ]);
-      connection.planOwner = undefined; // the cleaning discards what is left
+      connection.planOwner = undefined; // the cleaning discards the plans
       let last: Promise<unknown> = Promise.resolve();
       const inTurn = (execution: Execution): Promise<readonly ResultRow[]> => {
         const rows = last.then(() => run(execution));
-        last = rows.catch(() => undefined); // whoever asked gets the error
+        last = rows.catch(() => undefined); // the caller gets the error
         return rows;
       };
       try {

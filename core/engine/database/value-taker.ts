@@ -1,26 +1,26 @@
-/** What is said between a connection, a long value that arrives on it, and whoever takes it. */
+/** The interfaces between a connection, a long value that arrives on it, and the value's consumer. */
 
-/** Who takes a value. */
+/** The consumer of a value. */
 export interface ValueTaker {
-  /** False: the database waits until `resume` is called. The bytes stay as they are. */
+  /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be copied. */
   write(bytes: Buffer): boolean;
-  /** It is complete. */
+  /** Called when the value is complete. */
   end(): void;
-  /** It never will be. */
+  /** Called if the value can never be completed. */
   fail(): void;
 }
 
-/** What a connection looks out for during one batch. */
+/** A long value that a connection watches for during one batch. */
 export interface LongValue {
-  /** A shorter row is read as usual. */
+  /** The size above which a row is streamed. */
   readonly aboveBytes: number;
-  /** `statement`: index of the one in the batch whose row it is. Undefined: it is read as usual. */
+  /** Returns the row, or undefined if it is read as usual. `statement` is the index of its statement in the batch. */
   open(statement: number, bytes: number, reader: RowReader): LongRow | undefined;
 }
 
-/** The connection that a row arrives on. */
+/** The connection on which a row arrives. */
 export interface RowReader {
-  /** Hands messages to pg. */
+  /** Passes messages to pg. */
   pass(bytes: Buffer): void;
   pause(): void;
   resume(): void;
@@ -29,10 +29,10 @@ export interface RowReader {
 
 /** A row that is arriving. */
 export interface LongRow {
-  /** Returns how many bytes of the chunk are its own. */
+  /** Returns the number of bytes of the chunk that belong to the row. */
   take(chunk: Buffer, at: number): number;
-  /** Set when it is over: bytes of its message that are still to be handed to pg. */
+  /** Defined at the end of the row: the bytes of its message that are still to be passed to pg. */
   readonly left: number | undefined;
-  /** The connection has ended. */
+  /** Called if the connection has ended. */
   fail(): void;
 }
