@@ -123,8 +123,6 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
     representations: server.representations,
     mediaHandlers: server.mediaHandlers,
     rivals: server.rivals,
-    aggregatedTypes: server.aggregatedTypes,
-    orderedTypes: server.orderedTypes,
     extensions: server.extensions,
     serverVersion: server.serverVersion,
     parts: { ...model.parts, [NAME]: part },

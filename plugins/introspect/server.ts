@@ -5,10 +5,8 @@ import {
   value,
   type IntrospectContext,
   type MediaHandler,
-  type Model,
   type QualifiedName,
   type Representation,
-  type Sql,
 } from "../../core/index.ts";
 import type { Wanted } from "./relations.ts";
 
@@ -22,8 +20,6 @@ interface ServerRow {
   readonly casts: readonly CastFacts[] | null;
   readonly aggregates: readonly AggregateFacts[] | null;
   readonly rivals: readonly string[] | null;
-  readonly aggregatedTypes: Readonly<Record<string, readonly string[]>> | null;
-  readonly orderedTypes: readonly string[] | null;
 }
 
 export interface SchemaFacts {
@@ -49,19 +45,15 @@ interface AggregateFacts {
   readonly isBytea: boolean;
 }
 
-export interface ServerFacts extends Pick<
-  Model,
-  | "serverVersion"
-  | "loginRole"
-  | "loginPath"
-  | "extensions"
-  | "representations"
-  | "mediaHandlers"
-  | "rivals"
-  | "aggregatedTypes"
-  | "orderedTypes"
-> {
+export interface ServerFacts {
+  readonly serverVersion: number;
+  readonly loginRole: string;
+  readonly loginPath: readonly string[];
   readonly schemas: readonly SchemaFacts[];
+  readonly extensions: ReadonlyMap<string, string>;
+  readonly representations: ReadonlyMap<number, Representation>;
+  readonly mediaHandlers: readonly MediaHandler[];
+  readonly rivals: ReadonlySet<string>;
 }
 
 /** Objects from oid 16384 on were made after the database. Built-in types, enums, arrays of them and rows are what
@@ -123,33 +115,6 @@ from (
     and class.opcdefault
     and method.amname in ('btree', 'hash')
 ) rival (name)`;
-
-/** A type is taken where PostgreSQL casts it to the argument's by itself: `varchar` to `text`. @rule G-OUT-8 */
-const aggregatedTypesIn = (schemas: Sql): Sql => sql`
-select pg_catalog.json_object_agg(known.name, known.types)
-from (
-  select routine.proname::text as name, pg_catalog.json_agg(distinct type.typname) as types
-  from pg_catalog.pg_aggregate aggregate
-  join pg_catalog.pg_proc routine on routine.oid = aggregate.aggfnoid
-  join pg_catalog.pg_namespace schema on schema.oid = routine.pronamespace
-  left join pg_catalog.pg_cast entry on entry.casttarget = routine.proargtypes[0] and entry.castcontext = 'i'
-  join pg_catalog.pg_type type on type.oid in (routine.proargtypes[0], entry.castsource)
-  where aggregate.aggkind = 'n'
-    and routine.pronargs = 1
-    and (schema.nspname = 'pg_catalog' or schema.nspname in (select pg_catalog.json_array_elements_text(${schemas})))
-  group by routine.proname
-) known`;
-
-/** A type that has the same bytes as another has its order. @rule G-OUT-9 */
-const ORDERED_TYPES = sql`
-select pg_catalog.json_agg(distinct type.typname)
-from pg_catalog.pg_opclass class
-join pg_catalog.pg_am method on method.oid = class.opcmethod
-left join pg_catalog.pg_cast entry
-  on entry.casttarget = class.opcintype and entry.castcontext = 'i' and entry.castmethod = 'b'
-join pg_catalog.pg_type type on type.oid in (class.opcintype, entry.castsource)
-where class.opcdefault
-  and method.amname = 'btree'`;
 
 /** Of a path as PostgreSQL writes it: `"$user", public`. */
 const schemasIn = (path: string): readonly string[] =>
@@ -231,9 +196,7 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
       and (domain.typname = '*/*' or domain.typname ~ '^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$')
       and (row_relation.oid is not null or argument.oid = 'pg_catalog.anyelement'::pg_catalog.regtype)
   ) as aggregates,
-  (${RIVALS}) as rivals,
-  (${aggregatedTypesIn(named)}) as "aggregatedTypes",
-  (${ORDERED_TYPES}) as "orderedTypes"`);
+  (${RIVALS}) as rivals`);
   if (row === undefined) throw new Error("the server did not report its version");
   return {
     serverVersion: row.serverVersion,
@@ -243,10 +206,6 @@ select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion"
     extensions: new Map(row.extensions ?? []),
     representations: buildRepresentations(row.casts ?? []),
     rivals: new Set(row.rivals ?? []),
-    aggregatedTypes: new Map(
-      Object.entries(row.aggregatedTypes ?? {}).map(([name, types]) => [name, new Set(types)] as const),
-    ),
-    orderedTypes: new Set(row.orderedTypes ?? []),
     mediaHandlers: (row.aggregates ?? []).map(buildMediaHandler),
   };
 };

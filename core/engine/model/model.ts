@@ -43,10 +43,6 @@ export interface Model {
   /** The shadowed names: built-in operators and functions for which user code defines others on built-in types, so that
    *  PostgreSQL may choose those. `::` represents casts between such types. @rule R-TX-10 */
   readonly rivals: ReadonlySet<string>;
-  /** By the name of an aggregate function of one argument: `typname` of what it takes, pseudo-types included. */
-  readonly aggregatedTypes: ReadonlyMap<string, ReadonlySet<string>>;
-  /** `typname` of types with a default order, without which an array of them has no `max`. */
-  readonly orderedTypes: ReadonlySet<string>;
   /** `server_version_num`. */
   readonly serverVersion: number;
   /** The visibility of roles whose rights come from metadata, by surface. Their statements run as the login role
@@ -134,8 +130,6 @@ export const emptyModel = (version: number, schemas: readonly string[]): Model =
   mediaHandlers: [],
   extensions: new Map(),
   rivals: new Set(),
-  aggregatedTypes: new Map(),
-  orderedTypes: new Set(),
   serverVersion: 0,
   parts: {},
 });

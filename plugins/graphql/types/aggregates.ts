@@ -126,7 +126,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || spec === undefined) return {};
   return fieldsOf(
     roleTableOf(build, table)
-      .readable.filter(({ value }) => isTaken(build, spec, value))
+      .readable.filter(({ value }) => isTaken(spec, value))
       .map((each) => [
         each.name,
         {
@@ -184,7 +184,7 @@ const aggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || spec === undefined || direction === undefined) return {};
   return fieldsOf(
     roleTableOf(build, table)
-      .readable.filter(({ value }) => isTaken(build, spec, value))
+      .readable.filter(({ value }) => isTaken(spec, value))
       .map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
   );
 };
