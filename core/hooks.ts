@@ -181,8 +181,8 @@ export interface MediaContext {
   readonly rowAlias: string;
   readonly envelope: Envelope;
   readonly options: Json | undefined;
-  /** The result: `value` is a scalar under the name `value`, `values` are several, `rows` are the rows of the read,
-   *  `row` is at most one row. */
+  /** The kind of result. `value` is a scalar under the name `value`, and `values` are several. `rows` are the rows of
+   *  the read, and `row` is at most one. */
   readonly returns: "rows" | "row" | "value" | "values";
   /** The output names in order, if they are known before the statement runs. For `*` they come from the last load of
    *  the schema. */

@@ -208,7 +208,7 @@ export interface Plugin {
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
 }
 
-/** Returns the plugin unchanged. It gives plugins in plain JavaScript type checking and completion. */
+/** Returns the plugin unchanged, for type checking and completion. */
 export const definePlugin = (plugin: Plugin): Plugin => plugin;
 
 /** The declared parts of all plugins, for parsers and compilers. Unexpected errors of a part's functions name the

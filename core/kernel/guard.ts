@@ -1,5 +1,5 @@
-/** Guards the hooks: adds plugin and hook to errors, refuses duplicate tap names and promises that are not awaited, and
- *  seals the hooks once the plugins are applied. */
+/** Guards the hooks: adds plugin and hook to errors, and refuses duplicate tap names and promises that are not awaited.
+ *  Seals the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";
 import { blamed, blamedCallback } from "./faults.ts";

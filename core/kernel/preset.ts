@@ -138,7 +138,7 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   return ordered;
 };
 
-/** `fuzzy-operator` */
+/** Matches names such as `fuzzy-operator`. */
 export const KEBAB_CASE = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 interface Edge {

@@ -1,7 +1,7 @@
 /** The rows of the settings page. */
 import type { SettingSpec } from "./define-setting.ts";
 
-/** `| variable | aliases | default | meaning |` @rule X-SET-3 */
+/** Returns the row `| variable | aliases | default | meaning |`. @rule X-SET-3 */
 export const settingRow = (setting: SettingSpec<unknown> & { readonly isOption?: boolean }): string => {
   const { name, environment = [], isOption = true, description } = setting;
   const [variable = `\`${isOption ? name : `settings.${name}`}\``, ...aliases] = environment.map(

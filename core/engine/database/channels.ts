@@ -1,5 +1,5 @@
-/** Tracks the channels of our listeners for each database. If all connections share one session, cleaning must keep
- *  these channels, and remove those that a function has listened to. */
+/** Tracks the channels of relapi's own listeners for each database. If all connections share one session, cleaning must
+ *  keep these channels, and remove those that a function has listened to. */
 
 /** An object that identifies a database with only one session. */
 type Shared = object;

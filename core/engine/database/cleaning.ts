@@ -73,7 +73,7 @@ export const rollBackAll = ({ hasPlpgsql }: Sharing): readonly WireStatement[] =
 
 const WITHOUT_JIT = unnamed(sql`select pg_catalog.set_config('jit', 'off', false)`);
 
-/** `channels` are the channels to which our connections listen on a backend that all of them share. */
+/** `channels` are those of relapi's own listeners on a backend that all connections share. */
 const statementsFor = (
   kind: CleaningKind,
   { hasNoJit, sharing }: Backend,

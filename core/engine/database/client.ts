@@ -14,8 +14,8 @@ import { backendOf, EMBEDDED_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** Loads pg with a temporary `navigator`, which pg uses to detect the runtime. Node 20 has none, so pg would create a
- *  `Response`, for which Node loads all of `fetch`: a sixth of the time that loading this package takes. Later versions
- *  of Node have a `navigator`. */
+ *  `Response`, for which Node loads all of `fetch`. That is a sixth of the time that loading this package takes. Later
+ *  versions of Node have a `navigator`. */
 const loadPg = (): typeof Pg => {
   const load = createRequire(import.meta.url);
   if ("navigator" in globalThis) return load("pg") as typeof Pg;
@@ -131,7 +131,7 @@ export const wrap = (
       const follower = cleaning === undefined ? undefined : cleaner.follow(cleaning);
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable); // pg's types ask for its own Connection in submit
     });
-  /** pg accepts one statement at a time, but a listener sends several. */
+  /** The driver accepts one statement at a time, but a listener sends several. */
   let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection = {
     prepared,

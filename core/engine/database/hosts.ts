@@ -23,7 +23,7 @@ const SECOND_MS = 1000;
 /** The minimum in libpq. It is also the default for each of several hosts. */
 const LEAST_CONNECT_MS = 2 * SECOND_MS;
 
-/** pg itself reads the variables of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
+/** The driver itself reads the variables of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
 const VARIABLES: Readonly<Record<string, string>> = {
   service: "PGSERVICE",
   host: "PGHOST",
@@ -49,7 +49,7 @@ interface Parts {
   readonly scheme: string;
   readonly user: string;
   readonly password: string;
-  /** `one:5432,two` */
+  /** The hosts and ports: `one:5432,two`. */
   readonly places: string;
   readonly database: string;
   readonly query: readonly (readonly [name: string, value: string])[];

@@ -6,8 +6,8 @@ import { isFatal, isInterrupted, isPgError, isRecoveryConflict, isUnreachable } 
 /** The outcome of earlier attempts. */
 export interface Attempts {
   readonly count: number;
-  /** The number of attempts that were lost without an error of the server. A statement that crashes the server is
-   *  retried only a few times: all connections are lost with it, and new ones fail until the server has recovered. */
+  /** The number of attempts that were lost without an error of the server. A statement that crashes the server is lost
+   *  only once in this way: all connections end with it, and new ones fail until the server has recovered. */
   readonly silentCount: number;
   readonly pauseMs: number;
 }

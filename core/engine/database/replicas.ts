@@ -47,7 +47,7 @@ const HEADER_BYTES = 40n;
 
 const POSITION = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;
 
-/** `16/B374D848` */
+/** Parses a write position: `16/B374D848`. */
 export const parsePosition = (text: string): bigint => {
   const [high = "0", low = "0"] = text.split("/");
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);

@@ -23,7 +23,8 @@ const fieldsOf = memoize((model: Model): Fields => {
 const typesOf = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
 
 /** Returns the computed field `name` of the rows: a function whose only parameter without a default has their type, or
- *  the type of the nearest ancestor. The first schema of the search path that contains one wins. @rule R-CMP-1 */
+ *  an ancestor's. The nearest ancestor wins. The first schema of the search path that contains one wins. @rule
+ *  R-CMP-1 */
 export const computedFieldOf = (
   model: Model,
   row: RowTypes,

@@ -38,7 +38,7 @@ export interface PgType {
   readonly labels?: readonly string[];
   /** The attributes of a composite type in order. */
   readonly attributes?: readonly { readonly name: string; readonly type: number }[];
-  /** The relation whose row type the composite type is. */
+  /** The relation, if the composite type is a row type. */
   readonly relation?: QualifiedName;
   readonly comment?: string;
 }

@@ -1,5 +1,5 @@
-/** The visibility of the schema to a caller: the names that hints, error details and descriptions may contain. It does
- *  not decide what the caller may do. */
+/** The visibility of the schema to a caller: the names that hints, error details and descriptions may contain. The
+ *  rights of the caller are checked elsewhere. */
 import type { Column, Relation, Routine } from "./objects.ts";
 
 /** An operation on a relation. */

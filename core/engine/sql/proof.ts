@@ -84,8 +84,8 @@ const typeNamesOf = memoize((model: Model): ReadonlySet<string> => {
 /** Lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
-/** Returns whether the plan runs no user code and, if it only reads, has the same result for all callers with the same
- *  database role, except for the values in its slots. @rule R-TX-10 G-SUB-10 */
+/** Returns whether the plan runs no user code. If it only reads, its result must also be the same for all callers with
+ *  the same database role, except for the values in its slots. @rule R-TX-10 G-SUB-10 */
 export const isProvenPlan = (
   plan: Plan,
   envelope: Envelope,
