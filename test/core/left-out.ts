@@ -1,12 +1,17 @@
 /** A preset without one plugin, and without what requires it. */
-import { without, type PresetPart } from "../../core/index.ts";
+import { without, type Plugin, type PresetPart } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
+
+export const pluginOf = (name: string): Plugin => {
+  const found = fullCompat({}).plugins.find((plugin) => plugin.name === name);
+  if (found === undefined) throw new Error(`fullCompat has no plugin "${name}"`);
+  return found;
+};
 
 /** The plugin first, then all that requires it, however far. */
 export const requiring = (name: string): readonly string[] => {
   const { plugins } = fullCompat({});
-  if (!plugins.some((plugin) => plugin.name === name)) throw new Error(`fullCompat has no plugin "${name}"`);
-  const gone = new Set([name]);
+  const gone = new Set([pluginOf(name).name]);
   for (let known = 0; known !== gone.size;) {
     known = gone.size;
     for (const plugin of plugins)
