@@ -138,7 +138,7 @@ export const graphqlLimits = [
   ),
   defineLimit(
     "maxWriteStatements",
-    2000,
+    10_000,
     "statements in which one GraphQL operation inserts, updates and deletes; nested inserts have one for each object with nested data and for each list without; a thousand take about half a second",
   ),
   defineLimit("maxBatchEntries", 100, "requests of one GraphQL batch"),
