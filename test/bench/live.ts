@@ -6,9 +6,11 @@ import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { cpuSeconds, parentOf } from "./cpu.ts";
-import { percentile } from "./live-clients.ts";
 import { SCENES, type LatencyFacts, type Place } from "./live-scenes.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
+
+const percentile = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 
 const { values: asked } = parseArgs({
   options: { only: { type: "string" }, json: { type: "string" }, list: { type: "boolean" } },

@@ -1,15 +1,12 @@
 /** `npm run bench:start -- 11`: what a start takes, as the median and the best of so many rounds: until the demo answers
  *  its first request (C-CLI-7, C-PKG-7), until the embedded database answers its first question, and the longest that an
- *  endless statement there holds up the event loop; and how much code the preset `minimal` loads. */
+ *  endless statement there holds up the event loop. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
-import { bundleMinimal } from "../support/minimal-bundle.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const rounds = Number(process.argv[2] ?? 11);
@@ -62,13 +59,6 @@ const embedded = async (): Promise<readonly [number, number]> => {
   return [tookMs, longestGapMs];
 };
 
-const loadedByMinimal = async (): Promise<string> => {
-  const metafile = await bundleMinimal(root);
-  const files = Object.keys(metafile.inputs);
-  const lines = files.map((file) => readFileSync(join(root, file), "utf8").split("\n").length);
-  return `${files.length} files, ${lines.reduce((sum, count) => sum + count, 0)} lines of source`;
-};
-
 const print = (name: string, times: readonly number[]): void => {
   const sorted = [...times].sort((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -94,4 +84,3 @@ const questions = await measure(async () => {
 });
 print("embedded demo, first question", questions);
 print("embedded demo, longest gap of the event loop beside an endless statement", gaps);
-console.log(`minimal loads ${await loadedByMinimal()}`);

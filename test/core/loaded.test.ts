@@ -2,12 +2,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { minimal } from "../../presets/minimal.ts";
-import { bundleMinimal } from "../support/minimal-bundle.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const metafile = await bundleMinimal(root);
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ["presets/minimal.ts"],
+  bundle: true,
+  packages: "external",
+  format: "esm",
+  platform: "node",
+  write: false,
+  metafile: true,
+});
 
 /** Paths from the project's root, of what is imported at once. */
 const loaded = new Set<string>();
