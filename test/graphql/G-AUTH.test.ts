@@ -127,7 +127,7 @@ describe("the admin secret", () => {
       user: "postgres",
     },
     {
-      title: "G-AUTH-3 the other prefix",
+      title: "G-AUTH-3 G-CON-2 the other prefix",
       headers: { "X-Hasura-Admin-Secret": adminSecret, "X-Hasura-Role": "music_reader", "X-Hasura-User-Id": "7" },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
@@ -182,7 +182,7 @@ describe("the admin secret", () => {
   ]);
   const wrong = { error: "invalid x-session-admin-secret", code: "access-denied", status: 401 };
   refused([
-    { title: "G-AUTH-4 another secret", headers: { "x-session-admin-secret": "guess" }, ...wrong },
+    { title: "G-AUTH-4 G-CON-2 another secret", headers: { "x-session-admin-secret": "guess" }, ...wrong },
     {
       title: "G-AUTH-4 the beginning of the secret",
       headers: { "x-session-admin-secret": adminSecret.slice(0, -1) },
@@ -251,7 +251,7 @@ describe("backend-only", () => {
 describe("no credential", () => {
   refused([
     {
-      title: "G-AUTH-5 a secret is all there is",
+      title: "G-AUTH-5 G-CON-2 a secret is all there is",
       options: { ...CLOSED, jwtSecret: undefined },
       error: "x-session-admin-secret required, but not found",
       code: "access-denied",

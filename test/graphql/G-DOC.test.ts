@@ -247,7 +247,7 @@ gqlCases(api, [
   },
   { title: "G-DOC-10 __typename alone needs no database", query: "{ __typename }", data: { __typename: "query_root" } },
   {
-    title: "G-DOC-11 keys are in the order of selection",
+    title: "G-DOC-11 G-CON-10 keys are in the order of selection",
     query:
       "{ b: artist_by_pk(id: 1) { name ...f id } __typename a: album_by_pk(id: 1) { title id } } fragment f on artist { country name }",
     bytes:

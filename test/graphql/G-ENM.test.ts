@@ -73,7 +73,7 @@ gqlCases(api, [
     data: { record: [{ title: "Blue", genre: "jazz", second_genre: "folk" }] },
   },
   {
-    title: "G-ENM-6 another value is refused",
+    title: "G-ENM-6 G-CON-5 G-CON-6 another value is refused",
     query: "{ record(where: {genre: {_eq: polka}}) { id } }",
     error: {
       message: "expected one of the values ['folk', 'jazz', 'rock'] for type 'genre_enum', but found 'polka'",

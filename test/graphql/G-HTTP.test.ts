@@ -22,7 +22,7 @@ const json = (body: string, headers: Readonly<Record<string, string>> = {}) => (
 
 cases(withoutPersisted, [
   {
-    title: "G-HTTP-1 without persisted-queries they are refused",
+    title: "G-HTTP-1 G-CON-15 without persisted-queries they are refused",
     request: "POST /v1/graphql",
     body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } },
     answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),

@@ -54,7 +54,7 @@ gqlCases(api, [
     data: { insert_team: { affected_rows: 0 } },
   },
   {
-    title: "G-INS-3 returning is in the order of objects",
+    title: "G-INS-3 G-CON-9 returning is in the order of objects",
     query: "mutation ($o: [team_insert_input!]!) { insert_team(objects: $o) { returning { name } } }",
     variables: { o: Array.from({ length: 200 }, (_, i) => ({ name: `t${(i * 37) % 200}` })) },
     data: { insert_team: { returning: Array.from({ length: 200 }, (_, i) => ({ name: `t${(i * 37) % 200}` })) } },

@@ -214,7 +214,7 @@ const closed = await startApi(
 
 gqlCases(closed, [
   {
-    title: "G-INT-9 closed to a role",
+    title: "G-INT-9 G-CON-15 closed to a role",
     query: "{ __schema { queryType { name } } }",
     role: "closed",
     error: { message: 'introspection is disabled for role: "closed"', path: "$", code: "not-supported" },

@@ -83,7 +83,7 @@ test("G-PRM-7 G-PRM-8 the select filter and the limit hold at the root, in relat
   expect(answer.data.all.nodes.length).toBeLessThanOrEqual(2);
 });
 
-test("G-FIL-7 a missing session variable is an error", async () => {
+test("G-FIL-7 G-CON-5 a missing session variable is an error", async () => {
   expect(await api.gql("{ album { id } }", {}, as("owner"))).toEqual({
     errors: [
       { message: 'missing session variable: "x-session-artist-id"', extensions: { path: "$", code: "not-found" } },
@@ -96,7 +96,7 @@ test("G-PRM-6 what a role may not use is not in its schema", async () => {
   expect(answer.errors[0].message).toBe("field 'price' not found in type: 'album'");
 });
 
-test("G-PRM-9 a failing check rolls back, presets are applied", async () => {
+test("G-PRM-9 G-CON-5 a failing check rolls back, presets are applied", async () => {
   const bad = await api.gql(
     'mutation { insert_album(objects: [{id: 901, title: "x", price: 0}]) { affected_rows } }',
     {},

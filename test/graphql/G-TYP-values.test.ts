@@ -200,13 +200,13 @@ const stringified = await gqlApi({ stringifyNumericTypes: true });
 
 gqlCases(stringified, [
   {
-    title: "G-TYP-30 bigint, numeric, float8 and money are strings",
+    title: "G-TYP-30 G-CON-4 bigint, numeric, float8 and money are strings",
     query: "{ specimen_by_pk(id: 1) { c_int4 c_int8 c_float4 c_float8 c_numeric c_money } }",
     bytes:
       '{"data":{"specimen_by_pk":{"c_int4":2147483647,"c_int8":"9223372036854775807","c_float4":1.5,"c_float8":"2.25","c_numeric":"12.3400","c_money":"$1,234.50"}}}',
   },
   {
-    title: "G-TYP-30 in aggregates over such columns",
+    title: "G-TYP-30 G-CON-4 in aggregates over such columns",
     query:
       "{ album_aggregate { aggregate { count avg { price sold } sum { price sold } max { price } stddev { price } } } }",
     bytes:

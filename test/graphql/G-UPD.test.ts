@@ -58,12 +58,12 @@ gqlCases(api, [
     data: done({ a: 1, tags: ["x", "y"] }, { theme: "dark" }),
   },
   {
-    title: "G-UPD-2 no operator is required",
+    title: "G-UPD-2 G-CON-7 no operator is required",
     query: "mutation { update_album(where: {}) { affected_rows } }",
     data: { update_album: { affected_rows: 0 } },
   },
   {
-    title: "G-UPD-3 nothing to set touches no row",
+    title: "G-UPD-3 G-CON-7 nothing to set touches no row",
     query:
       "mutation { update_album(where: {}, _set: {}, _inc: {}) { affected_rows returning { id artist { name } } } update_album_by_pk(pk_columns: {id: 1}, _set: {}) { id } update_album_many(updates: [{where: {}, _set: {}}, {where: {id: {_eq: 1}}, _set: {sold: 9}}]) { affected_rows returning { sold } } }",
     data: {
@@ -76,7 +76,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-4 a column in two operators",
+    title: "G-UPD-4 G-CON-5 a column in two operators",
     query: album("_inc: {sold: 1, id: 1, artist_id: 1}, _set: {artist_id: 2, id: 3}"),
     error: { message: "Column found in multiple operators: ['id', 'artist_id'].", path: at(""), code: failed },
   },

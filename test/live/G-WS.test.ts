@@ -211,7 +211,7 @@ describe("operations", () => {
     await socket.close();
   });
 
-  test("G-WS-6 an error ends the operation without complete, and the id is free again", async () => {
+  test("G-WS-6 G-CON-8 an error ends the operation without complete, and the id is free again", async () => {
     const socket = await initiated(api);
     subscribe(socket, "1", 'mutation { insert_artist_one(object: {id: 1, name: "x"}) { id } }');
     expect(await socket.next()).toMatchObject({
@@ -314,7 +314,7 @@ describe("close codes", () => {
     expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
   });
 
-  test("G-WS-10 G-WS-15 a token ends the connection when it expires", async () => {
+  test("G-WS-10 G-WS-15 G-CON-8 a token ends the connection when it expires", async () => {
     vi.useFakeTimers({ toFake: ["Date"] });
     const expiresAtMs = Math.ceil(Date.now() / 1000) * 1000 + 60_000;
     vi.setSystemTime(expiresAtMs - 20);
