@@ -4,7 +4,7 @@ import { gqlPart, type GqlInput, type GqlInputField, type GqlWriting } from "../
 import { checkValues, countValue, readRelated } from "./insert-input.ts";
 import { isNull, itemPosition, open, positionOf, readBoolean, readList, readObject } from "./input.ts";
 import { insertFirst, insertRelated, orRefused, type Build } from "./nested-insert.ts";
-import { bindColumn, type Planner } from "./planner.ts";
+import { bindColumn, countWrites, type Planner } from "./planner.ts";
 import { noParts, refuseDoubled, takePart, updateOf, type Given, type UpdateParts } from "./update-parts.ts";
 import { allOf, nameOf, narrowed, planWhere } from "./where.ts";
 import { sequenceStep, writeStep, type Answer, type StepTemplate } from "./writes.ts";
@@ -37,6 +37,7 @@ const addUpdate = (
   place: string,
 ): number => {
   const { planner, steps } = build;
+  countWrites(planner);
   const own = updateOf(planner, relation, parts, path);
   const writing = writingOf(build, relation);
   const further = parts.further.flatMap(({ part, ...given }) => part.writes(inputOf(planner, given), writing) ?? []);
@@ -64,7 +65,10 @@ const writingOf = (build: Build, relation: Relation): GqlWriting => {
   return {
     schema: planner.schema,
     relation,
-    step: (make) => steps.push(make(steps.length)) - 1,
+    step: (make) => {
+      countWrites(planner);
+      return steps.push(make(steps.length)) - 1;
+    },
     where: (given) => {
       const { input, place, path } = givenOf(given);
       return narrowed(planWhere(planner, input, place, path));

@@ -17,7 +17,7 @@ import {
   type Input,
   type InputPosition,
 } from "./input.ts";
-import { isJsonValue, refuseStringLiteral, type Planner } from "./planner.ts";
+import { countWrites, isJsonValue, refuseStringLiteral, type Planner } from "./planner.ts";
 import { gqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -45,6 +45,11 @@ export interface InputRow {
 }
 
 export const hasNested = (rows: readonly InputRow[]): boolean => rows.some((row) => row.related.length > 0);
+
+/** @rule G-NST-2 */
+export const countInserts = (planner: Planner, rows: readonly InputRow[]): void => {
+  if (rows.length > 0) countWrites(planner, hasNested(rows) ? rows.length : 1);
+};
 
 export const readRows = (planner: Planner, input: Input, place: InputPosition, path: string): readonly InputRow[] =>
   readList(planner, input, place, path, (count) => checkValues(planner, count)).map((item) =>
@@ -118,5 +123,6 @@ export const readRelated = (
     else if (isToOne) rows = [readRow(planner, value, own, at)];
     else rows = readRows(planner, value, own, at);
   });
+  countInserts(planner, rows);
   return { rows, conflict };
 };

@@ -4,7 +4,15 @@ import { heldIn, unobserved } from "../document/observed.ts";
 import { planConflict } from "./conflict.ts";
 import type { ValueSource, VariableValues } from "../document/variables.ts";
 import { open } from "./input.ts";
-import { checkValues, hasNested, readRow, readRows, tooManyValues, type InputRow } from "./insert-input.ts";
+import {
+  checkValues,
+  countInserts,
+  hasNested,
+  readRow,
+  readRows,
+  tooManyValues,
+  type InputRow,
+} from "./insert-input.ts";
 import { insertOf, isFixed, payloadRows, rowsText, rowText } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner } from "./planner.ts";
@@ -39,6 +47,7 @@ export const planInsert = (
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);
   if (given === undefined || rows.length === 0) return emptyAnswer(answer);
   const { path } = given;
+  countInserts(planner, rows);
   if (hasNested(rows)) return planNestedInsert(planner, relation, rows, conflict, answer, path);
   const payload = bind(planner, payloadSource(planner, given, rows, isOne, quick));
   const write = insertOf(

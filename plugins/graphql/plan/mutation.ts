@@ -2,7 +2,7 @@
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Predicate, Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
-import { openStep, type Planner } from "./planner.ts";
+import { countWrites, openStep, type Planner } from "./planner.ts";
 import { planKey, planReadField } from "./query.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 import { planUpdate, planUpdateMany } from "./update.ts";
@@ -73,6 +73,7 @@ const planField = (planner: Planner, selected: Selected, made: Made): GqlOutput 
 /** `delete_T`, `delete_T_by_pk`. @rule G-DEL-1 G-DEL-2 G-DEL-3 */
 const planDelete = (planner: Planner, selected: Selected, relation: Relation): StepTemplate => {
   const isOne = selected.part?.kind === "delete-by-pk";
+  countWrites(planner);
   let where: Predicate | undefined;
   if (isOne) where = planKey(planner, selected);
   else {

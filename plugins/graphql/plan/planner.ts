@@ -10,7 +10,7 @@ import {
   type ValueRef,
 } from "../../../core/index.ts";
 import { coerceColumn, inputFunction, isJson } from "../coerce/columns.ts";
-import { expectedFor } from "../errors.ts";
+import { expectedFor, tooMany } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { found, leafInput, type Input, type InputContext, type InputPosition } from "./input.ts";
 import type { LoadTemplate } from "./function-field.ts";
@@ -86,6 +86,12 @@ export const tooMuchBound = ({ maxVariablesBytes }: Limits): Error =>
     message: `the values of the operation are larger than ${maxVariablesBytes * BOUND_SHARE} bytes`,
     path: "$.variables",
   });
+
+/** Before any of them is planned or run. @rule G-LIM-4 */
+export const countWrites = ({ budget, schema: { options } }: Planner, count = 1): void => {
+  budget.writeStatements -= count;
+  if (budget.writeStatements < 0) throw tooMany(options, "maxWriteStatements", "statements that write");
+};
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 

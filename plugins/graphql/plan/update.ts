@@ -3,7 +3,7 @@ import type { Relation } from "../../../core/index.ts";
 import { gqlPart } from "../parts.ts";
 import { planFurther } from "./further.ts";
 import { itemPosition, positionOf, readList, readObject } from "./input.ts";
-import { openStep, type Planner } from "./planner.ts";
+import { countWrites, openStep, type Planner } from "./planner.ts";
 import { eachArgument, type Selected } from "./selection.ts";
 import { noParts, takePart, updateOf, type UpdateParts } from "./update-parts.ts";
 import { planOneRow, planResponse, writeStep, type Answer, type StepTemplate } from "./writes.ts";
@@ -16,6 +16,7 @@ const planParts = (
   path: string,
 ): ((answer: Answer) => StepTemplate) => {
   if (parts.further.length > 0) return planFurther(planner, relation, parts, path);
+  countWrites(planner);
   const update = updateOf(planner, relation, parts, path);
   return (answer) => writeStep(planner, update, answer, "$");
 };

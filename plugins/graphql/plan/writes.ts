@@ -13,7 +13,6 @@ import type {
   SequenceStep,
   Update,
 } from "../../../core/index.ts";
-import { tooMany } from "../errors.ts";
 import type { Planner } from "./planner.ts";
 import { looksFurther, planRow } from "./rows.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
@@ -75,16 +74,9 @@ type Write = Insert | Update | Delete;
 const targetOf = (write: Write): QualifiedName =>
   write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
-/** Counted before anything is run. @rule G-LIM-4 */
-const countStatements = ({ budget, schema: { options } }: Planner, count: number): void => {
-  budget.writeStatements -= count;
-  if (budget.writeStatements < 0) throw tooMany(options, "maxWriteStatements", "statements that write");
-};
-
 /** One write. If the result contains related rows, a separate statement reads it after the write. @rule G-INS-5 */
 export const writeStep = (planner: Planner, write: Write, answer: Answer, path: string): StepTemplate => {
   if (looksFurther(answer.output)) return sequenceStep(planner, targetOf(write), [{ write, path }], [0], answer, path);
-  countStatements(planner, 1);
   return stepOf(planner, { ...write, returning: readWritten(targetOf(write), answer) }, path, answer.isOne);
 };
 
@@ -99,7 +91,6 @@ export const sequenceStep = (
   refusal?: Refusal,
   isCurrent?: true,
 ): StepTemplate => {
-  countStatements(planner, steps.length);
   const read = readWritten(target, answer, rootSteps);
   const plan: Sequence = {
     kind: "sequence",
