@@ -300,8 +300,6 @@ export interface CoalescedRun {
   readonly isBroken: boolean;
   /** Why none of them can run, not even on its own. */
   readonly error?: unknown;
-  /** The time from sending the statements to the last result. */
-  readonly tookMs: number;
 }
 
 export interface Coalescer {

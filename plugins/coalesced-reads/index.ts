@@ -1,7 +1,6 @@
-/** Reads that are asked at the same moment, by whomever, in one round trip. Short ones alone: one that takes long would
- *  hold the others. What one turn of the event loop has read from its sockets goes out together. Where the database has
- *  enough to do, what does not fill a run waits for one to end: many small ones at once take turns on its processors,
- *  and take longer for it. */
+/** Reads of several callers in one turn of the event loop share a round trip. Only short reads do: a long one would delay
+ *  the others. Reads with equal settings have a queue, which puts them into batches. While enough batches of a queue are
+ *  on their way, its last batch waits for further reads: a few large batches cost a database less than many small ones. */
 import {
   definePlugin,
   type CoalescedRead,
@@ -15,209 +14,194 @@ import { coalescedReadsSettings } from "./settings.ts";
 
 type Rows = readonly ResultRow[];
 
-/** What the reads of one run should cost together, in milliseconds. */
-const RUN_MS = 1;
-/** So many runs of a key are on their way, beside those that the network holds, before others have to be full. */
-const MIN_RUNS = 2;
-/** One that takes longer is broken up. */
+/** The estimated cost of a full batch. */
+const FULL_BATCH_MS = 1;
+/** While fewer batches of a queue are on their way, a batch starts before it is full. */
+const MIN_BATCHES = 2;
+/** A batch that takes longer is cancelled. */
 const PATIENCE_MS = 25;
-/** In one that takes longer, reads cost their share of that. */
-const LONG_RUN_MS = 4;
 
-/** A read that costs more runs by itself, and so does one with a longer answer. */
-const MAX_MS = 1;
-const MIN_MS = 0.05;
-const MAX_CHARACTERS = 64 * 1024;
-/** Before that nothing is known. */
-const MIN_COUNT = 3;
-
-/** How much of a difference counts at once: of a lower cost, a higher one, a higher one of a long run. A busy database
- *  takes longer for everything; to break runs up for it makes it busier. So it is what reads take at best that counts. */
-const DOWN = 1 / 2;
-const UP = 1 / 512;
-const UP_OF_LONG = 1 / 64;
-
-/** From then on it is counted how long the process waits for something to do: what a read takes of the database, but for
- *  what other work has hidden. */
-type Since = ReturnType<typeof performance.eventLoopUtilization>;
-
-/** What reads are measured by. */
-interface Yardstick {
-  /** What a round trip takes that hardly does anything, in milliseconds: the shortest of late. */
-  roundTripMs: number;
-  /** Of an answer: those of a whole run have to fit. */
-  readonly maxCharacters: number;
-}
-
-/** Bytes of a character, at most. */
-const MAX_BYTES = 4;
-
+const MAX_READ_MS = 1;
+const MIN_READ_MS = 0.05;
+const MAX_ANSWER_CHARACTERS = 64 * 1024;
+const MAX_BYTES_PER_CHARACTER = 4;
+/** Measurements of a program before its reads can count as short. */
+const MIN_MEASUREMENTS = 3;
 const MAX_ROUND_TRIP_MS = 5;
 
-/** What reads of a program cost, and how much they answer. */
-class Pace {
-  /** In milliseconds. */
-  cost = MAX_MS;
-  isShort = false;
-  private count = 0;
-  private characters = 0;
-  private isDoubtful = false;
-  private isExcluded = false;
+/** Measurements until an estimate forgets an extreme. */
+const MEMORY = 256;
+const decayed = (estimate: number, measured: number): number => estimate + (measured - estimate) / MEMORY;
+/** A busy machine makes everything slower, so the lowest of the latest measurements counts. */
+const lowest = (estimate: number, measured: number): number => Math.min(measured, decayed(estimate, measured));
+const highest = (estimate: number, measured: number): number => Math.max(measured, decayed(estimate, measured));
 
-  /** One of `together` reads that took `ms`. */
-  took(ms: number, waitedMs: number, together: number, rows: Rows, by: Yardstick): void {
-    const characters = rows[0]?.["body"]?.length ?? 0;
-    this.characters += (characters - this.characters) / (characters > this.characters ? 1 : 256);
-    const shortest =
-      waitedMs < by.roundTripMs ? waitedMs : by.roundTripMs + (waitedMs - by.roundTripMs) / (256 * together);
-    by.roundTripMs = Math.min(MAX_ROUND_TRIP_MS, shortest);
-    const isWhole = this.isDoubtful || (together > 1 && ms > LONG_RUN_MS);
-    const cost = Math.max(MIN_MS, (isWhole ? ms : waitedMs - by.roundTripMs) / together);
-    this.cost += (cost - this.cost) * (cost < this.cost ? DOWN : isWhole ? UP_OF_LONG : UP);
-    this.isShort =
-      ++this.count >= MIN_COUNT && !this.isExcluded && this.cost <= MAX_MS && this.characters <= by.maxCharacters;
+/** Estimates of the time that a read of a program takes the database, and of the length of its answer. */
+class ReadCost {
+  ms = MAX_READ_MS;
+  private answerCharacters = 0;
+  private measurements = 0;
+  private neededMeasurements = MIN_MEASUREMENTS;
+
+  isShort(maxCharacters: number): boolean {
+    return (
+      this.measurements >= this.neededMeasurements && this.ms <= MAX_READ_MS && this.answerCharacters <= maxCharacters
+    );
   }
 
-  /** It has held others up: all that it takes counts from now on. */
-  doubt(): void {
-    this.isDoubtful = true;
-    this.isShort = false;
-    this.cost = PATIENCE_MS;
+  add(ms: number, rows: Rows): void {
+    this.measurements++;
+    this.ms = lowest(this.ms, Math.max(MIN_READ_MS, ms));
+    this.answerCharacters = highest(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
   }
 
-  /** What was known of it holds no more. */
+  /** A read has delayed its batch: each time, it takes twice as many measurements until reads count as short again. */
+  distrust(): void {
+    this.measurements = 0;
+    this.neededMeasurements *= 2;
+  }
+
+  /** The proof of the program holds no more. */
   exclude(): void {
-    this.isExcluded = true;
-    this.isShort = false;
+    this.neededMeasurements = Infinity;
   }
 }
 
-interface Waiting {
+/** Measures how long the process waits for something to do: the time of the database, without the time that other work
+ *  of the process hides. */
+const startIdleTimer = (): (() => number) => {
+  const since = performance.eventLoopUtilization();
+  return () => performance.eventLoopUtilization(since).idle;
+};
+
+/** An estimate of the time of a round trip that asks for hardly anything. */
+class RoundTrip {
+  ms = MAX_ROUND_TRIP_MS;
+
+  /** The cost of each read of a batch. */
+  costOf(idleMs: number, readCount: number): number {
+    this.ms = Math.min(MAX_ROUND_TRIP_MS, lowest(this.ms, idleMs));
+    return (idleMs - this.ms) / readCount;
+  }
+}
+
+interface QueuedRead {
   readonly read: CoalescedRead;
-  readonly pace: Pace;
+  readonly cost: ReadCost;
   readonly resolve: (rows: Rows | Promise<Rows>) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** The reads of one key. */
-interface Line {
-  readonly waiting: Waiting[];
-  /** Starts as many runs as those who wait fill, or are enough to begin with. */
-  start(): void;
-  /** It is to be started at the end of this turn. */
-  isDue: boolean;
+interface Batch {
+  readonly reads: QueuedRead[];
+  costMs: number;
+  isStarted: boolean;
 }
 
-const createLine = (
-  coalescer: Coalescer,
-  yardstick: Yardstick,
-  alone: PluginContext["execute"],
-  { options, counters }: PluginContext,
-  close: () => void,
-): Line => {
-  const { maxCoalescedReads: maxCount } = options;
-  const waiting: Waiting[] = [];
-  let running = 0;
-  /** Runs that have no connection yet, of those. */
-  let coming = 0;
+/** The parts that all queues of an api use. */
+interface Shared {
+  readonly coalescer: Coalescer;
+  readonly counters: PluginContext["counters"];
+  /** Reads of a batch, at most. */
+  readonly maxReads: number;
+  readonly roundTrip: RoundTrip;
+  /** Runs a read by itself. */
+  readonly runAlone: PluginContext["execute"];
+}
 
-  /** Of a run that begins there. Undefined: those who wait do not fill it. */
-  const endOf = (from: number): number | undefined => {
-    let ms = 0;
-    for (let at = from; at < waiting.length;) {
-      ms += (waiting[at++] as Waiting).pace.cost; // at was within its length
-      if (ms >= RUN_MS || at - from === maxCount) return at;
-    }
-    return undefined;
-  };
+/** Reads that may run together. */
+class Queue {
+  /** The batch that takes further reads. A batch that has been started takes them until it has a connection. */
+  private open: Batch | undefined;
+  /** Started batches without those that took too long: their connections say nothing of others. */
+  private running = 0;
+  private readonly shared: Shared;
+  private readonly onEmpty: () => void;
 
-  const run = async (): Promise<void> => {
-    let taken: readonly Waiting[] = [];
-    let since: Since | undefined;
-    running++;
-    coming++;
+  constructor(shared: Shared, onEmpty: () => void) {
+    this.shared = shared;
+    this.onEmpty = onEmpty;
+  }
+
+  add(read: QueuedRead): void {
+    const batch = (this.open ??= this.openBatch());
+    batch.reads.push(read);
+    batch.costMs += read.cost.ms;
+    if (batch.costMs < FULL_BATCH_MS && batch.reads.length < this.shared.maxReads) return;
+    this.open = undefined;
+    if (!batch.isStarted) void this.run(batch);
+  }
+
+  private openBatch(): Batch {
+    setImmediate(() => this.startOpen());
+    return { reads: [], costMs: 0, isStarted: false };
+  }
+
+  private startOpen(): void {
+    const { open, running, shared } = this;
+    if (open === undefined || open.isStarted) return;
+    if (running < MIN_BATCHES * (1 + shared.roundTrip.ms / FULL_BATCH_MS)) void this.run(open);
+  }
+
+  private async run(batch: Batch): Promise<void> {
+    const { coalescer, counters, roundTrip, runAlone } = this.shared;
+    const { reads } = batch;
+    batch.isStarted = true;
+    this.running++;
     let isRunning = true;
-    /** One that has taken too long says nothing of others: they may have another connection. */
     const leave = (): void => {
       if (!isRunning) return;
       isRunning = false;
-      running--;
-      start();
+      this.running--;
+      this.startOpen();
     };
+    let idleMs = startIdleTimer();
     const take = (): readonly CoalescedRead[] => {
-      coming--;
-      since = performance.eventLoopUtilization();
-      taken = waiting.splice(0, endOf(0) ?? waiting.length);
-      if (coming === 0) start(); // what it leaves: its reads turned out to take longer than was thought
-      return taken.map(({ read }) => read);
+      if (this.open === batch) this.open = undefined;
+      idleMs = startIdleTimer();
+      return reads.map(({ read }) => read);
     };
-    const { rows, failedAt, error, isBroken, tookMs } = await coalescer.run(take, PATIENCE_MS, leave);
-    const { idle } = performance.eventLoopUtilization(since);
+    const { rows, failedAt, error, isBroken } = await coalescer.run(take, PATIENCE_MS, leave);
+    const costMs = rows.length === 0 ? 0 : roundTrip.costOf(idleMs(), reads.length);
     leave();
-    let count = 0;
-    for (const [i, { read, pace, resolve, reject }] of taken.entries()) {
+    if (this.running === 0 && this.open === undefined) this.onEmpty();
+    for (const [i, { read, cost, resolve, reject }] of reads.entries()) {
       const found = rows[i];
       if (found !== undefined) {
-        count++;
-        pace.took(tookMs, idle, taken.length, found, yardstick);
+        cost.add(costMs, found);
         resolve(found);
       } else if (error !== undefined) reject(error);
       else {
-        if (i < failedAt) pace.exclude();
-        else if (i === failedAt && isBroken) pace.doubt();
-        resolve(alone(read.execution));
+        if (i < failedAt) cost.exclude();
+        else if (i === failedAt && isBroken) cost.distrust();
+        resolve(runAlone(read.execution));
       }
     }
-    if (count > 1) counters.add("coalesced-reads", count);
-    if (running === 0 && waiting.length === 0) close();
-  };
-
-  const start = (): void => {
-    const enough = MIN_RUNS * (1 + yardstick.roundTripMs / RUN_MS);
-    let needed = 0;
-    for (let at = 0; at < waiting.length; needed++) {
-      const end = endOf(at);
-      if (end === undefined && running - coming + needed >= enough) break;
-      at = end ?? waiting.length;
-    }
-    for (let count = coming; count < needed && waiting.length > 0; count++) void run();
-  };
-
-  return { waiting, start, isDue: false };
-};
+    const answered = rows.filter((found) => found !== undefined).length;
+    if (answered > 1) counters.add("coalesced-reads", answered);
+  }
+}
 
 /** @rule R-TX-17 */
 export const coalescedReads = definePlugin({
   name: "coalesced-reads",
   settings: coalescedReadsSettings,
   apply: (_hooks, context) => {
-    const { maxCoalescedReads, maxResultBytes } = context.options;
-    if (maxCoalescedReads === 1) return;
+    const { maxCoalescedReads: maxReads, maxResultBytes } = context.options;
+    if (maxReads === 1) return;
+    const maxCharacters = Math.min(MAX_ANSWER_CHARACTERS, maxResultBytes / MAX_BYTES_PER_CHARACTER / maxReads);
     let coalescer: Coalescer | undefined;
-    void context.coalescer().then((made) => (coalescer = made));
-    const yardstick: Yardstick = {
-      roundTripMs: MAX_ROUND_TRIP_MS,
-      maxCharacters: Math.min(MAX_CHARACTERS, maxResultBytes / MAX_BYTES / maxCoalescedReads),
-    };
-    const paces = new WeakMap<Program, Pace>();
-    const lines = new Map<string, Line>();
-    let due: Line[] = [];
-    const startAll = (): void => {
-      const all = due;
-      due = [];
-      for (const line of all) {
-        line.isDue = false;
-        line.start();
-      }
-    };
+    void context.coalescer().then((loaded) => (coalescer = loaded));
+    const roundTrip = new RoundTrip();
+    const costs = new WeakMap<Program, ReadCost>();
+    const queues = new Map<string, Queue>();
 
     context.wrap({
       execute: (next) => {
-        const measured = async (execution: Execution, pace: Pace): Promise<Rows> => {
-          const beganAtMs = performance.now();
-          const since = performance.eventLoopUtilization();
+        const measure = async (execution: Execution, cost: ReadCost): Promise<Rows> => {
+          const idleMs = startIdleTimer();
           const rows = await next(execution);
-          pace.took(performance.now() - beganAtMs, performance.eventLoopUtilization(since).idle, 1, rows, yardstick);
+          cost.add(roundTrip.costOf(idleMs(), 1), rows);
           return rows;
         };
         return (execution) => {
@@ -231,21 +215,18 @@ export const coalescedReads = definePlugin({
             program?.isProven !== true
           )
             return next(execution);
-          let pace = paces.get(program);
-          if (pace === undefined) paces.set(program, (pace = new Pace()));
-          if (!pace.isShort) return measured(execution, pace);
+          let cost = costs.get(program);
+          if (cost === undefined) costs.set(program, (cost = new ReadCost()));
+          if (!cost.isShort(maxCharacters)) return measure(execution, cost);
           const read = coalescer.ready(execution);
           if (read === undefined) return next(execution);
-          const { key } = read;
-          let line = lines.get(key);
-          if (line === undefined)
-            lines.set(key, (line = createLine(coalescer, yardstick, next, context, () => lines.delete(key))));
-          return new Promise((resolve, reject) => {
-            line.waiting.push({ read, pace, resolve, reject });
-            if (line.isDue) return;
-            line.isDue = true;
-            if (due.push(line) === 1) setImmediate(startAll);
-          });
+          let queue = queues.get(read.key);
+          if (queue === undefined) {
+            const shared = { coalescer, counters: context.counters, maxReads, roundTrip, runAlone: next };
+            queue = new Queue(shared, () => queues.delete(read.key));
+            queues.set(read.key, queue);
+          }
+          return new Promise((resolve, reject) => queue.add({ read, cost, resolve, reject }));
         };
       },
     });

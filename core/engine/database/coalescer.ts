@@ -31,7 +31,7 @@ interface ReadyRead extends CoalescedRead {
   readonly heard: Ran | undefined;
 }
 
-const NOTHING: CoalescedRun = { rows: [], failedAt: 0, isBroken: false, tookMs: 0 };
+const NOTHING: CoalescedRun = { rows: [], failedAt: 0, isBroken: false };
 const SENDING: Sending = { prepares: true, sharing: undefined, isCoalesced: true };
 
 /** @rule R-TX-17 */
@@ -103,7 +103,6 @@ export const createCoalescer = (parts: Parts): Coalescer => {
         isOver = true;
         clearTimeout(patience);
       }
-      const tookMs = performance.now() - beganAtMs;
       let failedAt = reads.length;
       let isReusable = !connection.isEnded;
       if ("error" in result) {
@@ -122,7 +121,7 @@ export const createCoalescer = (parts: Parts): Coalescer => {
         rows.push(merged);
       }
       const error = "error" in result && isUnreachable(result.error) ? { error: result.error } : {};
-      return { rows, failedAt, isBroken: cancelling !== undefined, tookMs, ...error };
+      return { rows, failedAt, isBroken: cancelling !== undefined, ...error };
     },
   };
 };
