@@ -1,4 +1,4 @@
-/** What the site makes of the pages beyond plain Markdown. */
+/** Extends plain Markdown for the pages of the site. */
 import type { MarkdownRenderer } from "vitepress";
 
 type Rule = Parameters<MarkdownRenderer["core"]["ruler"]["push"]>[1];
