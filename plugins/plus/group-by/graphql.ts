@@ -35,7 +35,7 @@ import {
   type ChosenKey,
 } from "./keys.ts";
 
-/** Which of the plugin's types it is: `fn` of the type, with the function behind it. */
+/** The `fn` of the types that this plugin adds, followed by the name of an aggregate function. */
 const GROUP = "group";
 const HAVING = "group-having";
 const ORDER = "group-order";
@@ -48,7 +48,9 @@ const aggregated = (fn: string, of: readonly Expression[], value: GqlValueType):
   value,
 });
 
-/** Of a condition or an order: `count`, and an object for each function. `leaf`: the type at the end. */
+/**
+ * The fields of a condition or an order: `count`, and an object for each function. `leaf` is the type of their values.
+ */
 const terms = (
   { build }: GqlFieldContext,
   table: GqlTable,
@@ -84,7 +86,7 @@ const termsOf = (build: GqlBuild, table: GqlTable, role: string) =>
     fn: role,
   });
 
-/** Columns that the function takes. */
+/** The columns that the function accepts. */
 const columnTerms = (
   { build }: GqlFieldContext,
   table: GqlTable,
@@ -136,7 +138,7 @@ const groupFields = (context: GqlFieldContext, table: GqlTable): GqlFields => {
   };
 };
 
-/** Columns that are shown, beside aggregates or in objects of related rows. */
+/** The columns among the outputs, directly or in objects of related rows. */
 const shownIn = (outputs: readonly Output[]): readonly Expression[] =>
   outputs.flatMap((output) =>
     output.kind === "value" ? [output.value] : output.kind === "object" ? shownIn(output.of) : [],
@@ -184,7 +186,7 @@ const periods = (build: GqlBuild): GraphQLInputType | undefined =>
       })),
   });
 
-/** The read, with the times of the keys in place of the periods that they belong to. @rule P-GRP-6 */
+/** Returns the read with its time keys truncated to their periods. @rule P-GRP-6 */
 const byPeriod = (read: Read, keys: readonly ChosenKey[], period: string): Read => {
   const timeTypes = new Map(
     keys.flatMap(({ expression, value: { type } }) =>
@@ -212,13 +214,13 @@ const byPeriod = (read: Read, keys: readonly ChosenKey[], period: string): Read 
 
 // --- fields ----------------------------------------------------------------------------------------------------------
 
-/** A list of groups: its type, its arguments, and the read that it stands for. */
+/** A list of groups: its type, its arguments, and the read that it compiles to. */
 interface GroupList {
   readonly config: GqlField["config"];
   readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read;
 }
 
-/** Undefined: the role may not aggregate the table. */
+/** Returns undefined if the role may not aggregate the table. */
 const groupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
   const { relation } = table;
   if (build.rights(table).select?.mayAggregate !== true) return undefined;
@@ -284,7 +286,7 @@ const rootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
     }),
   );
 
-/** Beside each array relationship, as its aggregate is. @rule P-GRP-5 */
+/** Adds a group field beside each array relationship, as for its aggregate. @rule P-GRP-5 */
 const relatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields =>
   Object.fromEntries(
     table.relationships.flatMap(({ name, relationship, target }): readonly (readonly [string, GqlField])[] => {
@@ -304,7 +306,7 @@ const relatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields =
     }),
   );
 
-/** Groups in GraphQL. @rule P-GRP-1 P-GRP-2 P-GRP-5 P-GRP-6 */
+/** Adds lists of groups to GraphQL. @rule P-GRP-1 P-GRP-2 P-GRP-5 P-GRP-6 */
 export const graphqlGroupBy = definePlugin({
   name: "graphql-group-by",
   requires: ["graphql-aggregates", "graphql-relationships", "nest-embeds"],

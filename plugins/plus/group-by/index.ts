@@ -1,3 +1,3 @@
-/** Groups of rows, with conditions on what aggregates make of each, on both surfaces. */
+/** Groups of rows, with conditions on their aggregates, on both surfaces. */
 export { graphqlGroupBy } from "./graphql.ts";
 export { restHaving } from "./rest.ts";

@@ -1,5 +1,7 @@
-/** `by: [live], by_related: { artist: { by: [name] } }`: the columns that groups are formed by, of the row itself and of
- *  the rows that its object relationships lead to. */
+/**
+ * `by: [live], by_related: { artist: { by: [name] } }`: groups are formed by columns of the row itself and of the rows
+ * that its object relationships lead to.
+ */
 import { getNamedType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from "graphql";
 import type { Expression, Json, Output } from "../../../core/index.ts";
 import type {
@@ -14,7 +16,7 @@ import type {
   GqlValueType,
 } from "../../graphql/api.ts";
 
-/** Which of the plugin's types it is: `fn` of the type. */
+/** The `fn` of the types that this plugin adds for group keys. */
 export const KEY = "group-key";
 export const KEY_ORDER = "group-key-order";
 const KEYS = "group-keys";
@@ -39,7 +41,7 @@ const keyOf = (build: GqlBuild, table: GqlTable, each: GqlColumn): Key | undefin
   );
 };
 
-/** Columns that the role reads in every row. */
+/** The columns that the role may read in every row. */
 export const keysOf = (build: GqlBuild, table: GqlTable): readonly Key[] =>
   table.columns.flatMap((each) => keyOf(build, table, each) ?? []);
 
@@ -49,7 +51,7 @@ interface ToOne extends GqlRelationshipField {
   readonly table: GqlTable;
 }
 
-/** Object relationships to rows of which the role reads some column. */
+/** The object relationships to tables of which the role may read at least one column. */
 const toOneOf = (build: GqlBuild, table: GqlTable): readonly ToOne[] =>
   table.relationships.flatMap((each) => {
     const related = each.relationship.isToOne ? build.table(each.target) : undefined;
@@ -57,7 +59,7 @@ const toOneOf = (build: GqlBuild, table: GqlTable): readonly ToOne[] =>
     return isReadable ? [{ ...each, table: related }] : [];
   });
 
-/** The value, with its column that of the related row. */
+/** Turns an expression of the related row into one of the row that has the relationship. */
 const ofRelated = (value: Expression, relationship: string): Expression =>
   value.kind === "cast" || value.kind === "apply"
     ? { ...value, of: ofRelated(value.of, relationship) }
@@ -70,7 +72,7 @@ const outputOfRelated = (output: Output, relationship: string): Output => {
     : output;
 };
 
-/** In groups, and in the related rows of them: the columns, and an object for each object relationship. */
+/** The key columns of a group, and an object for each object relationship. */
 export const keyFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
   const fields: Record<string, GqlField> = {};
   for (const { name, relationship, table: related } of toOneOf(build, table)) {
@@ -100,7 +102,7 @@ export const keyFields = ({ build }: GqlFieldContext, table: GqlTable): GqlField
   return fields;
 };
 
-/** In orders of groups: the same. */
+/** The same fields as inputs of an order of groups. */
 export const keyOrderFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
   const fields: Record<string, GqlField> = {};
   const direction = build.orderDirection();
@@ -125,10 +127,10 @@ const relatedName = (build: GqlBuild): string => build.fieldName("by_related");
 
 const columnsType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined => {
   const columns = build.listArguments(table)[build.fieldName("distinct_on")];
-  return columns && new GraphQLList(required(getNamedType(columns.type) as GraphQLInputType)); // an enum
+  return columns && new GraphQLList(required(getNamedType(columns.type) as GraphQLInputType)); // the type is an enum
 };
 
-/** Undefined: no object relationship leads to a column. */
+/** Returns undefined if no object relationship leads to a readable column. */
 const relatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined =>
   toOneOf(build, table).length === 0
     ? undefined
@@ -139,7 +141,7 @@ const relatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undef
         fn: RELATIONSHIPS,
       });
 
-/** `by` and `by_related`; undefined: there is no column to group by. */
+/** The arguments `by` and `by_related`. Undefined if there is no column to group by. */
 export const keyArguments = (build: GqlBuild, table: GqlTable) => {
   const columns = columnsType(build, table);
   const related = relatedType(build, table);
@@ -150,7 +152,7 @@ export const keyArguments = (build: GqlBuild, table: GqlTable) => {
   };
 };
 
-/** Of the inputs that `by_related` leads to. */
+/** The fields of the input types of `by_related`. */
 export const keyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTable): GqlFields => {
   const own = (type: GraphQLInputType, name: string): GqlField => ({
     config: { type },
@@ -181,7 +183,7 @@ export interface ChosenKey extends Key {
 
 type Given = Readonly<Record<string, Json>>;
 
-/** What the arguments name, as their types have them. */
+/** The columns that the arguments name, in the order of the types' fields. */
 export const chosenKeys = (build: GqlBuild, table: GqlTable, given: Given): readonly ChosenKey[] => {
   const wanted = new Set((given[BY] ?? []) as readonly string[]);
   const related = (given[relatedName(build)] ?? {}) as Readonly<Record<string, Given | null>>;
@@ -202,7 +204,10 @@ export const chosenKeys = (build: GqlBuild, table: GqlTable, given: Given): read
 
 // --- where a column stands -------------------------------------------------------------------------------------------
 
-/** The relationships that lead to the column that is shown, as it is or as text, and its name. */
+/**
+ * The relationships that lead to the column of the expression, followed by the column's name. The column may be cast to
+ * text.
+ */
 export const wayOf = (value: Expression): readonly string[] | undefined => {
   if (value.kind === "cast" || value.kind === "apply") return wayOf(value.of);
   if (value.kind === "column") return [value.name];
@@ -210,7 +215,7 @@ export const wayOf = (value: Expression): readonly string[] | undefined => {
   return value.kind === "related" && inner !== undefined ? [value.relationship, ...inner] : undefined;
 };
 
-/** The same, as the schema names them. */
+/** The same path with the names that the schema uses. */
 export const namesOf = (build: GqlBuild, table: GqlTable, [first = "", ...rest]: readonly string[]): string[] => {
   if (rest.length === 0) return [build.schema.columnName(table.relation, first)];
   const step = toOneOf(build, table).find(({ relationship }) => relationship.id === first);

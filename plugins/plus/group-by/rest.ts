@@ -1,5 +1,6 @@
-/** `GET /album?select=artist_id,sold.sum()&having=sold.sum().gt.10&order=sold.sum().desc`: conditions on groups, and their
- *  order. */
+/**
+ * `GET /album?select=artist_id,sold.sum()&having=sold.sum().gt.10&order=sold.sum().desc`: filters and orders groups.
+ */
 import { catalogText, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
 import { readParametersHook, type ReadParameter } from "../../rest/api.ts";
 
@@ -9,7 +10,7 @@ const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
 // and(…)     or(…)     not.or(…)
 const GROUP = /^(not\.)?(and|or)?\(/;
 
-/** Where the items of a list end: at a comma outside of quotes and parentheses, or at the parenthesis that closes it. */
+/** The index at which a list item ends: a comma outside of quotes and parentheses, or the closing parenthesis. */
 const itemEnd = (text: string, start: number): number => {
   let depth = 0;
   let isQuoted = false;
@@ -30,7 +31,7 @@ const nameOf = (written: string): string =>
 
 const FORM = "column.aggregate().operator.value";
 
-/** `sold.sum().gt.10` at that place. @throws RelApiError `parse-error`, `aggregates-disabled` */
+/** Parses a term such as `sold.sum().gt.10`. @throws RelApiError `parse-error`, `aggregates-disabled` */
 const readTerm = (term: string, at: number, parameter: ReadParameter): Predicate => {
   const { aggregate, field, condition, unreadable } = parameter;
   const [, column, function_ = "", operation = ""] = TERM.exec(term) ?? [];
@@ -47,7 +48,7 @@ interface Read {
   readonly end: number;
 }
 
-/** A term or a group of them. @throws RelApiError `parse-error`, `aggregates-disabled` */
+/** Parses a term or a group of terms. @throws RelApiError `parse-error`, `aggregates-disabled` */
 const readTree = (parameter: ReadParameter, start: number, depth: number): Read => {
   const { text, checkDepth, unreadable } = parameter;
   const [opening, not, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
@@ -77,7 +78,7 @@ const readHaving = (parameter: ReadParameter): Predicate => {
   return predicate;
 };
 
-/** As terms of an order, by the bare name: where the rows are grouped. */
+/** The ordering that lets `order` name an aggregate of grouped rows. */
 const ordering = (name: string): OrderingSpec => ({
   name,
   types: ["any"],
@@ -87,13 +88,13 @@ const ordering = (name: string): OrderingSpec => ({
   compile: (column) => sql`${catalogText(name)}(${column})`,
 });
 
-/** Conditions on groups in REST, and their order. @rule P-GRP-3 P-GRP-4 */
+/** Filters and orders groups in REST. @rule P-GRP-3 P-GRP-4 */
 export const restHaving = definePlugin({
   name: "rest-having",
   requires: ["rest", "aggregate-functions"],
   orderings: ["avg", "count", "max", "min", "sum"].map(ordering),
   apply: (_hooks, context) => {
-    // of relations; of embeds and of functions that return rows
+    // the first is for relations, the second for embeds and for functions that return rows
     for (const name of ["having", "*.having"])
       context
         .use(readParametersHook)
