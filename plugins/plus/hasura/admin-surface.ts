@@ -1,4 +1,7 @@
-/** A path for administrators: JSON in, JSON out, errors as `{"path","error","code"}`. @rule P-HAS-2 */
+/**
+ * A path for administrators that accepts and returns JSON. Errors have the form `{"path","error","code"}`. @rule
+ * P-HAS-2
+ */
 import {
   isRelApiError,
   writeJson,
@@ -15,20 +18,20 @@ import { adminOnly, encodeRefusal, MetadataApiError, refusal } from "./errors.ts
 
 interface AdminPath {
   readonly path: string;
-  /** For the log. */
+  /** The kind of operation that the log shows. */
   readonly kind: string;
-  /** Absent: POST. */
+  /** The method that the path accepts. POST if absent. */
   readonly method?: "GET";
-  /** Absent: it is served. Asked with each load of the schema. */
+  /** Whether the path is served, evaluated with each load of the schema. Always served if absent. */
   isOn?(): boolean;
-  /** `body`: null for a GET. @throws RelApiError */
+  /** Answers a request. `body` is null for a GET. @throws RelApiError */
   answer(body: Json, asked: Asked): Promise<Json> | Json;
 }
 
 interface Asked {
   readonly exchange: Exchange;
   readonly engine: GqlEngine;
-  /** An error as an answer has it. */
+  /** Encodes an error as a response shows it. */
   encode(error: unknown): Json;
 }
 
@@ -51,18 +54,18 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
     context.use(graphqlService) !== undefined && (served.isOn === undefined || served.isOn());
   const engineOf = (): GqlEngine => {
     const found = context.use(graphqlService);
-    if (found === undefined) throw new Error('the plugin "graphql" is missing'); // then nothing is served
+    if (found === undefined) throw new Error('the plugin "graphql" is missing'); // nothing is served then
     return found;
   };
 
-  /** In the words of the GraphQL surface, and in this one's shape. */
+  /** Encodes an error with the messages of the GraphQL surface and in the shape of this one. */
   const encode = (error: unknown, exchange: OpenExchange): Answer => {
     if (error instanceof MetadataApiError) {
       exchange.errorCode = error.code;
       return json(error.status, encodeRefusal(error), error.headers);
     }
     const encoded = engineOf().encodeErrors(error, exchange.session);
-    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // as just written
+    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote it
     const { path: place, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = isRelApiError(error) ? error.headers : [];
@@ -72,7 +75,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
   /** @throws RelApiError */
   const readBody = async (exchange: Exchange): Promise<Json> => {
     if (method === "GET") return null;
-    // what a page of another origin may send without asking is no request of an administrator
+    // a page of another origin may send such a request without a CORS preflight
     if (!JSON_TYPE.test(exchange.header("content-type") ?? ""))
       throw refusal("invalid-headers", "the content type must be application/json", "$", undefined, 415);
     const text = (await exchange.body()).toString("utf8");
@@ -99,7 +102,8 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
         if (!exchange.session.isAdmin || exchange.session.role !== "admin") throw adminOnly();
         exchange.operation = { kind };
         const body = await readBody(exchange);
-        const encoded = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json; // as just written
+        // `encode` wrote this JSON
+        const encoded = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json;
         return json(200, writeJson(await served.answer(body, { exchange, engine: engineOf(), encode: encoded })));
       } catch (error) {
         return encode(error, exchange);

@@ -1,4 +1,4 @@
-/** What the commands of the metadata API make of the metadata. @rule P-HAS-1 */
+/** How the commands of the metadata API change the metadata. @rule P-HAS-1 */
 import {
   changed,
   entryIn,
@@ -42,12 +42,12 @@ const untrackTable: Command = (document, from) =>
 
 const untrackFunction: Command = (document, from) => inObject(document, from, "function", () => undefined);
 
-/** `pg_track_tables`: a list of what the command for one takes. */
+/** Makes a list command, such as `pg_track_tables`, of the command for a single object. */
 const each =
   (key: string, command: Command): Command =>
   (document, from) =>
     listIn(from, key).reduce<Entry>((next, args, i) => {
-      // an object of arguments of its own, or the name alone
+      // an item is an object with its own arguments, or only a name
       const own = entryOf(args);
       const single = key.slice(0, -1);
       const isName = typeof args === "string" || (own[single] === undefined && own["name"] !== undefined);
@@ -78,13 +78,13 @@ const setIsEnum: Command = (document, from) => {
 interface Member {
   readonly of: "table" | "function";
   readonly list: string;
-  /** What names it in the list, and in the arguments. */
+  /** The key that names the member in the metadata's list and in the arguments. */
   readonly key: string;
   readonly argument?: string;
   readonly what: string;
 }
 
-/** Errors of a member that has an own word for them. */
+/** Error codes for members that do not use the general ones. */
 interface MemberErrors {
   readonly taken?: (name: string, owner: string) => string;
   readonly missing?: (name: string, owner: string) => readonly [code: string, message: string];
@@ -105,7 +105,7 @@ const add =
     });
   };
 
-/** In the one of the lists that has it. */
+/** Applies a change to a member of whichever list contains it. */
 const member = (
   { of, key, argument = key, what, missing }: Omit<Member, "list"> & MemberErrors,
   lists: (from: Arguments) => readonly string[],
@@ -153,7 +153,7 @@ const rename: Command = member(
   },
 );
 
-/** `null` takes it away. */
+/** Sets the comment of an entry; `null` removes it. */
 const setComment = (entry: Entry, { args }: Arguments): Entry =>
   typeof args["comment"] === "string" ? { ...entry, comment: args["comment"] } : without(entry, "comment");
 
@@ -196,7 +196,7 @@ const permissionList = (from: Arguments): readonly string[] => {
 const functionPermission = { of: "function", key: "role", what: "permission for role" } as const;
 const computedField = { of: "table", key: "name", what: "computed field" } as const;
 
-/** By name. Others are no commands, or are answered by the caller. */
+/** Commands by name. Other names are unknown, or the caller of this map handles them. */
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["pg_track_table", track("table", "is_enum", "configuration", "apollo_federation_config")],
   ["pg_untrack_table", untrackTable],

@@ -1,4 +1,4 @@
-/** `GET /v1alpha1/config`: how the server is set up, for administrators and their tools. */
+/** `GET /v1alpha1/config`: shows administrators and their tools how the server is configured. */
 import { definePlugin, VERSION, type Json, type PluginContext } from "../../../core/index.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 
@@ -8,7 +8,7 @@ const isSet = (value: unknown): boolean =>
   value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0);
 
 const answer = ({ options, registry }: PluginContext): Json => {
-  // those of plugins that may be absent
+  // options of plugins that may be missing from the preset
   const all = options as unknown as Readonly<Record<string, unknown>>;
   const numberOf = (name: string, otherwise: number): number => {
     const value = all[name];

@@ -1,4 +1,6 @@
-/** Commands of the metadata API for what stands beside the sources: roles, collections, endpoints, limits. @rule P-HAS-1 */
+/**
+ * Commands of the metadata API for metadata outside of sources: roles, collections, endpoints, limits. @rule P-HAS-1
+ */
 import type { Json } from "../../../core/index.ts";
 import {
   changed,
@@ -152,7 +154,7 @@ export const documentCommands: Commands = [
     "clear_metadata",
     ({ sources }) => ({
       version: 3,
-      // how they are reached is not forgotten
+      // the connection settings of sources are kept
       sources: listOf(sources).map((source) => ({
         ...given({
           name: entryOf(source)["name"],

@@ -1,4 +1,4 @@
-/** Metadata as a plain value, and how a part of it is replaced. */
+/** Metadata as a plain value, and functions that replace parts of it. */
 import { isRawNumber, numberText, writeJson, type Json, type QualifiedName } from "../../../core/index.ts";
 import type { MetadataProblem } from "../../metadata/api.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";
@@ -12,7 +12,7 @@ export const entryOf = (value: Json | undefined): Entry => (isEntry(value) ? val
 
 export const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
-/** `name` or `{ schema, name }`. */
+/** Reads a name written as `name` or `{ schema, name }`. */
 export const nameOf = (value: Json | undefined): QualifiedName | undefined => {
   if (typeof value === "string") return { schema: "public", name: value };
   const { schema = "public", name } = entryOf(value);
@@ -24,23 +24,23 @@ export const isNamed = (value: Json | undefined, { schema, name }: QualifiedName
   return own?.schema === schema && own.name === name;
 };
 
-/** As messages show it. */
+/** The name as messages show it. */
 export const shown = ({ schema, name }: QualifiedName): string => (schema === "public" ? name : `${schema}.${name}`);
 
 export const without = (entry: Entry, ...keys: readonly string[]): Entry =>
   Object.fromEntries(Object.entries(entry).filter(([key]) => !keys.includes(key)));
 
-/** Without what was not given. */
+/** The entry without its undefined members. */
 export const given = (entry: Readonly<Record<string, Json | undefined>>): Entry =>
   Object.fromEntries(Object.entries(entry).filter((pair): pair is [string, Json] => pair[1] !== undefined));
 
-/** Version 3, whatever it was, with the keys that an export has. @throws RelApiError */
+/** Converts metadata of any version to version 3, with the keys of an export. @throws RelApiError */
 export const normalized = (raw: Json): Entry => {
   const envelope = entryOf(raw);
   const { allow_list: allowList, ...top } = isEntry(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const version = Number(numberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
   const { tables, functions, actions, ...rest } = top;
-  // a folder has both in one file
+  // a metadata folder has both keys in one file
   const split = isEntry(actions) ? actions : given({ actions });
   const more = { ...rest, ...split, ...(allowList === undefined ? {} : { allowlist: allowList }) };
   if (version === 3) return { ...more, version: 3, sources: listOf(top["sources"]) };
@@ -52,7 +52,7 @@ export const normalized = (raw: Json): Entry => {
 
 // --- arguments ------------------------------------------------------------------------------------------------------
 
-/** The arguments of a command, and their place in the request. */
+/** The arguments of a command, and their path in the request. */
 export interface Arguments {
   readonly args: Entry;
   readonly at: string;
@@ -61,14 +61,14 @@ export interface Arguments {
 /** @throws RelApiError */
 export type Command = (document: Entry, from: Arguments) => Entry;
 
-/** By the name of the command. */
+/** Pairs of a command's name and its function. */
 export type Commands = readonly (readonly [string, Command])[];
 
-/** Arguments as metadata has them. */
+/** The chosen arguments in the form that metadata has. */
 export const kept = ({ args }: Arguments, ...keys: readonly string[]): Entry =>
   given(Object.fromEntries(keys.map((key) => [key, args[key] ?? undefined])));
 
-/** Permissions of the administrator are none. @throws RelApiError */
+/** Refuses permissions for `admin`, because an administrator needs none. @throws RelApiError */
 export const refuseAdmin = (from: Arguments): void => {
   if (from.args["role"] === "admin")
     throw refusal("validation-failed", 'role "admin" may do everything: it takes no permission', from.at);
@@ -107,8 +107,10 @@ export const listIn = ({ args, at }: Arguments, key: string): readonly Json[] =>
 
 export const notExists = (what: string, path: string): Error => refusal("not-exists", `${what} does not exist`, path);
 
-/** The list under `key` with the entry that fits replaced by what `change` makes of it, or without it. `change` gets
- *  `undefined` if there is none. */
+/**
+ * Replaces the matching entry of the list under `key` by the result of `change`, or removes it. `change` receives
+ * `undefined` if no entry matches.
+ */
 export const changed = (
   owner: Entry,
   key: string,
@@ -120,17 +122,17 @@ export const changed = (
   const next = change(at === -1 ? undefined : entryOf(list[at]));
   if (at === -1) return next === undefined ? owner : { ...owner, [key]: [...list, next] };
   const others = next === undefined ? list.toSpliced(at, 1) : list.with(at, next);
-  // lists that other keys do not need are left out, as exports leave them out
+  // exports leave out an empty list unless other keys need it
   return others.length === 0 && key !== "tables" ? without(owner, key) : { ...owner, [key]: others };
 };
 
 const sourceName = (from: Arguments): string =>
   from.args["source"] === undefined ? "default" : textIn(from, "source");
 
-/** The source of the arguments, `default` unless they name one. @throws RelApiError `not-exists` */
+/** Changes the source that the arguments name, or `default` if they name none. @throws RelApiError `not-exists` */
 export const inSource = (document: Entry, from: Arguments, change: (source: Entry) => Entry): Entry => {
   const name = sourceName(from);
-  // the connection comes from the settings, so nobody has to add the first source
+  // the settings contain the connection, so the first source exists without being added
   const isFirst = listOf(document["sources"]).length === 0 && name === "default";
   return changed(
     document,
@@ -144,7 +146,7 @@ export const inSource = (document: Entry, from: Arguments, change: (source: Entr
   );
 };
 
-/** Changes, adds or (without an answer of `change`) removes the table or function of the arguments. */
+/** Changes or adds the table or function of the arguments, or removes it if `change` returns undefined. */
 export const inEntry = (
   document: Entry,
   from: Arguments,
@@ -162,7 +164,7 @@ export const inEntry = (
   );
 };
 
-/** The table or function of the arguments. @throws RelApiError `not-exists` */
+/** Changes the table or function of the arguments. @throws RelApiError `not-exists` */
 export const inObject = (
   document: Entry,
   from: Arguments,
@@ -174,7 +176,7 @@ export const inObject = (
     throw refusal("not-exists", `${kind} "${shown(name)}" does not exist in source: ${sourceName(from)}`, from.at);
   });
 
-/** What a table has, by the type of the object: its list, and the key that names it there. */
+/** The members of a table by object type: the list that contains them, and the key that names them in it. */
 export const MEMBERS = {
   object_relation: ["object_relationships", "name"],
   array_relation: ["array_relationships", "name"],
@@ -185,10 +187,10 @@ export const MEMBERS = {
   delete_permission: ["delete_permissions", "role"],
 } as const;
 
-/** That of the database that is served. */
+/** Whether the source is the database that is served. */
 export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
 
-/** The document without what does not fit the database. @rule P-HAS-4 */
+/** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
 export const drop = (document: Entry, { type, of, name = "" }: MetadataProblem): Entry => {
   const gone = (): undefined => undefined;
   if (type === "inherited_role")

@@ -1,4 +1,4 @@
-/** Changes of the metadata: tried out on the database, written, and told to the other processes. */
+/** Changes the metadata: tries the change on the database, writes it, and notifies the other processes. */
 import { createHash } from "node:crypto";
 import { writeJson, type PluginContext } from "../../../core/index.ts";
 import { metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
@@ -8,27 +8,27 @@ import { readOnly, refusal, versionConflict } from "./errors.ts";
 import { encodeDependent, encodeProblem } from "./problems.ts";
 import { settle, whileLocked, write } from "./store.ts";
 
-/** Which inconsistent objects a change may bring: any, those that were there, or none. */
+/** The inconsistent objects that a change may leave behind: any, only those that existed before, or none. */
 export type Allowed = "any" | "known" | "none";
 
 export interface Change {
-  /** Called with the metadata as it is then; without effects of its own. @throws RelApiError */
+  /** Makes the new metadata from the metadata at that moment. It has no side effects. @throws RelApiError */
   readonly make: (document: Entry) => Entry;
   readonly allowed: Allowed;
-  /** What does not fit any more goes as well. */
+  /** Whether objects that become inconsistent are removed too. */
   readonly cascades?: boolean;
-  /** It takes something away. */
+  /** Whether the change removes something. */
   readonly isDrop?: boolean;
-  /** It only changes what others refer to. */
+  /** Whether the change only renames an object that others refer to. */
   readonly isRename?: boolean;
-  /** The version that it was made for. */
+  /** The version of the metadata that the change was made for. */
   readonly version?: number;
   readonly path: string;
-  /** The changes that it consists of, in their order. */
+  /** The changes of which this one consists, in order. */
   readonly parts?: readonly Change[];
 }
 
-/** The metadata as it is written. `version`: another one for other metadata. */
+/** The metadata as it is written, and its version, which differs for different metadata. */
 export interface Current {
   readonly document: Entry;
   readonly version: number;
@@ -37,30 +37,30 @@ export interface Current {
 export interface Editor {
   current(): Promise<Current>;
   problems(): readonly MetadataProblem[];
-  /** @throws RelApiError, and nothing has changed */
+  /** Applies a change, completely or not at all. @throws RelApiError, and nothing has changed */
   change(change: Change): Promise<void>;
-  /** The schema and the metadata, in all processes. */
+  /** Reloads the schema and the metadata in all processes. */
   reload(): Promise<void>;
 }
 
 const EMPTY: Entry = { version: 3, sources: [] };
-/** Dropping one object may leave others that fit no more. */
+/** Dropping an object may make others inconsistent, which are dropped in the next round, up to this many rounds. */
 const MAX_CASCADES = 20;
 
-/** Equal for equal metadata, in whichever process. */
+/** The version, a hash that is the same in every process. */
 const versionOf = (document: Entry): number =>
   Number.parseInt(createHash("sha256").update(writeJson(document)).digest("hex").slice(0, 12), 16);
 
 const keyOf = ({ type, of, name }: MetadataProblem): string => JSON.stringify([type, of?.schema, of?.name, name]);
 
-/** An object as the document has it. */
+/** The definition of an object in the document, for comparison. */
 const stateOf = (problem: MetadataProblem, document: Entry): string =>
   writeJson([
     entryOf(encodeProblem(problem, document))["definition"] ?? null,
     writeJson(drop(document, problem)) !== writeJson(document),
   ]);
 
-/** The place of the change that wrote the object last. */
+/** The path of the change that wrote the object last. */
 const placeOf = ({ parts = [], path }: Change, before: Entry, problem: MetadataProblem | undefined): string => {
   if (problem === undefined) return path;
   let [document, place] = [before, path];
@@ -95,20 +95,26 @@ const refused = (problems: readonly MetadataProblem[], change: Change, before: E
 
 export const createEditor = (context: PluginContext): Editor => {
   const sourceOf = (): MetadataSource | undefined => context.use(metadataSourceService);
-  // the plugins of the metadata write it
+  // the metadata plugins write this part of the model
   const problems = (): readonly MetadataProblem[] =>
     (context.model().parts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
   const tellOthers = (): void => context.use(reloadOthersService)?.ask();
 
   let last: Promise<unknown> = Promise.resolve();
-  /** One after the other: what a change is tried out with is the metadata of the process meanwhile. */
+  /**
+   * Runs changes one after the other, because a change that is tried out replaces the metadata of the process
+   * meanwhile.
+   */
   const alone = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const result = last.then(work);
     last = result.catch(() => undefined);
     return result;
   };
 
-  /** Brings the document into force, if what does not fit in it is allowed. @returns what is not, then */
+  /**
+   * Loads the document and keeps it unless it has problems that are not allowed. @returns the problems that are not
+   * allowed
+   */
   const tryOut = async (
     source: MetadataSource,
     document: Entry,
@@ -151,7 +157,7 @@ export const createEditor = (context: PluginContext): Editor => {
       source.propose(undefined);
     } catch (error) {
       source.propose(undefined);
-      // as it was; the database may be the reason, and then it is tried again by itself
+      // restores the old model; if the database prevents that, the next regular reload tries again
       await context.reload().catch(() => undefined);
       throw error;
     }

@@ -1,10 +1,10 @@
 /** Errors of the metadata API. */
 import { RelApiError, writeJson, type Json } from "../../../core/index.ts";
 
-/** An error in the words of the metadata API. */
+/** An error of the metadata API. */
 export class MetadataApiError extends RelApiError {}
 
-/** `internal`: what administrators are told beside the message. */
+/** Makes an error. `internal` contains details for administrators beside the message. */
 export const refusal = (code: string, message: string, path: string, internal?: Json, status = 400): RelApiError =>
   new MetadataApiError({ code, status, message, path, ...(internal === undefined ? {} : { facts: { internal } }) });
 
@@ -31,7 +31,7 @@ export const versionConflict = (sent: number, current: number): RelApiError =>
     409,
   );
 
-/** The body of an error, in the words of the surface. */
+/** The body of an error in the format of the GraphQL surface. */
 export const encodeRefusal = ({ code, message, path = "$", facts }: RelApiError): string => {
   const { internal } = facts;
   return writeJson({ path, error: message, code, ...(internal === undefined ? {} : { internal }) });

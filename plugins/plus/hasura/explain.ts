@@ -1,5 +1,7 @@
-/** `POST /v1/graphql/explain {"query": {"query": "{ album { id } }"}, "user": {"x-hasura-role": "reader"}}`: what a query
- *  becomes for a role, for administrators. */
+/**
+ * `POST /v1/graphql/explain {"query": {"query": "{ album { id } }"}, "user": {"x-hasura-role": "reader"}}`: shows
+ * administrators the SQL and the plan of a query for a role.
+ */
 import {
   definePlugin,
   explainProgram,
@@ -16,7 +18,7 @@ import { missingKey, refusal, wrongKind } from "./errors.ts";
 
 const DIALECT_PREFIX = /^x-hasura-/i;
 
-/** Whom `user` names: the role and the session variables; an administrator if it names none. */
+/** The session of the role and the session variables in `user`; that of an administrator if `user` names no role. */
 const sessionFor = (user: Json | undefined, context: PluginContext): Session => {
   if (user !== undefined && user !== null && !isEntry(user)) throw wrongKind("user", "an object", "$");
   const variables: Record<string, string> = {};
@@ -27,18 +29,18 @@ const sessionFor = (user: Json | undefined, context: PluginContext): Session => 
   const { "x-session-role": role = "admin", ...own } = variables;
   const session = sessionOf({ role, isAdmin: role === "admin", variables: own });
   if (context.model().loginRoles?.get("graphql")?.has(role) !== true) return session;
-  // its rights come from the metadata: it is no role of the database
+  // metadata grants the rights of this role, so it is not a database role
   const { databaseRole: _, ...asLogin } = session;
   return asLogin;
 };
 
-/** One root field: without a step it is answered without a statement. */
+/** One root field. It runs no statement if it has no step. */
 interface Explained {
   readonly field: string;
   readonly step?: GqlStep;
 }
 
-/** A statement of several fields, field by field; those of a namespace are fields too. */
+/** The fields of a statement, including those of namespaces. */
 const fieldsOf = (step: GqlStep, fields: readonly BundleField[]): readonly Explained[] =>
   fields.flatMap((field): readonly Explained[] => {
     if ("bundle" in field) return fieldsOf(step, field.bundle.fields);

@@ -1,9 +1,11 @@
-/** The metadata as an export gives it, however it was written: objects in the order of their names, and what may be
- *  written in several ways in one. What is kept stays as it is. @rule P-HAS-10 */
+/**
+ * Normalizes metadata for an export: objects are sorted by name, and equivalent notations become one. Everything else
+ * stays unchanged. @rule P-HAS-10
+ */
 import type { Json } from "../../../core/index.ts";
 import { entryOf, isEntry, listOf, MEMBERS, nameOf, type Entry } from "./document.ts";
 
-/** By code points, as the dialect compares texts. */
+/** Compares by code points, as Hasura sorts strings. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const sorted = (list: Json | undefined, keyOf: (entry: Entry) => string): readonly Json[] =>
@@ -23,13 +25,13 @@ const nameAt =
     return `${schema}\0${name}`;
   };
 
-/** `{ schema, name }` in place of a bare name. */
+/** Replaces a bare name by `{ schema, name }`. */
 const withName = (entry: Entry, key: string): Entry => {
   const name = nameOf(entry[key]);
   return name === undefined ? entry : { ...entry, [key]: { ...entryOf(entry[key]), ...name } };
 };
 
-/** The member, if it is there, replaced. */
+/** Replaces a member of an entry if it exists. */
 const withMember = (entry: Entry, key: string, change: (member: Entry) => Json): Entry => {
   const member = entry[key];
   return isEntry(member) ? { ...entry, [key]: change(member) } : entry;
@@ -38,7 +40,7 @@ const withMember = (entry: Entry, key: string, change: (member: Entry) => Json):
 const oneOrAll = (columns: Json): Json =>
   Array.isArray(columns) && columns.length === 1 ? (columns[0] ?? null) : columns;
 
-/** `column` for one column, `columns` for several. */
+/** Writes `column` for a foreign key of one column, `columns` for several. */
 const foreignKey = (key: Entry): Entry => {
   const { column, columns = column, ...others } = withName(key, "table");
   if (columns === undefined) return others;

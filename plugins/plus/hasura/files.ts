@@ -1,14 +1,14 @@
-/** Metadata as the files of a folder, as the command line of the dialect exports them, or as one file. @rule P-HAS-5 */
+/** Writes metadata as the files of a folder, in the layout of Hasura's command line, or as one file. @rule P-HAS-5 */
 import { holdsRawNumber, isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
 import { entryOf, isEntry, listOf, nameOf, without, type Entry } from "./document.ts";
 import { readOnly, refusal } from "./errors.ts";
 
 type Yaml = typeof import("yaml");
 
-/** Text of each file, by its path in the folder. */
+/** The content of each file by its path in the folder. */
 export type Files = ReadonlyMap<string, string>;
 
-/** The files beside `databases/`, and the keys in them. */
+/** The files outside of `databases/`, and the metadata keys in each. */
 const PARTS: readonly (readonly [file: string, key: string])[] = [
   ["inherited_roles", "inherited_roles"],
   ["graphql_schema_introspection", "graphql_schema_introspection"],
@@ -25,22 +25,22 @@ const PARTS: readonly (readonly [file: string, key: string])[] = [
   ["backend_configs", "backend_configs"],
 ];
 
-/** In one file. */
+/** The keys that share the file of actions. */
 const ACTIONS = ["actions", "custom_types"] as const;
 
 const KEYS: ReadonlySet<string> = new Set(["version", "sources", ...ACTIONS, ...PARTS.map(([, key]) => key)]);
 
-/** @throws RelApiError for texts that a file would be included for */
+/** @throws RelApiError for strings that the loader would read as an include */
 const refuseIncludes = (value: Json): void => {
   if (typeof value === "string" && /^!include\s/.test(value))
     throw refusal("not-supported", 'a text of the metadata cannot begin with "!include "', "$.args");
   if (typeof value === "object" && value !== null && !isRawNumber(value)) Object.values(value).forEach(refuseIncludes);
 };
 
-/** A name as part of a path: whatever a table is called, its file is in the folder. */
+/** Makes a name safe for a path, so that every table's file stays inside the folder. */
 const safe = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, 120) || "_";
 
-/** Names that no file of the folder has yet; those that differ only in case are one for some file systems. */
+/** Makes unique file names. Names that differ only in case count as equal, because some file systems treat them so. */
 const namer = (): ((name: string) => string) => {
   const taken = new Set<string>();
   return (name) => {
@@ -51,7 +51,7 @@ const namer = (): ((name: string) => string) => {
   };
 };
 
-/** What each file holds. @throws RelApiError */
+/** The value that each file contains. @throws RelApiError */
 const layout = (document: Entry): ReadonlyMap<string, Json> => {
   const unknown = Object.keys(document).find((key) => !KEYS.has(key));
   if (unknown !== undefined) throw readOnly(`a metadata folder has no file for "${unknown}"`);
@@ -83,7 +83,7 @@ const layout = (document: Entry): ReadonlyMap<string, Json> => {
   return files;
 };
 
-/** @throws RelApiError for a value that would not be read back as it is */
+/** @throws RelApiError for a value that YAML would read back differently */
 const toYaml = (yaml: Yaml, value: Json): string => {
   const rawNumber = {
     tag: "tag:yaml.org,2002:float",
@@ -100,21 +100,22 @@ const toYaml = (yaml: Yaml, value: Json): string => {
   return text;
 };
 
-/** As the loader of the metadata reads it, apart from includes and digits; undefined: it cannot be read. */
+/** Parses YAML as the metadata loader does, without includes and exact digits. Undefined if it is not valid YAML. */
 const readYaml = (yaml: Yaml, text: string): Json | undefined => {
   const include = { tag: "!include", resolve: (name: string) => `!include ${name}` };
   const document = yaml.parseDocument(text, { customTags: [include], prettyErrors: false, merge: true });
-  return document.errors.length > 0 ? undefined : (document.toJS({ maxAliasCount: 100 }) as Json); // of plain YAML
+  // plain YAML has only JSON values
+  return document.errors.length > 0 ? undefined : (document.toJS({ maxAliasCount: 100 }) as Json);
 };
 
-/** What a folder has to become. `current`: texts of the files that are there. @throws RelApiError */
+/** The files that the folder must contain. `current` contains the existing files. @throws RelApiError */
 export const folderFiles = async (document: Entry, current: Files): Promise<Files> => {
   const yaml = await import("yaml");
   refuseIncludes(document);
   const files = new Map<string, string>();
   for (const [path, value] of layout(document)) {
     const text = current.get(path);
-    // comments and spacing of what has not changed stay
+    // an unchanged file keeps its comments and spacing
     const isSame = text !== undefined && isSameValue(readYaml(yaml, text), value);
     files.set(path, isSame ? text : toYaml(yaml, value));
   }
@@ -124,7 +125,7 @@ export const folderFiles = async (document: Entry, current: Files): Promise<File
 const isSameValue = (read: Json | undefined, value: Json): boolean =>
   read !== undefined && JSON.stringify(read) === JSON.stringify(JSON.parse(writeJson(value))) && !holdsRawNumber(value);
 
-/** One file, in the format that it has. @throws RelApiError */
+/** The content of a single metadata file, in its current format. @throws RelApiError */
 export const fileText = async (document: Entry, current: string): Promise<string> => {
   refuseIncludes(document);
   const isJson = current.trimStart().startsWith("{");
@@ -138,7 +139,7 @@ export const fileText = async (document: Entry, current: string): Promise<string
   return isJson ? `${indented(writeJson(value))}\n` : toYaml(yaml, value);
 };
 
-/** JSON with its digits, two spaces a level. */
+/** JSON indented by two spaces, with all digits of its numbers. */
 const indented = (json: string): string => {
   let depth = 0;
   const line = (): string => `\n${"  ".repeat(depth)}`;

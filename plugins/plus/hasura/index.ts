@@ -1,4 +1,4 @@
-/** Hasura's operations that need no service of their own, for administrators. */
+/** Those operations of Hasura for administrators that need no separate service. */
 export { configApi } from "./config-api.ts";
 export { graphqlExplain } from "./explain.ts";
 export { metadataApi } from "./metadata-api.ts";

@@ -1,5 +1,7 @@
-/** `POST /v1/metadata {"type": "export_metadata", "args": {}}`: administrators read and change the metadata, which is
- *  kept where it was read from. */
+/**
+ * `POST /v1/metadata {"type": "export_metadata", "args": {}}`: administrators read and change the metadata, which is
+ * written back to where it was read from.
+ */
 import { definePlugin } from "../../../core/index.ts";
 import { metadataSourceService } from "../../metadata/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
@@ -10,7 +12,8 @@ import { settle } from "./store.ts";
 /** @rule P-HAS-1 P-HAS-2 P-HAS-3 P-HAS-4 P-HAS-5 */
 export const metadataApi = definePlugin({
   name: "metadata-api",
-  // its path is below one of that surface; and what was half written is finished before it is read
+  // its path lies below that of the GraphQL surface, and an interrupted write must be finished before the metadata is
+  // read
   before: ["graphql", "metadata-loader"],
   apply: (hooks, context) => {
     const editor = createEditor(context);

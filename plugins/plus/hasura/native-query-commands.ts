@@ -26,7 +26,7 @@ interface SourceMember {
 const MODEL: SourceMember = { list: "logical_models", key: "name", what: "logical model" };
 const NATIVE: SourceMember = { list: "native_queries", key: "root_field_name", what: "native query" };
 
-/** `change` gets the one that is there, and the source. */
+/** Applies a change to an entry of a list in a source. `change` receives the existing entry and the source. */
 const inSourceList =
   (
     { list, key }: SourceMember,

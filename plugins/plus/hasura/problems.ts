@@ -1,4 +1,4 @@
-/** Objects of the metadata that do not fit the database, as the dialect tells them. @rule P-HAS-9 */
+/** Metadata objects that do not fit the database, in Hasura's format. @rule P-HAS-9 */
 import type { Json } from "../../../core/index.ts";
 import type { MetadataProblem } from "../../metadata/api.ts";
 import { entryOf, isNamed, isServedSource, listOf, MEMBERS, shown, type Entry } from "./document.ts";
@@ -19,7 +19,7 @@ const WORDS = {
 
 const isMember = (type: MetadataProblem["type"]): type is keyof typeof WORDS => type in WORDS;
 
-/** What the log says of it at the end is no reason. */
+/** The end of a log message, which is left out of the reason. */
 const IGNORED = /; ignored$/;
 
 const reasonOf = ({ type, of, name, reason, detail: own }: MetadataProblem): string => {
@@ -30,7 +30,7 @@ const reasonOf = ({ type, of, name, reason, detail: own }: MetadataProblem): str
   return `in table "${shown(of)}": in ${WORDS[type]} "${name ?? ""}": ${detail}`;
 };
 
-/** The object as its command would make it. */
+/** The object as the arguments of the command that creates it. */
 const definitionOf = ({ type, of, name = "" }: MetadataProblem, document: Entry): Json => {
   if (type === "inherited_role")
     return listOf(document["inherited_roles"]).find((role) => entryOf(role)["role_name"] === name) ?? { name };
@@ -57,7 +57,7 @@ export const encodeProblem = (problem: MetadataProblem, document: Entry): Json =
   };
 };
 
-/** `permission album.reader.select in source "default"`: what keeps something from being dropped. */
+/** An object that prevents a drop: `permission album.reader.select in source "default"`. */
 export const encodeDependent = ({ type, of, name = "" }: MetadataProblem, document: Entry): string => {
   const source = textOr(sourceOf(document)["name"], "default");
   if (of === undefined) return `${type.replace("_", " ")} ${name}`;

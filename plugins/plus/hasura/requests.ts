@@ -29,7 +29,7 @@ const readRequest = (body: Json, at: string): Request => {
   if (type === undefined) throw missingKey("type", at);
   if (typeof type !== "string") throw wrongKind("type", "a string", at);
   const resourceVersion = wholeNumber(body["resource_version"], "resource_version", at);
-  // a bulk's are a list
+  // the arguments of a bulk request are a list
   const list = Array.isArray(args) ? { args: { items: args } } : { args: entryOf(args) };
   if (!Array.isArray(args) && !isEntry(args)) throw wrongKind("args", "an object or a list", at);
   return {
@@ -49,7 +49,7 @@ const itemsOf = ({ args, at }: Request): readonly Request[] => {
 
 const SUCCESS: Json = { message: "success" };
 
-/** Arguments that cannot be read are told with the command, where it is one of a database. @rule P-HAS-9 */
+/** Adds the command to errors about unreadable arguments of a database command. @rule P-HAS-9 */
 const asCommandFault = (error: unknown, type: string): unknown => {
   const command = /^pg_(.*)$/.exec(type)?.[1];
   if (command === undefined || !isRelApiError(error) || error.code !== "parse-failed") return error;
@@ -57,13 +57,13 @@ const asCommandFault = (error: unknown, type: string): unknown => {
   return refusal("parse-failed", message, error.path ?? "$.args");
 };
 
-/** What a request changes; undefined: nothing, or more than one thing. */
+/** The change that a request makes. Undefined if it makes none, or more than one. */
 const changeOf = (request: Request): Change | undefined => {
   const { type, args, at, resourceVersion } = request;
   const common = { path: at, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
   if (type === "replace_metadata") {
     const isEnvelope = isEntry(args["metadata"]);
-    const metadata = normalized(isEnvelope ? (args["metadata"] as Entry) : args); // just looked at
+    const metadata = normalized(isEnvelope ? (args["metadata"] as Entry) : args); // the condition has checked the type
     const isLenient = args["allow_inconsistent_metadata"] === true;
     return { make: () => metadata, allowed: isLenient ? "any" : "none", ...common };
   }
@@ -87,7 +87,7 @@ const changeOf = (request: Request): Change | undefined => {
 
 const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atomic" || type === "concurrent_bulk";
 
-/** The changes of requests that change something and nothing else; undefined: not all are such. */
+/** The changes of requests that only change metadata. Undefined if one of them does anything else. */
 const changesOf = (requests: readonly Request[], depth: number): readonly Change[] | undefined => {
   const found: Change[] = [];
   for (const request of requests) {
@@ -99,7 +99,7 @@ const changesOf = (requests: readonly Request[], depth: number): readonly Change
   return found;
 };
 
-/** One after the other, as one. */
+/** Combines changes into one that applies them in order. */
 const together = (changes: readonly Change[], path: string): Change => {
   const version = changes.find((change) => change.version !== undefined)?.version;
   const strictest = (["none", "known"] as const).find((allowed) =>
@@ -116,7 +116,7 @@ const together = (changes: readonly Change[], path: string): Change => {
   };
 };
 
-/** What a request makes and is answered with. @throws RelApiError */
+/** Runs a request and returns its response. @throws RelApiError */
 export const answerRequest = async (body: Json, editor: Editor, encode: (error: unknown) => Json): Promise<Json> => {
   const consistency = async (): Promise<Entry> => {
     const problems = editor.problems();
@@ -127,7 +127,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
     };
   };
 
-  /** Answers that change nothing that is written. */
+  /** The requests that write no metadata. */
   const others: Readonly<Record<string, (request: Request) => Promise<Json>>> = {
     export_metadata: async ({ version: asked }) => {
       const { document, version } = await editor.current();
@@ -145,7 +145,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
         await editor.change({ make: (document) => problems.reduce(drop, document), allowed: "any", path: at });
       return SUCCESS;
     },
-    // the command line asks for it before it does anything else
+    // the command line sends this request first
     get_catalog_state: async () => ({
       id: "00000000-0000-0000-0000-000000000000",
       cli_state: {},
@@ -177,7 +177,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
         await editor.change(together(changes, request.at));
         return items.map(() => SUCCESS);
       } catch (error) {
-        // then each on its own
+        // each request then runs by itself
         if (!keepsGoing || !isRelApiError(error)) throw error;
       }
     }

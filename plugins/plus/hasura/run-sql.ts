@@ -1,5 +1,6 @@
-/** `POST /v2/query {"type": "run_sql", "args": {"sql": "…"}}`: administrators run SQL, where the setting `runSql` lets
- *  them. */
+/**
+ * `POST /v2/query {"type": "run_sql", "args": {"sql": "…"}}`: administrators run SQL if the setting `runSql` allows it.
+ */
 import {
   catalogText,
   definePlugin,
@@ -17,13 +18,13 @@ import { runSqlSettings } from "./settings.ts";
 
 const MAX_BULK = 1000;
 
-/** Of the database, not of the way to it. */
+/** The code of a database error, as opposed to that of a connection error. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** What does not change the schema: words that begin a statement which only reads or writes rows. */
+/** Statements that only read or write rows, which need no reload of the schema. */
 const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)\b[^;]*(?:;\s*)?$/i;
 
-/** The name of the one source that is served. */
+/** The name of the source that is served. */
 const servedSource = async (context: PluginContext): Promise<Json> => {
   const read = await context.use(metadataSourceService)?.read();
   const sources = read === undefined ? [] : listOf(normalized(read.raw)["sources"]).map(entryOf);
@@ -48,7 +49,7 @@ const runOne = async (context: PluginContext, exchange: Exchange, from: Argument
       await context.reload();
       context.use(reloadOthersService)?.ask();
     }
-    // as the dialect has it: of several statements the last counts
+    // as in Hasura, only the result of the last statement is returned
     const { columns = [], rows = [] } = results.at(-1) ?? {};
     if (columns.length === 0) return { result_type: "CommandOk", result: null };
     return { result_type: "TuplesOk", result: [columns, ...rows.map((row) => row.map((value) => value ?? "NULL"))] };

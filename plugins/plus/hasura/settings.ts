@@ -1,4 +1,4 @@
-/** Settings of the operations for administrators. */
+/** Settings of the administrator operations. */
 import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 export const runSqlSettings = [

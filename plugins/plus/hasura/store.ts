@@ -1,4 +1,6 @@
-/** Writes metadata where it was read from, all of it or nothing, one writer at a time. @rule P-HAS-5 */
+/**
+ * Writes metadata to the file or folder that it was read from: atomically, and by one process at a time. @rule P-HAS-5
+ */
 import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { isRelApiError } from "../../../core/index.ts";
@@ -6,16 +8,19 @@ import type { Entry } from "./document.ts";
 import { readOnly, refusal } from "./errors.ts";
 import { fileText, folderFiles, type Files } from "./files.ts";
 
-/** What is about to be written, in the folder: from the moment it is there, it is what the metadata is. */
+/** The journal of a pending write, in the metadata folder. Once this file exists, the write counts as done. */
 const JOURNAL = ".metadata-journal.json";
 const LOCK = ".metadata-lock";
 const LOCK_WAIT_MS = 10_000;
 const LOCK_RETRY_MS = 50;
-/** Its holder has ended without removing it: a holder shows more often that it is there. */
+/**
+ * A lock without a sign of life for this time is stale: its owner has ended without removing it. Owners refresh it more
+ * often.
+ */
 const LOCK_STALE_MS = 30_000;
 const LOCK_ALIVE_MS = 5_000;
 
-/** `text` absent: the file goes. */
+/** The files to write. A file without `text` is deleted. */
 type Journal = readonly { readonly path: string; readonly text?: string }[];
 
 const isFolder = async (path: string): Promise<boolean> => (await stat(path)).isDirectory();
@@ -24,7 +29,7 @@ const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoExc
 
 const READ_ONLY: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EROFS", "EBUSY", "ENOSPC", "EDQUOT"]);
 
-/** @throws RelApiError `not-supported` for what cannot be written */
+/** @throws RelApiError `not-supported` if the files cannot be written */
 const writing = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
@@ -34,7 +39,7 @@ const writing = async <Result>(work: () => Promise<Result>): Promise<Result> => 
   }
 };
 
-/** The whole text, or what was there before. */
+/** Replaces a file atomically. */
 const replaceFile = async (path: string, text: string): Promise<void> => {
   const temporary = `${path}.${process.pid}.new`;
   const mode = await stat(path).then(
@@ -70,13 +75,13 @@ const carryOut = async (root: string, journal: Journal): Promise<void> => {
   await rm(join(root, JOURNAL), { force: true });
 };
 
-/** Ends what a process has begun to write and could not. */
+/** Finishes the write that an interrupted process has left in the journal. */
 const finish = async (root: string): Promise<void> => {
   const text = await readFile(join(root, JOURNAL), "utf8").catch(() => undefined);
-  if (text !== undefined) await carryOut(root, JSON.parse(text) as Journal); // written by this file
+  if (text !== undefined) await carryOut(root, JSON.parse(text) as Journal); // this file wrote the JSON
 };
 
-/** @throws RelApiError `conflict` when another process does not give it back */
+/** @throws RelApiError `conflict` if another process does not release the lock */
 const locked = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
   const lock = (await isFolder(path)) ? join(path, LOCK) : `${path}.lock`;
   const endMs = Date.now() + LOCK_WAIT_MS;
@@ -106,7 +111,7 @@ const locked = async <Result>(path: string, work: () => Promise<Result>): Promis
   }
 };
 
-/** Alone with the metadata, and with nothing half written in it. */
+/** Runs `work` while holding the lock, after any interrupted write has been finished. */
 export const whileLocked = async <Result>(source: string, work: (path: string) => Promise<Result>): Promise<Result> => {
   const path = await realpath(source);
   return writing(() =>
@@ -117,7 +122,7 @@ export const whileLocked = async <Result>(source: string, work: (path: string) =
   );
 };
 
-/** Before it is read: waits for a writer, or ends what one has left. */
+/** Called before metadata is read: waits for a writer, or finishes an interrupted write. */
 export const settle = async (source: string): Promise<void> => {
   const isPending = await stat(join(source, JOURNAL)).then(
     () => true,
@@ -126,10 +131,13 @@ export const settle = async (source: string): Promise<void> => {
   if (isPending) await whileLocked(source, async () => undefined);
 };
 
-/** Of the files that were read, those that the layout decides over. */
+/** Whether the layout decides about the file, which may then be deleted. */
 const isOwn = (path: string): boolean => path.startsWith("databases/") || !path.includes("/");
 
-/** `read`: the files that the metadata was read from. To be called while locked. @throws RelApiError */
+/**
+ * Writes the document while the lock is held. `read` lists the files that the metadata was read from. @throws
+ * RelApiError
+ */
 export const write = async (path: string, read: readonly string[], document: Entry): Promise<void> => {
   if (!(await isFolder(path))) return replaceFile(path, await fileText(document, await readFile(path, "utf8")));
   const current = new Map<string, string>();
@@ -144,7 +152,7 @@ export const write = async (path: string, read: readonly string[], document: Ent
   try {
     await carryOut(path, journal);
   } catch (error) {
-    // a part of the folder that cannot be written: what was there, as far as it goes
+    // part of the folder is not writable, so the old files are restored as far as possible
     await carryOut(
       path,
       journal.map(({ path: file }) => {
