@@ -1,5 +1,7 @@
-/** `album_connection(first: 10, after: "…") { edges { cursor node { title } } pageInfo { hasNextPage endCursor } }`: the
- *  read that answers it. */
+/**
+ * `album_connection(first: 10, after: "…") { edges { cursor node { title } } pageInfo { hasNextPage endCursor } }`: the
+ * read behind a connection.
+ */
 import { createHash } from "node:crypto";
 import {
   columnOf,
@@ -29,7 +31,7 @@ const NO = "relay_no";
 
 const cursors = { rest: false, graphql: false, builtIn: ["array_agg", "count", "max", "<", ">", ">="] } as const;
 
-/** Over all rows that are read, of which the first `size` are on the page. */
+/** Aggregates over all rows that are read, of which the first `size` rows are on the page. */
 export const aggregates: readonly AggregateSpec[] = [
   { ...cursors, name: MORE, compile: ([size]) => sql`coalesce(count(*) > max(${size ?? sql`0`}), false)` },
   { ...cursors, name: YES, compile: () => sql`(count(*) >= 0)` },
@@ -74,12 +76,12 @@ const readWindow = ({ arguments: given, path: field }: GqlSelection, cap: number
   return {
     size: Math.min(asked, cap ?? ALL),
     isBackward: last !== null || before !== null,
-    // what a page of no rows has
+    // the cursor of an empty page is an empty string
     cursor: cursor === null || cursor === "" ? undefined : String(cursor),
   };
 };
 
-/** Cursors of one order do not fit another. */
+/** Identifies an order, because a cursor of one order is not valid for another. */
 const formOf = ({ schema, name }: Relation, order: readonly OrderBy[], distinct: number): string =>
   createHash("sha256")
     .update(JSON.stringify([schema, name, order, distinct]))
@@ -103,7 +105,7 @@ const edgeOutput = (field: GqlOwnSelected, { cursor }: Parts): Output => {
   return { kind: "object", as: field.as, of: field.rows() };
 };
 
-/** The row of the cursor itself is on the side that the page was reached from. */
+/** The row of the cursor itself lies in the direction that the page was reached from. */
 const pageOutput = (field: GqlOwnSelected, { cursor, size, window }: Parts): Output => {
   const { as, name } = field;
   const { isBackward } = window;
@@ -122,7 +124,10 @@ const constant = (size: number, of: Expression): Expression => ({
   operands: [{ constant: String(size), type: "pg_catalog.int4" }],
 });
 
-/** The read of a connection, without where it reads from. @throws RelApiError @rule P-RLY-2 P-RLY-4 P-RLY-5 P-RLY-6 */
+/**
+ * Plans the read of a connection, without the relation that it reads from. @throws RelApiError @rule P-RLY-2 P-RLY-4
+ * P-RLY-5 P-RLY-6
+ */
 export const planConnection = (
   selection: GqlSelection,
   context: GqlSelectionContext,
@@ -134,7 +139,7 @@ export const planConnection = (
   const at = (argument: string): string => `${selection.path}.args.${argument}`;
   if (distinctOn.length > 0 && window.isBackward)
     throw windowInvalid('"distinct_on" goes with "first" and "after" only', at("distinct_on"));
-  // who gives no order has the first of each by the key
+  // without an explicit order, `distinct_on` keeps the first row by the key
   const orderBy = asked.length > 0 ? asked : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
   if (!orderBy.every(({ by }) => isComparable(by)))
     throw windowInvalid("a connection cannot be ordered by aggregates or distances", at("order_by"));
@@ -142,7 +147,8 @@ export const planConnection = (
   const form = formOf(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(reversed) : forward;
   const [first, ...more] = forward.map(({ by }) => by);
-  if (first === undefined) throw windowInvalid("the table has no primary key", selection.path); // connections are of tables with one
+  // connections need a primary key
+  if (first === undefined) throw windowInvalid("the table has no primary key", selection.path);
   const cursor: Expression = {
     kind: "apply",
     function: CURSOR,
@@ -176,7 +182,7 @@ export const planConnection = (
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
   const beyond = (place: Place): Predicate => {
-    // a value that the rows are distinct by has no further row behind its first
+    // with `distinct_on`, no further row follows the first one of a value
     const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
     return { kind: "beyond", order: passed, values: passed.map((term, i) => typed(place[i] ?? null, term)) };
   };
@@ -195,8 +201,11 @@ export const planConnection = (
 const isPageAggregate = (output: Output): output is Extract<Output, { readonly kind: "aggregate" }> =>
   output.kind === "aggregate" && [MORE, START, END, YES, NO].includes(output.fn);
 
-/** Pages by the limit of a permission, which is known when it has been put in: what is said of the page goes with it.
- *  @rule P-RLY-6 */
+/**
+ * Reduces the page size to the row limit of a permission, which plans contain only after permissions were added. The
+ * page information changes with it.
+ * @rule P-RLY-6
+ */
 export const fitToLimit = (plan: Plan, model: Model): Plan =>
   mapPlan(plan, model, {
     read: (read) => {

@@ -1,12 +1,14 @@
-/** `{ album_connection(first: 10, after: "…") { edges { node { title tracks_connection(first: 3) { … } } } pageInfo { … } } }`
- *  at `/v1/graphql`, and what that and `/v1beta1/relay` have in common. */
+/**
+ * `{ album_connection(first: 10, after: "…") { edges { node { title tracks_connection(first: 3) { … } } } pageInfo { …
+ * } } }`: connections at `/v1/graphql`, and the parts that they share with `/v1beta1/relay`.
+ */
 import { definePlugin, Stage } from "../../../core/index.ts";
 import type { GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { aggregates, fitToLimit } from "./connection.ts";
 import { rootConnections, rowConnection } from "./fields.ts";
 import { functions } from "./ids.ts";
 
-/** What connections compile to; adds no field. @rule P-RLY-4 P-RLY-6 */
+/** The plan functions and aggregates of connections. This plugin adds no field. @rule P-RLY-4 P-RLY-6 */
 export const connections = definePlugin({
   name: "connections",
   requires: ["aggregate-embeds"],
@@ -23,7 +25,7 @@ export const connections = definePlugin({
 export const graphqlConnections = definePlugin({
   name: "graphql-connections",
   requires: ["connections", "graphql-queries"],
-  stage: Stage.late, // the fields beside which these stand are there
+  stage: Stage.late, // connections are added beside fields that must already exist
   apply: (hooks) => {
     hooks.buildGqlField.tap("graphql-connections", (fields: GqlFields, field: GqlFieldContext) => {
       if (field.scope === "query_root" || field.scope === "subscription_root")

@@ -1,5 +1,7 @@
-/** `GET /api/album?order=title&limit=10&cursor=`: pages that begin behind a row, with `Link` to the next and the one
- *  before. */
+/**
+ * `GET /api/album?order=title&limit=10&cursor=`: pages that begin after a row, with `Link` headers to the next and
+ * previous page.
+ */
 import { randomUUID } from "node:crypto";
 import {
   definePlugin,
@@ -26,12 +28,14 @@ import { KEY, memberOf, planPage } from "./plan.ts";
 
 type Pair = readonly [name: string, value: string];
 
-/** Characters that JSON text does not have, and as SQL writes them: statements are read by people. */
+/**
+ * Separators that cannot occur in JSON, and their SQL, which is written with escapes so that statements stay readable.
+ */
 const BETWEEN_ROWS = "\u0001";
 const BEHIND_ROWS = "\u0002";
 const [BETWEEN_ROWS_SQL, BEHIND_ROWS_SQL] = [sql`pg_catalog.chr(1)`, sql`pg_catalog.chr(2)`];
 
-/** Media of the plans, which no client can ask for: names without a slash. */
+/** Internal media types of the plans. They have no slash, so no client can request them. */
 const MEDIA = new Map([
   ["cursor-page", undefined],
   ["cursor-page-behind", "behind"],
@@ -47,7 +51,7 @@ const decode = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return text; // refused when the query is read
+    return text; // reading the query has refused this case
   }
 };
 
@@ -60,10 +64,13 @@ const pairsOf = (query: string): readonly Pair[] =>
 const queryOf = (pairs: readonly Pair[]): string =>
   pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 
-/** A column of that name is filtered with an operator, which ends in a point or parenthesis. */
+/**
+ * Whether the parameter is a cursor. A filter on a column named `cursor` has an operator, which ends in a point or
+ * parenthesis.
+ */
 const isCursor = ([name, value]: Pair): boolean => name === "cursor" && !/[.(]/.test(value);
 
-/** The request for a page. */
+/** A request for a page. */
 interface Page {
   readonly pairs: readonly Pair[];
   readonly order: string;
@@ -104,8 +111,10 @@ const readPage = (exchange: Exchange, { name, primaryKey }: Relation): Page | un
   };
 };
 
-/** The same request with the place as a filter and one row more, so that it is known whether more follow. @rule
- *  P-CUR-2 */
+/**
+ * Rewrites the request: the cursor becomes a filter, and one more row is requested to find out whether rows follow.
+ * @rule P-CUR-2
+ */
 const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: string): Exchange => {
   const { cursor, limit, order } = page;
   const pairs = page.pairs
@@ -119,14 +128,14 @@ const rewritten = (exchange: Exchange, page: Page, relation: Relation, media: st
   return changed(exchange, "GET", queryOf(pairs), { accept: media, prefer: preferred(exchange, false) });
 };
 
-/** The same read without rows, which counts them all, wherever the page begins. */
+/** The same request without rows, which counts all rows of all pages. */
 const counting = (exchange: Exchange, page: Page): Exchange => {
   const pairs = page.pairs.filter((pair) => !isCursor(pair) && pair[0] !== "limit" && pair[0] !== "order");
   const query = queryOf([...pairs, ["limit", "0"]]);
   return changed(exchange, "HEAD", query, { accept: "application/json", prefer: preferred(exchange, true) });
 };
 
-/** Headers that belong to the page, and not to its count. */
+/** The request headers that concern the page and not the count. */
 const OF_ANSWER = /^(?:range|if-.*)$/;
 
 const changed = (
@@ -154,11 +163,11 @@ const changed = (
         if (method !== "HEAD") exchange.planned = plans;
       },
     },
-  }) as Exchange; // the prototype has the rest
+  }) as Exchange; // the prototype has all other members
 
 const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
 
-/** The preferences of the request, with or without a count. */
+/** The `Prefer` header of the request, with or without a count. */
 const preferred = ({ request }: Exchange, counts: boolean): string =>
   String(request.headers["prefer"] ?? "")
     .split(",")
@@ -170,47 +179,48 @@ const wantsCount = ({ request }: Exchange): boolean =>
     .split(",")
     .some(isCount);
 
-/** The rows of the body, and what the database says of them. */
+/** The rows of a body, and the page information from the database. */
 interface Rows {
   readonly texts: readonly string[];
-  /** The member of the rows that has the value, for each term of the order; null: it is a key. */
+  /** For each term of the order, the member of the rows that has the value, or null if `keys` has it. */
   readonly members: readonly (string | null)[];
   readonly cap: number | null;
-  /** Values of the order that rows do not show: those of the first, the one before the last, and the last. */
+  /** Order values that the rows do not show, for the first row, the second last, and the last. */
   readonly keys: readonly Place[];
 }
 
 const readRows = (body: string): Rows => {
   const [rows = "", told = "", keys = ""] = body.split(BEHIND_ROWS);
   const texts = rows === "" ? [] : rows.split(BETWEEN_ROWS);
-  return { texts, keys: JSON.parse(keys) as Rows["keys"], ...(JSON.parse(told) as Pick<Rows, "members" | "cap">) }; // as below
+  // `compilePage` wrote this JSON
+  return { texts, keys: JSON.parse(keys) as Rows["keys"], ...(JSON.parse(told) as Pick<Rows, "members" | "cap">) };
 };
 
-/** As filters read it, numbers with all their digits. */
+/** The value as filters accept it, with all digits of numbers. */
 const textOf = (value: Json | undefined): string | null =>
   value === undefined || value === null ? null : typeof value === "string" ? value : writeJson(value);
 
-/** The values of the row for the terms of the order. */
+/** The values of a row for the terms of the order. */
 const valuesAt = ({ texts, members, keys }: Rows, at: number): Place => {
-  const shown = new Map(Object.entries(parseJson(texts[at] ?? "{}") as Readonly<Record<string, Json>>)); // a row
+  const shown = new Map(Object.entries(parseJson(texts[at] ?? "{}") as Readonly<Record<string, Json>>)); // it is a row
   const hidden = [...(keys[at === 0 ? 0 : at === texts.length - 1 ? 2 : 1] ?? [])];
   return members.map((name) => (name === null ? (hidden.shift() ?? null) : textOf(shown.get(name))));
 };
 
 const OF_THE_WINDOW = /^(?:content-range|range-unit|content-location|content-type)$/i;
 
-/** The page ends with the last row. */
+/** Whether the cursor means the last page. */
 const isEnd = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
 
 const headerOf = ({ headers }: Answer, name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
-/** The page with the total of all pages. @rule P-CUR-1 */
+/** Adds the total of all pages to the response of a page. @rule P-CUR-1 */
 const withCount = (page: Answer, counted: Answer, rows: number): Answer => {
   const total = headerOf(counted, "content-range")?.split("/")[1];
   const applied = headerOf(counted, "preference-applied");
-  if (total === undefined) return counted; // an error
-  if (total === "*") return page; // the server knows no such count
+  if (total === undefined) return counted; // the count has failed
+  if (total === "*") return page; // the server cannot compute this count
   return {
     ...page,
     status: BigInt(rows) < BigInt(total) ? 206 : 200,
@@ -244,7 +254,7 @@ const answerPage = (
   const hasRows = kept.length > 0;
   const hasNext = isBackward ? cursor !== undefined && !isEnd(cursor) : hasMore;
   const hasPrevious = isBackward ? hasMore : cursor !== undefined;
-  // an empty page has all rows in front of it, or all behind it
+  // an empty page is after all rows or before all rows
   const next = hasRows ? at(last, false) : isBackward ? "" : undefined;
   const end = encodeCursor({ relation: relation.name, order, isBackward: true, values: [] });
   const previous = hasRows ? at(first, true) : isBackward ? undefined : end;
@@ -265,7 +275,7 @@ const answerPage = (
   return { answer: shown, rows: kept.length };
 };
 
-/** The rows, then what the database says of them, then the keys at both ends. */
+/** Compiles the body: the rows, then the page information, then the keys of both ends. */
 const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   if (page === undefined) throw new TypeError("a page of what is not read");
   const { read, rowOf } = page;
@@ -285,7 +295,7 @@ export const cursorPages = definePlugin({
   name: "cursor-pages",
   requires: ["rest"],
   apply: (hooks, { use, registry }) => {
-    // the handler below asks for this media type in the place of JSON; no client can know its name
+    // the handler below requests this internal media type in place of JSON; a random name is unknown to clients
     const own = `application/vnd.relapi.${randomUUID()}`;
     const types = new Map([...MEDIA.keys()].map((media) => [`${own}.${media}`, media]));
     use(chooseMediaHook).tap("cursor-pages", ({ name }) => {

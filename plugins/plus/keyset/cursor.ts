@@ -1,13 +1,13 @@
-/** A cursor: the place of a row in an order, as text that means nothing to clients. */
+/** A cursor: the position of a row in an order, as an opaque string. */
 import { isPlace, readList, type Place } from "./keyset.ts";
 import { cursorInvalid } from "./errors.ts";
 
-/** A place to go on from. */
+/** A position to continue from. */
 export interface Cursor {
   readonly relation: string;
-  /** The order that it is a place in, as it was written. */
+  /** The `order` parameter that the cursor was made for. */
   readonly order: string;
-  /** The page before the place, not the one behind it. */
+  /** Whether the page is the one before the position. */
   readonly isBackward: boolean;
   readonly values: Place;
 }
@@ -17,7 +17,10 @@ const VERSION = 1;
 export const encodeCursor = ({ relation, order, isBackward, values }: Cursor): string =>
   Buffer.from(JSON.stringify([VERSION, relation, order, isBackward ? 1 : 0, ...values])).toString("base64url");
 
-/** Anybody may write one: it says no more than a filter does. @throws RelApiError @rule P-CUR-5 */
+/**
+ * Decodes a cursor. Clients may forge one, because it reveals no more than a filter does. @throws RelApiError @rule
+ * P-CUR-5
+ */
 export const decodeCursor = (text: string): Cursor => {
   const [version, relation, order, direction, ...values] = readList(text);
   if (

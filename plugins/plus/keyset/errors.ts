@@ -1,4 +1,4 @@
-/** What pages by cursor refuse. */
+/** Errors of cursor pages. */
 import { RelApiError } from "../../../core/index.ts";
 
 /** @rule P-CUR-5 */

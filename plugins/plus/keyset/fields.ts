@@ -1,4 +1,4 @@
-/** Connections as fields: of the query root, and of rows. */
+/** Connections as fields of the query root and of rows. */
 import type { Relation } from "../../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { planConnection } from "./connection.ts";
@@ -6,7 +6,7 @@ import { connectionArguments, connectionType, keyedTable, required } from "./typ
 
 export const nameOf = ({ schema, name }: Relation) => ({ schema, name });
 
-/** One for each list of a table in the query root. @rule P-RLY-2 P-CUR-7 */
+/** Adds a connection to the query root for each list of a table. @rule P-RLY-2 P-CUR-7 */
 export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext): GqlFields => {
   const found = Object.values(fields).flatMap((field): readonly (readonly [string, GqlField])[] => {
     const { toPlan } = field;
@@ -35,8 +35,10 @@ export const rootConnections = (fields: GqlFields, { build }: GqlFieldContext): 
   return Object.fromEntries(found);
 };
 
-/** The connection beside a field of rows; undefined if the field is not a list of rows of a table with a key.
- *  @rule P-RLY-2 P-CUR-7 */
+/**
+ * The connection for a relationship field. Undefined if the field is not a list of rows of a table with a key.
+ * @rule P-RLY-2 P-CUR-7
+ */
 export const rowConnection = (
   name: string,
   field: GqlField,

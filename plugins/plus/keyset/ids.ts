@@ -1,4 +1,4 @@
-/** Global ids and cursors: base64 of JSON, made by SQL and read here. */
+/** Global ids and cursors: base64 of JSON, written by SQL and read here. */
 import {
   literal,
   numberText,
@@ -12,7 +12,7 @@ import {
 } from "../../../core/index.ts";
 import { isPlace, readList, type Place } from "./keyset.ts";
 
-/** `[1,"public","album",7]`: of the row with that key. */
+/** `[1,"public","album",7]`: identifies the row with that primary key. */
 export interface GlobalId {
   readonly schema: string;
   readonly name: string;
@@ -28,7 +28,7 @@ export const idInvalid = (): RelApiError => refused("the global id is invalid", 
 /** @rule P-RLY-5 */
 export const windowInvalid = (message: string, path: string): RelApiError => refused(message, path);
 
-/** A value of a key, as text that its type reads. */
+/** A key value as a string that its type accepts. */
 const textOf = (value: Json): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
 
@@ -43,7 +43,7 @@ export const readId = (text: string, parse: (json: string) => Json): GlobalId =>
     typeof name === "string" &&
     key.every((value) => value !== undefined && !value.includes("\u0000"));
   if (!isRight) throw idInvalid();
-  return { schema, name, key: key as readonly string[] }; // looked at above
+  return { schema, name, key: key as readonly string[] }; // the checks above have proven the type
 };
 
 const WHOLE: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = {
@@ -53,7 +53,7 @@ const WHOLE: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = 
   oid: [0n, 4_294_967_295n],
 };
 
-/** A day of the calendar. */
+/** Whether the date exists in the calendar. */
 const isDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 
@@ -78,7 +78,7 @@ const SHAPES: Readonly<Record<string, RegExp>> = {
   float8: /^-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)$|^NaN$/i,
 };
 
-/** Whether a value of an id is one of the type, as ids have it; of other types the database decides. */
+/** Whether a string is a valid id value of the type. The database validates types that this function does not know. */
 export const mayBe = (text: string, type: PgType | undefined): boolean => {
   if (type === undefined) return true;
   const bounds = WHOLE[type.name];
@@ -88,8 +88,10 @@ export const mayBe = (text: string, type: PgType | undefined): boolean => {
   return SHAPES[type.name]?.test(text) ?? type.labels?.includes(text) ?? true;
 };
 
-/** The values of a row for the terms of the order called `form`; undefined if the cursor is not of that order.
- *  @rule P-RLY-4 */
+/**
+ * The row's values for the terms of the order `form`. Undefined if the cursor is for another order.
+ * @rule P-RLY-4
+ */
 export const readCursor = (text: string, form: string, terms: number): Place | undefined => {
   const [given, ...values] = readList(text);
   return given === form && values.length === terms && isPlace(values) ? values : undefined;
@@ -100,11 +102,14 @@ const base64 = (json: Sql): Sql =>
 
 const array = (values: readonly Sql[]): Sql => sql`pg_catalog.json_build_array(${join(values)})`;
 
-/** A global id of the first value of the key. Its operands are the schema and name of the table, and the other values. */
+/**
+ * Computes a global id from the first value of the key. The operands are the schema and name of the table, and the
+ * other values.
+ */
 export const ID = "relay-id";
-/** A cursor of the first value of the order. Its operands are the order's name and the other values. */
+/** Computes a cursor from the first value of the order. The operands are the order's name and the other values. */
 export const CURSOR = "relay-cursor";
-/** Its operand: a number as the argument of an aggregate. */
+/** Provides its operand, a number, as the argument of an aggregate. */
 export const SIZE = "relay-size";
 
 export const idFunction: PlanFunction = {
@@ -114,12 +119,12 @@ export const idFunction: PlanFunction = {
     base64(array([sql`1`, schema ?? first, table ?? first, first, ...more])),
 };
 
-/** What pages are made of. */
+/** The plan functions of pages. */
 export const functions: readonly PlanFunction[] = [
   {
     name: CURSOR,
     builtIn: [],
-    // an array takes more values than the 100 arguments of a function
+    // a function accepts only 100 arguments, so the values are passed in an array
     compile: (first, _model, [form, ...more] = []) => {
       const texts = [form ?? first, first, ...more].map((value) => sql`(${value})::pg_catalog.text`);
       return base64(sql`pg_catalog.array_to_json(array[${join(texts)}])`);

@@ -1,14 +1,16 @@
-/** Keysets: an order that distinguishes all rows, and the values of one row for its terms, behind which a page begins. The
- *  condition for that is `beyond` in plans. */
+/**
+ * Keysets: an order that distinguishes all rows, and the values of one row for its terms, after which a page begins.
+ * Plans express the condition as `beyond`.
+ */
 import type { Json, OrderBy, Relation } from "../../../core/index.ts";
 
-/** The values of a row for the terms of an order, as text. */
+/** The values of a row for the terms of an order, as strings. */
 export type Place = readonly (string | null)[];
 
 export const isColumn = ({ by }: OrderBy, name: string): boolean =>
   by.kind === "column" && by.name === name && by.path === undefined;
 
-/** The order asked for, then the columns of the primary key that are not in it. @rule P-CUR-2 P-RLY-4 */
+/** The requested order, followed by the primary key columns that it lacks. @rule P-CUR-2 P-RLY-4 */
 export const withKey = (order: readonly OrderBy[], { primaryKey }: Relation): readonly OrderBy[] => [
   ...order,
   ...primaryKey
@@ -16,14 +18,16 @@ export const withKey = (order: readonly OrderBy[], { primaryKey }: Relation): re
     .map((name): OrderBy => ({ by: { kind: "column", name }, direction: "asc", nulls: "last" })),
 ];
 
-/** The other way round. Where nulls are by default turns with the direction. */
+/** Reverses the order. The default position of nulls changes with the direction. */
 export const reversed = ({ by, direction, nulls }: OrderBy): OrderBy => ({
   by,
   direction: direction === "desc" ? "asc" : "desc",
   ...(nulls !== undefined && { nulls: nulls === "first" ? "last" : "first" }),
 });
 
-/** Cursors and global ids are lists of JSON in base64, of either alphabet. The list is empty for any other text. */
+/**
+ * Decodes a cursor or global id, a JSON list in base64 of either alphabet. Returns an empty list for any other text.
+ */
 export const readList = (text: string, parse: (json: string) => Json = JSON.parse): readonly Json[] => {
   if (!/^[\w+/-]*={0,2}$/.test(text)) return [];
   try {
@@ -34,6 +38,6 @@ export const readList = (text: string, parse: (json: string) => Json = JSON.pars
   }
 };
 
-/** PostgreSQL has no text with a NUL. */
+/** Whether the values are strings that PostgreSQL accepts, which excludes NUL characters, or nulls. */
 export const isPlace = (values: readonly unknown[]): values is Place =>
   values.every((value) => value === null || (typeof value === "string" && !value.includes("\u0000")));

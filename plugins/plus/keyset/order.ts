@@ -1,20 +1,20 @@
-/** The order of a page in the words of REST, and a place in it. */
+/** The order of a page in REST syntax, and a position in it. */
 import type { Place } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 
 /** A term of the order. */
 export interface Term {
-  /** As filters write it: `title`, `"a.b"`, `data->>a`. */
+  /** The field in filter syntax: `title`, `"a.b"`, `data->>a`. */
   readonly field: string;
 }
 
-/** `tonnage.desc.nullslast`, `"a.b"`, `data->>"a.b".asc`, without blanks in front. */
+/** A term such as `tonnage.desc.nullslast` or `"a.b"`, without leading spaces. */
 const TERM = /^((?:"(?:[^"\\]|\\.)*"|[^".,()])+)(\.asc|\.desc)?(\.nullsfirst|\.nullslast)?$/s;
 
-/** A string is taken to its end, or to that of the text, so that no part of it is looked at again. */
+/** An unterminated string extends to the end of the text, so that the expression never backtracks into it. */
 const PIECE = /"(?:[^"\\]|\\.)*"?|[^",]+|,/gs;
 
-/** Commas between terms, not those in quotes. */
+/** Splits an order at commas outside of quotes. */
 const splitTerms = (order: string): readonly string[] => {
   const terms = [""];
   for (const [piece] of order.matchAll(PIECE)) {
@@ -29,8 +29,10 @@ const unquoted = (field: string): string =>
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/** The terms of `order`, then the columns of the key that are not among them. @throws RelApiError for terms that no
- *  filter can express */
+/**
+ * The terms of `order`, followed by the key columns that it lacks. @throws RelApiError for terms that filters cannot
+ * express
+ */
 export const readTerms = (order: string, primaryKey: readonly string[]): readonly Term[] => {
   const terms = splitTerms(order).map((text): Term => {
     const [, field] = TERM.exec(text.replace(/^ +/, "")) ?? [];
@@ -41,14 +43,16 @@ export const readTerms = (order: string, primaryKey: readonly string[]): readonl
   return [...terms, ...primaryKey.filter((column) => !named.has(column)).map((column) => ({ field: quoted(column) }))];
 };
 
-/** Names that are no filters. */
+/** Parameter names that are never filters. */
 const OTHER = /^(?:select|columns|on_conflict|order|limit|offset|and|or|not|having|cursor)$/;
 
-/** It can be the name of a parameter. */
+/** Whether a field can be the name of a filter parameter. */
 export const isFilterName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !OTHER.test(name);
 
-/** The place, term by term, as parameters behind all others. They are bound and checked as filters, and then read as a
- *  place (`planPage`). Filters with plain names make one plan for all places. @rule P-CUR-2 */
+/**
+ * Encodes the position as parameters after all others, which are bound and checked as filters. `planPage` converts them
+ * back. With plain names as filters, all positions share one plan. @rule P-CUR-2
+ */
 export const placeOf = (terms: readonly Term[], values: Place): readonly (readonly [name: string, value: string])[] => {
   const fields = terms.map(({ field }) => (field.startsWith('"') ? unquoted(field) : field));
   if (fields.every(isFilterName))

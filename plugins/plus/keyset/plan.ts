@@ -1,5 +1,7 @@
-/** What pages by cursor add to plans: the key behind the order, the place that they begin behind, and the values of the
- *  order that the rows do not show. */
+/**
+ * Adds cursor pages to plans: the key after the order, the start position, and the order values that the rows do not
+ * show.
+ */
 import {
   baseTypeOf,
   columnOf,
@@ -19,7 +21,7 @@ import { isColumn, reversed, withKey } from "./keyset.ts";
 import { pageImpossible } from "./errors.ts";
 import { isFilterName } from "./order.ts";
 
-/** Begins the names of columns that the page needs and does not show. */
+/** The prefix of output names that the page needs and the response does not show. */
 export const KEY = "cursor page key ";
 
 const isAggregated = ({ embeds }: Registry, outputs: readonly Output[]): boolean =>
@@ -31,7 +33,7 @@ const isAggregated = ({ embeds }: Registry, outputs: readonly Output[]): boolean
         isAggregated({ embeds } as Registry, output.read.output)),
   );
 
-/** A value that a filter can be compared with. @rule P-CUR-4 */
+/** Refuses a term whose value cannot be compared with a filter. @rule P-CUR-4 */
 const checkTerm = (model: Model, relation: Relation, by: Expression): void => {
   if (by.kind !== "column" && by.kind !== "computed")
     throw pageImpossible(
@@ -49,17 +51,17 @@ const checkTerm = (model: Model, relation: Relation, by: Expression): void => {
 const FIRST_USER_OID = 16384;
 const NAME_BYTES = 63;
 
-/** A permission hides both, the value that is shown and the one that rows are ordered by, in the same rows. */
+/** The expression without its mask: a permission hides the shown value and the order value in the same rows. */
 const unmasked = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
 
-/** The member of a row's JSON that has the value, as text that filters read; undefined if the row does not show it. */
+/** The member of a row's JSON that has the value as text that filters accept. Undefined if the row does not show it. */
 export const memberOf = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
   const relation = "relation" in from ? relationOf(model, from.relation) : undefined;
   const by = unmasked(term);
   if (relation === undefined || by.kind !== "column" || by.path !== undefined) return undefined;
   const declared = columnOf(relation, by.name)?.type ?? 0;
   const type = baseTypeOf(model, declared);
-  // "null" and "text" of JSON would be read as other values
+  // the JSON values "null" and "text" would be read as other values
   if (type?.name === "jsonb") return undefined;
   const isPlain = type?.kind === "enum" || (type?.kind === "base" && type.oid < FIRST_USER_OID);
   if (!isPlain || type.category === "A" || model.representations.has(declared)) return undefined;
@@ -80,8 +82,10 @@ const isFilter = ({ by }: OrderBy): boolean =>
 const isOf = (one: Predicate | undefined, { by }: OrderBy): boolean =>
   one?.kind === "compare" && one.left.kind === by.kind && (by.kind !== "column" || isColumn({ by: one.left }, by.name));
 
-/** The place as `placeOf` has written it: the last conditions, one per term, in front of the trees of the request; or the
- *  last tree. */
+/**
+ * Finds the position that `placeOf` has written: the last conditions, one per term, before the logic trees of the
+ * request; or the last tree.
+ */
 const placeIn = (
   where: Predicate | undefined,
   order: readonly OrderBy[],
@@ -99,9 +103,13 @@ const placeIn = (
 };
 
 const valuesOf = (place: readonly Predicate[]): readonly (ValueRef | null)[] =>
-  place.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null)); // `eq` or `is.null`
+  // `placeOf` writes no other conditions
+  place.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null));
 
-/** `place`: the page begins behind one, or ends before it; `last`: it ends with the rows. @rule P-CUR-1 P-CUR-2 P-CUR-3 P-CUR-4 */
+/**
+ * Plans a page. With `place`, it begins after or ends before that position; with `last`, it ends with the last row.
+ * @rule P-CUR-1 P-CUR-2 P-CUR-3 P-CUR-4
+ */
 export const planPage = (
   plan: Plan,
   model: Model,

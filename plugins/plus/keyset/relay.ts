@@ -1,4 +1,4 @@
-/** `POST /v1beta1/relay`: the tables as the Relay specification has them, with connections and global ids. */
+/** `POST /v1beta1/relay`: the tables as the Relay specification requires, with connections and global ids. */
 import { GraphQLID, GraphQLNonNull } from "graphql";
 import { baseTypeOf, columnOf, definePlugin, type Json, type Predicate } from "../../../core/index.ts";
 import {
@@ -14,13 +14,13 @@ import { ID, idFunction, idInvalid, mayBe, readId } from "./ids.ts";
 import { createSurface } from "./surface.ts";
 import { keyedTable, Node } from "./types.ts";
 
-/** Keeps all digits of numbers. */
+/** A JSON parser that keeps all digits of numbers. */
 type ParseJson = (text: string) => Json;
 
 const sortedFields = (fields: readonly (readonly [string, GqlField])[]): GqlFields =>
   Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
-/** The fields that a variant adds name the plugin that they are from. */
+/** The added fields, each with the name of the plugin that adds it. */
 const owned = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
   Object.entries(fields).map(([name, { config, toPlan }]) => [
     name,
@@ -106,7 +106,7 @@ const rowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
 
 const variantOf = (parse: ParseJson): GqlVariant => ({
   name: "relay",
-  takesUnknownVariables: true, // only the client uses the variable of `@appendNode(connections: $connections)`
+  takesUnknownVariables: true, // only the client uses the variable in `@appendNode(connections: $connections)`
   fields: (fields, context) => {
     if (context.scope === "query_root") return rootFields(fields, context, parse);
     if (context.scope === "subscription_root") return {};
@@ -120,7 +120,7 @@ const variantOf = (parse: ParseJson): GqlVariant => ({
 export const relay = definePlugin({
   name: "relay",
   requires: ["connections"],
-  // the paths beside this one are its
+  // this path must match before that plugin's
   before: ["graphql"],
   functions: [idFunction],
   apply: (_hooks, context) => {

@@ -1,4 +1,4 @@
-/** `POST /v1beta1/relay`: requests on their way to the engine of the Relay schemas. */
+/** `POST /v1beta1/relay`: passes requests to the engine of the Relay schemas. */
 import {
   isRelApiError,
   RelApiError,

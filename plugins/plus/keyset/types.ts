@@ -1,4 +1,4 @@
-/** The types that the Relay specification has beside those of the tables. */
+/** The types of the Relay specification beside those of the tables. */
 import {
   GraphQLBoolean,
   GraphQLID,
@@ -40,7 +40,7 @@ const WINDOW: GraphQLFieldConfigArgumentMap = {
   last: { type: GraphQLInt },
 };
 
-/** The table where the role may read all of its key. */
+/** The table if the role may read all columns of its key. */
 export const keyedTable = (build: GqlBuild, relation: Relation | undefined): GqlTable | undefined => {
   const table = relation && build.table(relation);
   const columns = table && build.rights(table).select?.columns;
@@ -48,13 +48,13 @@ export const keyedTable = (build: GqlBuild, relation: Relation | undefined): Gql
   return primaryKey.length > 0 && primaryKey.every((name) => columns?.has(name) === true) ? table : undefined;
 };
 
-/** Names of types that tables have: theirs go first. */
+/** The type names of tables, which take precedence. */
 const typeNames = memoize(
   (build: GqlBuild): ReadonlySet<string> =>
     new Set([...build.source.tableOf.values()].map(({ word }) => build.typeName(word))),
 );
 
-/** One type per role and table. */
+/** The connection type, one per role and table. */
 export const connectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   connectionTypes(build)(table);
 
@@ -93,9 +93,9 @@ const buildConnection = (build: GqlBuild, table: GqlTable): GraphQLObjectType | 
   });
 };
 
-/** The arguments of a list except its window, which that of the connection replaces. */
+/** The arguments of a list without its window arguments, which the connection's own ones replace. */
 export const connectionArguments = ({ config }: GqlField): GraphQLFieldConfigArgumentMap => {
-  const { args = {} } = config as { readonly args?: GraphQLFieldConfigArgumentMap }; // a list is an output field
+  const { args = {} } = config as { readonly args?: GraphQLFieldConfigArgumentMap }; // every list is an output field
   const kept = Object.entries(args).filter(([, { extensions }]) =>
     ["where", "order_by", "distinct_on"].includes(
       (extensions?.["relapi"] as { readonly name?: string } | undefined)?.name ?? "",
