@@ -1,12 +1,15 @@
-/** Where clients of the protocol find who gives them a token: OAuth's metadata of a protected resource (RFC 9728).
- *  @rule P-MCP-10 */
+/**
+ * Tells clients which authorization server issues their tokens, with OAuth's metadata of a protected resource (RFC
+ * 9728).
+ * @rule P-MCP-10
+ */
 import { bearerChallenge, presetError, type Answer, type Exchange, type ResolvedOptions } from "../../../core/index.ts";
 
 type Options = Pick<ResolvedOptions, "mcpAuthorizationServers" | "mcpResourceUrl">;
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
-/** The address that the standard makes of the resource's path, and the one without it. */
+/** The path that RFC 9728 derives from the resource's path, and the one without it. */
 export const metadataPaths = (path: string): readonly string[] => [WELL_KNOWN + path, WELL_KNOWN];
 
 /** @throws RelApiError `preset` */
@@ -19,7 +22,10 @@ export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: 
     if (!URL.canParse(server)) throw presetError(`mcpAuthorizationServers names "${server}", which is no URL`);
 };
 
-/** The header of a 401: why the token was refused, and where the metadata is. `path`: of the resource below the mount. */
+/**
+ * The challenge header of a 401: the reason of the refusal, and the URL of the metadata. `path` is the resource below
+ * the mount.
+ */
 export const challengeOf = ({ mcpResourceUrl }: Options, path: string, reason?: string): readonly [string, string] => {
   if (mcpResourceUrl === undefined) return bearerChallenge(reason);
   const url = new URL(mcpResourceUrl);
@@ -27,7 +33,7 @@ export const challengeOf = ({ mcpResourceUrl }: Options, path: string, reason?: 
   return bearerChallenge(reason, url.href);
 };
 
-/** The document, which anybody may read. Undefined: there is none. */
+/** The metadata document, which is public. Undefined if none is configured. */
 export const describeResource = (
   { mcpAuthorizationServers, mcpResourceUrl }: Options,
   { method }: Pick<Exchange, "method">,

@@ -1,9 +1,9 @@
-/** Tables and functions that extensions have brought along: of little use to clients, and often more than all others. */
+/** Finds tables and functions of extensions. They are rarely useful to clients and often outnumber all others. */
 import { sql, type IntrospectContext, type Model, type Relation, type Routine } from "../../../core/index.ts";
 
 const PART = "mcp-of-extensions";
 
-/** The model with their oids, for `isOfExtension`. */
+/** Adds the oids of extension members to the model, for `isOfExtension`. */
 export const withExtensionMembers = async (
   model: Model,
   { query }: Pick<IntrospectContext, "query">,
@@ -15,6 +15,6 @@ export const withExtensionMembers = async (
   return { ...model, parts: { ...model.parts, [PART]: new Set(rows.map(({ oid }) => Number(oid))) } };
 };
 
-/** Whether an extension has brought it along. */
+/** Whether an extension created the relation or function. */
 export const isOfExtension = ({ parts }: Model, { oid }: Relation | Routine): boolean =>
-  ((parts[PART] ?? new Set()) as ReadonlySet<number>).has(oid); // only the function above writes it
+  ((parts[PART] ?? new Set()) as ReadonlySet<number>).has(oid); // only `withExtensionMembers` writes it

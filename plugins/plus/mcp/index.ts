@@ -1,4 +1,6 @@
-/** `POST /mcp`: the Model Context Protocol, so that language models read the database with the rights of one role. */
+/**
+ * `POST /mcp`: the Model Context Protocol, through which language models read the database with the rights of one role.
+ */
 import {
   createOriginPolicies,
   definePlugin,
@@ -22,7 +24,7 @@ const PATH = "/mcp";
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
-/** Codes of JSON-RPC. */
+/** Error codes of JSON-RPC. */
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const REFUSED = -32001;
@@ -36,14 +38,14 @@ const answer = (status: number, body: string, more: HeaderList = []): Answer => 
 const rpcError = (status: number, code: number, message: string, more: HeaderList = []): Answer =>
   answer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), more);
 
-/** @returns an answer to what cannot be read */
+/** @returns the message, or the error response if it cannot be parsed */
 const readMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
   if (bytes.length > MAX_MESSAGE_BYTES) return rpcError(413, INVALID_REQUEST, "the message is too large");
   const text = bytes.toString("utf8");
   if (isNestedDeeper(text, MAX_DEPTH)) return rpcError(400, INVALID_REQUEST, "the message is nested too deeply");
   try {
     const message: unknown = JSON.parse(text);
-    // the protocol has no batches any more, and each entry would be a request
+    // the protocol no longer has batches, and each entry would count as a request
     if (Array.isArray(message)) return rpcError(400, INVALID_REQUEST, "one message per request");
     return { message };
   } catch {
@@ -51,7 +53,7 @@ const readMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
   }
 };
 
-/** Of those of the request, what the transport looks at: it need not see credentials. */
+/** The request headers that the transport sees. It does not need the credentials. */
 const SEEN_HEADERS = ["accept", "content-type", "mcp-protocol-version"];
 
 const requestOf = (exchange: Exchange): Request => {
@@ -63,13 +65,16 @@ const requestOf = (exchange: Exchange): Request => {
   return new Request(`http://localhost${PATH}`, { method: "POST", headers });
 };
 
-/** Why a token was refused, as a header can carry it. @rule R-AUT-9 */
+/** The reason why a token was refused, in a form that a header can carry. @rule R-AUT-9 */
 const refusalOf = (code: string, message: string): string | undefined =>
   code === "token-refused" || code === "token-claims-refused" ? message.replace(/[^\x20-\x7e]/g, "?") : undefined;
 
 const createSurface = (context: PluginContext): Surface => {
   const policy = createOriginPolicies(() => context.options.mcpAllowedOrigins);
-  /** A page whose name leads here (DNS rebinding) sends its own origin, and a program none. @rule P-MCP-7 */
+  /**
+   * Whether the origin may send requests. After DNS rebinding a page still sends its own origin; programs send none.
+   * @rule P-MCP-7
+   */
   const isAllowed = (origin: string | undefined): boolean =>
     origin === undefined || (context.options.mcpAllowedOrigins.length > 0 && policy().allows(origin));
 
@@ -84,7 +89,7 @@ const createSurface = (context: PluginContext): Surface => {
       if (path !== PATH) return describeResource(context.options, exchange);
       if (!isAllowed(exchange.header("origin"))) return rpcError(403, REFUSED, "pages of this origin are not allowed");
       if (method === "POST") return undefined;
-      // nothing is kept between requests, so there is neither a stream to listen to nor a session to end
+      // the server keeps no state between requests, so no stream can be opened and no session ended
       return method === "OPTIONS"
         ? { status: 204, headers: [["Allow", "OPTIONS, POST"]] }
         : rpcError(405, REFUSED, "method not allowed", [["Allow", "OPTIONS, POST"]]);
@@ -119,7 +124,7 @@ const createSurface = (context: PluginContext): Surface => {
 const METHOD = /^[a-z/_]{1,40}$/;
 const TOOL = /^[a-z_]{1,40}$/;
 
-/** For the log: the method, and the tool. */
+/** The method and the tool, for the log. */
 const operationOf = (message: unknown): { readonly kind: string; readonly name?: string } => {
   const { method, params } = (message ?? {}) as {
     readonly method?: unknown;
@@ -135,7 +140,7 @@ const operationOf = (message: unknown): { readonly kind: string; readonly name?:
 /** @rule P-MCP-1 … P-MCP-10 */
 export const mcp = definePlugin({
   name: "mcp",
-  // its path is below the root of that surface, which answers what the tools ask for
+  // this path lies below the root of the REST surface, which runs the requests of the tools
   before: ["rest"],
   settings: mcpSettings,
   apply: (hooks, context) => {

@@ -1,9 +1,9 @@
-/** What tools ask for as requests of the REST surface: each name quoted, each value in its own parameter. */
+/** Builds the REST requests of tools: names are quoted, and each value has its own parameter. */
 import { columnOf, isRelApiError, RelApiError, type Json, type Relation } from "../../../core/index.ts";
 
 const ARGUMENTS = "mcp-arguments";
 
-/** What is wrong with what a tool was called with: told to the model. */
+/** The error for invalid tool arguments, which the model sees. */
 export const wrongArguments = (message: string): RelApiError =>
   new RelApiError({ code: ARGUMENTS, status: 400, message });
 
@@ -12,7 +12,7 @@ export const isAboutArguments = (error: unknown): error is RelApiError =>
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** `"say \"hi\""` */
+/** Quotes a name or value: `"say \"hi\""`. */
 export const quoted = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`;
 
 export const OPERATORS = [
@@ -71,7 +71,10 @@ export const objectIn = (args: Arguments, key: string): Arguments => {
   return value;
 };
 
-/** `price`, `artist.name`, `stats->>genre` with their names quoted, so that none is a reserved word. */
+/**
+ * Quotes the names in a key such as `price`, `artist.name` or `stats->>genre`, so that none is taken for a reserved
+ * word.
+ */
 const keyOf = (relation: Relation, column: string): string => {
   if (columnOf(relation, column) !== undefined) return quoted(column);
   const [, names = column, path = ""] = /^([^>]*?)(->.*)?$/s.exec(column) ?? [];
@@ -89,7 +92,7 @@ const operandOf = (operator: string, value: unknown): string => {
     return `in.(${value.map((one) => quoted(textOf(one))).join(",")})`;
   }
   if ((operator === "eq" || operator === "is") && value === null) return "is.null";
-  // overlaps and the like take array literals
+  // overlaps and similar operators expect array literals
   if (Array.isArray(value)) return `${operator}.{${value.map((one) => quoted(textOf(one))).join(",")}}`;
   return `${operator}.${textOf(value)}`;
 };
@@ -112,7 +115,7 @@ export const addFilters = (query: URLSearchParams, relation: Relation, args: Arg
   return filters.length;
 };
 
-/** Rows that contain a text in one of the columns. */
+/** Adds a search for rows that contain the text in one of the columns. */
 export const addSearch = (query: URLSearchParams, columns: readonly string[], text: string): void => {
   const pattern = quoted(`*${text.replace(/[\\%_]/g, "\\$&")}*`);
   query.append("or", `(${columns.map((column) => `${quoted(column)}.ilike.${pattern}`).join(",")})`);
@@ -120,7 +123,7 @@ export const addSearch = (query: URLSearchParams, columns: readonly string[], te
 
 const AGGREGATES = ["count", "sum", "avg", "min", "max"];
 
-/** `region,price.sum()` */
+/** The `select` of an aggregate: `region,price.sum()`. */
 export const aggregateSelect = (args: Arguments): string => {
   const groups = listIn(args, "group_by").map((column) => {
     if (typeof column !== "string") throw wrongArguments('"group_by" is a list of columns');
@@ -141,10 +144,10 @@ export const aggregateSelect = (args: Arguments): string => {
   return [...groups, ...aggregates].join(",");
 };
 
-/** Rows to write, each an object. */
+/** The rows to write, each of them an object. */
 export const rowsIn = (args: Arguments, key: string, most: number): Json => {
   const rows = listIn(args, key);
   if (rows.length === 0 || rows.length > most) throw wrongArguments(`"${key}" is a list of 1 to ${most} rows`);
   if (!rows.every(isObject)) throw wrongArguments("a row is an object");
-  return rows as unknown as Json; // came as JSON
+  return rows as unknown as Json; // the arguments were parsed from JSON
 };

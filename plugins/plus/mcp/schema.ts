@@ -1,4 +1,4 @@
-/** What the caller's role may see of the database, for tools and resources. */
+/** Describes the part of the database that the caller's role may see, for tools and resources. */
 import {
   relationOf,
   routinesOf,
@@ -16,13 +16,13 @@ import {
 } from "../../../core/index.ts";
 import { isOfExtension } from "./extensions.ts";
 
-/** An answer has everything twice: as text, which is JSON in JSON, and as structured content. */
+/** The size of a value in a response, which contains it twice: as JSON text inside JSON, and as structured content. */
 const bytesOf = (value: object): number => {
   const json = JSON.stringify(value);
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
 };
 
-/** Tables and functions by the names that tools take. */
+/** Tables and functions by the names that tools accept. */
 export interface Seen {
   readonly model: Model;
   readonly sight: Visibility;
@@ -30,7 +30,7 @@ export interface Seen {
   readonly functions: ReadonlyMap<string, readonly Routine[]>;
 }
 
-/** As on the REST surface, which runs what the tools ask for. */
+/** The visibility of the REST surface, which runs the requests of the tools. */
 const sightOf = (model: Model, session: Session): Visibility =>
   (session.databaseRole === undefined ? undefined : model.loginRoles?.get("rest")?.get(session.role)) ??
   visibilityOf(model, session, "rest");
@@ -40,7 +40,7 @@ const isReadable = (relation: Relation, { reads }: Visibility): boolean =>
 
 const OPERATIONS: readonly TableOperation[] = ["select", "insert", "update", "delete"];
 
-/** What both the role and the table allow. */
+/** The operations that both the role and the table allow. */
 export const operationsOf = (relation: Relation, sight: Visibility): readonly TableOperation[] =>
   OPERATIONS.filter(
     (operation) =>
@@ -50,12 +50,12 @@ export const operationsOf = (relation: Relation, sight: Visibility): readonly Ta
 
 const namesOf = ({ parameters }: Routine): string => JSON.stringify(parameters.map(({ name }) => name).toSorted());
 
-/** Arguments of a tool have names, and only names choose the overload. */
+/** Whether named arguments can choose the overload, since tool arguments always have names. */
 const isCalledByNames = (routine: Routine, overloads: readonly Routine[]): boolean =>
   routine.parameters.every(({ name }) => name !== undefined && name !== "") &&
   overloads.every((other) => other === routine || namesOf(other) !== namesOf(routine));
 
-/** Bare in the first schema. */
+/** The name without its schema if that is the first exposed one. */
 const shown = (model: Model, { schema, name }: QualifiedName): string =>
   schema === model.schemas[0] ? name : `${schema}.${name}`;
 
@@ -84,21 +84,21 @@ export const seenBy = (model: Model, session: Session): Seen => {
 export const mayWrite = (overloads: readonly Routine[]): boolean =>
   overloads.some(({ volatility }) => volatility === "volatile");
 
-/** A text that somebody has put into the database: never an instruction. @rule P-MCP-6 */
+/** A comment from the database, marked as untrusted so that it is not followed as an instruction. @rule P-MCP-6 */
 const comment = (text: string | undefined): object => (text === undefined ? {} : { untrusted_comment: text });
 
-/** Characters of a comment in a list; describe_table has the whole comment. */
+/** Lists cut comments to this number of characters; describe_table shows them whole. */
 const MAX_COMMENT = 200;
 
 const briefly = (text: string | undefined): object =>
   comment(text !== undefined && text.length > MAX_COMMENT ? `${text.slice(0, MAX_COMMENT)}…` : text);
 
-/** A page of a list: what is left over has the next offset. */
+/** A page of a list, with the offset of the next page if items remain. */
 export interface Page {
   readonly next_offset?: number;
 }
 
-/** As many items from `offset` on as the bytes allow, and one at least. `costOf`: bytes of an item in the answer. */
+/** Takes as many items from `offset` as the bytes allow, but at least one. `costOf` returns the bytes of an item. */
 export const pageOf = <Item>(
   items: readonly Item[],
   offset: number,
@@ -107,13 +107,13 @@ export const pageOf = <Item>(
 ): { readonly items: readonly Item[] } & Page => {
   let end = offset;
   for (let left = bytes; end < items.length; end++) {
-    left -= costOf(items[end] as Item); // there is one
+    left -= costOf(items[end] as Item); // the loop condition has checked the index
     if (left < 0 && end > offset) break;
   }
   return { items: items.slice(offset, end), ...(end < items.length ? { next_offset: end } : {}) };
 };
 
-/** Tables, then functions, as many as fit into an answer. @rule P-MCP-5 */
+/** Lists as many tables, and then functions, as fit into a response. @rule P-MCP-5 */
 export const listSeen = (
   { model, sight, tables, functions }: Seen,
   writes: boolean,
@@ -154,7 +154,7 @@ export const listSeen = (
   };
 };
 
-/** Columns that an answer can have. */
+/** The columns that responses may contain. */
 export const readableColumns = ({ sight }: Seen, relation: Relation): readonly string[] =>
   relation.columns.filter((column) => sight.reads(relation, column)).map(({ name }) => name);
 
@@ -163,7 +163,7 @@ const labelsOf = (model: Model, column: Column): object => {
   return labels === undefined ? {} : { values: labels };
 };
 
-/** How `select` names it: with a hint where the name alone would be ambiguous. */
+/** The embed of the relationship as `select` names it, with a hint if the name is ambiguous. */
 const embedOf = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
   if (routine !== undefined) return routine.name;
   const others = relation.relationships.filter(
@@ -173,7 +173,7 @@ const embedOf = (relation: Relation, { target, constraint, junction, routine }: 
   return others.length < 2 || hint === "" ? target.name : `${target.name}!${hint}`;
 };
 
-/** Columns that the role may name, and related tables that it may read. */
+/** Describes the columns that the role may name, and the related tables that it may read. */
 export const describeTable = ({ model, sight }: Seen, relation: Relation): object => {
   const columns = relation.columns.filter((column) => sight.knows(relation, column));
   const isKnown = (name: string): boolean => columns.some((column) => column.name === name);
@@ -223,6 +223,6 @@ export const describeTable = ({ model, sight }: Seen, relation: Relation): objec
   };
 };
 
-/** Texts that a search looks into. */
+/** The text columns that a search covers. */
 export const textColumns = ({ model, sight }: Seen, relation: Relation): readonly Column[] =>
   relation.columns.filter((column) => sight.reads(relation, column) && model.types.get(column.type)?.category === "S");

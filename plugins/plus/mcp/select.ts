@@ -1,9 +1,9 @@
-/** `*` in the `select` of a tool: the columns that the role may read. @rule P-MCP-8 */
+/** Replaces `*` in the `select` of a tool by the columns that the role may read. @rule P-MCP-8 */
 import { relationOf, type Relation } from "../../../core/index.ts";
 import { quoted } from "./query.ts";
 import { readableColumns, type Seen } from "./schema.ts";
 
-/** Parts between the commas of the outer level. */
+/** The items between the commas of the outer level. */
 const itemsOf = (select: string): readonly string[] => {
   const items: string[] = [];
   let [start, depth, isQuoted] = [0, 0, false];
@@ -25,16 +25,16 @@ const itemsOf = (select: string): readonly string[] => {
 /** `artist(`, `...artist!inner(`, `a:artist(` */
 const EMBED = /^((?:\.\.\.)?(?:[^:"(]{1,200}:)?([^!:"(]{1,200})(?:![^"(]{1,200})?\()(.*)\)$/s;
 
-/** Where the role reads every column `*` stays, which is shorter. */
+/** The readable columns, or `*`, which is shorter, if the role may read every column. */
 const allOf = (seen: Seen, relation: Relation): string => {
   const names = readableColumns(seen, relation);
   return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quoted).join(",");
 };
 
-/** Each level is read again within the next. */
+/** The limit on nested embeds, because each level is parsed again with the next. */
 const MAX_LEVELS = 10;
 
-/** The same with `*` written out, in embeds too. Any other part stays as it is. */
+/** The `select` with `*` replaced, in embeds too. Other parts stay unchanged. */
 export const readableSelect = (seen: Seen, relation: Relation, select: string, level = 1): string =>
   itemsOf(select)
     .map((item) => {

@@ -1,5 +1,7 @@
-/** The protocol, by its official SDK, which is loaded with the first request: one server and one transport per request,
- *  so that nothing is kept between requests. @rule P-MCP-1 */
+/**
+ * Runs the protocol with its official SDK, which is loaded with the first request. Each request has its own server and
+ * transport, so that no state is kept. @rule P-MCP-1
+ */
 import { presetError, VERSION } from "../../../core/index.ts";
 import { NOTICE } from "./answers.ts";
 import { describeTable, listSeen, pageOf } from "./schema.ts";
@@ -9,7 +11,7 @@ const PACKAGE = "@modelcontextprotocol/sdk";
 
 const INSTRUCTIONS = `Tools over a PostgreSQL database, with the rights of one role. Begin with list_tables and describe_table. ${NOTICE}`;
 
-/** @throws RelApiError that says what to install */
+/** @throws RelApiError whose message says which package to install */
 const loadSdk = async () => {
   try {
     const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, types, { AjvJsonSchemaValidator }] =
@@ -19,7 +21,7 @@ const loadSdk = async () => {
         import("@modelcontextprotocol/sdk/types.js"),
         import("@modelcontextprotocol/sdk/validation/ajv-provider.js"),
       ]);
-    // one for all servers: making it takes longer than the rest of a server
+    // all servers share one validator, because creating it takes longer than creating the rest of a server
     return { Server, Transport, types, validator: new AjvJsonSchemaValidator() };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
@@ -36,7 +38,7 @@ const MIME_TYPE = "application/json";
 
 const tableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(name)}`;
 
-/** What is behind a URI, for this caller. */
+/** The resource of a URI as this caller may read it. Undefined if the URI is unknown. */
 const readResource = (uri: string, caller: Caller): object | undefined => {
   const { seen, context } = caller;
   if (uri === SCHEMA_URI) return listSeen(seen, context.options.mcpWrites, 0, roomFor(caller));
@@ -83,7 +85,7 @@ const createServer = ({ Server, types, validator }: Sdk, caller: Caller) => {
 
 let sdk: Promise<Sdk> | undefined;
 
-/** Answers one message. @throws RelApiError `preset` where the SDK is not installed */
+/** Answers one message. @throws RelApiError `preset` if the SDK is not installed */
 export const answerMessage = async (message: unknown, request: Request, caller: Caller): Promise<Response> => {
   const loaded = await (sdk ??= loadSdk());
   const server = createServer(loaded, caller);
@@ -92,7 +94,7 @@ export const answerMessage = async (message: unknown, request: Request, caller: 
   try {
     await server.connect(transport);
     const response = await transport.handleRequest(request, { parsedBody: message });
-    // all of it, before the server is closed
+    // the body is read completely before the server is closed
     return new Response(response.body === null ? null : await response.text(), response);
   } finally {
     await server.close();

@@ -1,5 +1,7 @@
-/** The tools: what each takes, whom it is for, and the request that it makes. Nothing of a description comes from the
- *  database. @rule P-MCP-2 … P-MCP-6 */
+/**
+ * The tools: their arguments, the callers that may use them, and the requests that they make. No description contains
+ * text from the database. @rule P-MCP-2 … P-MCP-6
+ */
 import {
   CallError,
   isRawNumber,
@@ -34,7 +36,7 @@ import {
 import { describeTable, listSeen, mayWrite, operationsOf, readableColumns, textColumns, type Seen } from "./schema.ts";
 import { readableSelect } from "./select.ts";
 
-/** What a tool works with. */
+/** The context in which a tool runs. */
 export interface Caller {
   readonly context: PluginContext;
   /** The request that calls the tool. */
@@ -47,7 +49,7 @@ export interface Caller {
 interface Tool {
   readonly name: string;
   readonly description: string;
-  /** Properties of its arguments, and those that it needs. */
+  /** The JSON schemas of the arguments, and the names of the required ones. */
   readonly takes: Readonly<Record<string, object>>;
   readonly needs: readonly string[];
   readonly writes?: TableOperation | "call";
@@ -59,7 +61,7 @@ interface Tool {
 
 const SECOND_MS = 1000;
 
-/** Where digits would be lost a number is text. */
+/** Converts a number to a string if parsing it would lose digits. */
 const plain = (value: Json): unknown => {
   if (isRawNumber(value)) return numberText(value);
   if (Array.isArray(value)) return value.map(plain);
@@ -74,11 +76,14 @@ interface Asked {
   readonly query?: URLSearchParams;
   readonly body?: Json;
   readonly prefer?: string;
-  /** A list that is cut: `limit` rows from `offset` on. The request asks for one row more, to see whether rows are left. */
+  /**
+   * The part of a list to return: `limit` rows from `offset`. The request asks for one more row to find out whether
+   * rows remain.
+   */
   readonly page?: { readonly limit: number; readonly offset: number };
 }
 
-/** As the caller, through the REST surface: its policies, permissions and limits. */
+/** Runs a request on behalf of the caller through the REST surface, with all policies, permissions and limits. */
 const ask = async (caller: Caller, asked: Asked): Promise<ToolResult> => {
   const { mcpMaxBytes, mcpTimeout } = caller.context.options;
   const timeout = AbortSignal.timeout(mcpTimeout * SECOND_MS);
@@ -110,7 +115,7 @@ const ask = async (caller: Caller, asked: Asked): Promise<ToolResult> => {
   }
 };
 
-/** A row limit of the server or of the role may have cut the list as well. */
+/** Whether rows remain, which a row limit of the server or of the role may have cut off too. */
 const hasMore = async (caller: Caller, asked: Asked, count: number, timeout: AbortSignal): Promise<boolean> => {
   const { page, method, query } = asked;
   if (page === undefined || method !== "GET" || count === 0 || count > page.limit) return false;
@@ -120,7 +125,7 @@ const hasMore = async (caller: Caller, asked: Asked, count: number, timeout: Abo
   return (await answerTo(caller, { ...asked, query: next }, timeout)).trim() !== "[]";
 };
 
-/** The text of the answer. @throws CallError */
+/** The body of the response. @throws CallError */
 const answerTo = async (
   { context, exchange, session, signal }: Caller,
   asked: Asked,
@@ -156,7 +161,7 @@ const tableIn = (args: Arguments, { seen }: Caller): Relation => {
 
 const targetOf = ({ schema, name }: Relation): Asked["target"] => ({ schema, path: `/${encodeURIComponent(name)}` });
 
-/** @returns the page that is asked for */
+/** @returns the requested page */
 const addWindow = (
   query: URLSearchParams,
   args: Arguments,
@@ -324,13 +329,13 @@ const tools: readonly Tool[] = [
         throw wrongArguments("the function may write, and writing is switched off");
       const body = args["arguments"] === undefined ? {} : objectIn(args, "arguments");
       const query = new URLSearchParams();
-      // one value has no rows to limit
+      // a function that returns a single value has no rows to limit
       const page = first.returns.isSet ? addWindow(query, { ...args, order: undefined }, caller) : undefined;
       return ask(caller, {
         method: "POST",
         target: { schema: first.schema, path: `/rpc/${encodeURIComponent(first.name)}` },
         query,
-        body: body as Json, // came as JSON
+        body: body as Json, // the arguments were parsed from JSON
         ...(page && { page }),
       });
     },
@@ -348,7 +353,7 @@ const tools: readonly Tool[] = [
       const query = new URLSearchParams();
       const isRead = readableColumns(caller.seen, relation).length > 0;
       if (isRead) addSelect(query, args, caller, relation);
-      // rows of different keys: what one lacks has its default
+      // rows may have different keys: a missing one gets its default
       const keys = new Set(listIn(args, "rows").flatMap((row) => Object.keys(row as object)));
       query.set("columns", [...keys].map(quoted).join(","));
       return ask(caller, {
@@ -390,16 +395,16 @@ const change = (method: string, args: Arguments, caller: Caller, set?: Arguments
     target: targetOf(relation),
     query,
     prefer: `${KEPT}${caller.context.options.mcpMaxRows}`,
-    ...(set === undefined ? {} : { body: set as Json }), // came as JSON
+    ...(set === undefined ? {} : { body: set as Json }), // the arguments were parsed from JSON
   });
 };
 
-/** For a list of tables and functions: what the rest of an answer leaves. */
+/** The bytes that a response leaves for a list of tables and functions. */
 export const roomFor = ({ context }: Caller): number => context.options.mcpMaxBytes - bytesAround();
 
 const checkArguments = ({ takes, needs }: Tool, args: Arguments, maxBytes: number): void => {
   for (const [name, value] of Object.entries(args)) {
-    // it becomes a part of a URL
+    // the value becomes part of a URL
     if (typeof value === "string" && Buffer.byteLength(value) > maxBytes)
       throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(takes, name)) continue;
@@ -417,7 +422,7 @@ const shortened = (name: string): string => (name.length > MAX_SHOWN ? `${name.s
 const isOffered = (tool: Tool, caller: Caller): boolean =>
   (tool.writes === undefined || caller.context.options.mcpWrites) && tool.isFor(caller);
 
-/** Those of the caller's role, as the protocol lists them. */
+/** The tools of the caller's role, in the protocol's format. */
 export const listTools = (caller: Caller) =>
   tools
     .filter((tool) => isOffered(tool, caller))
@@ -432,7 +437,7 @@ export const listTools = (caller: Caller) =>
       },
     }));
 
-/** @returns undefined for a tool that the caller does not have */
+/** @returns undefined if the caller has no such tool */
 export const callTool = async (name: string, args: Arguments, caller: Caller): Promise<ToolResult | undefined> => {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined || !isOffered(tool, caller)) return undefined;
