@@ -1,4 +1,7 @@
-/** `native_queries` and `logical_models` of the metadata, matched with the types of the database. @rule P-NAT-1 */
+/**
+ * Reads `native_queries` and `logical_models` of the metadata and matches them with the types of the database. @rule
+ * P-NAT-1
+ */
 import { isRawNumber, type Json, type Model, type PgType } from "../../../core/index.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
 
@@ -12,7 +15,7 @@ export interface NativeField {
   readonly description?: string;
 }
 
-/** A field that leads to rows of another model, or the same. */
+/** A field that returns rows of a logical model, possibly the same one. */
 export interface NestedField {
   readonly name: string;
   readonly model: string;
@@ -28,11 +31,11 @@ export interface LogicalModel {
   readonly description?: string;
   readonly fields: readonly NativeField[];
   readonly nested: readonly NestedField[];
-  /** By role. */
+  /** The select permission of each role. */
   readonly permissions: ReadonlyMap<string, { readonly columns: ReadonlySet<string>; readonly filter: RawFilter }>;
 }
 
-/** SQL in pieces: between two of them the value of an argument. */
+/** SQL split at its placeholders, with the argument of each. */
 export interface NativeCode {
   readonly texts: readonly string[];
   readonly arguments: readonly string[];
@@ -41,9 +44,9 @@ export interface NativeCode {
 /** How a nested field finds its rows. */
 export interface NativeRelationship {
   readonly isArray: boolean;
-  /** Own column, column of the other query. */
+  /** Pairs of a column of this query and a column of the target. */
   readonly columns: readonly (readonly [own: string, other: string])[];
-  /** Name of the query. */
+  /** The name of the target query. */
   readonly target: string;
 }
 
@@ -53,7 +56,7 @@ export interface NativeQuery {
   readonly code: NativeCode;
   readonly arguments: readonly NativeField[];
   readonly returns: LogicalModel;
-  /** One for each nested field of the model. */
+  /** A relationship for each nested field of the model. */
   readonly relationships: ReadonlyMap<string, NativeRelationship>;
 }
 
@@ -69,7 +72,7 @@ const textOf = (value: Json | undefined): string | undefined => (typeof value ==
 const description = (value: Json | undefined): { readonly description?: string } =>
   typeof value === "string" && value !== "" ? { description: value } : {};
 
-/** By the names that people write: `integer`, `int4`, `timestamp with time zone`. */
+/** Finds types by any of their names: `integer`, `int4`, `timestamp with time zone`. */
 const typeFinder = (model: Model): ((name: string) => PgType | undefined) => {
   const found = new Map<string, PgType>();
   for (const type of model.types.values()) {
@@ -89,12 +92,12 @@ const typeFinder = (model: Model): ((name: string) => PgType | undefined) => {
   };
 };
 
-/** Thrown while one object is read, and noted: the object is left out. */
+/** The error that excludes one object. It is caught and reported as a metadata problem. */
 const leftOut = (reason: string): Error => new Error(reason);
 
 type TypeOf = (name: string) => PgType | undefined;
 
-/** `"text"`, `{scalar}`, `{logical_model}`, or `{array}` of one of these. */
+/** Parses a type: `"text"`, `{scalar}`, `{logical_model}`, or `{array}` of one of these. */
 const readType = (
   raw: Json | undefined,
 ): { readonly scalar?: string; readonly model?: string; readonly isArray: boolean } => {
@@ -124,7 +127,7 @@ const readField = (name: string, raw: Entry, typeOf: TypeOf): NativeField => {
 const NAME_BYTES = 63;
 
 const readNested = (name: string, raw: Entry, model: string): NestedField => {
-  // it is the name of an output of a statement
+  // the name becomes an output name of a statement
   if (!GRAPHQL_NAME.test(name) || name.length > NAME_BYTES) throw leftOut(`"${name}" is not a valid name`);
   return { name, model, isArray: readType(raw["type"]).isArray, ...description(raw["description"]) };
 };
@@ -147,7 +150,7 @@ const readModel = (raw: Entry, name: string, typeOf: TypeOf): LogicalModel => {
     const named = columns === "*" ? [...known] : listOf(columns).map((column) => textOf(column) ?? "");
     const unknown = named.find((column) => !known.has(column));
     if (unknown !== undefined) throw leftOut(`select permission of ${role}: column "${unknown}" does not exist`);
-    // an omission must not grant anything
+    // a missing filter must not grant access to every row
     if (!isEntry(filter)) throw leftOut(`select permission of ${role}: it has no filter`);
     return [role, { columns: new Set(named), filter }] as const;
   });
@@ -156,7 +159,7 @@ const readModel = (raw: Entry, name: string, typeOf: TypeOf): LogicalModel => {
 
 const PLACEHOLDER = /\{\{([^{}]*)\}\}/;
 
-/** `select * from album where id = {{id}};` */
+/** Splits SQL such as `select * from album where id = {{id}};` at its placeholders. */
 const readCode = (text: string): NativeCode => {
   const parts = text.trim().replace(/;\s*$/, "").split(PLACEHOLDER);
   return {
@@ -165,7 +168,9 @@ const readCode = (text: string): NativeCode => {
   };
 };
 
-/** `{name, using: {column_mapping, remote_native_query}}`; what they lead to is looked at when all queries are known. */
+/**
+ * Parses `{name, using: {column_mapping, remote_native_query}}`. Targets are checked later, when all queries are known.
+ */
 const readRelationships = (raw: Entry): NativeQuery["relationships"] => {
   const found = new Map<string, NativeRelationship>();
   for (const kind of ["object", "array"] as const)
@@ -208,8 +213,10 @@ const readQuery = (
   };
 };
 
-/** What keeps the query from being served beside these: each nested field of its model needs a relationship. @rule
- *  P-NAT-4 */
+/**
+ * Returns why the query cannot be served with these others: each nested field of its model needs a relationship. @rule
+ * P-NAT-4
+ */
 const problemOf = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuery>): string | undefined => {
   const { returns, relationships } = query;
   const hasColumn = ({ fields }: LogicalModel, name: string): boolean => fields.some((field) => field.name === name);
@@ -228,7 +235,7 @@ const problemOf = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuery>
       if (!hasColumn(returns, own)) return `relationship ${name}: "${own}" is no column of "${returns.name}"`;
       if (!hasColumn(target.returns, other)) return `relationship ${name}: "${other}" is no column of "${model}"`;
     }
-    // the field has the arguments of the query that it leads to
+    // a nested field takes the arguments of its target query
     const first = [...queries.values()].find((one) => one.returns === returns);
     if (first?.relationships.get(name)?.target !== way.target)
       return `relationship ${name}: another native query of "${returns.name}" leads elsewhere`;
@@ -238,10 +245,10 @@ const problemOf = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuery>
 
 type Kind = MetadataProblem["type"] & ("native_query" | "logical_model");
 
-/** Hears of what is left out. */
+/** Called for each object that is left out. */
 type Note = (type: Kind, name: string, reason: string) => void;
 
-/** Leaves out whatever has a problem, then what had needed that. */
+/** Removes every object that has a problem, then those that depended on it. */
 const settle = <One>(
   known: Map<string, One>,
   type: Kind,
@@ -260,7 +267,7 @@ const settle = <One>(
   }
 };
 
-/** Leaves out the queries that the database refuses. `reasons`: by name. @rule P-NAT-6 */
+/** Removes the queries that the database refuses. `reasons` contains the reasons by query name. @rule P-NAT-6 */
 export const withoutRefused = (
   queries: readonly NativeQuery[],
   reasons: ReadonlyMap<string, string>,
@@ -271,7 +278,7 @@ export const withoutRefused = (
   return [...known.values()];
 };
 
-/** What fits is served, the rest is noted with its place. */
+/** Serves the objects that fit and reports the others with their location. */
 export const readNative = (
   { queries, models, taken }: MetadataNative,
   model: Model,
@@ -294,7 +301,7 @@ export const readNative = (
         if (ofTables.has(name)) throw leftOut("a table or function has that name in GraphQL");
         found.set(name, make(entryOf(raw), name));
       } catch (error) {
-        note(type, name, (error as Error).message); // thrown above
+        note(type, name, (error as Error).message); // only `leftOut` throws here
       }
     }
     return found;

@@ -1,5 +1,7 @@
-/** `{ top_artists(args: {least: 3}, where: {sold: {_gt: 10}}) { name sold } }`: SQL of the metadata as fields, with the
- *  columns and rows of the role. */
+/**
+ * `{ top_artists(args: {least: 3}, where: {sold: {_gt: 10}}) { name sold } }`: SQL from the metadata as fields, with
+ * the columns and rows of the role.
+ */
 import {
   definePlugin,
   isRelApiError,
@@ -27,9 +29,10 @@ import { described, queryTypes, rowsType } from "./types.ts";
 const PART = "native-queries";
 const PROBLEMS = "metadata-problems";
 
-const queriesOf = (model: Model): readonly NativeQuery[] => (model.parts[PART] ?? []) as readonly NativeQuery[]; // the tap below writes it
+// only the tap below writes it
+const queriesOf = (model: Model): readonly NativeQuery[] => (model.parts[PART] ?? []) as readonly NativeQuery[];
 
-/** What is wrong with values is the client's business; the rest names what the SQL is made of. */
+/** Errors about values are the client's and keep their message. Other messages reveal the SQL and are hidden. */
 const toldError = (error: unknown): unknown => {
   if (!isRelApiError(error) || !/^[0-9A-Z]{5}$/.test(error.code)) return error;
   return error.code.startsWith("22")
@@ -37,27 +40,28 @@ const toldError = (error: unknown): unknown => {
     : new RelApiError({ code: "postgres-error", status: 400, message: "database query error", cause: error });
 };
 
-/** Classes of SQLSTATE that are about the statement, not about the connection or the server. */
+/** SQLSTATE classes that concern the statement, not the connection or the server. */
 const SAYS_WHY = /^(?:0A|2[0-9A-F]|3[0-9A-F]|4[24]|54|P0|XX)[0-9A-Z]{3}$/;
 
-/** A role may have rights that the login role lacks. */
+/** Missing rights are ignored, because the caller's role may have rights that the login role lacks. */
 const NO_RIGHT = "42501";
 
-/** Why the database refuses some of them, by name. Nothing is run. @rule P-NAT-6 */
+/** Returns why the database refuses some of the queries, by query name. The queries are not executed. @rule P-NAT-6 */
 const refusedByDatabase = async (
   queries: readonly NativeQuery[],
   ask: IntrospectContext["query"],
 ): Promise<ReadonlyMap<string, string>> => {
   const reasons = new Map<string, string>();
   if (queries.length === 0) return reasons;
-  // an error must not end the transaction of the load
+  // the savepoint keeps an error from aborting the transaction of the load
   await ask(sql`savepoint native_queries`);
   for (const one of queries) {
     try {
       await ask(LOGIN_PATH);
       await ask(trialOf(one));
     } catch (error) {
-      const { code, message } = error as { readonly code?: unknown; readonly message: string }; // as the database gives it
+      // database errors have these members
+      const { code, message } = error as { readonly code?: unknown; readonly message: string };
       if (typeof code !== "string" || !SAYS_WHY.test(code)) throw error;
       if (code !== NO_RIGHT) reasons.set(one.name, message);
     }
@@ -70,7 +74,10 @@ const refusedByDatabase = async (
 const LOGIN_PATH = sql`select pg_catalog.set_config('search_path', reset_val, true)
   from pg_catalog.pg_settings where name = 'search_path'`;
 
-/** Refuses a null in a field that the logical model declares as not nullable. @throws RelApiError that names the field */
+/**
+ * Refuses a null in a field that the logical model declares not nullable. @throws RelApiError whose message names the
+ * field
+ */
 const refuseNulls = (
   query: NativeQuery,
   rows: Json,
@@ -97,7 +104,7 @@ const refuseNulls = (
   }
 };
 
-/** What asks one, as the caller. */
+/** The statement of a query as the caller runs it. */
 const statementOf = (
   context: PluginContext,
   query: NativeQuery,
@@ -124,7 +131,7 @@ const statementOf = (
   };
 };
 
-/** Runs one as the caller, before the transaction of the request. */
+/** Runs a query as the caller, before the transaction of the request. */
 const run = async (context: PluginContext, query: NativeQuery, request: GqlFunctionRequest): Promise<Json> => {
   const { session, signal } = request;
   const model = context.model();
@@ -154,12 +161,13 @@ const run = async (context: PluginContext, query: NativeQuery, request: GqlFunct
 export const nativeQueries = definePlugin({
   name: PART,
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries"],
-  before: ["metadata"], // what does not fit is known there
+  before: ["metadata"], // that tap reports the metadata problems
   apply: (hooks, context) => {
     hooks.introspect.tapPromise(PART, async (model, { warn, query }) => {
-      const native = model.parts["metadata-native"] as MetadataNative | undefined; // only the loader of the metadata writes it
+      const native = model.parts["metadata-native"] as MetadataNative | undefined; // only the metadata loader writes it
       if (native === undefined) return model;
-      const problems = [...((model.parts[PROBLEMS] ?? []) as readonly MetadataProblem[])]; // so are these
+      // only metadata plugins write this list
+      const problems = [...((model.parts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
       const note = (type: "native_query" | "logical_model", name: string, reason: string): void => {
         warn(`metadata: ${type.replace("_", " ")} ${name}: ${reason}; ignored`);
         problems.push({ type, name, reason: `${type.replace("_", " ")} ${name}: ${reason}` });
@@ -192,7 +200,7 @@ export const nativeQueries = definePlugin({
           },
         };
       }
-      return { ...added, ...fields }; // a table's field of that name wins
+      return { ...added, ...fields }; // a field of a table takes precedence
     });
   },
 });

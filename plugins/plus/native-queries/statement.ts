@@ -1,5 +1,8 @@
-/** The statement of a native query: its SQL with bound arguments, the rows of the role, what is asked of them.
- *  @rule P-NAT-2 P-NAT-3 */
+/**
+ * The statement of a native query: its SQL with bound arguments, restricted to the rows of the role, and the selected
+ * fields.
+ * @rule P-NAT-2 P-NAT-3
+ */
 import {
   arrayLiteral,
   catalogText,
@@ -44,12 +47,12 @@ const bound = (given: Json, { type }: Pick<NativeField, "type">): Sql => {
 // --- conditions -----------------------------------------------------------------------------------------------------
 
 interface Conditions {
-  /** Of the rows. */
+  /** The alias of the rows. */
   readonly alias: string;
   readonly model: Model;
   readonly registry: Registry;
   readonly fields: readonly NativeField[];
-  /** What a text stands for: a session variable in permissions, itself in requests. */
+  /** The value of a string: in permissions it may name a session variable, in requests it is literal. */
   readonly valueOf: (given: Json) => Json;
 }
 
@@ -93,7 +96,7 @@ const compare = (field: NativeField, operator: string, operand: Json, conditions
   throw refused(`${operator} of ${field.name} is not served for native queries`);
 };
 
-/** A condition on rows; `{}`: none. @throws RelApiError */
+/** Compiles a condition on rows; `{}` allows all. @throws RelApiError */
 const compileConditions = (filter: RawFilter, conditions: Conditions): Sql => {
   const parts = Object.entries(filter).map(([key, given]): Sql => {
     const list = (Array.isArray(given) ? given : [given]).filter(isEntry);
@@ -112,7 +115,7 @@ const any = (parts: readonly Sql[]): Sql => (parts.length === 0 ? sql`false` : s
 
 const VARIABLE = /^x-(?:hasura|session)-/i;
 
-/** Texts of permissions that name a session variable. @throws RelApiError for one that is missing */
+/** Replaces the name of a session variable by its value. @throws RelApiError if the variable is missing */
 const ofSession =
   ({ variables }: Session) =>
   (given: Json): Json => {
@@ -157,7 +160,7 @@ const windowOf = (args: Arguments): Sql => {
   return sql`${part(sql`limit`, limit)}${part(sql`offset`, offset)}`;
 };
 
-/** Its SQL as it is written, each placeholder a bound value of its declared type. */
+/** The SQL of the query, with each placeholder as a bound value of its declared type. */
 const codeOf = ({ code, arguments: declared }: NativeQuery, given: Arguments): Sql =>
   join(
     code.texts.flatMap((text, i) => {
@@ -169,7 +172,7 @@ const codeOf = ({ code, arguments: declared }: NativeQuery, given: Arguments): S
     "",
   );
 
-/** Asks for the columns of its model, without a row: for the database to say whether they are there. */
+/** A statement that selects the model's columns but no row, with which the database checks that they exist. */
 export const trialOf = (query: NativeQuery): Sql => {
   const columns = query.returns.fields.map(({ name }) => sql`_q.${ident(name)}`);
   return sql`select ${join(columns)} from (${codeOf(query, {})}
@@ -179,7 +182,7 @@ export const trialOf = (query: NativeQuery): Sql => {
 export interface NativeRequest {
   readonly arguments: Arguments;
   readonly session: Session;
-  /** What is selected. */
+  /** The selected fields. */
   readonly selection: readonly GqlSelected[];
 }
 
@@ -190,14 +193,15 @@ interface Compiling {
   readonly queries: ReadonlyMap<string, NativeQuery>;
 }
 
-/** Where related rows belong: the alias of the row, and the columns that are compared. */
+/** The row that related rows belong to: its alias, and the compared columns. */
 interface Parent {
   readonly alias: string;
   readonly columns: NativeRelationship["columns"];
 }
 
-/** Its rows as the role may see them, and of them what is selected. `depth`: of nested ones, from 1 on. @throws
- *  RelApiError */
+/**
+ * The rows that the role may see, with the selected fields. `depth` counts nested queries from 1. @throws RelApiError
+ */
 const rowsOf = (
   compiling: Compiling,
   query: NativeQuery,
@@ -220,7 +224,7 @@ const rowsOf = (
   const common = { alias, model, registry };
   const where = all([
     ...(parent?.columns ?? []).map(([own, other]) => sql`${ident(alias, other)} = ${ident(parent?.alias ?? "", own)}`),
-    // all of its columns, whichever the role may read
+    // the query's own columns are all needed, whichever of them the role may read
     ...(isAdmin || permission === undefined
       ? []
       : [compileConditions(permission.filter, { ...common, fields: returns.fields, valueOf: ofSession(session) })]),

@@ -1,4 +1,4 @@
-/** GraphQL types of a logical model, as a role sees it. */
+/** GraphQL types of a logical model for a role. */
 import {
   GraphQLEnumType,
   GraphQLInputObjectType,
@@ -15,7 +15,7 @@ import {
 import type { GqlBuild } from "../../graphql/api.ts";
 import type { LogicalModel, NativeField, NativeQuery } from "./document.ts";
 
-/** Of one logical model for one role. */
+/** The types of one logical model for one role. */
 export interface ModelTypes {
   readonly row: GraphQLObjectType;
   readonly where: GraphQLInputObjectType;
@@ -32,7 +32,7 @@ const DIRECTIONS = [
   ["desc_nulls_last", "desc", "last", "in descending order, nulls last"],
 ] as const;
 
-/** The type that all orders share. */
+/** The enum of sort directions, shared by all orders. */
 const direction = (build: GqlBuild): GraphQLEnumType | undefined =>
   build.enumeration({
     name: build.sharedTypeName("order_by"),
@@ -49,12 +49,14 @@ const direction = (build: GqlBuild): GraphQLEnumType | undefined =>
 export const described = ({ description }: { readonly description?: string }): { readonly description?: string } =>
   description === undefined ? {} : { description };
 
-/** Names of types that tables have: a logical model of such a name is left out. */
+/** Whether a table uses the type name. The logical model is left out then. */
 const isTaken = (build: GqlBuild, name: string): boolean =>
   build.source.tables.some((table) => build.typeName(table.word) === name);
 
-/** `fields`: those that the role may read; undefined: GraphQL has no type for them. `nested`: called when the type is
- *  first looked at. */
+/**
+ * Makes the types with the fields that the role may read. Undefined if GraphQL has no type for them. `nested` is called
+ * when the type's fields are first resolved.
+ */
 const modelTypes = (
   build: GqlBuild,
   model: LogicalModel,
@@ -111,7 +113,7 @@ const modelTypes = (
   };
 };
 
-/** Of `args`; undefined: GraphQL has no type for one of them. */
+/** The type of `args`. Undefined if GraphQL has no type for one of the arguments. */
 const argumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputType | undefined => {
   const fields: Record<string, GraphQLInputFieldConfig> = {};
   for (const argument of query.arguments) {
@@ -127,15 +129,17 @@ const argumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputType | 
   return query.arguments.every(({ isNullable }) => isNullable) ? input : new GraphQLNonNull(input);
 };
 
-/** What the role has of a native query. */
+/** The types of a native query for a role. */
 export interface QueryTypes extends ModelTypes {
   readonly args: GraphQLFieldConfigArgumentMap;
-  /** Of its rows. */
+  /** The arguments of the list of rows. */
   readonly listArgs: GraphQLFieldConfigArgumentMap;
 }
 
-/** Types of the native queries for the role of a schema, made when they are first asked for; undefined: it has not got
- *  the query. */
+/**
+ * The types of the native queries for a role schema, made on first use. Undefined if the role has no access to the
+ * query.
+ */
 export const queryTypes = (
   build: GqlBuild,
   queries: readonly NativeQuery[],
