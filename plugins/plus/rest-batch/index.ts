@@ -1,5 +1,7 @@
-/** `POST /api/batch` with `[{"method": "POST", "path": "/album", …}, {"path": "/track?album_id=eq.$1.id"}]`: requests in one
- *  transaction. */
+/**
+ * `POST /api/batch` with `[{"method": "POST", "path": "/album", …}, {"path": "/track?album_id=eq.$1.id"}]`: runs
+ * requests in one transaction.
+ */
 import { randomUUID } from "node:crypto";
 import {
   bodyTooLarge,
@@ -26,37 +28,37 @@ import { BadReference, fillBody, fillPath, isReference, type Answered } from "./
 import { ALLOW, malformed, methodUnsupported, readParts, refused, tookTooLong, type Part } from "./requests.ts";
 import { batchSettings } from "./settings.ts";
 
-/** Tells the statements of a batch from others. A client cannot know its value. */
+/** The header that marks the requests of a batch. Clients cannot guess its value. */
 const PART_OF = "relapi-batch-part";
 
-/** Of the request of the batch: what each of its parts has as well. */
+/** Headers of the batch request that its parts do not inherit. */
 const NOT_PASSED_ON = /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
 
-/** The client has left. */
+/** The code of the error for a client that has disconnected. */
 const CANCELLED = "request-cancelled";
 
 const SECOND_MS = 1000;
 
-/** The body of a request is inside an object of a list. */
+/** The body of a part is inside an object of a list. */
 const LEVELS_OF_LIST = 2;
 
 interface OpenBatch {
   readonly execute: PluginContext["execute"];
   end: Execution["end"];
-  /** Place of the request that is running, from 1 on. */
+  /** The number of the running request, counted from 1. */
   place: number;
-  /** The reason why that request cannot be part of a batch. */
+  /** The reason why the running request cannot be part of a batch. */
   refusal: RelApiError | undefined;
 }
 
-/** The body of an answer as JSON; undefined: it has none. */
+/** The body of a response as JSON. Undefined if it is empty. */
 const jsonOf = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string | undefined => {
   const text = typeof body === "string" ? body : Buffer.from(body).toString();
   if (text === "") return undefined;
   return /[/+]json\b/.test(headers["content-type"] ?? "") ? text : JSON.stringify(text);
 };
 
-/** Headers for browsers, which belong to the answer that they receive. */
+/** CORS headers, which belong to the response that the browser receives. */
 const OF_CONNECTION = /^access-control-/;
 
 const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): string => {
@@ -67,7 +69,7 @@ const entryOf = ({ id }: Part, { status, headers }: ApiAnswer, body: string): st
 /** Headers of a failed request that describe its own body. */
 const OF_BODY = /^content-/i;
 
-/** The error of a request, with its place in the list. @rule P-BAT-4 */
+/** The error response of a request, with the request's number. @rule P-BAT-4 */
 const failureOf = (part: Part, place: number, { status, headers, body }: Answer): Answer => {
   const text = String(body ?? "");
   let error: Json;
@@ -84,11 +86,11 @@ const failureOf = (part: Part, place: number, { status, headers, body }: Answer)
   };
 };
 
-/** Several REST requests in one transaction. @rule P-BAT-1 … P-BAT-7 */
+/** Runs several REST requests in one transaction. @rule P-BAT-1 … P-BAT-7 */
 export const restBatch = definePlugin({
   name: "rest-batch",
   requires: ["rest"],
-  stage: Stage.late, // its wrapper of executions is outside those of other plugins
+  stage: Stage.late, // this plugin wraps executions outside of all other plugins
   settings: batchSettings,
   secretHeaders: [PART_OF],
   apply: (_hooks, context) => {
@@ -105,7 +107,7 @@ export const restBatch = definePlugin({
         const batch = batchOf(execution.exchange);
         if (batch === undefined) return next(execution);
         if (execution.end === "rollback") batch.end = "rollback";
-        // plugins that run statements of their own before or after it get their answers from the same transaction
+        // a plugin's own statements before or after this one run in the same transaction
         return next({ ...execution, end: "commit", within: batch.execute });
       },
     });
@@ -166,7 +168,7 @@ export const restBatch = definePlugin({
       let underWay: Part | undefined;
       let isLate = false;
       const encode = (error: RelApiError): Answer =>
-        (context.use(restGuideService) as RestGuide).encodeError(error, exchange); // it is required
+        (context.use(restGuideService) as RestGuide).encodeError(error, exchange); // `rest` is a required plugin
       const work = async (execute: PluginContext["execute"]) => {
         const batch: OpenBatch = { execute, end: "commit", place: 0, refusal: undefined };
         batches.set(id, batch);
@@ -204,7 +206,7 @@ export const restBatch = definePlugin({
         }
         return { result: entries, end: batch.end };
       };
-      /** Cancels the running statement when the client leaves, or when the time is over. */
+      /** Cancels the running statement when the client disconnects or the time limit is reached. */
       const onGone: Execution["onGone"] = (cancel) => {
         const forget = exchange.onGone(cancel);
         const timer = setTimeout(() => {
@@ -235,7 +237,7 @@ export const restBatch = definePlugin({
 
     context.addStep({
       name: "rest-batch",
-      // the routed surface decides, because one path has many spellings
+      // the REST surface decides, because one path has several spellings
       before: (exchange): undefined => {
         const batch = batchOf(exchange);
         if (batch === undefined || (exchange.surface === "rest" && rootOf(exchange.path) === undefined)) return;

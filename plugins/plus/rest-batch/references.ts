@@ -1,7 +1,7 @@
-/** `$1.id`, `$album[0].title`, `$1[*].id`: values of earlier answers, in the bodies and filters of later requests. */
+/** `$1.id`, `$album[0].title`, `$1[*].id`: values of earlier responses in the bodies and filters of later requests. */
 import { isRawNumber, numberText, writeJson, type Json } from "../../../core/index.ts";
 
-/** Says which value is missing, or where none may stand. */
+/** Reports a missing value, or a reference where none is allowed. */
 export class BadReference extends Error {}
 
 // $1     $1.id     $album[0].title     $2.address["postal.code"]     $1[*].id
@@ -12,14 +12,17 @@ const STEPS = new RegExp(STEP, "gs");
 
 export const isReference = (text: string): boolean => WHOLE.test(text);
 
-/** The answer of an earlier request, by its place or id. Undefined if no earlier request has it. @throws BadReference */
+/**
+ * Returns the response of an earlier request by its number or id. Undefined if there is no such request. @throws
+ * BadReference
+ */
 export type Answered = (name: string) => Json | undefined;
 
-/** The length that values may add to a request. */
+/** The limit on the length that inserted values add to a request. */
 export interface Room {
-  /** Characters that are left. */
+  /** The number of characters that remain. */
   left: number;
-  /** Refuses the request. */
+  /** Makes the error of an exceeded limit. */
   exceeded(): Error;
 }
 
@@ -30,32 +33,32 @@ const take = (room: Room, characters: number): void => {
 
 const missing = (written: string): BadReference => new BadReference(`${written}: the answer has no such value`);
 
-/** `.id`, `[2]`, `["postal.code"]`: the member or item that a step leads to. */
+/** The member or index that a step names: `.id`, `[2]`, `["postal.code"]`. */
 const keyOf = (step: string): string | number =>
   step.startsWith(".")
     ? step.slice(1)
     : step.startsWith('["')
-      ? (JSON.parse(step.slice(1, -1)) as string) // the caller catches errors of the text
+      ? (JSON.parse(step.slice(1, -1)) as string) // the caller catches syntax errors
       : Number(step.slice(1, -1));
 
 const follow = (written: string, from: Json, keys: readonly (string | number)[]): Json => {
   let value = from;
   for (const key of keys) {
-    // of rows the first, unless it is said which
+    // without an index, a list means its first row
     if (typeof key === "string" && Array.isArray(value)) value = value[0] as Json;
     const isHolder = typeof value === "object" && value !== null && !isRawNumber(value);
     if (!isHolder || !Object.hasOwn(value as object, key)) throw missing(written);
-    value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // it was there
+    value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition above has found it
   }
   return value;
 };
 
 const EACH = "[*]";
 
-/** No answer is nested more deeply. */
+/** The depth limit of responses, which no reference needs to exceed. */
 const MAX_STEPS = 500;
 
-/** The value of a reference, or with `[*]` one value of each row. */
+/** The value of a reference, or a value for each row if it contains `[*]`. */
 type Found = { readonly one: Json } | { readonly each: readonly Json[] };
 
 /** @throws BadReference */
@@ -82,7 +85,9 @@ const valueOf = (written: string, answered: Answered, room: Room): Found => {
   return { each: rows.map((row: Json) => follow(written, row, rest)) };
 };
 
-/** The text of a body with the values; `$$` at the start of a text is a dollar sign. @throws BadReference */
+/**
+ * Inserts the values into the text of a body. `$$` at the start of a string means a dollar sign. @throws BadReference
+ */
 export const fillBody = (body: Json, answered: Answered, room: Room): string => {
   const write = (value: Json): string => {
     if (typeof value === "string") {
@@ -114,25 +119,27 @@ const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 const IN_TEXT = new RegExp(`\\$\\$|${REFERENCE}`, "gs");
 
-/** In front of a value that is the whole operand: `eq.`, `not.gte.`. */
+/** The text before a value that is the whole operand: `eq.`, `not.gte.`. */
 const OPERATOR = /^(?:not\.)?([a-z]+)\.$/;
 
-/** What their words are depends on the text. */
+/** Operators that interpret their operand as syntax. */
 const NO_PLAIN_OPERAND: ReadonlySet<string> = new Set(["in", "is"]);
 
-/** In front of the parenthesis of a list: `in.`, `.in.`. */
+/** The text before the parenthesis of a list: `in.`, `.in.`. */
 const IN_LIST = /(?:^|[.,(])in\.$/;
 
-/** Parameters that hold names. */
+/** Parameters that contain names instead of values. */
 const NAMES = /(?:^|\.)(?:select|order|columns|on_conflict|limit|offset)$/;
 
-/** A value of a filter with values in place of references: as a whole operand, or as quoted elements of a list or tree,
- *  so that whatever it says is a value. */
+/**
+ * Replaces references in a filter by values: as whole operands, or as quoted elements of a list or tree. Values are
+ * therefore never parsed as syntax.
+ */
 const fillParameter = (name: string, given: string, answered: Answered, room: Room): string => {
   if (!given.includes("$")) return given;
   let filled = "";
   let end = 0;
-  let paren = -1; // the last one before the reference
+  let paren = -1; // the last parenthesis before the reference
   for (const match of given.matchAll(IN_TEXT)) {
     const [written] = match;
     const between = given.slice(end, match.index);
@@ -155,7 +162,7 @@ const fillParameter = (name: string, given: string, answered: Answered, room: Ro
       if (!isListed) throw new BadReference(`${written} must be in a list: id=in.(${written})`);
       const texts = found.each.flatMap((one) => (one === null ? [] : [quoted(textOf(written, one))]));
       if (texts.length === 0) {
-        // an element that is not there takes a comma with it
+        // a missing element is removed together with its comma
         if (after === ",") end++;
         else if (filled.endsWith(",")) filled = filled.slice(0, -1);
       }
@@ -169,7 +176,7 @@ const fillParameter = (name: string, given: string, answered: Answered, room: Ro
   return filled + given.slice(end);
 };
 
-/** A path with the values, percent-encoded. @throws BadReference, URIError */
+/** Inserts the values into a path, percent-encoded. @throws BadReference, URIError */
 export const fillPath = (path: string, answered: Answered, room: Room): string => {
   if (!/\$|%24/.test(path)) return path;
   const [place = "", ...rest] = path.split("?");

@@ -1,9 +1,9 @@
-/** The list of requests that a batch is. */
+/** Parses the list of requests of a batch. */
 import { isRawNumber, RelApiError, type Json } from "../../../core/index.ts";
 
 export interface Part {
   readonly method: string;
-  /** Below the root of the surface, with its query. */
+  /** The path below the root of the surface, with the query string. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Json;
@@ -12,7 +12,7 @@ export interface Part {
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE"]);
 
-/** What a request may say for itself. Who calls, and what belongs to the connection, is the batch's. */
+/** The headers that a part may set. The batch request sets credentials and connection headers. */
 const HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-profile",
@@ -29,7 +29,7 @@ const KEYS: ReadonlySet<string> = new Set(["method", "path", "headers", "body", 
 const ID = /^[A-Za-z_]\w*$/;
 const PATH = /^\/[^\s#]+$/;
 
-/** The batch cannot be run. `part`: place of the request, from 1 on. */
+/** The error for a batch that cannot run. `part` is the number of the request, counted from 1. */
 export const refused = (message: string, part?: number, hint: string | null = null): RelApiError =>
   new RelApiError({
     code: "batch-malformed",
@@ -38,7 +38,7 @@ export const refused = (message: string, part?: number, hint: string | null = nu
     hint,
   });
 
-/** The body does not have the form of a batch. */
+/** The error for a body that is not a valid batch. */
 export const malformed = (message: string, part?: number): RelApiError =>
   refused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
 
@@ -74,7 +74,7 @@ const readHeaders = (given: Json | undefined, part: number): Readonly<Record<str
     Object.entries(given).map(([name, value]) => {
       const lower = name.toLowerCase();
       if (!HEADERS.has(lower)) throw malformed(`the header "${name}" is that of the batch`, part);
-      // eslint-disable-next-line no-control-regex -- what a header cannot hold
+      // eslint-disable-next-line no-control-regex -- headers cannot contain these
       if (typeof value !== "string" || /[\u0000-\u001f\u007f]/.test(value))
         throw malformed(`the header "${name}" is no text`, part);
       return [lower, value];

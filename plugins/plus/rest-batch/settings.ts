@@ -1,7 +1,7 @@
 /** Settings of `rest-batch`. */
 import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
-const MAX_SECONDS = 2_000_000; // timers take no more
+const MAX_SECONDS = 2_000_000; // timers accept no longer delay
 
 export const batchSettings = [
   defineOption({
