@@ -1,4 +1,4 @@
-/** Conditions of a plan as people read them: `owner eq "Bo"`, `some tracks: (name like "A%")`. */
+/** Formats the conditions of a plan for people: `owner eq "Bo"`, `some tracks: (name like "A%")`. */
 import type {
   BoundValue,
   Comparison,
@@ -10,7 +10,7 @@ import type {
   ValueRef,
 } from "../../../core/index.ts";
 
-/** Where the values of a plan come from. */
+/** The values of a plan. */
 export interface Given {
   readonly values: readonly BoundValue[];
   readonly session: Session;

@@ -1,4 +1,4 @@
-/** `X-Relapi-Why: yes`: which row policy, permission or filter took rows away, in a header of the answer. */
+/** `X-Relapi-Why: yes`: a response header reports which row policy, permission or filter removed rows. */
 import type { IncomingMessage } from "node:http";
 import {
   definePlugin,
@@ -13,23 +13,23 @@ import { relationsOf, type Looking } from "./relations.ts";
 import type { RelationReport } from "./rows.ts";
 import { whySettings } from "./settings.ts";
 
-/** For the command line, which explains more of the same. */
+/** Exported for the command line, whose explanations include the same report. */
 export { relationsOf } from "./relations.ts";
 export type { Policy, RowSecurity } from "./policies.ts";
 export type { RelationReport, Step } from "./rows.ts";
 
 const HEADER = "x-relapi-why";
 
-/** What proxies and clients take without ado. */
+/** The header length that proxies and clients generally accept. */
 const MAX_LENGTH = 4000;
 
-/** Why nothing is said of more. */
+/** The note that replaces reports beyond that length. */
 const CUT = "the rest is too long for a header: relapi explain tells it";
 
 const inAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** One relation, short. */
+/** The report of one relation in short form. */
 const told = ({ relation, command, isEmbedded, security, steps, note }: RelationReport) => ({
   relation,
   ...(command === "SELECT" ? {} : { command: command.toLowerCase() }),
@@ -60,7 +60,7 @@ const headerOf = (role: string, reports: readonly RelationReport[]): string => {
   return text();
 };
 
-/** The admin secret of a request, and nothing else of it. */
+/** Reads the admin secret, and no other credential, of a request. */
 const secretOf = (exchange: Pick<OpenExchange, "request" | "header" | "surface">): Credentials | undefined => {
   const names = ["x-session-admin-secret", "x-hasura-admin-secret"];
   const header = (name: string): string | undefined =>
@@ -76,7 +76,7 @@ const isAdministrator = async (context: PluginContext, exchange: Exchange): Prom
   return credentials !== undefined && (await context.authorize(credentials)).isAdmin;
 };
 
-/** All that there is to tell, what the role sees, or nothing. @rule P-WHY-1 P-WHY-3 */
+/** Whether the caller may see everything, only what its role sees, or nothing. @rule P-WHY-1 P-WHY-3 */
 const mayKnow = async (context: PluginContext, exchange: Exchange): Promise<"all" | "own" | undefined> => {
   const { explainEmpty } = context.options;
   if (explainEmpty === "off") return undefined;
@@ -113,7 +113,8 @@ export const whyEmpty = definePlugin({
           undefined,
         );
       } catch (error) {
-        context.logger.warn("what took rows away could not be counted", faultFacts(error)); // the answer itself is right
+        // the response is still correct
+        context.logger.warn("what took rows away could not be counted", faultFacts(error));
         return [];
       }
     };
@@ -124,7 +125,7 @@ export const whyEmpty = definePlugin({
         const knows = exchange && knowing.get(exchange.request);
         if (exchange === undefined || knows === undefined) return next(execution);
         const run: Looking["run"] = (one) => next({ ...one, end: "rollback", mayUseReplica: false });
-        // what a write has changed does not fit its conditions any more
+        // changed rows may no longer match the conditions of the write
         const mayWrite = execution.access === "read write";
         const before = mayWrite ? await look(execution, run, exchange.surface, knows) : [];
         const rows = await next(execution);

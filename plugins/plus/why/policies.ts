@@ -1,4 +1,4 @@
-/** The row policies that hold for a role, and how many rows of the table each of them lets through. */
+/** Finds the row policies that apply to a role, and counts the rows that each of them admits. */
 import {
   catalogText,
   ident,
@@ -15,10 +15,10 @@ import {
   type Sql,
 } from "../../../core/index.ts";
 
-/** Runs a transaction that leaves nothing behind. */
+/** Runs a transaction and rolls it back. */
 export type Run = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** As in `pg_policies.cmd`. */
+/** A command as `pg_policies.cmd` names it. */
 export type Command = "SELECT" | "INSERT" | "UPDATE" | "DELETE";
 
 export interface Policy {
@@ -28,21 +28,23 @@ export interface Policy {
   readonly roles: readonly string[];
   readonly using: string | null;
   readonly check: string | null;
-  /** Rows of the table that it lets through by itself; absent: not counted. */
+  /** The number of rows that this policy admits by itself. Absent if they were not counted. */
   readonly passes?: number;
 }
 
 export interface RowSecurity {
-  /** Why the policies do not hold: `row security is off`, `"postgres" is a superuser`. */
+  /** Why no policies apply: `row security is off`, `"postgres" is a superuser`. */
   readonly bypass?: string;
-  /** Those for the role and the command; of an update or a delete also those for reading, which hold where rows are
-   *  looked at. */
+  /**
+   * The policies for the role and the command. Updates and deletes also include those for reading, which apply when
+   * rows are searched.
+   */
   readonly policies: readonly Policy[];
-  /** Names of those that are for other roles. */
+  /** The names of the policies for other roles. */
   readonly forOthers: readonly string[];
-  /** Rows of the table. */
+  /** The number of rows in the table. */
   readonly total?: number;
-  /** Why they were not counted. */
+  /** Why the rows were not counted. */
   readonly note?: string;
 }
 
@@ -56,7 +58,7 @@ const programOf = (...statements: readonly ProgramStatement[]): Program => ({
   isOpenEnded: true,
 });
 
-/** Its settings are those of the request: policies look at them. */
+/** Runs a program with the settings of the request, which policies may read. */
 const runAlone = async (
   run: Run,
   { session, schema, requestSettings, settings, keepsLoginPath }: Execution,
@@ -71,13 +73,13 @@ const runAlone = async (
     access: "read write",
     programs: [{ program, values: [] }],
     end: "rollback",
-    // nothing with a comment is prepared: the view is another one each time
+    // statements with a comment are not prepared, and the view differs each time
     comment: "explained",
   });
   return row;
 };
 
-/** Asked as the role itself. Names are written with their schemas: the search path is empty. */
+/** Runs as the role itself. Names are schema-qualified, because the search path is empty. */
 const aboutTable = ({ schema, name }: QualifiedName, command: Command): Program =>
   programOf(
     statement(sql`select pg_catalog.set_config('search_path', '', true)`),
@@ -113,11 +115,13 @@ const aboutTable = ({ schema, name }: QualifiedName, command: Command): Program 
     ),
   );
 
-/** The catalog wrote it. */
+/** PostgreSQL's catalog provides the expression. */
 const expressionOf = (text: string | null): Sql => (text === null ? sql`true` : sql`(${catalogText(text)})`);
 
-/** A view of the login role's shows every row to a role that its policies would hide them from, so each condition is
- *  asked as the caller. */
+/**
+ * Counts rows through a view of the login role, which no policy restricts, so each condition is evaluated as the
+ * caller.
+ */
 const counting = ({ schema, name }: QualifiedName, policies: readonly Policy[]): Program =>
   programOf(
     statement(sql`select pg_catalog.set_config('relapi.role', pg_catalog.current_setting('role'), true)`),
@@ -140,10 +144,10 @@ const NOTHING: About = { bypass: "it is not in the catalog", policies: [], forOt
 
 const aboutOf = async (run: Run, execution: Execution, table: QualifiedName, command: Command): Promise<About> => {
   const { body } = await runAlone(run, execution, aboutTable(table, command));
-  return typeof body === "string" ? (JSON.parse(body) as About) : NOTHING; // written by the statement
+  return typeof body === "string" ? (JSON.parse(body) as About) : NOTHING; // the statement wrote this JSON
 };
 
-/** `counts`: false: rows are not counted. @rule C-EXP-3 */
+/** Reports the row security of a table. Without `counts`, rows are not counted. @rule C-EXP-3 */
 export const rowSecurityOf = async (
   run: Run,
   execution: Execution,
@@ -160,7 +164,7 @@ export const rowSecurityOf = async (
     return { policies, forOthers, note: "not counted: row policies hold for the login role too" };
   try {
     const { body } = await runAlone(run, execution, counting(table, policies));
-    // written by the statement
+    // the statement wrote this JSON
     const counted = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
     return {
       policies: policies.map((policy, i) => ({ ...policy, passes: counted.each[i] ?? 0 })),

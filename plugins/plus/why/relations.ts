@@ -1,10 +1,10 @@
-/** What a transaction that has run says of the rows that it read: one report for each place of its plans. */
+/** Reports the rows that a finished transaction read: one report for each position of its plans. */
 import { boundOf } from "../../../core/index.ts";
 import type { Execution, Model, Plan, PluginContext, Read, ResultRow, Session } from "../../../core/index.ts";
 import { rowSecurityOf, type Run } from "./policies.ts";
 import { reportRelations, type Counting, type RelationReport } from "./rows.ts";
 
-/** What it is looked at with. */
+/** The context of a report. */
 export interface Looking extends Pick<Counting, "tellsAll" | "counts"> {
   readonly prepare: PluginContext["prepare"];
   readonly model: Model;
@@ -20,7 +20,7 @@ interface Part {
   readonly column: string;
 }
 
-/** Each is reported by itself. */
+/** Splits a plan into parts that are reported separately. */
 const partsOf = (plan: Plan): readonly Part[] => {
   if (plan.kind === "bundle")
     return plan.fields.flatMap((field) =>
@@ -33,7 +33,7 @@ const partsOf = (plan: Plan): readonly Part[] => {
   ];
 };
 
-/** In the row of the program. */
+/** Reads a count from the row of the program. */
 const countOf = (rows: readonly ResultRow[] | undefined, at: number, column: string): number | undefined => {
   const counted = rows?.[at]?.[column];
   return counted === undefined || counted === null ? undefined : Number(counted);
@@ -48,7 +48,10 @@ const countRows =
     return Number(row?.["page_total"] ?? 0);
   };
 
-/** `rows`: of its programs; absent: it failed. @rule C-EXP-3 P-WHY-2 P-WHY-3 */
+/**
+ * Reports the relations of a plan. `rows` is the result of its programs, absent if the transaction failed. @rule
+ * C-EXP-3 P-WHY-2 P-WHY-3
+ */
 export const relationsOf = async (
   looking: Looking,
   execution: Execution,

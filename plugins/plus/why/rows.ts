@@ -1,4 +1,4 @@
-/** Which conditions of a request take rows away, and how many. */
+/** Finds the conditions of a request that remove rows, and counts the rows. */
 import {
   isRelApiError,
   nameKey,
@@ -20,7 +20,7 @@ import {
 import { conditionText, conjunctsOf, valueText } from "./conditions.ts";
 import type { Command, RowSecurity } from "./policies.ts";
 
-/** Rows that are left after a condition. */
+/** The number of rows that remain after a condition. */
 export interface Step {
   readonly kind:
     | "table"
@@ -39,47 +39,50 @@ export interface Step {
 }
 
 export interface RelationReport {
-  /** Or the function that returns the rows. */
+  /** The name of the relation, or of the function that returns the rows. */
   readonly relation: string;
   readonly command: Command;
-  /** The rows of an embed are those of the whole table, not of one parent. */
+  /** Whether the rows belong to an embed. They are then counted for the whole table, not for one parent. */
   readonly isEmbedded: boolean;
-  /** Absent: a function. */
+  /** The row security of the relation. Absent for functions. */
   readonly security?: RowSecurity;
-  /** What the permission of the metadata says of written rows. */
+  /** The permission's check of written rows. */
   readonly check?: string;
   readonly steps: readonly Step[];
   readonly note?: string;
 }
 
-/** One place of a plan where rows are read or written. */
+/** A position in a plan at which rows are read or written. */
 interface Place {
   readonly command: Command;
   readonly name: QualifiedName;
-  /** Undefined: the rows of a function. */
+  /** The relation. Undefined for the rows of a function. */
   readonly relation: Relation | undefined;
   readonly read: Read;
   readonly isEmbedded: boolean;
 }
 
-/** What is counted with. */
+/** The context of counting. */
 export interface Counting {
   readonly model: Model;
   readonly execution: Execution;
   readonly values: readonly BoundValue[];
   readonly counts: boolean;
-  /** Rows of a read: without the permissions of the metadata, or as the request has them. */
+  /** Counts the rows of a read, with or without the permissions of the metadata, depending on the session. */
   readonly countRows: (read: Read, session: Session) => Promise<number>;
-  /** Undefined: row policies are not told of. */
+  /** Returns the row security. Undefined if row policies must not be reported. */
   readonly security: (table: QualifiedName, command: Command) => Promise<RowSecurity | undefined>;
-  /** What the role may not know is told too: rows that policies and permissions keep from it, and their conditions. */
+  /**
+   * Whether the report includes hidden facts: rows that policies and permissions hide from the role, and their
+   * conditions.
+   */
   readonly tellsAll: boolean;
 }
 
 const embedsOf = (outputs: readonly Output[]): readonly Embed[] =>
   outputs.flatMap((output) => (output.kind === "embed" ? [output] : []));
 
-/** Every relation that the plan reads rows of or writes, the outermost first. */
+/** Every position at which the plan reads or writes a relation, the outermost first. */
 const placesOf = (plan: Plan, model: Model): readonly Place[] => {
   const places: Place[] = [];
   const embedded = new Set<Read>();
@@ -111,11 +114,11 @@ const placesOf = (plan: Plan, model: Model): readonly Place[] => {
     update: ({ relation, where }) => add("UPDATE", relation, rowsWhere(relation, where)),
     delete: ({ from, where }) => add("DELETE", from, rowsWhere(from, where)),
   });
-  // parts come before wholes, and an embed's read before the embed
+  // inner reads are visited before outer ones, and the read of an embed before the embed
   return places.map((place) => ({ ...place, isEmbedded: embedded.has(place.read) })).reverse();
 };
 
-/** Permissions of the metadata are not added to what this session reads; SQL sees the same caller. */
+/** A session for which no metadata permissions are added, while SQL sees the same caller. */
 const withoutPermissions = (session: Session): Session => ({
   ...session,
   role: "admin",
@@ -130,7 +133,7 @@ interface Rights {
   readonly check?: Predicate;
 }
 
-/** What `metadata-loader` leaves in the model, as far as it is looked at here: by role and table. */
+/** The part of the model that `metadata-loader` writes, by role and table, as far as it is needed here. */
 interface MetadataPart {
   readonly permissions: ReadonlyMap<
     string,
@@ -165,7 +168,7 @@ const stepsOf = async (counting: Counting, place: Place, security: RowSecurity |
     steps.push({ kind, ...(condition === undefined ? {} : { condition }), left });
   };
   if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
-  // what an update or a delete may not touch shows in what it has written
+  // a write's own count shows which rows it could not change
   await next(firstOf(counting, place, security));
   if (rights.filter !== undefined) {
     held.push({ kind: "and", of: [rights.filter], isRoot: true });
@@ -203,7 +206,7 @@ const firstOf = ({ tellsAll }: Counting, { relation }: Place, security: RowSecur
   return security?.bypass === undefined ? "policies" : "table";
 };
 
-/** A condition of an embed may name the row around it, without which it is no plan. */
+/** Explains an error. A condition of an embed may refer to the outer row and cannot be compiled without it. */
 const noteOf = (error: unknown): string => {
   if (isRelApiError(error)) return `not counted: ${error.message}`;
   if (error instanceof Error && error.message.startsWith("bad plan: "))
@@ -211,7 +214,9 @@ const noteOf = (error: unknown): string => {
   throw error;
 };
 
-/** `written`: rows that the write has written, where it ran. @rule C-EXP-3 */
+/**
+ * Reports the relations of a plan. `written` is the number of rows that the write has written, if it ran. @rule C-EXP-3
+ */
 export const reportRelations = async (
   plan: Plan,
   counting: Counting,
