@@ -1,4 +1,4 @@
-/** `application/x-ndjson`: each row as a line of JSON, for programs that read or write row by row. */
+/** `application/x-ndjson`: one line of JSON per row, for programs that process rows one by one. */
 import { definePlugin, ident, sql } from "../../../core/index.ts";
 import { hintsService, receiveBodyHook } from "../../rest/api.ts";
 import { createLinesReader } from "./lines.ts";
@@ -15,7 +15,7 @@ export const ndjson = definePlugin({
       const json = isValue
         ? sql`pg_catalog.to_json(${ident(rowAlias, "value")})`
         : (object ?? sql`pg_catalog.row_to_json(${row})`);
-      // line ends stand in JSON only between its tokens: embedded rows have some, and columns of the type json may
+      // in JSON, line ends occur only between tokens: in embedded rows, and in columns of the type json
       const line = sql`coalesce(pg_catalog.translate(${json}::text, E'\r\n', '  '), 'null') || E'\n'`;
       return sql`coalesce(pg_catalog.string_agg(${line}, ''), '')`;
     });

@@ -1,4 +1,4 @@
-/** Bodies of lines of JSON, each an object. */
+/** Reads bodies of JSON lines, each of them an object. */
 import { isUtf8 } from "node:buffer";
 import { markBytes, RelApiError } from "../../../core/index.ts";
 import type { BodyReader } from "../../rest/api.ts";
@@ -7,7 +7,7 @@ const LF = 0x0a;
 const COMMA = 0x2c;
 const [OPEN, CLOSE] = [Buffer.from("["), Buffer.from("]")];
 
-/** Where a text is no JSON, in words. */
+/** Describes where a text stops being valid JSON. */
 type FindFault = (text: string) => string | undefined;
 
 const lineError = (line: string, number: number, findFault: FindFault): RelApiError =>
@@ -29,8 +29,10 @@ const isObject = (line: string): boolean => {
   }
 };
 
-/** The lines as the items of a JSON array, whose text they stay. Line ends become commas or stay blanks.
- *  @throws RelApiError `bad-body` */
+/**
+ * Converts the lines to a JSON array without changing their text. Line ends become commas or blanks. @throws
+ * RelApiError `bad-body`
+ */
 const toArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer => {
   const bytes = Buffer.concat([OPEN, ...pieces, CLOSE]);
   const end = bytes.length - 1;

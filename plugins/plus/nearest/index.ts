@@ -1,5 +1,7 @@
-/** `?order=place.nearest("(1,2)")&limit=5` and `order_by: { place_nearest: { from: "(1,2)" } }`: what is nearest
- *  first, with how far it is. */
+/**
+ * `?order=place.nearest("(1,2)")&limit=5` and `order_by: { place_nearest: { from: "(1,2)" } }`: orders rows by distance
+ * and can return the distance.
+ */
 import { GraphQLFloat, GraphQLNonNull } from "graphql";
 import {
   definePlugin,
@@ -13,10 +15,10 @@ import {
 import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { extensionTypes, IN_GEOJSON, IN_TIME, orderings } from "./orderings.ts";
 
-/** For fields that tell the distance of a column: the first that its type has. */
+/** The orderings of distance fields: the first one of each type. */
 const straight: readonly OrderingSpec[] = orderings.filter(({ name }) => name === "nearest");
 
-/** `{ shop { name place_distance(from: "(1,2)") } }` @rule P-NEA-4 */
+/** Adds fields such as `{ shop { name place_distance(from: "(1,2)") } }`. @rule P-NEA-4 */
 const distanceFields = (fields: GqlFields, { scope, relation, model, build }: GqlFieldContext): GqlFields => {
   const table = scope === "row" && relation !== undefined ? build.table(relation) : undefined;
   if (table === undefined) return fields;
@@ -49,7 +51,7 @@ const distanceFields = (fields: GqlFields, { scope, relation, model, build }: Gq
       },
     };
   }
-  return { ...added, ...fields }; // a column of that name wins
+  return { ...added, ...fields }; // a column of that name takes precedence
 };
 
 const isThere = ({ extension }: OrderingSpec, model: Model): boolean =>
@@ -60,7 +62,7 @@ const distanceOf = (by: Expression): { readonly column: string; readonly value: 
     ? { column: by.of.name, value: by }
     : undefined;
 
-/** `Prefer: distance=column`: each distance that the rows are ordered by, as `<column>_distance`. @rule P-NEA-3 */
+/** `Prefer: distance=column`: adds each distance that the rows are ordered by, as `<column>_distance`. @rule P-NEA-3 */
 const withDistances = (plan: Plan): Plan => {
   if (plan.kind === "call" && plan.result !== undefined) {
     const result = withDistances(plan.result);

@@ -1,7 +1,7 @@
-/** Distances as orderings: `place <-> '(1,2)'`, which indexes answer nearest first. */
+/** Distances as orderings: `place <-> '(1,2)'`, for which indexes return the nearest rows first. */
 import { ident, sql, type Model, type OrderingSpec, type Sql } from "../../../core/index.ts";
 
-/** The operator of an extension, wherever that lies. */
+/** The operator of an extension, qualified with the extension's schema. */
 const operatorOf = (extension: string, model: Model): Sql =>
   sql`operator(${ident(model.extensions.get(extension) ?? "public")}.<->)`;
 
@@ -9,7 +9,7 @@ const FROM = [{ name: "from" }] as const;
 
 const none = sql`null`;
 
-/** By an operator that PostgreSQL brings. */
+/** An ordering by a built-in operator. */
 const ofCore = (types: readonly string[], operand?: string): OrderingSpec => ({
   name: "nearest",
   types,
@@ -29,7 +29,7 @@ const ofExtension = (extension: string, types: readonly string[], more: Partial<
   ...more,
 });
 
-/** Values of PostGIS arrive as geometry. */
+/** An ordering of PostGIS values, whose operands arrive as geometry. */
 const postgis = (type: string): OrderingSpec =>
   ofExtension("postgis", [type], {
     compile: (column, [from = none], model) => {
@@ -38,7 +38,7 @@ const postgis = (type: string): OrderingSpec =>
     },
   });
 
-/** Of vectors, by other distances than that of a straight line. */
+/** An ordering of vectors by a distance other than the Euclidean one. */
 const vectors = (name: string, symbol: "<=>" | "<#>", description: string): OrderingSpec => ({
   name,
   types: VECTORS,
@@ -57,8 +57,10 @@ const VECTORS = ["vector", "halfvec", "sparsevec"];
 
 const IN_RANGE = ["-", "<@", "isempty", "lower", "upper"];
 
-/** Of a value from a range: none inside of it. The ends of a range of whole numbers are values of it, but for the upper
- *  one. No index knows it. */
+/**
+ * The distance of a value from a range, 0 inside of it. Ranges of whole numbers exclude their upper bound. No index
+ * supports this ordering.
+ */
 const ofRange = (range: string, element: string, isWhole: boolean): OrderingSpec => ({
   name: "nearest",
   types: [range],
@@ -71,7 +73,7 @@ const ofRange = (range: string, element: string, isWhole: boolean): OrderingSpec
   },
 });
 
-/** All are called `nearest`, one for each type. */
+/** The orderings named `nearest`, one for each type. */
 export const orderings: readonly OrderingSpec[] = [
   ofCore(["point"]),
   ofCore(["box", "circle", "polygon"], "point"),
@@ -91,11 +93,11 @@ export const orderings: readonly OrderingSpec[] = [
   ofRange("tstzrange", "timestamptz", false),
 ];
 
-/** Types of which a database may have none. */
+/** Types of extensions, which a database may lack. */
 export const extensionTypes = ["cube", "geography", "geometry", ...VECTORS];
 
-/** Whose distances are lengths of time. */
+/** Types whose distances are intervals. */
 export const IN_TIME: ReadonlySet<string> = new Set(["timestamp", "timestamptz", "tsrange", "tstzrange"]);
 
-/** Types that arrive as GeoJSON. */
+/** Types whose operands arrive as GeoJSON. */
 export const IN_GEOJSON: ReadonlySet<string> = new Set(["geography", "geometry"]);

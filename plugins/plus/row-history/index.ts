@@ -1,5 +1,7 @@
-/** `GET /artist?select=name,album(title)` with `Prefer: as-of=2024-05-01`, and `{ artist_as_of(at: "2024-05-01") { name } }`:
- *  rows as they were, from the tables of `public_history`. */
+/**
+ * `GET /artist?select=name,album(title)` with `Prefer: as-of=2024-05-01`, and `{ artist_as_of(at: "2024-05-01") { name
+ * } }`: rows of an earlier time, from the tables of `public_history`.
+ */
 import { GraphQLNonNull } from "graphql";
 import {
   columnOf,
@@ -49,19 +51,21 @@ const timeUnread = (time: string): RelApiError =>
     path: "$",
   });
 
-/** A preference may have a quoted text as its value. */
+/** Removes the quotes of a preference's value. */
 const unquoted = (text: string): string => /^"(.*)"$/.exec(text)?.[1] ?? text;
 
 const isTime = (text: string): boolean => TIME.test(text) && !Number.isNaN(Date.parse(text));
 
-/** Where the history of the relation is kept; undefined: it has none. @rule P-HIS-1 */
+/** The relation that contains the history. Undefined if the relation has no history. @rule P-HIS-1 */
 const historyOf = (model: Model, { schema, name }: QualifiedName): Relation | undefined => {
   const history = relationOf(model, { schema: schema + SUFFIX, name });
   const isKept = history && columnOf(history, "valid_from") && columnOf(history, "valid_to");
   return isKept && !model.schemas.includes(history.schema) ? history : undefined;
 };
 
-/** Ways lead from history to history, and to rows of now where there is none. @rule P-HIS-3 */
+/**
+ * Adds relationships between histories. They lead to the current relation if the target has no history. @rule P-HIS-3
+ */
 const withWays = (model: Model): Model => {
   const relations = new Map(model.relations);
   for (const relation of model.relations.values()) {
@@ -69,7 +73,7 @@ const withWays = (model: Model): Model => {
     if (history === undefined) continue;
     const relationships = relation.relationships
       .filter(({ routine }) => routine === undefined)
-      // manual: nothing in the database promises that there is one version at a time
+      // manual, because no constraint guarantees a single version at a time
       .map((way) => ({ ...way, source: history, target: historyOf(model, way.target) ?? way.target, isManual: true }));
     relations.set(nameKey(history), { ...history, uniqueKeys: [], relationships });
   }
@@ -82,7 +86,7 @@ const validAt = (operand: ValueRef): Predicate => {
   return { kind: "and", of: [compareColumn("valid_from", "lte", { operand }), { kind: "or", of: ends }] };
 };
 
-/** The read of the histories of what it reads. @throws RelApiError @rule P-HIS-3 P-HIS-4 */
+/** Replaces the relations of a read by their histories. @throws RelApiError @rule P-HIS-3 P-HIS-4 */
 const asItWas = (read: Read, model: Model, at: ValueRef): Read => {
   const valid = restrictRows(read, model, (relation, way) => {
     const [isKept, wasKept] = [relation, way?.from].map((one) => one && historyOf(model, one) !== undefined);
@@ -111,7 +115,7 @@ const asItWas = (read: Read, model: Model, at: ValueRef): Read => {
   });
 };
 
-/** `artist_as_of(at: "2024-05-01", where: …, order_by: …)`. @rule P-HIS-6 */
+/** Adds fields such as `artist_as_of(at: "2024-05-01", where: …, order_by: …)`. @rule P-HIS-6 */
 const fieldsAsOf = (fields: GqlFields, { scope, build, model }: GqlFieldContext): GqlFields => {
   const time = build.valueType("timestamptz");
   if ((scope !== "query_root" && scope !== "subscription_root") || time === undefined) return fields;
@@ -128,11 +132,11 @@ const fieldsAsOf = (fields: GqlFields, { scope, build, model }: GqlFieldContext)
   return { ...fields, ...Object.fromEntries(added) };
 };
 
-/** Reads as of a time, on both surfaces. @rule P-HIS-1 … P-HIS-6 */
+/** Reads rows as of a time, on both surfaces. @rule P-HIS-1 … P-HIS-6 */
 export const rowHistory = definePlugin({
   name: NAME,
   requires: ["comparison-operators"],
-  stage: Stage.late, // permissions of the table hold, and are added before
+  stage: Stage.late, // permissions of the table apply and are added first
   hiddenSchemas: (exposed) => exposed.map((schema) => schema + SUFFIX),
   functions: [
     { name: "as-of-request", compile: () => sql`pg_catalog.current_setting(${literal(SETTING)})::timestamptz` },
@@ -140,7 +144,7 @@ export const rowHistory = definePlugin({
   preferences: [
     {
       name: AS_OF,
-      // rows of now would be a wrong answer to a time that cannot be read
+      // current rows would be a wrong answer to an invalid time
       values: () => true,
       settings: (time) => [[SETTING, unquoted(time)]],
       plan: (plan, time, { model }) => {

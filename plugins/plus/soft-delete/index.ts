@@ -1,4 +1,4 @@
-/** `DELETE /album?id=eq.1` with `softDeleteColumn: "deleted_at"`: the row stays, and nobody sees it any more. */
+/** `DELETE /album?id=eq.1` with `softDeleteColumn: "deleted_at"`: the row stays in the table but is hidden. */
 import {
   columnOf,
   compareColumn,
@@ -24,10 +24,10 @@ import {
 } from "../../../core/index.ts";
 import { softDeleteSettings } from "./settings.ts";
 
-/** What a time may be kept as. */
+/** The types that the column may have. */
 const TIMES: ReadonlySet<string> = new Set(["timestamptz", "timestamp", "date"]);
 
-/** Its own, so that a statement that is prepared knows no time. */
+/** A plan function for the current time, so that prepared statements contain no fixed time. */
 const NOW = "soft-delete-now";
 
 /** Whether a condition on the row itself compares the column. */
@@ -37,8 +37,10 @@ const asksFor = (where: Predicate, column: string): boolean => {
   return where.kind === "compare" && where.left.kind === "column" && where.left.name === column;
 };
 
-/** The plan with the rows hidden, and updates in place of deletes. `seesDeleted`: reads and updates that compare the
- *  column reach deleted rows. */
+/**
+ * Hides deleted rows and turns deletes into updates. With `seesDeleted`, reads and updates that compare the column
+ * reach deleted rows.
+ */
 const softly = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
   const isThere = compareColumn(column, "is", { keyword: "null" });
   const isSoft = (relation: Relation | undefined): boolean => {
@@ -76,7 +78,7 @@ const softly = (plan: Plan, model: Model, column: string, seesDeleted: boolean):
 const maySeeDeleted = ({ isAdmin, role }: Session, roles: readonly string[]): boolean =>
   (isAdmin && role === "admin") || roles.includes(role);
 
-/** Rows of a junction cannot be filtered on the way through it, so the ways through deleted ones are closed. */
+/** Removes relationships through junctions with deletable rows, because a relationship cannot filter its junction. */
 const withoutSoftJunctions = (model: Model, column: string): Model => ({
   ...model,
   relations: new Map(
@@ -99,7 +101,7 @@ const rowDeleted = (): RelApiError =>
     path: "$",
   });
 
-/** The read of deleted rows with the key of a PUT. */
+/** Reads the deleted row with the key of a PUT. */
 const deletedAt = ({ into, only = [] }: Insert, column: string): Read => ({
   kind: "read",
   from: { relation: into },
@@ -114,11 +116,11 @@ const deletedAt = ({ into, only = [] }: Insert, column: string): Read => ({
   },
 });
 
-/** The insert that the program is, if it is that of a PUT. */
+/** The insert of the program if it is a PUT. */
 const putOf = ({ planned }: Program): Insert | undefined =>
   planned?.plan.kind === "insert" && planned.plan.only !== undefined ? planned.plan : undefined;
 
-/** A PUT of a deleted row writes nothing, as one whose key differs does: tells the two apart. @rule P-DEL-7 */
+/** Reports a PUT of a deleted row, which writes nothing, just like a PUT whose key differs. @rule P-DEL-7 */
 const tellDeletedPuts = (context: PluginContext, column: string): void => {
   context.wrap({
     execute: (next) => async (execution) => {
@@ -130,7 +132,7 @@ const tellDeletedPuts = (context: PluginContext, column: string): void => {
         if (put === undefined || !isRelApiError(error) || error.code !== "put-key-mismatch") throw error;
         const relation = relationOf(context.model(), put.into);
         if (relation === undefined || columnOf(relation, column) === undefined) throw error;
-        // as the database role of the caller, past the condition of this plugin and permissions of the metadata
+        // runs as the caller's database role, without the condition of this plugin and the permissions of the metadata
         const session: Session = { ...execution.session, role: "admin", isAdmin: true };
         const program = context.prepare({ plan: deletedAt(put, column), envelope: {} }, session, "rest");
         const { check: _, ...rest } = execution;
@@ -145,11 +147,11 @@ const tellDeletedPuts = (context: PluginContext, column: string): void => {
   });
 };
 
-/** Rows that are deleted stay, with the time. @rule P-DEL-1 … P-DEL-7 */
+/** Keeps deleted rows, with the time of the deletion. @rule P-DEL-1 … P-DEL-7 */
 export const softDelete = definePlugin({
   name: "soft-delete",
   requires: ["comparison-operators", "set-operator"],
-  stage: Stage.late, // the right to delete decides, and is asked before
+  stage: Stage.late, // the right to delete is required and is checked before
   settings: softDeleteSettings,
   functions: [{ name: NOW, builtIn: ["now"], compile: () => sql`pg_catalog.now()` }],
   apply: (hooks, context) => {
