@@ -1,4 +1,4 @@
-/** `relapi check`: what would go wrong with these settings, one line per fault. */
+/** `relapi check`: reports what would fail with these settings, one line per fault. */
 import { createServer } from "node:net";
 import { isRelApiError } from "../../core/index.ts";
 import { demoNotice } from "../demo-rules.ts";
@@ -16,12 +16,14 @@ export interface Checked {
   readonly summary: string;
 }
 
-/** Of the metadata and of exposed schemas: requests would fail. What metadata asks for beside tables and permissions is
- *  left out by design. */
+/**
+ * Whether a warning about metadata or exposed schemas means failing requests. Metadata beyond tables and permissions is
+ * left out by design.
+ */
 const isFault = (warning: string): boolean =>
   /^metadata: .*(?<!is not supported; ignored)$|is exposed but does not exist$/.test(warning);
 
-/** Which may be this server, running. @rule C-CHK-3 */
+/** Checks whether the port is free. The process that uses it may be this server. @rule C-CHK-3 */
 const portFindings = ({ host, port, unixSocket }: ServerSettings): Promise<readonly string[]> =>
   new Promise((resolve) => {
     if (unixSocket !== undefined || port === 0) return resolve([]);
@@ -55,7 +57,7 @@ const inspect = (settings: EnvironmentSettings): Promise<Checked> =>
     };
   });
 
-/** `complete`: the environment with what a settings file adds to it. @rule C-CHK-1 */
+/** Checks the settings. `complete` returns the environment with the values of a settings file. @rule C-CHK-1 */
 export const check = async (given: Environment, complete: () => Promise<Environment>): Promise<Checked> => {
   let environment = given;
   const strays = () => strayVariables(environment, knownVariables());

@@ -1,16 +1,16 @@
-/** Computed fields of a relation, in what `relapi types` prints. */
+/** Writes the computed fields of a relation for `relapi types`. */
 import { computedFieldOf, type Model, type Relation, type Routine } from "../../core/index.ts";
 
 export interface Writer {
   readonly model: Model;
   readonly extraSearchPath: readonly string[];
-  /** oids of functions that extensions brought. */
+  /** The oids of functions that belong to extensions. */
   readonly ofExtensions: ReadonlySet<number>;
-  /** Of arrays with more than one, by the relation's oid and the column: `16384.cells`. */
+  /** The dimensions of arrays with more than one, by the relation's oid and the column: `16384.cells`. */
   readonly dimensions: ReadonlyMap<string, number>;
 }
 
-/** What clients select by name beside the columns, fields and relationships. @rule R-CMP-1 */
+/** The functions that clients may select by name beside columns, fields and relationships. @rule R-CMP-1 */
 export const computedFieldsOf = ({ model, extraSearchPath }: Writer, relation: Relation): readonly Routine[] => {
   const path = [relation.schema, ...extraSearchPath];
   const names = new Set(
@@ -26,10 +26,10 @@ export const computedFieldsOf = ({ model, extraSearchPath }: Writer, relation: R
   });
 };
 
-/** One value, not rows. */
+/** Whether the function returns a single value instead of rows. */
 export const isField = (routine: Routine): boolean => routine.returns.relation === undefined && !routine.returns.isSet;
 
-/** Those that stand in `Row` beside the columns. */
+/** The computed fields that `Row` lists beside the columns. */
 export const fieldsBesideColumns = (writer: Writer, relation: Relation): readonly Routine[] =>
   computedFieldsOf(writer, relation).filter(
     (routine) => isField(routine) && relation.columns.every(({ name }) => name !== routine.name),

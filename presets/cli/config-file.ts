@@ -1,5 +1,7 @@
-/** `--config FILE`: settings as JSON or YAML under the names of our options or variables, or in PostgREST's format,
- *  `db-uri = "postgres://…"`. What the environment sets wins, under whichever of its names. */
+/**
+ * `--config FILE`: settings as JSON or YAML under the names of options or variables, or in PostgREST's format, `db-uri
+ * = "postgres://…"`. The environment takes precedence under any of a setting's names.
+ */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
@@ -9,7 +11,7 @@ import { unserved } from "../unserved.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** `db-schema` was the name of `db-schemas` once, and PostgREST still reads it. */
+/** `db-schema` is an old name of `db-schemas` that PostgREST still accepts. */
 const POSTGREST_ALIASES: Readonly<Record<string, string>> = {
   "db-schema": "db-schemas",
   "server-proxy-uri": "openapi-server-proxy-uri",
@@ -23,12 +25,12 @@ const POSTGREST_ALIASES: Readonly<Record<string, string>> = {
 
 const ASSIGNMENT = /^([A-Za-z_$][\w.$-]*)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"#]+))\s*(?:#.*)?$/;
 
-/** What tells the format from YAML: a name and an equals sign. */
+/** The start of a PostgREST file, which distinguishes it from YAML: a name and an equals sign. */
 const LIKE_ASSIGNMENT = /^[A-Za-z_$][\w.$-]*\s*=/;
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
-/** `$(NAME)` is a variable of the environment, `$$` a dollar sign. */
+/** Replaces `$(NAME)` by a variable of the environment, and `$$` by a dollar sign. */
 const interpolate = (text: string, environment: Environment, missing: (name: string) => void): string =>
   text.replace(/\$\$|\$\(([^()$]*)\)/g, (all, name: string | undefined) => {
     if (name === undefined) return "$";
@@ -37,8 +39,10 @@ const interpolate = (text: string, environment: Environment, missing: (name: str
     return found ?? all;
   });
 
-/** Lines of `name = value`, as PostgREST reads them; undefined: the text is something else. @throws RelApiError `preset`
- *  with a line for each that is wrong */
+/**
+ * Parses lines of `name = value` as PostgREST does. Undefined if the text has another format. @throws RelApiError
+ * `preset` with a line for each error
+ */
 const readAssignments = (file: string, text: string, environment: Environment): Values | undefined => {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const isBlank = (line: string): boolean => line === "" || line.startsWith("#");
@@ -71,16 +75,16 @@ const readValues = (file: string, environment: Environment): Values => {
   if (assigned !== undefined) return assigned;
   let read: unknown;
   try {
-    read = parseYaml(text, { maxAliasCount: 0 }); // JSON is YAML too
+    read = parseYaml(text, { maxAliasCount: 0 }); // YAML includes JSON
   } catch (error) {
     throw presetError(`cannot parse the settings file "${file}": ${(error as Error).message.split("\n")[0]}`);
   }
   if (typeof read !== "object" || read === null || Array.isArray(read))
     throw presetError(`the settings file "${file}" holds no settings: write name: value, or name = "value"`);
-  return read as Values; // the keys of a mapping are texts
+  return read as Values; // the keys of a mapping are strings
 };
 
-/** As the environment would have it. */
+/** The value in the form that the environment would have. */
 const textOf = (given: unknown, { kind }: SettingSpec<unknown>): string => {
   if (typeof given === "string") return given;
   const json = JSON.stringify(given);
@@ -90,7 +94,7 @@ const textOf = (given: unknown, { kind }: SettingSpec<unknown>): string => {
 
 const APP_SETTINGS = /^(?:app\.settings\.|(?:PGRST_)?APP_SETTINGS_)(.+)$/;
 
-/** All names by which a file may set it: `dbSchemas`, `DB_SCHEMAS`, `PGRST_DB_SCHEMAS`, `db-schemas`. */
+/** All names of a setting in a file: `dbSchemas`, `DB_SCHEMAS`, `PGRST_DB_SCHEMAS`, `db-schemas`. */
 const fileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly string[] => [
   name,
   ...environment,
@@ -99,8 +103,10 @@ const fileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly s
   ),
 ];
 
-/** The environment with what the file adds to it. @throws RelApiError `preset` with one line per name that is unknown
- *  @rule C-CLI-3 */
+/**
+ * Adds the settings of the file to the environment. @throws RelApiError `preset` with one line per unknown name @rule
+ * C-CLI-3
+ */
 export const withConfigFile = (file: string, environment: Environment): Environment => {
   const settings = new Map(
     knownSettings().flatMap((setting) => fileNames(setting).map((name) => [name, setting] as const)),
@@ -122,7 +128,7 @@ export const withConfigFile = (file: string, environment: Environment): Environm
       const setting = settings.get(POSTGREST_ALIASES[name] ?? name);
       const old = `PGRST_${name.toUpperCase().replaceAll("-", "_")}`;
       if (setting === undefined && (unserved.has(name) || unserved.has(old))) {
-        // a file of the engine's own starts; what is not served is told as it is of variables
+        // a PostgREST or Hasura file is accepted; unsupported settings are reported as for variables
         added[unserved.has(name) ? name : old] = typeof given === "string" ? given : JSON.stringify(given);
         continue;
       }

@@ -1,4 +1,4 @@
-/** `relapi types`: the database as the TypeScript type that typed clients of the REST surface take. */
+/** `relapi types`: writes the database as the TypeScript type that typed clients of the REST surface use. */
 import {
   baseTypeOf,
   relationOf,
@@ -50,7 +50,10 @@ ${indent}  referencedColumns: ${list(1)};
 ${indent}}`;
 };
 
-/** Foreign keys of the relation, or that it shows. Clients find the ways back, and junctions, through them. */
+/**
+ * The foreign keys of the relation, or of the tables that it shows. Clients derive inverse relationships and junctions
+ * from them.
+ */
 const keysOf = (relation: Relation, indent: string): string => {
   const keys = relation.relationships
     .filter(
@@ -87,7 +90,10 @@ const relationType = (writer: Writer, relation: Relation, indent: string): strin
   return `{\n${parts.join("")}${indent}}`;
 };
 
-/** Calls name their arguments, give a row to a computed field, or one nameless body. @rule R-RPC-7 */
+/**
+ * Types of a single unnamed parameter, which takes the whole body. Other calls name their arguments, or pass a row to a
+ * computed field. @rule R-RPC-7
+ */
 const BODIES = new Set(["json", "jsonb", "text", "xml", "bytea"]);
 
 const argsOf = (writer: Writer, { parameters }: Routine): string | undefined => {
@@ -109,7 +115,7 @@ const rowTypeOf = ({ model }: Writer, oid: number): Relation | undefined => {
   return type?.relation && model.schemas.includes(type.relation.schema) ? relationOf(model, type.relation) : undefined;
 };
 
-/** Of a computed field or relationship. */
+/** The relation whose row the function takes, if it is a computed field or relationship. */
 const rowParameter = (writer: Writer, { parameters }: Routine): Relation | undefined => {
   const [first] = parameters;
   return parameters.length === 1 && first !== undefined ? rowTypeOf(writer, first.type) : undefined;
@@ -143,7 +149,7 @@ ${indent}  };
 `;
 };
 
-/** Of a computed relationship. @rule R-REL-9 */
+/** Whether a computed relationship returns at most one row. @rule R-REL-9 */
 const isOne = ({ returns, rows }: Routine): boolean => !returns.isSet || rows === 1;
 
 const routineType = (writer: Writer, routine: Routine, indent: string): string | undefined => {
@@ -151,7 +157,7 @@ const routineType = (writer: Writer, routine: Routine, indent: string): string |
   if (args === undefined) return undefined;
   const one = returnsOf(writer, routine, `${indent}  `);
   const { isSet, relation } = routine.returns;
-  // the client makes a list of the rows of a to-one set itself
+  // for a set of at most one row, the client itself makes a list
   const returns = isSet && !(relation !== undefined && isOne(routine)) ? listOf(one) : one;
   return `{\n${indent}  Args: ${args};\n${indent}  Returns: ${returns};\n${setOf(writer, routine, indent)}${indent}}`;
 };
@@ -163,7 +169,7 @@ const functionsOf = (writer: Writer, schema: string, relations: readonly Relatio
   };
   for (const routine of [...writer.model.routines.values()].flat())
     if (routine.schema === schema && !writer.ofExtensions.has(routine.oid)) add(routine);
-  // those of the extra search path: clients tell by them what `*` leaves out
+  // computed fields of the extra search path, which clients need to know what `*` leaves out
   for (const relation of relations) computedFieldsOf(writer, relation).forEach(add);
   return [...byName].flatMap(([name, routines]): readonly Field[] => {
     const fields = [...routines].filter((routine) => isField(routine) && rowParameter(writer, routine) !== undefined);
@@ -176,8 +182,10 @@ const functionsOf = (writer: Writer, schema: string, relations: readonly Relatio
   });
 };
 
-/** Clients leave a field out of `*` if the one function of its name takes the relation's row: one that takes the rows
- *  of all of them. */
+/**
+ * Merges computed fields of one name into a function that takes the rows of all their relations. Clients leave a field
+ * out of `*` only if a single function of its name takes the row.
+ */
 const fieldOfSeveral = (writer: Writer, fields: readonly Routine[], indent: string): string => {
   const rows = fields.flatMap((routine) => rowParameter(writer, routine) ?? []).map(rowOf);
   const returns = new Set(fields.map((routine) => typeOf(writer, routine.returns.type)));
@@ -211,17 +219,17 @@ const schemaType = (writer: Writer, schema: string): string => {
   ].join("")}  }`;
 };
 
-/** Functions that came with an extension are of no use to a client, and may be hundreds. */
+/** Functions of extensions, which are useless to clients and may be hundreds. */
 export const EXTENSION_FUNCTIONS = sql`
 select objid::int8::float8 as oid from pg_catalog.pg_depend
 where classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and deptype = 'e'`;
 
-/** Columns declared with more than one dimension: `int[][]`. PostgreSQL takes any number of them all the same. */
+/** Columns declared with more than one dimension, such as `int[][]`. PostgreSQL itself does not enforce the number. */
 export const DIMENSIONS = sql`
 select attrelid::int8::float8 as oid, attname::text as name, attndims::int4 as count
 from pg_catalog.pg_attribute where attndims > 1 and not attisdropped`;
 
-/** The newest version that the client tells apart. */
+/** The newest PostgREST version that the client distinguishes. */
 const CLIENT_VERSION = "14";
 
 /** @rule C-TYP-1 */

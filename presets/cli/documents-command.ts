@@ -1,4 +1,4 @@
-/** `relapi openapi` and `relapi schema`: what each surface says of itself, to a role. */
+/** `relapi openapi` and `relapi schema`: print the description of each surface for a role. */
 import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import {
   nearestNames,
@@ -16,7 +16,7 @@ import { withApi } from "./open-api.ts";
 const isKnown = (model: Model, role: string): boolean =>
   model.roles.has(role) || [...(model.loginRoles?.values() ?? [])].some((roles) => roles.has(role));
 
-/** @throws RelApiError `preset` for a role that nobody knows */
+/** @throws RelApiError `preset` for an unknown role */
 export const callerOf = (model: Model, role: string): Caller => {
   if (!isKnown(model, role)) {
     const near = nearestNames(role, model.roles.keys()).map((one) => `"${one}"`);
@@ -25,15 +25,15 @@ export const callerOf = (model: Model, role: string): Caller => {
   return { role };
 };
 
-/** Of the REST root. */
+/** The path of the REST root. */
 const pathOf = (options: RelApiOptions): string => resolveOptions(options, settingsOf(fullCompat(options))).restPath;
 
 const ADMIN: Caller = { role: "admin", isAdmin: true };
 
-/** Without a role: everything that is exposed. @rule C-DOC-1 */
+/** Prints the OpenAPI document. Without a role it describes everything exposed. @rule C-DOC-1 */
 export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: string): Promise<string> => {
   const own: RelApiOptions = {
-    // nobody asks over a socket, whose address it would be
+    // without a request there is no socket whose address the document could contain
     openapiServerProxyUri: `http://${server.host ?? "localhost"}:${server.port}${pathOf(options)}`,
     ...options,
     ...(role === undefined ? { openapiMode: "ignore-privileges" } : {}),
@@ -45,7 +45,7 @@ export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: st
   });
 };
 
-/** Without a role: the administrator's. @rule C-DOC-2 */
+/** Prints the GraphQL schema. Without a role it is that of the administrator. @rule C-DOC-2 */
 export const printGraphqlSchema = (settings: EnvironmentSettings, role?: string): Promise<string> =>
   withApi(settings, async ({ api, model }) => {
     const session = role === undefined ? ADMIN : callerOf(model, role);

@@ -1,4 +1,4 @@
-/** `relapi dump-config`: every setting as it would be in force, by the name of its variable. */
+/** `relapi dump-config`: prints the effective value of every setting under the name of its variable. */
 import type { SettingSpec } from "../../core/index.ts";
 import { knownSettings, type EnvironmentSettings } from "../environment.ts";
 
@@ -21,7 +21,7 @@ export const dumpConfig = ({ options, server }: EnvironmentSettings): string => 
     ({ name, environment = [], default: fallback, isSecret }: SettingSpec<unknown>) =>
       environment.slice(0, 1).map((variable) => lineOf(variable, isSecret, given[name] ?? fallback)),
   );
-  // they may hold secrets of functions
+  // these settings may contain secrets for database functions
   const app = Object.keys(options.appSettings ?? {}).map((name) => `APP_SETTINGS_${name.toUpperCase()}=***`);
   return [...lines, ...app, ""].join("\n");
 };

@@ -1,11 +1,11 @@
-/** What a command says that cannot go on: one line per fault on stderr. */
+/** Prints why a command cannot continue: one line per fault on stderr. */
 import { isRelApiError } from "../../core/index.ts";
 import { write, type Outputs } from "./terminal.ts";
 
-/** Errors of the system (a folder that may not be read) speak for themselves. */
+/** Errors of the operating system, such as an unreadable folder, need no explanation. */
 const isPlain = (error: Error): boolean => typeof (error as NodeJS.ErrnoException).code === "string";
 
-/** Wrong settings and the system's errors are their message; anything else has a stack trace. */
+/** Formats an error: only the message for wrong settings and system errors, otherwise with the stack trace. */
 export const faultText = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return isRelApiError(error) || isPlain(error) ? error.message : (error.stack ?? error.message);

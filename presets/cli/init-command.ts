@@ -1,17 +1,20 @@
-/** `relapi init DIR`: an Express project with a preset, a plugin, a test and a Dockerfile; needs no network. */
+/**
+ * `relapi init DIR`: writes an Express project with a preset, a plugin, a test and a Dockerfile, without network
+ * access.
+ */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { presetError } from "../../core/index.ts";
 import { projectFiles } from "./project-files.ts";
 
-/** As npm takes names. */
+/** The name in a form that npm accepts. */
 const packageName = (folder: string): string =>
   basename(resolve(folder))
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, "-")
     .replace(/^[._-]+/, "") || "api";
 
-/** @throws RelApiError `preset` rather than overwrite anything */
+/** @throws RelApiError `preset` instead of overwriting anything */
 export const initProject = (folder: string): string => {
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw presetError(`"${folder}" is not empty: name a folder that is, or that does not exist`);

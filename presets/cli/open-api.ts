@@ -1,5 +1,7 @@
-/** An api for the length of one command: nothing listens, and a database that cannot be reached is a fault at once
- *  instead of being tried again. */
+/**
+ * Opens an api for the duration of one command. It listens on no port, and fails at once if the database is unreachable
+ * instead of retrying.
+ */
 import {
   compose,
   definePlugin,
@@ -21,21 +23,21 @@ export interface OpenApi {
   readonly context: PluginContext;
   readonly model: Model;
   readonly options: RelApiOptions;
-  /** What the start had to say. */
+  /** The warnings of the start. */
   readonly warnings: readonly string[];
 }
 
 const LOAD_FAILED = "failed to load the schema";
 
 const textOf = (message: string, facts?: Readonly<Record<string, unknown>>): string => {
-  // "Database connection error." goes on
+  // the message "Database connection error." needs its details
   const said = [facts?.["reason"], facts?.["details"], facts?.["hint"]].flatMap((fact) =>
     typeof fact === "string" ? fact.replace(/\.$/, "") : [],
   );
   return [...(message === LOAD_FAILED && said.length > 0 ? [] : [message]), ...said].join(": ");
 };
 
-/** An embedded database belongs to the api once there is one. */
+/** Creates the api and closes the embedded database if that fails. Otherwise the api closes it. */
 const openOn = async ({ database }: RelApiOptions, open: () => RelApi): Promise<RelApi> => {
   try {
     return open();
@@ -45,7 +47,10 @@ const openOn = async ({ database }: RelApiOptions, open: () => RelApi): Promise<
   }
 };
 
-/** `apply`: while plugins are applied. `parts`: further plugins. @throws RelApiError `preset` when the schema cannot be loaded */
+/**
+ * Opens an api for `work`. `apply` is called while plugins are applied, `parts` are additional plugins. @throws
+ * RelApiError `preset` if the schema cannot be loaded
+ */
 export const withApi = async <Result>(
   settings: EnvironmentSettings,
   work: (open: OpenApi) => Result | Promise<Result>,
@@ -80,7 +85,7 @@ export const withApi = async <Result>(
   );
   try {
     await Promise.race([api.ready, failed]);
-    // plugins are applied before relApi returns
+    // relApi has applied the plugins before it returns
     return await work({ api, context: context as PluginContext, model: api.model(), options, warnings });
   } finally {
     failed.catch(() => undefined);

@@ -17,18 +17,18 @@ interface ServeOptions {
   readonly port?: string;
 }
 
-/** Of one command line. */
+/** The context of one command line. */
 interface Run {
   readonly program: Command;
   readonly terminal: Terminal;
-  /** The environment with the file of `--config` and what the command's own options set. */
+  /** The environment with the file of `--config` and the values of the command's own options. */
   environmentOf(command: Command, more?: Environment): Promise<Environment>;
   settingsOf(command: Command): Promise<EnvironmentSettings>;
-  /** The exit code, where it is not 0. */
+  /** Sets an exit code other than 0. */
   endWith(exitCode: number): void;
 }
 
-/** The server is the default command, so it is also given what is no command. */
+/** Refuses unknown commands, which the parser passes to the default command, the server. */
 const refuseUnknownCommand = (program: Command, words: readonly string[]): void => {
   const [word] = words;
   if (word === undefined) return;
@@ -40,7 +40,7 @@ const refuseUnknownCommand = (program: Command, words: readonly string[]): void 
   });
 };
 
-/** With the options of all commands. Its texts are collected by `output`. */
+/** Creates the parser with the options of all commands. `output` collects its texts. */
 const createProgram = (output: OutputConfiguration): Command =>
   new Command("relapi")
     .description("REST and GraphQL APIs from a PostgreSQL database.")
@@ -95,7 +95,7 @@ interface RoleOption {
   readonly role?: string;
 }
 
-/** Commands that say how things are; the exit code tells scripts. */
+/** Adds commands that check something and report the result as exit code too. */
 const addQuestions = ({ program, terminal, environmentOf, settingsOf, endWith }: Run): void => {
   program
     .command("check")
@@ -147,7 +147,7 @@ const addQuestions = ({ program, terminal, environmentOf, settingsOf, endWith }:
     });
 };
 
-/** Commands that print a document. */
+/** Adds commands that print a document. */
 const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
   program
     .command("types")
@@ -189,10 +189,10 @@ const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
     });
 };
 
-/** The exit code for words that mean nothing; that of faults is 1. */
+/** The exit code for invalid arguments. Faults have 1. */
 const WRONG_USE = 2;
 
-/** Of a help text that no terminal shows. */
+/** The width of help texts outside of a terminal. */
 const HELP_COLUMNS = 80;
 
 /** @returns the exit code @rule C-CLI-1 C-CLI-2 */
@@ -207,7 +207,7 @@ export const runWords = async (words: readonly string[], terminal: Terminal): Pr
   });
   const environmentOf = async (command: Command, more: Environment = {}): Promise<Environment> => {
     const { config, preset } = command.optsWithGlobals<GlobalOptions>();
-    // loaded where a file is given: most servers have none, and its parser is large
+    // loaded only with a settings file, because its parser is large and most servers have no file
     const given = config === undefined ? env : (await import("./config-file.ts")).withConfigFile(config, env);
     return { ...given, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
   };
@@ -224,7 +224,7 @@ export const runWords = async (words: readonly string[], terminal: Terminal): Pr
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // the library has said what was wrong, or what was asked for
+    // the parser has already written its error or help text to `out`
     await write(stdout, out);
     await write(stderr, err);
     return error.exitCode === 0 ? 0 : WRONG_USE;

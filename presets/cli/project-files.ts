@@ -135,7 +135,7 @@ test("routes of its own", async () => {
 });
 `;
 
-/** The steps of docs/deploy/Dockerfile, for an application. */
+/** The Dockerfile of an application, with the steps of docs/deploy/Dockerfile. */
 const DOCKERFILE = `# docker build --tag app . && docker run --rm --env-file .env --publish 3000:3000 app
 # It takes package-lock.json, which npm install has written.
 ARG ALPINE=3.22
@@ -188,7 +188,7 @@ docker build --tag ${name} .
 - \`app.test.js\`: tests over HTTP
 `;
 
-/** By path. @rule C-INI-1 */
+/** The files by their path. @rule C-INI-1 */
 export const projectFiles = (name: string): Readonly<Record<string, string>> => ({
   "package.json": packageFile(name),
   "app.js": APP,

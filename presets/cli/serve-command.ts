@@ -1,4 +1,4 @@
-/** `relapi serve`: the standalone server of this process, or of several. */
+/** `relapi serve`: runs the standalone server in one process or several. */
 import cluster from "node:cluster";
 import { VERSION } from "../../core/index.ts";
 import { buildBanner } from "../banner.ts";
@@ -10,10 +10,10 @@ import { serve, type Served } from "../serve.ts";
 import { runWorkers, WORKER_INDEX } from "../workers.ts";
 import type { Outputs } from "./terminal.ts";
 
-/** Exit code: requests did not end in the grace period. */
+/** The exit code if requests did not end in the grace period. */
 const CUT_OFF = 3;
 
-/** @returns the exit code, once a signal has ended the server @rule R-ADM-4 R-SC-3 */
+/** @returns the exit code once a signal has stopped the server @rule R-ADM-4 R-SC-3 */
 const untilStopped = (served: Served): Promise<number> =>
   new Promise((resolve, reject) => {
     let isStopping = false;
@@ -27,10 +27,10 @@ const untilStopped = (served: Served): Promise<number> =>
       isStopping = true;
       served.stop().then(() => resolve(served.cutOff() === 0 ? 0 : CUT_OFF), reject);
     };
-    // a terminal sends SIGINT to every process of the group; workers wait for the primary to stop them
+    // a terminal sends SIGINT to the whole process group, but the primary stops the workers
     process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
     const reload = (): void => {
-      served.api.reloadAll().catch(() => undefined); // it was logged
+      served.api.reloadAll().catch(() => undefined); // the error was logged
     };
     process.on("SIGUSR1", reload).on("SIGUSR2", reload);
   });
@@ -41,7 +41,7 @@ const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): P
   const { logLevel } = served.options;
   const tell = (): void => {
     if (!isFirst || logLevel === "silent") return;
-    // who has asked for objects wants nothing else between them
+    // with a request log of objects, the output must contain nothing else
     if (served.logger.request !== undefined)
       served.logger.info("listening", { address: served.address, version: VERSION });
     else stdout.write(`${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`);
@@ -51,7 +51,7 @@ const start = async (settings: EnvironmentSettings, { env, stdout }: Outputs): P
     () => stopped,
     (error: unknown) => {
       if (logLevel === "silent") throw error;
-      return 1; // it was logged
+      return 1; // the error was logged
     },
   );
   return Promise.race([stopped, started]);
@@ -66,7 +66,9 @@ const sayWhatIsOdd = (settings: EnvironmentSettings, { env, stderr }: Outputs): 
   if (notice !== undefined) stderr.write(`relapi: ${notice}\n`);
 };
 
-/** All settings come from the environment. @returns the exit code, once the server has ended */
+/**
+ * Runs the server with settings from the environment. @returns the exit code once the server has stopped @rule C-CLI-1
+ */
 export const runServer = async (outputs: Outputs): Promise<number> => {
   const settings = readEnvironment(outputs.env);
   surviveLostLog([outputs.stdout, outputs.stderr]);

@@ -1,4 +1,4 @@
-/** `relapi types`. */
+/** `relapi types`: prints the TypeScript types of the database. */
 import type { EnvironmentSettings } from "../environment.ts";
 import { databaseTypes, DIMENSIONS, EXTENSION_FUNCTIONS } from "./database-types.ts";
 import { withApi } from "./open-api.ts";

@@ -1,8 +1,8 @@
-/** Types of the database as TypeScript has them, in what `relapi types` prints. */
+/** Writes the types of the database as TypeScript types for `relapi types`. */
 import { baseTypeOf, relationOf, type Column, type PgType, type Relation } from "../../core/index.ts";
 import { fieldsBesideColumns, type Writer } from "./computed-types.ts";
 
-/** Built-in types as REST answers them: `typname`s. */
+/** TypeScript types of built-in types, by `typname`, as REST encodes their values. */
 const SCALARS: Readonly<Record<string, string>> = {
   bool: "boolean",
   int2: "number",
@@ -19,7 +19,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   geography: "Json",
 };
 
-/** Kinds of types that are JSON texts. */
+/** Type categories whose values are JSON strings. */
 const AS_TEXT = new Set(["S", "D", "T", "I", "V", "R", "B", "N", "G", "U"]);
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
@@ -33,7 +33,7 @@ export const isTable = ({ kind }: Relation): boolean => kind !== "view" && kind 
 
 export type Field = readonly [name: string, type: string];
 
-/** Fields in the order of their names, as the objects of a type are read. */
+/** Writes an object type with its fields sorted by name. */
 export const object = (fields: readonly Field[], indent: string): string => {
   if (fields.length === 0) return "Record<never, never>";
   const lines = [...fields]
@@ -56,7 +56,7 @@ export const listOf = (type: string): string =>
 export const typeOf = (writer: Writer, oid: number): string => {
   const { model } = writer;
   const declared = model.types.get(oid);
-  // the database's own casts decide how these look
+  // the database's own casts decide the JSON of these
   if (declared?.kind === "domain" && model.representations.get(oid)?.toJson !== undefined) return "Json";
   const type = baseTypeOf(model, oid);
   if (type === undefined) return "unknown";
@@ -77,7 +77,7 @@ export const typeOf = (writer: Writer, oid: number): string => {
   }
 };
 
-/** What a row has where it is a value: the columns alone. */
+/** The type of a row inside a value, which has only the columns. */
 const storedRowOf = (writer: Writer, relation: Relation): string => {
   const fields = fieldsBesideColumns(writer, relation).map(({ name }) => name);
   return fields.length === 0 ? rowOf(relation) : `Omit<${rowOf(relation)}, ${union(fields.sort())}>`;

@@ -1,19 +1,19 @@
-/** Calls in the expression of a policy that PostgreSQL makes for each row, although each answers the same. */
+/** Finds calls in a policy's expression that PostgreSQL makes for every row although the result is always the same. */
 
-/** Functions that answer the same for all rows of a statement. */
+/** Functions that return the same value for all rows of a statement. */
 const CALL = /\b(current_setting|auth\.\w+)\(/g;
 
 const LITERAL = String.raw`(?:E?'(?:[^']|'')*'|true|false|NULL|-?\d+(?:\.\d+)?)`;
 const TYPE = String.raw`::(?:"[^"]+"|[a-z_][\w.]*(?: [a-z]+(?: time zone)?)?)(?:\([\d,]+\))?(?:\[\])?`;
 
-/** What is given to them is the same for all rows too. */
+/** Arguments that are constant for all rows. */
 const CONSTANTS = new RegExp(`^\\s*(?:${LITERAL}(?:${TYPE})*\\s*(?:,\\s*|$))*$`, "i");
 
-/** `->> 'sub'::text` behind a value. */
+/** A step into JSON after a value: `->> 'sub'::text`. */
 const STEP = new RegExp(`^ (?:->>|->|#>>|#>) ${LITERAL}`, "i");
 const CAST = new RegExp(`^${TYPE}`, "i");
 
-/** Index behind the parenthesis that closes the one at `open`; -1: there is none. */
+/** The index after the parenthesis that closes the one at `open`, or -1. */
 const closing = (text: string, open: number): number => {
   let depth = 0;
   for (let i = open; i < text.length; i++) {
@@ -26,7 +26,7 @@ const closing = (text: string, open: number): number => {
   return -1;
 };
 
-/** Whether the call at `at` stands in the list of a subselect, `( SELECT current_setting(…) AS …)`: that is run once. */
+/** Whether the call at `at` is in the list of a subselect, `( SELECT current_setting(…) AS …)`, which runs once. */
 const isInSubselect = (expression: string, at: number): boolean => {
   const before = expression.slice(0, at);
   const start = before.toLowerCase().lastIndexOf("select ");
@@ -37,7 +37,7 @@ const isInSubselect = (expression: string, at: number): boolean => {
   for (const letter of between) {
     if (letter === "(") depth += 1;
     if (letter === ")") depth -= 1;
-    if (depth < 0) return false; // the subselect has ended
+    if (depth < 0) return false; // the subselect ends before the call
   }
   return true;
 };
@@ -57,7 +57,7 @@ const callsIn = (expression: string): readonly Call[] =>
     return isConstant && !isInSubselect(expression, match.index) ? [{ name, start: match.index, end }] : [];
   });
 
-/** With what is computed from the call alone: casts, steps into JSON, the parentheses around. */
+/** Extends the call by everything computed only from it: casts, steps into JSON, enclosing parentheses. */
 const widened = (expression: string, { start, end }: Call): readonly [start: number, end: number] => {
   let [from, to] = [start, end];
   for (;;) {
@@ -76,14 +76,14 @@ export const callsPerRow = (expression: string): readonly string[] => [
   ...new Set(callsIn(expression).map(({ name }) => name)),
 ];
 
-/** The catalog breaks lines before FROM and WHERE; texts keep theirs. */
+/** Removes the line breaks that the catalog adds before FROM and WHERE. Strings keep theirs. */
 const oneLine = (expression: string): string =>
   expression.replace(/'(?:[^']|'')*'|\s+/g, (part) => (part.startsWith("'") || !part.includes("\n") ? part : " "));
 
-/** The same expression, with each of them in a subselect. */
+/** The expression with each of these calls in a subselect. */
 export const withSubselects = (expression: string): string => {
   let text = expression;
-  // from the end, so that what is in front stays where it is
+  // replacing from the end keeps earlier positions valid
   for (const call of [...callsIn(expression)].reverse()) {
     const [from, to] = widened(text, call);
     text = `${text.slice(0, from)}(select ${text.slice(from, to)})${text.slice(to)}`;

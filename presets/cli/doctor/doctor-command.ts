@@ -1,4 +1,4 @@
-/** `relapi doctor`: what slows or endangers the database behind the API, with the SQL that mends it. */
+/** `relapi doctor`: reports what slows or endangers the database, with SQL that repairs it. */
 import type { PluginContext } from "../../../core/index.ts";
 import type { EnvironmentSettings } from "../../environment.ts";
 import { withApi } from "../open-api.ts";
@@ -21,7 +21,7 @@ const EXAMINATIONS: readonly ((context: PluginContext) => Promise<readonly Findi
   keysOnlyInLog,
 ];
 
-/** Worst first. */
+/** The levels, the worst one first. */
 const LEVELS: readonly Finding["level"][] = ["danger", "broken", "slow", "note"];
 
 export const diagnose = (settings: EnvironmentSettings): Promise<readonly Finding[]> =>

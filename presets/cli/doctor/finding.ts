@@ -1,22 +1,22 @@
-/** What `relapi doctor` finds, and how it asks. */
+/** The findings of `relapi doctor`, and its catalog queries. */
 import { sql, toStatement, value, type PluginContext, type ProgramStatement, type Sql } from "../../../core/index.ts";
 
 export interface Finding {
-  /** `danger`: rows or rights go to whoever should not have them. `broken`: something cannot work. */
+  /** `danger`: rows or rights are available to unintended roles. `broken`: something cannot work. */
   readonly level: "danger" | "broken" | "slow" | "note";
   readonly what: string;
   readonly why: string;
-  /** SQL; several statements are separated by semicolons. */
+  /** The SQL that repairs it, possibly several statements separated by semicolons. */
   readonly mend: string;
 }
 
 export const schemasOf = ({ options }: PluginContext): Sql =>
   sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
 
-/** Always: a name may be a word of SQL. */
+/** Quotes every name, because any may be a reserved word. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Rows of a query as the login role, with an empty search path: what the catalog prints has its schemas. */
+/** Runs a query as the login role. The search path is empty, so that the catalog prints schema-qualified names. */
 export const askCatalog = async <Row>(context: PluginContext, query: Sql): Promise<readonly Row[]> => {
   const statement = (text: Sql, columns: readonly string[]): ProgramStatement => ({ ...toStatement(text), columns });
   const [row] = await context.execute({
@@ -41,5 +41,5 @@ export const askCatalog = async <Row>(context: PluginContext, query: Sql): Promi
     end: "rollback",
     skipPreRequest: true,
   });
-  return JSON.parse(row?.["found"] ?? "[]") as readonly Row[]; // as the query has them
+  return JSON.parse(row?.["found"] ?? "[]") as readonly Row[]; // the query determines the members
 };

@@ -1,4 +1,4 @@
-/** Indexes that are missing, and those that are there twice. */
+/** Finds missing and duplicate indexes. */
 import { integer, sql, type PluginContext } from "../../../core/index.ts";
 import { askCatalog, quoted, schemasOf, type Finding } from "./finding.ts";
 
@@ -10,10 +10,10 @@ interface IndexRow {
   readonly columns: string;
 }
 
-/** With at most this many values, a condition reads a large part of the table even by an index. */
+/** With at most this many distinct values, even an index scan reads a large part of the table. */
 const FEW_VALUES = 20;
 
-/** An index counts if it starts with the columns, in whatever order, and has no condition. @rule C-DOK-2 */
+/** An index is suitable if it starts with the columns in any order and has no condition. @rule C-DOK-2 */
 export const missingIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<IndexRow>(
     context,
@@ -77,7 +77,7 @@ export const missingIndexes = async (context: PluginContext): Promise<readonly F
       level: "slow",
       what: all.map(({ what }) => what).join(", "),
       why: `${listed(all.flatMap(({ why }) => why))} reads the whole table`,
-      // a partitioned table takes no other
+      // partitioned tables do not support `concurrently`
       mend: `create index ${isPartitioned ? "" : "concurrently "}on ${place}`,
     };
   });
@@ -95,7 +95,7 @@ interface TwinRow {
   readonly twin: string;
 }
 
-/** Of two alike the one that holds no constraint is enough. @rule C-DOK-9 */
+/** An index that enforces no constraint is superfluous beside an equal one. @rule C-DOK-9 */
 export const doubleIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<TwinRow>(
     context,

@@ -1,4 +1,4 @@
-/** Row policies that slow every query, and tables where they do nothing or hide everything. */
+/** Finds row policies that slow every query, and tables where policies have no effect or hide everything. */
 import { sql, type PluginContext } from "../../../core/index.ts";
 import { callsPerRow, withSubselects } from "./calls-per-row.ts";
 import { askCatalog, quoted, schemasOf, type Finding } from "./finding.ts";
@@ -42,7 +42,7 @@ interface HistoryRow {
   readonly history: string;
   readonly isOn: boolean;
   readonly hasPolicies: boolean;
-  /** Statements that create the policies of the table on the history. */
+  /** Statements that create the table's policies on its history. */
   readonly policies: readonly string[] | null;
 }
 

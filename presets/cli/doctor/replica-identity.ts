@@ -1,13 +1,15 @@
-/** Tables whose changes run more live lists than needed. */
+/** Finds tables whose changes rerun more live lists than necessary. */
 import { integer, sql, type PluginContext } from "../../../core/index.ts";
 import { changeFeedService } from "../../../plugins/subscriptions/api.ts";
 import { askCatalog, schemasOf, type Finding } from "./finding.ts";
 
-/** Rows updated or deleted since the statistics began. A table with fewer causes few runs. */
+/** The minimum of rows updated or deleted since the statistics began. Fewer changes cause few runs. */
 const MANY_CHANGES = 10_000;
 
-/** Most lists are selected by a foreign key. Of a row before its change the log has that column only if it has the whole
- *  row. @rule C-DOK-12 */
+/**
+ * Most lists are filtered by a foreign key. The log contains the old value of that column only if it contains the whole
+ * old row. @rule C-DOK-12
+ */
 export const keysOnlyInLog = async (context: PluginContext): Promise<readonly Finding[]> => {
   if (context.use(changeFeedService) === undefined) return [];
   const rows = await askCatalog<{ readonly relation: string }>(

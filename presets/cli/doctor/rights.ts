@@ -1,4 +1,4 @@
-/** Who may do more than was meant, and who less: views, functions, grants, sequences. */
+/** Finds views, functions, grants and sequences that give roles more or fewer rights than intended. */
 import { sql, value, type PluginContext } from "../../../core/index.ts";
 import { askCatalog, quoted, schemasOf, type Finding } from "./finding.ts";
 
@@ -10,7 +10,7 @@ interface ViewRow {
   readonly readers: string;
 }
 
-/** Policies do not hold for the owner of a table, unless forced, and for roles that bypass them. @rule C-DOK-3 */
+/** Policies do not apply to the owner of a table, unless forced, and to roles that bypass them. @rule C-DOK-3 */
 export const ownersViews = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<ViewRow>(
     context,
@@ -110,7 +110,7 @@ export const openFunctions = async (context: PluginContext): Promise<readonly Fi
 
 interface GrantRow {
   readonly relation: string;
-  /** Null: everybody. */
+  /** The role, or null for `public`. */
   readonly grantee: string | null;
   readonly privileges: string;
 }
@@ -166,7 +166,9 @@ interface SequenceRow {
   readonly role: string;
 }
 
-/** Of defaults; identity columns need no right on theirs. @rule C-DOK-8 */
+/**
+ * Finds sequences of column defaults without rights. Identity columns need no right on their sequence. @rule C-DOK-8
+ */
 export const shutSequences = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<SequenceRow>(
     context,

@@ -1,4 +1,4 @@
-/** `relapi explain`: the statements of a request as a role, their plans, and what takes rows away. */
+/** `relapi explain`: prints the statements of a request as a role, their execution plans, and what removes rows. */
 import { CallError, isRelApiError, type Caller, type RelApi } from "../../../core/index.ts";
 import type { EnvironmentSettings } from "../../environment.ts";
 import { relationsOf, type RelationReport } from "../../../plugins/plus/why/index.ts";
@@ -11,11 +11,11 @@ import { readCaller, readRequest, type ExplainRequest, type ExplainWords } from 
 
 export interface ExplainOptions extends ExplainWords {
   readonly analyze?: boolean;
-  /** False: rows are not counted. */
+  /** Whether rows are counted. They are by default. */
   readonly counts?: boolean;
 }
 
-/** The error of the request; undefined: there was none. */
+/** The error of the request. Undefined if it succeeded. */
 const ask = async (api: RelApi, request: ExplainRequest, session: Caller): Promise<string | undefined> => {
   try {
     if (request.kind === "rest") {
@@ -32,7 +32,7 @@ const ask = async (api: RelApi, request: ExplainRequest, session: Caller): Promi
   }
 };
 
-/** The request runs, and nothing of it is kept. @rule C-EXP-1 C-EXP-2 */
+/** Runs the request and rolls it back. @rule C-EXP-1 C-EXP-2 */
 export const explain = async (
   settings: EnvironmentSettings,
   text: string,
@@ -40,7 +40,7 @@ export const explain = async (
   terminal: Terminal,
 ): Promise<Explained> => {
   const request = await readRequest(text, words, settings.options, terminal);
-  // names of prepared statements belong to what they were prepared for
+  // EXPLAIN must not use the names of the statements that it explains
   const options = { ...settings.options, dbTxEnd: "rollback", dbPreparedStatements: false } as const;
   let recording: Recording | undefined;
   return withApi(

@@ -1,10 +1,10 @@
-/** The execution plan of each statement of a request, by EXPLAIN with the values of the request. */
+/** Finds the execution plan of each statement of a request by EXPLAIN, with the request's values. */
 import { boundOf, explainProgram, fillSlots, isRelApiError, type Execution } from "../../../core/index.ts";
 import type { Recording } from "./recording.ts";
 
 export interface ExplainedStatement {
   readonly sql: string;
-  /** `$1`, `$2`, … */
+  /** The values of `$1`, `$2`, … */
   readonly values: readonly (string | null)[];
   readonly plan: string;
 }
@@ -14,7 +14,10 @@ const textOfValue = (bound: string | null | Uint8Array): string | null =>
 
 const columnOf = (at: number): string => `plan_${at}`;
 
-/** In the transaction that the request would have. With `isAnalyzed` each statement runs for it. */
+/**
+ * Explains the statements in the transaction that the request would have. With `isAnalyzed`, each statement is
+ * executed.
+ */
 export const explainStatements = async (
   execution: Execution,
   isAnalyzed: boolean,

@@ -1,22 +1,22 @@
-/** What a request plans and runs: taken down on its way to the database, and never kept there. */
+/** Records the plans and statements of a request on their way to the database, and rolls its transactions back. */
 import type { Execution, PluginContext, ResultRow } from "../../../core/index.ts";
 
 export interface Recorded {
   readonly execution: Execution;
-  /** One for each program; absent: the transaction failed. */
+  /** The rows of each program. Absent if the transaction failed. */
   rows?: readonly ResultRow[];
 }
 
 export interface Recording {
-  /** Transactions of requests, in order. */
+  /** The transactions of requests, in order. */
   readonly executions: readonly Recorded[];
-  /** Runs without being taken down; rolled back as well. */
+  /** Runs a transaction without recording it. It is rolled back too. */
   readonly run: PluginContext["execute"];
-  /** What has been taken down so far stays; the rest is not. */
+  /** Stops recording. Earlier recordings stay. */
   stop(): void;
 }
 
-/** While plugins are applied. Whatever runs is rolled back. @rule C-EXP-2 */
+/** Starts recording, to be called while plugins are applied. All transactions are rolled back. @rule C-EXP-2 */
 export const startRecording = (context: PluginContext): Recording => {
   const executions: Recorded[] = [];
   let isOn = true;

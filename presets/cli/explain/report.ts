@@ -1,4 +1,4 @@
-/** What `relapi explain` prints, for people. */
+/** Formats the output of `relapi explain` for people. */
 import type { ExplainedStatement } from "./plans.ts";
 import type { Policy, RelationReport, RowSecurity, Step } from "../../../plugins/plus/why/index.ts";
 
@@ -6,7 +6,7 @@ export interface Explained {
   readonly role: string;
   readonly statements: readonly ExplainedStatement[];
   readonly relations: readonly RelationReport[];
-  /** What the request failed with. */
+  /** The error of the request. */
   readonly error?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What `relapi explain` is asked: a REST path or a GraphQL document, and who asks. */
+/** Reads the input of `relapi explain`: a REST path or a GraphQL document, and the caller. */
 import { readFileSync } from "node:fs";
 import {
   presetError,
@@ -41,7 +41,7 @@ export type ExplainRequest =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** `@file` is what the file holds, `-` what stdin does. @throws RelApiError `preset` */
+/** Returns the content of the file for `@file`, stdin for `-`. @throws RelApiError `preset` */
 const textOrFile = async (given: string, terminal: Terminal): Promise<string> => {
   if (given === "-") return readStdin(terminal);
   if (!given.startsWith("@")) return given;
@@ -79,7 +79,7 @@ const readHeaders = (given: readonly string[]): Readonly<Record<string, string>>
     }),
   );
 
-/** As clients write it, with the address and the prefix, or without. */
+/** The path below the prefix. Users may write the target with or without address and prefix. */
 const belowPrefix = (target: string, options: RelApiOptions): string => {
   const path = target.replace(/^https?:\/\/[^/?]*(?=[/?]|$)/, "") || "/";
   const prefix = restPrefixesOf(options).find(
@@ -91,7 +91,7 @@ const belowPrefix = (target: string, options: RelApiOptions): string => {
 
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
 
-/** @throws RelApiError `preset` for options that do not go together */
+/** @throws RelApiError `preset` for options that exclude each other */
 export const readRequest = async (
   given: string,
   words: ExplainWords,
@@ -100,7 +100,7 @@ export const readRequest = async (
 ): Promise<ExplainRequest> => {
   const headers = readHeaders(words.header ?? []);
   const text = (await textOrFile(given, terminal)).trim();
-  // "POST /films" as well as "/films" with --method
+  // accepts "POST /films" as well as "/films" with --method
   const [, first = "", rest = text] = /^([A-Za-z]+)\s+((?:\/|https?:\/\/)\S*)$/s.exec(text) ?? [];
   if (/^(?:\/|https?:\/\/)/.test(rest)) {
     if (words.variables !== undefined || words.operation !== undefined)
@@ -130,7 +130,7 @@ export const readRequest = async (
   };
 };
 
-/** Without a role and without claims: the administrator. @throws RelApiError `preset` @rule C-EXP-4 */
+/** Reads the caller, by default the administrator. @throws RelApiError `preset` @rule C-EXP-4 */
 export const readCaller = async (
   { role, claims: given }: Pick<ExplainWords, "role" | "claims">,
   options: RelApiOptions,
