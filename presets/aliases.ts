@@ -1,4 +1,7 @@
-/** Names that PostgREST and Hasura have for environment variables of core's settings. Plugins declare theirs. */
+/**
+ * The names that PostgREST and Hasura give to core's settings as environment variables. Plugins declare their own
+ * aliases.
+ */
 export const aliases: Readonly<Record<string, readonly string[]>> = {
   databaseUrl: ["PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"],
   databaseReplicaUrls: ["HASURA_GRAPHQL_READ_REPLICA_URLS"],

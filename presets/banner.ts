@@ -65,9 +65,9 @@ const exampleRequests = (
   ];
 };
 
-const WORD = /^[a-z_][a-z0-9_]*$/; // a name that needs no escaping anywhere: `home_port`
+const WORD = /^[a-z_][a-z0-9_]*$/; // a name that needs no escaping in any syntax: `home_port`
 
-/** The readable relation of the default schema that shows most. */
+/** The relation of the default schema that makes the best example for the role. */
 const exampleRelation = (model: Model, role: string): Relation | undefined =>
   exampleOrder(
     model,

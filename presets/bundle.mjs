@@ -1,6 +1,6 @@
-// Puts the modules of the server, and what it uses of GraphQL's packages, together into a few files, since Node takes
-// half a millisecond for each file that it loads. The last step of `npm run build`. What others import stays as it was
-// compiled. `npm run build:ts` makes the server load a file for each module again.
+// Bundles the modules of the server and the used parts of GraphQL's packages into a few files, because Node needs half
+// a millisecond to load each file. It is the last step of `npm run build`. Modules that applications import stay
+// separate. After `npm run build:ts` the server loads one file per module again.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,12 +10,17 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
 const chunks = join(dist, "chunks");
 
-/** Paths in `dist`, each named by its index until the end: a long text may be put on several lines. */
+/**
+ * Paths in `dist`. Each is written as its index until the end, because esbuild may split a long string into several
+ * lines.
+ */
 const own = [];
 const OWN_NAME = /__relapiOwn(\d+)__/g;
 
-/** Modules look for the files beside them, and threads for their own, where they were compiled to. Which file a module
- *  comes into is known at the end. */
+/**
+ * Modules and threads resolve files relative to the place where they were compiled. The chunk of a module is known only
+ * at the end.
+ */
 const ownUrls = {
   name: "own-urls",
   setup: ({ onLoad }) =>
@@ -25,8 +30,11 @@ const ownUrls = {
     }),
 };
 
-/** Many files, of which the server uses a few parts; it hands objects of theirs to nobody else. Not those that read what
- *  strangers send before anything else does, or that others watch: they are replaced without a build. */
+/**
+ * Packages with many files of which the server uses a few, and whose objects stay inside the server. Packages that
+ * parse untrusted input first, or that instrumentation observes, stay outside, so that they can be replaced without a
+ * build.
+ */
 const TAKEN_IN = new Set(["commander", "graphql", "graphql-http", "graphql-ws", "inflection", "json-p3", "tapable"]);
 
 const takenIn = {
@@ -37,7 +45,7 @@ const takenIn = {
     ),
 };
 
-/** What is in a bundle goes with its licence. */
+/** Each bundle contains the licences of the packages in it. */
 const writeLicences = ({ inputs }, file) => {
   const folders = new Set(
     Object.keys(inputs).flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
@@ -50,7 +58,7 @@ const writeLicences = ({ inputs }, file) => {
   writeFileSync(file, texts.join(`\n${"-".repeat(80)}\n\n`));
 };
 
-/** Modules of the older kind ask for Node's own: where esbuild looks for `require`, a module has none. */
+/** CommonJS modules load Node's own modules with `require`, which esbuild expects to find and an ES module lacks. */
 const ASKS = /\b__require ?=/;
 const REQUIRE =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
@@ -82,7 +90,7 @@ const { outputFiles, metafile } = await build({
   plugins: [ownUrls, takenIn],
   mainFields: ["module", "main"],
   metafile: true,
-  // less to read; names and lines stay for whoever reads a stack
+  // shortens the code; names and lines are kept for stack traces
   minifySyntax: true,
   minifyWhitespace: true,
   lineLimit: 120,

@@ -1,4 +1,4 @@
-/** `server.on("clientError", answerClientError)`: answers to requests that Node cannot read. */
+/** `server.on("clientError", answerClientError)`: responds to requests that Node cannot parse. */
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { endAndDiscard } from "../core/index.ts";
@@ -27,19 +27,19 @@ const refusalOf = ({ code = "", message }: NodeJS.ErrnoException): Refusal => {
 
 const answered = new WeakSet<Duplex>();
 
-/** Gives requests that Node cannot read an error object instead of an answer without a body. @rule R-BND-10 */
+/** Responds with an error object, where Node would send no body. @rule R-BND-10 */
 export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-  // Node reports every further packet of such a request
+  // Node emits an error for every further packet of such a request
   if (answered.has(socket)) return;
   answered.add(socket);
-  // Node keeps the response that is being written here, and looks there too
+  // Node keeps the current response in this property and checks it too
   const { _httpMessage: response } = socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null };
   if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) return void socket.destroy();
   const { status, code, message, hint } = refusalOf(error);
   const body = JSON.stringify({ code, details: null, hint, message });
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
   if (response === undefined || response === null) return endAndDiscard(socket, text);
-  // the code that waits for the body has to learn that the body will not arrive
+  // the code that awaits the body must learn that it will not arrive
   socket.write(text);
   socket.destroy();
 };

@@ -36,7 +36,7 @@ import { livePatches } from "../plugins/live-patches/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/subscriptions/index.ts";
 
 export const common: readonly Plugin[] = [
-  // around each request
+  // plugins around each request
   structuredLog,
   requestIds,
   accessLog,
@@ -47,57 +47,57 @@ export const common: readonly Plugin[] = [
   readYourWrites,
   slowQueries,
   tracing,
-  // limits
+  // plugins that limit requests
   redisLimits,
   rateLimits,
   rowLimits,
   costLimits,
   anonymousTimeout,
   safeWrites,
-  // long bodies
+  // plugins for long bodies
   streamedAnswers,
-  // what a browser sees first
+  // plugins for pages in a browser
   frontPage,
-  // what the database offers
+  // plugins that load the model
   catalogIntrospection,
   relationships,
   computedRelationships,
   reloadChannel,
   reloadPoll,
-  // settings that it keeps
+  // settings stored in the database
   databaseSettings,
-  // names and permissions of the metadata
+  // names and permissions from metadata
   metadataLoader,
   metadata,
   metadataPermissions,
-  // who calls
+  // auth schemes
   adminSecret,
   jwtTokens,
   anonymous,
-  // what SQL sees of the caller
+  // settings and roles that SQL sees
   sessionSettings,
   hasuraSession,
-  // filters
+  // plugins of filters
   comparisonOperators,
   textOperators,
   jsonOperators,
   arrayRangeOperators,
   ltreeOperators,
-  // aggregates
+  // plugins of aggregates
   aggregateFunctions,
-  // related rows
+  // plugins of related rows
   nestEmbeds,
   aggregateEmbeds,
-  // writes
+  // plugins of writes
   setOperator,
-  // live queries: the engine, event streams, patches, sources of changes (best first)
+  // live queries: the engine, event streams, patches, change sources (the best one first)
   liveQueries,
   sse,
   livePatches,
   replicationChanges,
   notifyChanges,
   pollChanges,
-  // several processes: behind what says goodbye on it
+  // the bus of several processes, listed after plugins that send a last message on it
   bus,
   natsBus,
   redisBus,

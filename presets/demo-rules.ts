@@ -1,17 +1,19 @@
-/** When the embedded demo may stand in for a database. */
+/** Decides whether the embedded demo may start in place of a database. */
 import { presetError } from "../core/index.ts";
 import type { Environment, EnvironmentSettings } from "./environment.ts";
 import type { Stray } from "./misspelt.ts";
 
-/** Whoever sets one of these has a database in mind: settings of ours and of the two engines, variables of libpq. */
+/** Variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of libpq. */
 const OF_A_DATABASE =
   /^(?:PGRST_DB_|HASURA_GRAPHQL_(?:METADATA_)?DATABASE_URL$|DB_|DATABASE_|PG(?:HOST|HOSTADDR|PORT|DATABASE|USER|PASSWORD|PASSFILE|SERVICE|SERVICEFILE)$)/;
 
-/** Under whatever name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
+/** A connection string under any name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
 const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
 
-/** The line to say when the demo starts; undefined: there is a database. @throws RelApiError `preset` where it must not
- *  start @rule C-SET-4 */
+/**
+ * The notice to print when the demo starts. Undefined if a database is configured. @throws RelApiError `preset` if the
+ * demo must not start @rule C-SET-4
+ */
 export const demoNotice = (
   { options, server }: EnvironmentSettings,
   environment: Environment,
@@ -27,7 +29,7 @@ export const demoNotice = (
     ...Object.keys(environment)
       .filter((name) => set(name) && strays.every((stray) => stray.name !== name))
       .filter((name) => OF_A_DATABASE.test(name) || CONNECTION_STRING.test(environment[name] ?? ""))
-      .filter((name) => !name.startsWith("TEST_")) // another program's, ours included
+      .filter((name) => !name.startsWith("TEST_")) // variables for test suites, such as this project's
       .sort()
       .slice(0, 1)
       .map((name) => `${name} is set, and DATABASE_URL is not`),

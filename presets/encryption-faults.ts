@@ -1,4 +1,4 @@
-/** What a connection string says of encryption and servers, and what would fail at each attempt to connect. */
+/** Finds encryption and host settings in a connection string with which every connection would fail. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -16,7 +16,7 @@ const isCertificate = (pem: string): boolean => {
   );
 };
 
-/** One with a password cannot be read without it. */
+/** Whether the text is a private key. One with a password counts, because it cannot be read without it. */
 const isKey = (pem: string): boolean => /ENCRYPTED/.test(pem) || isReadable(() => createPrivateKey(pem));
 
 const isReadable = (read: () => unknown): boolean => {
@@ -34,7 +34,7 @@ const FILES: readonly (readonly [parameter: string, holds: string, test: (pem: s
   ["sslkey", "a PEM key", isKey],
 ];
 
-/** Of a URL or `host=… sslmode=…`; `variable`: where it comes from. @rule C-SET-3 */
+/** Checks a URL or a string such as `host=… sslmode=…`, which comes from `variable`. @rule C-SET-3 */
 export const encryptionFaults = (variable: string, url: string): readonly string[] => {
   const isUrl = /^\w+:\/\//.test(url);
   const given = (name: string): string | undefined => {

@@ -1,4 +1,4 @@
-/** The settings of the standalone server, from environment variables. */
+/** Reads the settings of the standalone server from environment variables. */
 import {
   presetError,
   readVariables,
@@ -25,12 +25,11 @@ export type { Environment };
 export interface EnvironmentSettings {
   readonly options: RelApiOptions;
   readonly server: ServerSettings;
-  /** Where some of the options came from. */
+  /** The files that some of the options were read from. */
   readonly files?: readonly SecretFile[];
 }
 
-/** Every setting that the environment may set, for what looks for their names elsewhere: settings files, misspelt
- *  variables. */
+/** Every setting that the environment may set, needed to recognise names in settings files and unknown variables. */
 export const knownSettings = (): readonly SettingSpec<unknown>[] => [
   ...settingsOf(plus({})),
   ...serverSettings,
@@ -40,7 +39,7 @@ export const knownSettings = (): readonly SettingSpec<unknown>[] => [
 export const knownVariables = (): ReadonlySet<string> =>
   new Set(knownSettings().flatMap(({ environment = [] }) => environment));
 
-/** The variables, with what the files hold that they name: any secret may stand in one. @rule C-SET-6 */
+/** The variables, with values read from the files that they name. Any secret may be in a file. @rule C-SET-6 */
 const withFiles = (
   given: Environment,
   settings: readonly Setting[],
@@ -50,7 +49,7 @@ const withFiles = (
   const files: SecretFile[] = [];
   for (const setting of settings) {
     if (setting.isSecret !== true) continue;
-    // of several names the first that is set counts
+    // the first of a setting's names that is set applies
     const variable = setting.environment?.find((name) => (given[name] ?? "") !== "");
     const path = /^@(.+)$/s.exec(given[variable ?? ""] ?? "")?.[1];
     if (variable === undefined || path === undefined) continue;
@@ -66,7 +65,7 @@ const withFiles = (
   return { environment: { ...given, ...found }, files };
 };
 
-/** @throws RelApiError `preset` with one line per setting that is wrong */
+/** @throws RelApiError `preset` with one line per invalid setting */
 export const readEnvironment = (given: Environment): EnvironmentSettings => {
   const ofFiles: string[] = [];
   const settings = settingsOf(plus({}));
@@ -89,7 +88,7 @@ export const readEnvironment = (given: Environment): EnvironmentSettings => {
   checkTogether(options, server, faults);
   if (faults.length > 0) throw presetError(faults.join("\n"));
   const found = files.length === 0 ? {} : { files };
-  return { options: options as RelApiOptions, server, ...found }; // each value was read by its setting's kind
+  return { options: options as RelApiOptions, server, ...found }; // each setting's kind has parsed its value
 };
 
 const readAppSettings = (environment: Environment): Readonly<Record<string, string>> => {
@@ -104,7 +103,7 @@ const readAppSettings = (environment: Environment): Readonly<Record<string, stri
   return settings;
 };
 
-/** Settings that exclude each other, or that only one kind of database has. @rule C-SET-7 */
+/** Checks settings that exclude each other, or that apply to one kind of database only. @rule C-SET-7 */
 const checkTogether = (options: Readonly<Record<string, unknown>>, server: ServerSettings, faults: string[]): void => {
   const isEmbedded = options["databaseUrl"] === undefined;
   if (!isEmbedded && server.dataDir !== undefined)

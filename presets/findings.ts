@@ -1,4 +1,4 @@
-/** What settings name and the database does not have: seen once the schema is loaded. */
+/** Finds settings that name objects missing in the database, once the schema is loaded. */
 import { nearestNames, sql, type Model, type PluginContext } from "../core/index.ts";
 
 const suggestion = (name: string, candidates: Iterable<string>): string => {
@@ -8,7 +8,7 @@ const suggestion = (name: string, candidates: Iterable<string>): string => {
 
 const roleFindings = ({ roles, loginRole, loginRoles }: Model, anonRole: string | undefined): readonly string[] => {
   if (anonRole === undefined) return [];
-  // roles of the metadata need not be roles of the database
+  // metadata may define roles that are not database roles
   if ([...(loginRoles?.values() ?? [])].some((known) => known.has(anonRole))) return [];
   const role = roles.get(anonRole);
   if (role === undefined)
@@ -48,7 +48,7 @@ const functionFindings = async (context: PluginContext): Promise<readonly string
   });
 };
 
-/** One line each. @rule C-SET-3 */
+/** The findings, one line each. @rule C-SET-3 */
 export const settingFindings = async (context: PluginContext): Promise<readonly string[]> => [
   ...roleFindings(context.model(), context.options.anonRole),
   ...(await functionFindings(context)),

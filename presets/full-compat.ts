@@ -1,8 +1,8 @@
-/** Both surfaces over one database. */
+/** The preset of both surfaces over one database. */
 import { compose, type Preset } from "../core/index.ts";
 import { gqlCompat } from "./gql-compat.ts";
 import { restCompat } from "./rest-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
-/** Both surfaces over one database: `restCompat` and `gqlCompat` together. */
+/** Both surfaces over one database: `restCompat` and `gqlCompat` combined. */
 export const fullCompat = (options: PresetOptions): Preset => compose(gqlCompat(options), restCompat(options));

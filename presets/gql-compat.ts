@@ -1,4 +1,4 @@
-/** The GraphQL surface, as Hasura v2 has it. */
+/** The preset of the GraphQL surface, compatible with Hasura v2. */
 import { compose, type Preset } from "../core/index.ts";
 import {
   aggregatePredicates,
@@ -30,18 +30,18 @@ import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
-/** The GraphQL surface of Hasura v2, live queries included. */
+/** The GraphQL surface of Hasura v2, including live queries. */
 export const gqlCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: common, options, ...ofThePackage },
-    // limits
+    // plugins that limit requests
     apiLimits,
-    // filters
+    // plugins of filters
     geoOperators,
-    // changes of columns
+    // plugins of column updates
     incOperator,
     documentOperators,
-    // the surface
+    // plugins of the surface
     graphql,
     graphqlGet,
     graphqlHints,
@@ -61,7 +61,7 @@ export const gqlCompat = (options: PresetOptions): Preset =>
     graphqlDeletes,
     graphqlIntrospection,
     playground,
-    // live queries over WebSocket and in parts, and those that are queries
+    // live queries over WebSocket and multipart responses, and subscriptions sent as queries
     upgrades,
     websocketTransport,
     legacyWebsocket,

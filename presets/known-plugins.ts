@@ -1,9 +1,12 @@
 import { aliases } from "./aliases.ts";
 
-/** Of names with blanks between them. */
+/** Splits a list of names at white space. */
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Names of all plugins of the package, for presets that leave some of them out: others may still go `before` those. */
+/**
+ * The names of all plugins of the package. A plugin may be ordered `before` one of them even if the preset leaves it
+ * out.
+ */
 export const knownPlugins: readonly string[] = words(`
   access-log admin-secret admin-server aggregate-embeds aggregate-functions aggregate-predicates anonymous
   anonymous-timeout api-limits array-range-operators bus catalog-introspection coalesced-reads column-arrays command-line
@@ -24,7 +27,7 @@ export const knownPlugins: readonly string[] = words(`
   trusted-documents upgrades websocket-transport why-empty worker-limits
 `);
 
-/** Options of all plugins of the package, for presets that leave some of them out: these take them all the same. */
+/** The option names of all plugins of the package. Presets accept them even if they leave the plugin out. */
 export const knownOptions: readonly string[] = words(`
   adminRoleInTokens adminSecret adminSecrets anonRole anonStatementTimeout apiLimits batchTimeout busName busUrl
   checksAfterStatement clientErrorVerbosity compatMode corsAllowedOrigins costLimits dbAggregatesEnabled dbChannel
@@ -47,5 +50,5 @@ export const knownOptions: readonly string[] = words(`
   websocketKeepalive
 `);
 
-/** What presets of the package say of themselves, beside plugins and options. */
+/** The members that all presets of the package share, beside plugins and options. */
 export const ofThePackage = { known: knownPlugins, knownOptions, aliases };

@@ -1,4 +1,4 @@
-/** `relapi live-triggers`: prints the SQL that installs the triggers of notify-changes, and ends. */
+/** `relapi live-triggers`: prints the SQL that installs the triggers of notify-changes. */
 import { presetError, type RelApiOptions } from "../core/index.ts";
 import { liveTriggers } from "../plugins/subscriptions/index.ts";
 import { withApi } from "./cli/open-api.ts";
@@ -6,7 +6,7 @@ import { readEnvironment } from "./environment.ts";
 
 export { liveTriggers };
 
-/** @throws RelApiError `preset` without a DATABASE_URL, and when the schema cannot be loaded */
+/** @throws RelApiError `preset` without a DATABASE_URL, or if the schema cannot be loaded */
 export const buildLiveTriggers = async (options: RelApiOptions): Promise<string> => {
   if (options.databaseUrl === undefined)
     throw presetError("live-triggers requires DATABASE_URL: the embedded database is polled");

@@ -1,4 +1,4 @@
-/** A log whose destination is full or gone: the server goes on without it. */
+/** Keeps the server running when its log destination is full or gone. */
 import type { Writable } from "node:stream";
 import { definePlugin } from "../core/index.ts";
 
@@ -9,12 +9,12 @@ const streams = [
   ["stderr", process.stderr],
 ] as const;
 
-/** Node would end the process. @rule C-CLI-8 */
+/** Handles stream errors, with which Node would end the process. @rule C-CLI-8 */
 export const surviveLostLog = (written: readonly Writable[]): void => {
   for (const stream of written) stream.on("error", () => undefined);
 };
 
-/** `/ready` tells of it, until a minute has passed without another failure. */
+/** Reports the problem in `/ready` until a minute has passed without another failure. */
 export const lostLog = definePlugin({
   name: "lost-log",
   apply: (_, context) => {

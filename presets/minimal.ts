@@ -1,4 +1,4 @@
-/** REST over tables and views with plain JSON, and nothing else: a starting point for your own preset. */
+/** The preset with REST over tables and views in plain JSON: a starting point for custom presets. */
 import { compose, type Preset } from "../core/index.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
 import { sessionSettings } from "../plugins/auth/session-settings.ts";
@@ -13,7 +13,7 @@ import { restWrites } from "../plugins/rest/write.ts";
 import { ofThePackage } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";
 
-/** REST for tables and views, with plain JSON and the comparison operators: a starting point for your own preset. */
+/** REST for tables and views, with plain JSON and the comparison operators: a starting point for custom presets. */
 export const minimal = (options: PresetOptions): Preset =>
   compose({
     plugins: [

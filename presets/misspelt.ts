@@ -1,23 +1,26 @@
-/** Variables that look like settings and are none: misspelt, or of the two engines and not served here. */
+/**
+ * Finds environment variables that look like settings but are misspelt, or are settings of PostgREST or Hasura that
+ * this server lacks.
+ */
 import { nearestNames } from "../core/index.ts";
 import type { Environment } from "./environment.ts";
 import { OF_TOOLS, unserved } from "./unserved.ts";
 
 const ENGINE = /^(?:PGRST|HASURA_GRAPHQL)_/;
 
-/** Shorter names are near to too much that has nothing to do with us. */
+/** Shorter names resemble too many unrelated ones. */
 const MIN_LENGTH = 7;
 const MAX_CHANGES = 2;
 
 export interface Stray {
   readonly name: string;
-  /** The setting that was probably meant. */
+  /** The setting that was probably intended. */
   readonly meant?: string;
-  /** A line for whoever starts the server. */
+  /** A line for the person who starts the server. */
   readonly text: string;
 }
 
-/** `known`: names of all variables that are read. @rule C-SET-1 C-SET-2 */
+/** Finds such variables. `known` contains the names of all variables that are read. @rule C-SET-1 C-SET-2 */
 export const strayVariables = (environment: Environment, known: ReadonlySet<string>): readonly Stray[] => {
   const candidates = [...known].filter((name) => name.length >= MIN_LENGTH);
   return Object.keys(environment)

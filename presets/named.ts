@@ -1,4 +1,4 @@
-/** The presets that the command line serves, by the name that `--preset` and `PRESET` give. */
+/** The presets of the command line, by the name in `--preset` and `PRESET`. */
 import { settingKinds, type Preset, type SettingKind } from "../core/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";

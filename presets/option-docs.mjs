@@ -1,12 +1,12 @@
-// Writes what each option does into the type of the presets' options in `dist`, so that an editor shows it. The last
-// step of `npm run build:ts`. @rule X-SET-8
+// Writes the description of each option into the type of the presets' options in `dist`, so that editors show it. It is
+// the last step of `npm run build:ts`. @rule X-SET-8
 import { readFileSync, writeFileSync } from "node:fs";
 import { settingsOf } from "../dist/core/index.js";
 import { plus } from "../dist/presets/index.js";
 
 const file = new URL("../dist/presets/options.d.ts", import.meta.url);
 
-/** Links are those of the settings page, and a comment must not end early. */
+/** Links are relative to the settings page, and a comment must not contain its own end. */
 const commentOf = ({ description, default: value, unit, whenUnset }) => {
   const text = description.replace(/\[([^[\]]*)\]\([^()]*\)/g, "$1").replaceAll("*/", "*\u200b/");
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -1,7 +1,7 @@
-/** Options of the presets. `option-docs.mjs` adds what each does when the package is built. */
+/** Options of the presets. The build adds the description of each one with `option-docs.mjs`. */
 import type { RelApiOptions } from "../core/index.ts";
 export type { JwtSecret } from "../plugins/auth/settings.ts";
-// what the other plugins add to the options
+// type imports that add the options of other plugins
 export type {} from "../plugins/bus/settings.ts";
 export type {} from "../plugins/coalesced-reads/settings.ts";
 export type {} from "../plugins/database-settings/settings.ts";
@@ -25,5 +25,5 @@ export type {} from "../plugins/streamed-answers/settings.ts";
 export type {} from "../plugins/subscriptions/settings.ts";
 export type {} from "../plugins/tracing/settings.ts";
 
-/** Options of the presets: those of docs/reference/settings.md in camelCase. */
+/** Options of the presets: the settings of docs/reference/settings.md in camelCase. */
 export interface PresetOptions extends RelApiOptions {}

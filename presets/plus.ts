@@ -1,4 +1,4 @@
-/** Both surfaces, and what neither of the two engines has. */
+/** The preset of both surfaces with features that neither PostgREST nor Hasura has. */
 import { compose, type Plugin, type Preset } from "../core/index.ts";
 import { graphqlGroupBy, restHaving } from "../plugins/plus/group-by/index.ts";
 import { configApi, graphqlExplain, metadataApi, runSql } from "../plugins/plus/hasura/index.ts";
@@ -17,8 +17,10 @@ import { whyEmpty } from "../plugins/plus/why/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
-/** One plugin a line, as in docs/reference/plus.md. The command line loads this file at each start: a plugin imports
- *  what is large when it is first asked. */
+/**
+ * One plugin per line, as in docs/reference/plus.md. The command line loads this file at each start, so plugins import
+ * large modules on first use.
+ */
 const features: readonly Plugin[] = [
   cursorPages,
   graphqlGroupBy,
@@ -41,5 +43,5 @@ const features: readonly Plugin[] = [
   whyEmpty,
 ];
 
-/** `fullCompat`, and what neither of the two engines has: docs/reference/plus.md. */
+/** `fullCompat` with features that neither PostgREST nor Hasura has: docs/reference/plus.md. */
 export const plus = (options: PresetOptions): Preset => compose(fullCompat(options), ...features);

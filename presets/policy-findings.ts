@@ -1,4 +1,4 @@
-/** Row policies that do not do what they say. */
+/** Finds row policies that have no effect or fail. */
 import { catalogText, ident, isRelApiError, sql, toStatement, value, type PluginContext } from "../core/index.ts";
 
 export interface PolicyFinding {
@@ -9,7 +9,7 @@ export interface PolicyFinding {
 const schemasOf = ({ options }: PluginContext) =>
   sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
 
-/** Switched off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
+/** Finds tables whose row security is off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
 const switchedOff = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
   const rows = await context.query<{ readonly relation: string; readonly fault: "off" | "none" }>(sql`
     select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
@@ -39,11 +39,13 @@ interface Expression {
   readonly expression: string;
 }
 
-/** Functions, tables, columns and settings that are not there. */
+/** SQLSTATEs of missing functions, tables, columns and settings. */
 const MISSING: ReadonlySet<string> = new Set(["42883", "42P01", "42703", "42704", "3F000"]);
 
-/** What a policy names is kept from being dropped; what the functions in it name, and settings, are not. Each is computed
- *  for a row of nulls, in a transaction that is rolled back. @rule C-CHK-4 */
+/**
+ * PostgreSQL prevents dropping objects that a policy names, but not settings or objects that its functions name. Each
+ * policy is therefore evaluated for a row of nulls, in a transaction that is rolled back. @rule C-CHK-4
+ */
 const brokenPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
   const expressions = await context.query<Expression>(sql`
     select schemaname::text as schema, tablename::text as name,
@@ -69,10 +71,10 @@ const failureOf = async (
 ): Promise<string | undefined> => {
   const statement = sql`
     select (${catalogText(expression)}) is null as found
-    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // else nulls are computed with at once
+    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // keeps the planner from folding nulls
   try {
     await context.execute({
-      // as the login role, with the settings that requests have
+      // runs as the login role, with the settings of requests
       session: { role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } },
       access: "read write",
       schema,
@@ -98,7 +100,7 @@ const failureOf = async (
   return undefined;
 };
 
-/** One line each. */
+/** The findings, one line each. */
 export const policyFindings = async (context: PluginContext): Promise<readonly PolicyFinding[]> => [
   ...(await switchedOff(context)),
   ...(await brokenPolicies(context)),

@@ -1,6 +1,7 @@
-/** What `import … from "relapi"` gives to applications and to plugins of their own. It has the types of core, with the
- *  members that the surfaces add to them (`api.rest`, the REST name of an operator). At run time it loads nothing but
- *  core. */
+/**
+ * The exports of `relapi` for applications and plugins. They include the types of core with the members that surfaces
+ * add, such as `api.rest`. At run time only core is loaded.
+ */
 export type * from "../core/index.ts";
 export {
   // presets and their options
@@ -11,7 +12,7 @@ export {
   Stage,
   VERSION,
   without,
-  // plugins and their settings
+  // definitions for plugins and their settings
   defineHook,
   defineLimit,
   defineOption,
@@ -22,7 +23,7 @@ export {
   settingKinds,
   settingRows,
   settingsOf,
-  // errors
+  // functions that make errors
   bodyTooLarge,
   faultFacts,
   isRelApiError,
@@ -32,7 +33,7 @@ export {
   RelApiError,
   tokenRefused,
   urlTooLong,
-  // requests and answers
+  // requests and responses
   bearerChallenge,
   createOriginPolicies,
   fieldsLogger,
@@ -40,7 +41,7 @@ export {
   requestSignal,
   sessionOf,
   transactionSignal,
-  // the model
+  // functions of the model
   baseTypeOf,
   columnOf,
   matchesType,
@@ -50,7 +51,7 @@ export {
   routinesOf,
   sameName,
   visibilityOf,
-  // plans
+  // functions of plans
   compareColumn,
   inPieces,
   mapPlan,
@@ -59,7 +60,7 @@ export {
   restrictRows,
   visitPlan,
   explainProgram,
-  // SQL
+  // functions that build SQL
   boundOf,
   catalogText,
   empty,
@@ -70,7 +71,7 @@ export {
   sql,
   toStatement,
   value,
-  // JSON
+  // functions for JSON
   arrayLiteral,
   holdsRawNumber,
   isNestedDeeper,

@@ -1,4 +1,4 @@
-/** The REST surface, as PostgREST has it. */
+/** The preset of the REST surface, compatible with PostgREST. */
 import { compose, type Preset } from "../core/index.ts";
 import { spreadEmbeds } from "../plugins/embeds/spread.ts";
 import {
@@ -33,7 +33,7 @@ import type { PresetOptions } from "./options.ts";
 export const restCompat = (options: PresetOptions): Preset =>
   compose(
     { plugins: common, options, ...ofThePackage },
-    // methods
+    // plugins of the methods
     rest,
     restWrites,
     restRpc,
@@ -45,15 +45,15 @@ export const restCompat = (options: PresetOptions): Preset =>
     restHints,
     restLive,
     etag,
-    // the schema described
+    // plugins that describe the schema
     openapi,
     openapi3,
     openapiPage,
-    // filters
+    // plugins of filters
     fullTextOperators,
-    // related rows
+    // plugins of related rows
     spreadEmbeds,
-    // bodies
+    // plugins of body formats
     jsonMedia,
     singularMedia,
     strippedMedia,

@@ -1,4 +1,4 @@
-/** `JWT_SECRET=@/run/secrets/jwt`: secrets that stand in files, and follow them while the server runs. */
+/** `JWT_SECRET=@/run/secrets/jwt`: reads secrets from files, and follows changes of the files while the server runs. */
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import {
   definePlugin,
@@ -12,12 +12,12 @@ import {
 
 export interface SecretFile {
   readonly setting: SettingSpec<unknown>;
-  /** The variable that names it. */
+  /** The variable that names the file. */
   readonly variable: string;
   readonly path: string;
 }
 
-/** What it holds, without a line feed at its end. @throws RelApiError `preset` @rule C-SET-6 */
+/** The content of the file without a final line feed. @throws RelApiError `preset` @rule C-SET-6 */
 export const readSecretFile = ({ variable, path }: SecretFile): string => {
   let text: string;
   try {
@@ -29,7 +29,10 @@ export const readSecretFile = ({ variable, path }: SecretFile): string => {
   return text;
 };
 
-/** Secrets are mounted as links that are replaced, which only looking again and again sees. */
+/**
+ * The interval at which files are checked. Mounted secrets are symbolic links that are replaced, which only polling
+ * detects.
+ */
 const LOOK_MS = 1000;
 const ABOUT = "secret files";
 
@@ -49,13 +52,16 @@ const valueOf = (file: SecretFile): unknown => {
 
 const countOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
 
-/** What cannot be read leaves the secret as it was. @rule C-SET-8 */
+/** Follows the files. A file that becomes unreadable leaves its secret unchanged. @rule C-SET-8 */
 export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => {
-  /** By option, the last that was good: first those of the start. */
+  /** The last valid value by option, initially that of the start. */
   const known = new Map<string, unknown>(files.map((file) => [file.setting.name, valueOf(file)]));
   let troubles: Troubles | undefined;
 
-  /** Whoever connects has been told at the start how many there are. @throws RelApiError `preset` */
+  /**
+   * Refuses a changed number of values, because the pools were created for the number at the start. @throws RelApiError
+   * `preset`
+   */
   const checkCount = ({ setting, variable, path }: SecretFile, value: unknown): void => {
     const [before, now] = [known.get(setting.name), value].map(countOf);
     if (setting.isFixed === true && before !== now)
@@ -84,13 +90,13 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
       freshUrl: (option, index = 0) => {
         const file = ofConnections.find(({ setting }) => setting.name === option);
         if (file === undefined) return undefined;
-        const value = read(file) as string | readonly string[]; // the kinds of connection strings
+        const value = read(file) as string | readonly string[]; // the kinds of connection strings parse to these types
         return typeof value === "string" ? value : value[index];
       },
     },
     plugin: definePlugin({
       name: "secret-files",
-      stage: Stage.early, // settings that the database keeps go before them
+      stage: Stage.early, // settings stored in the database take precedence
       apply: (_, context) => {
         ({ troubles } = context);
         if (others.length > 0)
@@ -106,7 +112,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
           });
         const changed = (): void => {
           context.logger.info("a secret file has changed");
-          // what is wrong with one, and what no longer is, is told at once, not when a connection or the reload needs it
+          // errors and recoveries are reported at once, not when a connection or a reload uses the secret
           for (const file of files) read(file);
           context.requestReload();
         };

@@ -1,4 +1,4 @@
-/** The standalone server: a listener of Node's own around a preset, from settings. */
+/** The standalone server: a Node HTTP server around a preset, configured by settings. */
 import cluster from "node:cluster";
 import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -32,30 +32,35 @@ export interface Served {
   readonly server: Server;
   /** `http://127.0.0.1:3000`, or the path of the socket. */
   readonly address: string;
-  /** The options in force, those of the embedded database included. */
+  /** The effective options, including those of the embedded database. */
   readonly options: RelApiOptions;
-  /** Says that it is not ready, stops accepting, lets requests in progress end, closes everything. @rule R-ADM-4 */
+  /**
+   * Reports itself not ready, stops accepting connections, waits for requests in progress, then closes everything.
+   * @rule R-ADM-4
+   */
   stop(): Promise<void>;
-  /** Requests that did not end in the grace period; known once it has stopped. */
+  /** The number of requests that did not end in the grace period, known after the stop. */
   cutOff(): number;
-  /** Requests that are not answered yet. */
+  /** The number of requests in progress. */
   running(): number;
-  /** Of the api. */
+  /** The logger of the api. */
   readonly logger: Logger;
 }
 
-/** The role that the demo's access rules are written for. */
+/** The role for which the demo's access rules are written. */
 const DEMO_ANON_ROLE = "anon";
 
-/** Idle connections stay open longer than common proxies keep theirs, which would otherwise reuse closed ones. */
+/** Idle connections stay open longer than in common proxies, which would otherwise reuse closed ones. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_MS = 5000;
 const SWEEP_MS = 50;
-/** For answers that are written and not yet read. */
+/** The time in which clients may read responses that are already written. */
 const STOP_PATIENCE_MS = 1000;
 
-/** Says what the settings name and the database does not have: once, and again when it has come and gone. Requests work
- *  as soon as it is there. @rule C-SET-3 */
+/**
+ * Reports settings that name missing objects, and reports them again if they were fixed and recur. Requests work as
+ * soon as the object exists. @rule C-SET-3
+ */
 const startReport = definePlugin({
   name: "start-report",
   apply: (_, context) => {
@@ -68,8 +73,10 @@ const startReport = definePlugin({
   },
 });
 
-/** Listens at once; until the schema is loaded requests wait or get 503. `isFirst`: this process has the admin
- *  listener. @throws RelApiError `preset`, and what listening throws */
+/**
+ * Listens at once; until the schema is loaded, requests wait or get 503. `isFirst`: this process has the admin
+ * listener. @throws RelApiError `preset`, and errors of listening
+ */
 export const serve = async (
   { options: given, server: settings, files = [] }: EnvironmentSettings,
   isFirst = true,
@@ -105,14 +112,14 @@ export const serve = async (
   );
   const { requestTimeout, maxUrlBytes } = resolveOptions(options, coreSettings);
   const headersMs = requestTimeout * 1000;
-  // bodies have a pace to keep instead of a time in which they must have come (R-BND-4)
+  // bodies have a minimum pace instead of a time limit (R-BND-4)
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: headersMs,
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2),
-      // as much for the headers
+      // URL and headers may have this size each
       maxHeaderSize: 2 * maxUrlBytes,
     },
     api,
@@ -131,7 +138,7 @@ export const serve = async (
   });
   const end = async (): Promise<void> => {
     isListening = false;
-    // load balancers look at readiness every few seconds; meanwhile they send requests
+    // load balancers check readiness only every few seconds and send requests meanwhile
     for (const response of ["request", "checkContinue"] as const)
       server.prependListener(response, (_, answer) => void (answer.shouldKeepAlive = false));
     await new Promise((resolve) =>
@@ -147,22 +154,24 @@ export const serve = async (
     stop: end,
     cutOff: () => counters?.get("requests-cut-off") ?? 0,
     running: () => counters?.get("requests-running") ?? 0,
-    logger: logger as Logger, // the plugins have been applied
+    logger: logger as Logger, // plugins were applied, so it is set
   };
 };
 
-/** The options, with the embedded database where they name none. */
+/** The options, with the embedded database if they name no database. */
 export const withDatabase = async ({ options, server: { dataDir } }: EnvironmentSettings): Promise<RelApiOptions> => {
   if (options.databaseUrl !== undefined || options.database !== undefined) return options;
-  const { startEmbeddedDatabase } = await import("../plugins/embedded/index.ts"); // not loaded for a server
+  const { startEmbeddedDatabase } = await import("../plugins/embedded/index.ts"); // other servers need not load it
   const database: DatabaseSource = startEmbeddedDatabase({ image: "demo", dataDir });
-  // when it cannot start, nothing else can
+  // nothing works if the database cannot start
   await database.ready;
   return { anonRole: DEMO_ANON_ROLE, errorHints: true, ...options, database };
 };
 
-/** Measuring costs something, and what it needs may be left out of an installation: without it there is no `/metrics`.
- *  @rule X-MET-1 */
+/**
+ * Loads the metrics plugin. Measuring has a cost, and its package may be missing, in which case there is no `/metrics`.
+ * @rule X-MET-1
+ */
 const loadMetrics = async (): Promise<readonly Plugin[]> => {
   try {
     return [(await import("../plugins/metrics/index.ts")).metrics];
@@ -177,7 +186,7 @@ const loadMetrics = async (): Promise<readonly Plugin[]> => {
   }
 };
 
-/** What to do about it, for the usual reasons. @rule C-CLI-5 */
+/** Adds advice for the common causes of listen errors. @rule C-CLI-5 */
 const listenError = (error: NodeJS.ErrnoException, { port }: ServerSettings): Error => {
   if (error.code === "EADDRINUSE")
     return presetError(
@@ -188,8 +197,10 @@ const listenError = (error: NodeJS.ErrnoException, { port }: ServerSettings): Er
   return error;
 };
 
-/** Connections that wait to be accepted, if the system allows so many: those of clients that all come back at once. Others
- *  try again a second later, then three. */
+/**
+ * The number of connections that may wait to be accepted, as far as the system permits. It allows for all clients
+ * reconnecting at once; a refused client retries after one second, then three.
+ */
 const BACKLOG = 4096;
 
 const listen = (server: Server, settings: ServerSettings, options: RelApiOptions): Promise<void> =>
@@ -201,7 +212,7 @@ const listen = (server: Server, settings: ServerSettings, options: RelApiOptions
       server.listen({ port, host, backlog: BACKLOG }, resolve);
       return;
     }
-    // the file of a process that ended without cleaning up is in the way; anything but a socket is not ours to remove
+    // a process that was killed leaves its socket file behind; other files must not be removed
     if (existsSync(unixSocket)) {
       if (!lstatSync(unixSocket).isSocket())
         return reject(
@@ -216,7 +227,7 @@ const listen = (server: Server, settings: ServerSettings, options: RelApiOptions
   });
 
 const addressOf = (server: Server): string => {
-  const address = server.address() as AddressInfo | string; // it listens
+  const address = server.address() as AddressInfo | string; // a listening server has an address
   if (typeof address === "string") return address;
   const host =
     address.address === "0.0.0.0" || address.address === "::"

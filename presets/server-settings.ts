@@ -1,26 +1,26 @@
-/** What only the standalone server reads: where it listens, and variables that set several options. */
+/** Settings of the standalone server only: its address, and variables that set several options. */
 import { settingKinds, type RelApiOptions, type SettingKind, type SettingSpec } from "../core/index.ts";
 import { presetName, type PresetName } from "./named.ts";
 
 const { text, wholeNumber } = settingKinds;
 
-/** What to serve, where and how to listen. */
+/** The preset to serve, and the addresses and modes to listen with. */
 export interface ServerSettings {
   readonly preset?: PresetName;
   readonly host?: string;
   readonly port: number;
   readonly unixSocket?: string;
-  /** File mode of the socket. */
+  /** The file mode of the socket. */
   readonly unixSocketMode: number;
   readonly dataDir?: string;
   readonly adminPort?: number;
   readonly adminHost?: string;
   readonly workers: number;
-  /** Seconds. */
+  /** The delay in seconds. */
   readonly shutdownDelay?: number;
 }
 
-/** PostgREST's special names of "every address". */
+/** PostgREST's special names for all addresses. */
 const EVERY_ADDRESS: Readonly<Record<string, string>> = {
   "*": "0.0.0.0",
   "*4": "0.0.0.0",
@@ -124,7 +124,7 @@ export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>
   },
 ];
 
-/** Those that have an option here; the others are known, and are always on, or not served. */
+/** Features with an option here. The others are recognised, but are always on or not supported. */
 export const FEATURES: Readonly<Record<string, keyof RelApiOptions | undefined>> = {
   disable_postgres_arrays: "disablePostgresArrays",
   no_null_unbound_variable_default: "noNullUnboundVariableDefault",
@@ -157,10 +157,12 @@ export const featureSetting: SettingSpec<readonly string[]> = {
     "comma-separated flags of the GraphQL engine: `disable_postgres_arrays` and `no_null_unbound_variable_default` set the options of their names, the other flags of its 2.48 line are accepted and change nothing",
 };
 
-/** `APP_SETTINGS_REGION=north` is `app.settings.region` in SQL; the own name wins. */
+/**
+ * `APP_SETTINGS_REGION=north` is `app.settings.region` in SQL. This name takes precedence over the one with `PGRST_`.
+ */
 export const APP_SETTING = /^(?:PGRST_)?APP_SETTINGS_(.+)$/;
 
-/** For the settings page: each variable is another one. */
+/** The entry of the settings page, since each variable of this pattern is a separate setting. */
 export const appSettings: SettingSpec<string> = {
   name: "appSettings",
   environment: ["APP_SETTINGS_<NAME>", "PGRST_APP_SETTINGS_<NAME>"],

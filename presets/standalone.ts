@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-/** `relapi`: the command line, and without a command the standalone server (docs/reference/command-line.md). */
+/** `relapi`: runs a command, or the standalone server if none is given (docs/reference/command-line.md). */
 const words = process.argv.slice(2);
 
 const isServer = (words[0] ?? "serve") === "serve" || words[0]?.startsWith("-") === true;
 const isQuestion = words.some((word) => ["-h", "--help", "-V", "--version"].includes(word));
-const isWorker = process.env["NODE_UNIQUE_ID"] !== undefined; // of node:cluster
+const isWorker = process.env["NODE_UNIQUE_ID"] !== undefined; // node:cluster sets this variable
 
-// Loading takes a while: somebody at a terminal sees that it has begun. @rule C-CLI-7
+// Loading takes a while, so a terminal shows that it has begun. @rule C-CLI-7
 if (process.stderr.isTTY && isServer && !isQuestion && !isWorker && process.env["LOG_LEVEL"] !== "silent")
   process.stderr.write("relapi: starting\n");
 
@@ -14,10 +14,12 @@ interface LaterNode {
   getBuiltinModule?(name: "node:module"): { enableCompileCache?(folder: string): unknown };
   getBuiltinModule?(name: "node:url"): { fileURLToPath(url: URL): string };
 }
-const { getBuiltinModule } = process as LaterNode; // the types are those of Node 20
+const { getBuiltinModule } = process as LaterNode; // the type definitions are those of Node 20
 
-/** From Node 22.8 on: what V8 has made of the code is kept beside it, where nobody may write who may not change the code
- *  itself; Node compares it with the code, and does without where it may not write. @rule C-PKG-9 */
+/**
+ * From Node 22.8, V8's code cache is stored beside the code, where only users that may change the code can write. Node
+ * validates it against the code and works without it in a read-only folder. @rule C-PKG-9
+ */
 const compiled = new URL("../chunks/compiled", import.meta.url);
 getBuiltinModule?.("node:module").enableCompileCache?.(getBuiltinModule("node:url").fileURLToPath(compiled));
 

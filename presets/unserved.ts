@@ -1,5 +1,7 @@
-/** Settings of PostgREST (12 to 16) and Hasura (v2) that this server does not have, and what to do instead. Those that it
- *  has are aliases of its own settings. */
+/**
+ * Settings of PostgREST (12 to 16) and Hasura (v2) that this server lacks, with advice. Supported ones are aliases of
+ * its own settings.
+ */
 
 const AUTH_SCHEME = "write an auth scheme: docs/guides/write-an-auth-scheme.md";
 const NO_EVENTS = "there are no event triggers, actions and cron triggers: use a job queue beside the database";
@@ -116,11 +118,11 @@ const HASURA: Readonly<Record<string, string>> = {
 const withPrefix = (prefix: string, names: Readonly<Record<string, string>>): readonly (readonly [string, string])[] =>
   Object.entries(names).map(([name, advice]) => [prefix + name, advice]);
 
-/** What to do, by the variable's whole name. @rule C-SET-2 */
+/** Advice by the full name of the variable. @rule C-SET-2 */
 export const unserved: ReadonlyMap<string, string> = new Map([
   ...withPrefix("PGRST_", POSTGREST),
   ...withPrefix("HASURA_GRAPHQL_", HASURA),
 ]);
 
-/** Read by the tools of that engine, not by its server: nobody who sets them expects anything here. */
+/** Variables of the engine's tools, which have no effect on a server and are not reported. */
 export const OF_TOOLS: ReadonlySet<string> = new Set(["HASURA_GRAPHQL_ENDPOINT"]);

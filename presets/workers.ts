@@ -1,9 +1,9 @@
-/** Several processes of the standalone server that share its port. */
+/** Runs the standalone server in several processes that share its port. */
 import cluster, { type Worker } from "node:cluster";
 import { createWorkerCounter } from "../plugins/limits/worker-limits.ts";
 import type { Outputs } from "./cli/terminal.ts";
 
-/** What a worker wants passed on: to the worker of that number, or to all others. */
+/** A message that a worker sends to the worker of that number, or to all others. */
 interface Relayed {
   readonly relay?: number | "all";
   readonly topic?: string;
@@ -12,13 +12,13 @@ interface Relayed {
 
 const send = (worker: Worker | undefined, message: object): boolean => {
   if (worker?.isConnected() !== true) return false;
-  worker.send(message, () => undefined); // one that has just ended hears nothing
+  worker.send(message, () => undefined); // a worker that has just exited cannot receive it
   return true;
 };
 
-/** A message to all others is answered with who those are. */
+/** Passes a message on. A message to all others is answered with the list of receivers. */
 const relay = (from: Worker, message: unknown): void => {
-  const { relay: to, topic, ask } = (message ?? {}) as Relayed; // anything may be sent
+  const { relay: to, topic, ask } = (message ?? {}) as Relayed; // workers may send any value
   if (typeof to === "number") send(cluster.workers?.[to], message as object);
   if (to !== "all") return;
   const others = Object.values(cluster.workers ?? {}).filter((worker) => worker !== from);
@@ -26,13 +26,15 @@ const relay = (from: Worker, message: unknown): void => {
   send(from, { reached, topic, ask });
 };
 
-/** The number of a worker; the first one has the admin listener and prints the banner. */
+/** The number of a worker. The first one has the admin listener and prints the banner. */
 export const WORKER_INDEX = "RELAPI_WORKER";
 
 const RESTART_MS = 1000;
 
-/** A worker that exits while the others run is replaced. One that exits before it listens stops all, because they share
- *  its settings. @returns the exit code, once all have ended */
+/**
+ * Replaces a worker that exits while the others run. A worker that exits before it listens stops all, because they
+ * share its settings. @returns the exit code once all have exited
+ */
 export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<number> => {
   /** Workers whose process has not exited. Node's own list keeps a worker until its channel is closed too. */
   const running = new Set<Worker>();
@@ -59,7 +61,7 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
         stderr.write(`relapi: worker ${index} (process ${worker.process.pid}) ended ${how}: starting another\n`);
         return void setTimeout(() => isStopping || fork(index), RESTART_MS);
       }
-      exitCode = code || 1; // a signal has no code
+      exitCode = code || 1; // the code is null after a signal
       stop();
     });
   };
