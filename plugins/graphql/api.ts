@@ -1,5 +1,5 @@
-/** What the GraphQL surface says to other plugins: types and tokens. Names of fields, tables and rights; what a tap of
- *  `buildGqlField` sees; the engine. */
+/** The types and tokens that the GraphQL surface offers to other plugins: names of fields, tables and rights, the
+ *  context of a `buildGqlField` tap, and the engine. */
 import { SyncBailHook, SyncHook, SyncWaterfallHook } from "tapable";
 import {
   defineService,
@@ -20,37 +20,38 @@ export type * from "./served.ts";
 export type * from "./value-types.ts";
 export type * from "./operations.ts";
 
-/** Offered by the plugin `graphql`. */
+/** The plugin `graphql` provides this service. */
 export const graphqlService = defineService<GqlEngine>("graphql");
 
-/** The page for people, offered by the plugin `playground` where its files are there. */
+/** The playground page. The plugin `playground` provides this service if its files are installed. */
 export const playgroundService = defineService<{ readonly path: string }>("playground");
 
-/** Members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
+/** Adds members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
 export interface GqlHints {
   hintsFor(error: RelApiError, session: Session, schema: () => RoleSchema): object | undefined;
 }
 
-/** Offered by the plugin `graphql-hints`. */
+/** The plugin `graphql-hints` provides this service. */
 export const graphqlHintsService = defineService<GqlHints>("graphql-hints");
 
-/** Asked for requests without a `query`, and for those with a persisted one. The first tap that answers has the text of
- *  the document; undefined: no name that it knows. @rule X-DOC-1 */
+/** Called for requests without a `query` or with a persisted one. The first tap that returns a string provides the
+ *  document. A tap returns undefined for an unknown name. @rule X-DOC-1 */
 export const findGqlDocumentHook = defineHook(
   "findGqlDocument",
   "graphql",
   () => new SyncBailHook<[request: Readonly<Record<string, Json>>], string | undefined>(["request"]),
 );
 
-/** Declared by the plugin `graphql`: taps add to the directives that plugins read, or to one of them. @rule X-DIR-1 */
+/** The plugin `graphql` declares this hook. Taps add directives for plugins to read, or extend one of them. @rule
+ *  X-DIR-1 */
 export const gqlDirectivesHook = defineHook(
   "gqlDirectives",
   "graphql",
   () => new SyncWaterfallHook<[directives: readonly GqlDirective[]]>(["directives"]),
 );
 
-/** Sees each document that can be read and who sent it, before it is planned; throws for one that may not run.
- *  `sender`: absent when a live query runs again. @rule X-DOC-2 */
+/** Called with each document that can be read and its sender, before planning. A tap throws to refuse the document.
+ *  `sender` is undefined when a live query runs again. @rule X-DOC-2 */
 export const checkGqlDocumentHook = defineHook(
   "checkGqlDocument",
   "graphql",
@@ -70,7 +71,7 @@ export interface GraphqlCall<Variables = Readonly<Record<string, unknown>>> exte
   readonly operationName?: string;
 }
 
-/** As a client gets it. */
+/** The result in the form in which clients receive it. */
 export interface GraphqlResult<Data = any> {
   readonly data?: Data;
   readonly errors?: readonly {
@@ -81,48 +82,49 @@ export interface GraphqlResult<Data = any> {
 
 declare module "../../core/http/call.ts" {
   interface ApiMethods {
-    /** An operation of the GraphQL surface, without HTTP. What is wrong with it is in `errors`. @rule X-CALL-2 */
+    /** Runs an operation of the GraphQL surface without HTTP. Its errors are in `errors`. @rule X-CALL-2 */
     graphql<Data = any>(call: GraphqlCall): Promise<GraphqlResult<Data>>;
   }
 }
 
 declare module "../../core/plugin.ts" {
   interface OperatorSpec {
-    /** GraphQL name; absent: `_name`; false: not in GraphQL. `keywords`: the GraphQL values for each keyword
-     *  (`_is_null: true` is `null`). */
+    /** The GraphQL name, by default `_name`. If false, the operator is not in GraphQL. `keywords` has the GraphQL value
+     *  of each keyword (`_is_null: true` is `null`). */
     readonly graphql?: string | false | { readonly name: string; readonly keywords: Readonly<Record<string, string>> };
-    /** `fields` operands: name of the GraphQL input type and its fields, each an SDL type with default (`Float!`,
-     *  `Boolean = true`) over GraphQL names. */
+    /** For `fields` operands: the name of the GraphQL input type and its fields. Each field is an SDL type with a
+     *  default (`Float!`, `Boolean = true`) and has a GraphQL name. */
     readonly input?: { readonly typeName: string; readonly fields: Readonly<Record<string, string>> };
-    /** A null operand is taken (G-BEXP-5); others refuse it. */
+    /** The operator accepts a null operand (G-BEXP-5). Other operators refuse it. */
     readonly takesNull?: boolean;
   }
   interface EmbedSpec {
-    /** A field per relationship, named after it with the suffix: `albums_first`; "": just the name of the relationship.
-     *  It returns the rows as the relationship does, or with `row` at most one of them. With `aggregate`, the plugin
-     *  adds the fields itself (`buildGqlField`). */
+    /** Adds a field per relationship, named after it with the suffix: `albums_first`, or the relationship's own name if
+     *  the suffix is "". The field returns the rows of the relationship, or at most one of them with `row`. With
+     *  `aggregate`, the plugin adds the fields itself (`buildGqlField`). */
     readonly graphql?: { readonly suffix: string; readonly answers?: "row" | "aggregate" };
   }
   interface UpdateOperatorSpec {
-    /** GraphQL argument, e.g. `_inc`. */
+    /** The GraphQL argument, e.g. `_inc`. */
     readonly graphql: string;
-    /** Description of the input type; `$table` is replaced by the quoted table name. */
+    /** The description of the input type. `$table` is replaced by the quoted table name. */
     readonly inputDescription: string;
-    /** A null operand is refused also where the column may be null (G-UPD-5). */
+    /** A null operand is refused even if the column may be null (G-UPD-5). */
     readonly refusesNull?: boolean;
   }
   interface AggregateSpec {
-    /** GraphQL name; absent: `name`; false: not in GraphQL. */
+    /** The GraphQL name, by default `name`. If false, it is not in GraphQL. */
     readonly graphql?: string | false;
-    /** Columns that it takes in aggregates and their `order_by`: `typname`s of base types, or groups as for operators.
-     *  Absent: it is not there. */
+    /** The columns that it accepts in aggregates and their `order_by`: `typname`s of base types, or type groups as for
+     *  operators. Undefined if GraphQL does not offer it there. */
     readonly types?: readonly string[];
     readonly exceptTypes?: readonly string[];
-    /** Its type in GraphQL: a `typname`, or the name of a GraphQL scalar; absent: that of the column. */
+    /** Its result type in GraphQL: a `typname`, or the name of a GraphQL scalar. By default, it is the type of the
+     *  column. */
     readonly result?: string;
   }
   interface OrderingSpec {
-    /** GraphQL name; absent: `_name`; false: not in GraphQL. */
+    /** The GraphQL name, by default `_name`. If false, it is not in GraphQL. */
     readonly graphql?: string | false;
   }
 }

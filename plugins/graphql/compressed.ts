@@ -1,12 +1,12 @@
-/** Answers for clients that take gzip. @rule G-HTTP-10 */
+/** Compresses answers for clients that accept gzip. @rule G-HTTP-10 */
 import { promisify } from "node:util";
 import { gzip, gzipSync } from "node:zlib";
 import type { Answer, Exchange, Headers } from "../../core/index.ts";
 
-/** Bytes from which bodies are compressed. */
+/** Bodies with at least this many bytes are compressed. */
 export const MIN_GZIP_BYTES = 700;
 
-/** Up to here compressing takes less time than handing the work to another thread. */
+/** Up to this size, compressing takes less time than handing the work to another thread. */
 const MAX_SYNC_GZIP_BYTES = 16 * 1024;
 
 const GZIPPED: Headers = [
@@ -24,7 +24,7 @@ export const acceptsGzip = (exchange: Asking): boolean =>
     ?.split(",")
     .some((part) => /^\s*(?:gzip|x-gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(part)) === true;
 
-/** The answer as a compressed one, whose body is to come. */
+/** Adds the headers of a compressed answer. The caller replaces the body. */
 export const gzipped = (answer: Answer): Answer => ({ ...answer, headers: [...answer.headers, ...GZIPPED] });
 
 /** @rule G-HTTP-10 */

@@ -1,4 +1,5 @@
-/** Credentials of the GraphQL surface: a token brings session variables, a default role and the roles allowed. */
+/** The rules for credentials on the GraphQL surface: a token provides session variables, a default role and the allowed
+ *  roles. */
 import { limitExceeded, RelApiError, type Json } from "../../core/index.ts";
 import type { Grant, RoleSettings, SessionClaims, TokenFailure, TokenRules, VerifiedToken } from "../auth/api.ts";
 import { kindOf } from "./coerce/leaf.ts";
@@ -64,7 +65,7 @@ const reasonOf = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>)
 const partsReason = (count: number): string =>
   `JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got ${count})`;
 
-/** Seconds; undefined: absent. */
+/** Returns seconds, or undefined if the token does not have the claim. */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const said = claims[name];
   if (said === undefined || said === null) return undefined;

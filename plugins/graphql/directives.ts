@@ -1,13 +1,13 @@
-/** What there is to say of a directive: types only. */
+/** The types of directives. */
 import type { GraphQLInputType } from "graphql";
 
-/** A directive of whole operations that a plugin reads, beside those of the dialect. @rule X-DIR-1 */
+/** A directive of whole operations that a plugin reads, in addition to those of the dialect. @rule X-DIR-1 */
 export interface GqlDirective {
   readonly name: string;
-  /** In introspection. */
+  /** The description in introspection. */
   readonly description: string;
   readonly on: readonly ("query" | "mutation" | "subscription")[];
-  /** Its arguments, all booleans, and what they are where they are left out. */
+  /** The directive's arguments, all booleans, with their default values. */
   readonly arguments: Readonly<Record<string, boolean>>;
 }
 
@@ -21,14 +21,14 @@ export type DirectivePlace =
 
 export interface DirectiveSpec {
   readonly places: readonly DirectivePlace[];
-  /** By name. */
+  /** The arguments by name. */
   readonly arguments: Readonly<Record<string, { readonly type: GraphQLInputType; readonly hasDefault: boolean }>>;
-  /** What a plugin says of its own. */
+  /** The declaration of a plugin's directive. */
   readonly added?: GqlDirective;
 }
 
-/** By name. */
+/** The directives by name. */
 export type Directives = Readonly<Record<string, DirectiveSpec>>;
 
-/** Arguments of an operation's own directives that plugins read, by name. */
+/** The arguments of the directives that plugins read on an operation, by directive name. */
 export type ReadDirectives = ReadonlyMap<string, Readonly<Record<string, boolean>>>;

@@ -1,23 +1,23 @@
-/** Errors in the format of this surface: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`.
+/** Encodes errors in the format of this surface: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`.
  *  @rule G-ERR-1 G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
 import { isRelApiError, STATUSES_OF_BODIES, type Headers, type Json, type Session } from "../../core/index.ts";
 import { errorWords } from "./errors.ts";
 
 export interface EncodedErrors {
   readonly body: string;
-  /** As in the body. */
+  /** The code in the body. */
   readonly code: string;
-  /** For `/v1alpha1/graphql`; the other endpoints return 200, unless `keepsStatus`. */
+  /** The status on `/v1alpha1/graphql`. The other endpoints return 200, unless `keepsStatus` is true. */
   readonly status: number;
-  /** Bodies that did not arrive, and a plugin's own errors. @rule G-HTTP-15 G-ERR-9 */
+  /** True for incomplete bodies and for a plugin's own errors. @rule G-HTTP-15 G-ERR-9 */
   readonly keepsStatus: boolean;
-  /** Those that go with a status that is kept. */
+  /** The headers that accompany a status that is kept. */
   readonly headers: Headers;
 }
 
 const NO_HEADERS: Headers = [];
 
-/** What administrators see of a database error: its message, never the statement. @rule G-ERR-7 */
+/** The message of a database error, which only administrators see. The statement is never shown. @rule G-ERR-7 */
 const internalOf = (error: unknown): Json | undefined => {
   if (!isRelApiError(error)) return undefined;
   const description = typeof error.details === "string" ? error.details : null;
@@ -32,7 +32,7 @@ const internalOf = (error: unknown): Json | undefined => {
   };
 };
 
-/** One error, as an element of `errors`. */
+/** Encodes one error as an element of `errors`. */
 const encodeError = (
   error: unknown,
   session: Session | undefined,
@@ -52,7 +52,7 @@ const encodeError = (
   };
 };
 
-/** `hints`: further members of `extensions`. */
+/** `hints` are additional members of `extensions`. */
 export const encodeErrors = (error: unknown, session: Session | undefined, hints?: object): EncodedErrors => {
   const { text, code, status, isForeign } = encodeError(error, session, hints);
   const keepsStatus = isForeign || STATUSES_OF_BODIES.has(status);

@@ -1,4 +1,4 @@
-/** `GET /api/rest/people/7`: named queries of the metadata at URLs of their own (`rest_endpoints`). */
+/** `GET /api/rest/people/7`: serves named queries of the metadata at their own URLs (`rest_endpoints`). */
 import { parse, type TypeNode } from "graphql";
 import {
   definePlugin,
@@ -27,11 +27,11 @@ const ROOT = "/api/rest/";
 
 interface Endpoint extends MetadataEndpoint {
   readonly segments: readonly string[];
-  /** Of the document's variables. */
+  /** The types of the document's variables. */
   readonly types: ReadonlyMap<string, TypeNode>;
 }
 
-/** @throws GraphQLError for what is no document */
+/** @throws GraphQLError if the text is not a document */
 const compile = (endpoint: MetadataEndpoint): Endpoint => {
   const types = parse(endpoint.document, { noLocation: true }).definitions.flatMap((definition) =>
     definition.kind === "OperationDefinition" ? (definition.variableDefinitions ?? []) : [],
@@ -45,12 +45,12 @@ const compile = (endpoint: MetadataEndpoint): Endpoint => {
 
 const isCapture = (segment: string): boolean => segment.startsWith(":");
 
-/** What stands in the place of `:id`; undefined: another path. */
+/** Returns the path segments that match `:name` segments of the endpoint. Undefined if the path does not match. */
 const capture = ({ segments }: Endpoint, path: readonly string[]): ReadonlyMap<string, string> | undefined => {
   if (segments.length !== path.length) return undefined;
   const captured = new Map<string, string>();
   for (const [at, segment] of segments.entries()) {
-    const sent = path[at] as string; // as long
+    const sent = path[at] as string; // both have the same length
     if (isCapture(segment)) captured.set(segment.slice(1), sent);
     else if (segment !== sent) return undefined;
   }
@@ -61,7 +61,7 @@ const decode = (segment: string): string => {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // no such endpoint
+    return segment; // the endpoint does not match
   }
 };
 
@@ -80,7 +80,8 @@ const unexpectedVariable = (name: string): RelApiError => refusal("bad-request",
 
 const NUMBERS = new Set(["Int", "Float", "smallint", "bigint", "numeric", "float4", "float8", "money"]);
 
-/** Text of a URL as a value of the variable's type; what cannot be one is left to the usual check. @rule G-RES-3 */
+/** Converts text of a URL to a value of the variable's type. Coercion refuses text that cannot be converted. @rule
+ *  G-RES-3 */
 const valueOf = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
   const inner = type?.kind === "NonNullType" ? type.type : type;
   const isFlag = inner?.kind === "NamedType" && inner.name.value === "Boolean";
@@ -122,11 +123,11 @@ const readBody = (engine: GqlEngine, bytes: Buffer, maxBytes: number): JsonObjec
   return body;
 };
 
-/** The words of the surface, in the shape that endpoints have. @rule G-RES-4 */
+/** Encodes an error with the codes and messages of the surface, in the format of endpoints. @rule G-RES-4 */
 const encode = (engine: GqlEngine, exchange: AnyExchange, error: unknown): Answer => {
   const { session } = exchange as Partial<Exchange>;
   const { body, status } = engine.encodeErrors(error, session);
-  const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors; // as just written
+  const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors; // `encodeErrors` wrote this body
   const { path, code, ...more } = first?.extensions ?? { path: "$", code: "unexpected" };
   exchange.errorCode = code;
   const headers = isRelApiError(error) ? error.headers : [];
@@ -141,11 +142,11 @@ interface GqlErrorBody {
 const createSurface = (context: PluginContext, endpoints: () => readonly Endpoint[]): Surface => {
   const engineOf = (): GqlEngine => {
     const engine = context.use(graphqlService);
-    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // this one requires it
+    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // the plugin requires it
     return engine;
   };
 
-  /** Words before captures. @rule G-RES-1 */
+  /** Literal segments take precedence over captures. @rule G-RES-1 */
   const find = (
     path: string,
     method: string,
@@ -206,7 +207,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     match: (_, method) => method !== "OPTIONS",
     handle: answer,
     encodeError: (error, exchange) =>
-      // a path of no surface, where this one is the last
+      // no surface serves the path, and this one is the last
       error.code === "path-not-found" ? json(exchange, 404, NOT_FOUND) : encode(engineOf(), exchange, error),
     exposedHeaders: ["x-request-id"],
   };
@@ -216,12 +217,12 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
 export const restEndpoints = definePlugin({
   name: "rest-endpoints",
   requires: ["graphql"],
-  // below a path that REST may be served under
+  // REST may be served under a prefix of this path
   before: ["rest"],
   apply: (_hooks, context) => {
     let endpoints: readonly Endpoint[] = [];
     context.onModel((model: Model) => {
-      const queries = model.parts["metadata-queries"] as MetadataQueries | undefined; // only the loader of the metadata writes it
+      const queries = model.parts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
       endpoints = (queries?.endpoints ?? []).flatMap((endpoint) => {
         try {
           return [compile(endpoint)];

@@ -1,5 +1,5 @@
-/** From a request to the text of its response: documents are parsed and validated once per role and text; then come
- *  values, one transaction, and splicing. */
+/** Processes a request up to the text of its response. Documents are parsed and validated once per role and text. Then
+ *  values are bound, one transaction runs, and results are spliced. */
 import {
   countRefusal,
   faultFacts,
@@ -29,10 +29,10 @@ import { createSchemas, type Opening } from "./schema.ts";
 import { createWrite } from "./written.ts";
 import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
 
-/** Members of an object: `{"a":1}` without its braces. */
+/** Returns the members of an object: `{"a":1}` without its braces. */
 const membersOf = (body: string): string => body.slice(1, -1);
 
-/** Texts that the pieces of an answer are made of. */
+/** The texts from which an answer is assembled. */
 interface Texts {
   readonly bodies: readonly (string | null)[];
   readonly calls: readonly string[];
@@ -70,21 +70,22 @@ export const assemble = (
   calls: readonly string[] = [],
 ): string => {
   const [only] = outputs;
-  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // the usual query: as PostgreSQL wrote it
+  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // the usual query, as PostgreSQL wrote it
   return assembleFields(outputs, { bodies, calls });
 };
 
-/** What is written around the body of the one step to make `data` of it; undefined: it is not all of that. */
+/** Returns the text before and after the body of the only step, which together are `data`. Undefined if `data` has
+ *  other parts. */
 const aroundBody = ([only, ...others]: readonly GqlOutput[]): readonly [before: string, after: string] | undefined => {
   if (only === undefined || others.length > 0) return undefined;
   if ("bundle" in only) return ["", ""];
   return "step" in only ? [`{${JSON.stringify(only.as)}:`, "}"] : undefined;
 };
 
-/** SQLSTATE: the statement took too long. */
+/** The SQLSTATE of a statement that exceeded its time limit. */
 const QUERY_CANCELED = "57014";
 
-/** What plugins add to the reading of requests. */
+/** The hooks through which plugins take part in reading requests. */
 export interface DocumentHooks {
   readonly find: ValueOf<typeof findGqlDocumentHook>;
   readonly check: ValueOf<typeof checkGqlDocumentHook>;
@@ -111,7 +112,8 @@ export const createEngine = (
 
   const schemaOf = (session: Session): RoleSchema => schemas.take({ session, model: context.model() });
 
-  /** Clients that compare whole errors, generated tests among them, get the dialect's unless they want more. */
+  /** Some clients compare whole errors, such as generated tests. They get the errors of the dialect unless hints are
+   *  enabled. */
   const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
     const { errorHints, compatMode } = context.options;
     if (!errorHints || compatMode || !isRelApiError(error) || session === undefined) return undefined;

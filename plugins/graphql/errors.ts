@@ -1,16 +1,16 @@
-/** Every error the GraphQL surface raises itself, and the words for those of the database. `code` is the code clients
- *  see. */
+/** The errors that the GraphQL surface raises, and its messages for errors of the database. `code` is the code that
+ *  clients see. */
 import { isRelApiError, limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
 import { jsonFault, misspelt } from "../hints.ts";
 
-/** What hints are made of: a misspelt name and those that it may have been, or a position. @rule G-HNT-1 */
+/** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */
 export type HintFacts = Readonly<Record<string, Json>>;
 
-/** Documents, variables, coercion. @rule G-DOC G-VAR G-COE */
+/** An error in a document, a variable or coercion. @rule G-DOC G-VAR G-COE */
 export const validationFailed = (message: string, path: string, facts: HintFacts = {}): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path, facts });
 
-/** Column values, numbers out of range, names defined twice. @rule G-COE-9 */
+/** An error in a column value, a number out of range, or a name that is defined twice. @rule G-COE-9 */
 export const parseFailed = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "parse-failed", status: 400, message, path });
 
@@ -18,7 +18,7 @@ export const parseFailed = (message: string, path: string): RelApiError =>
 export const notSupported = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "not-supported", status: 400, message, path });
 
-/** The words that clients know. @rule G-APQ-2 */
+/** Clients recognise this code and message. @rule G-APQ-2 */
 export const persistedQueryNotFound = (): RelApiError =>
   new RelApiError({
     code: "PERSISTED_QUERY_NOT_FOUND",
@@ -40,7 +40,7 @@ export const queryNotAllowed = (): RelApiError => validationFailed("query is not
 export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
   validationFailed("not a valid graphql query", "$.query", facts);
 
-/** `reason`: the reader's. @rule G-HTTP-7 G-HNT-3 */
+/** `reason` is the message of the JSON parser. @rule G-HTTP-7 G-HNT-3 */
 export const invalidJson = (at: string, reason: string, text: string): RelApiError => {
   const fault = jsonFault(text);
   return new RelApiError({
@@ -76,7 +76,7 @@ export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
     path: "$",
   });
 
-/** A value too deep for a walk over it. @rule G-HTTP-15 */
+/** The value is too deep for a recursive function. @rule G-HTTP-15 */
 export const variablesTooDeep = (): RelApiError =>
   validationFailed("the values of the variables are nested too deeply", "$");
 
@@ -101,7 +101,7 @@ export const variableMisfit = (variable: string, declared: string, expected: str
 
 // --- coercion -------------------------------------------------------------------------------------------------------
 
-/** `expected`: with its article, `a boolean`. @rule G-COE-2 G-COE-3 G-COE-4 G-COE-5 */
+/** `expected` includes its article: `a boolean`. @rule G-COE-2 G-COE-3 G-COE-4 G-COE-5 */
 export const expectedFor = (expected: string, type: string, found: string, path: string): RelApiError =>
   validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
 
@@ -137,25 +137,25 @@ export const floatOutOfRange = (shown: string, path: string): RelApiError =>
 
 // --- functions of plugins -------------------------------------------------------------------------------------------
 
-/** An error that a plugin's function throws on purpose: its code and message are the plugin's. @rule X-GQL-4 */
+/** The error that a plugin's function throws on purpose, with the code and message of the plugin. @rule X-GQL-4 */
 export const functionRefused = ({ code, status, message, path }: RelApiError, at: string): RelApiError =>
   new RelApiError({ code: "function-refused", status, message, path: path ?? at, facts: { code } });
 
-/** Logged where it happens. @rule X-GQL-4 */
+/** The error is logged where it occurs. @rule X-GQL-4 */
 export const functionFailed = (path: string): RelApiError =>
   new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
 
 // --- errors of the database -----------------------------------------------------------------------------------------
 
-/** An error as a client of the GraphQL surface reads it. */
+/** An error as a client of the GraphQL surface sees it. */
 export interface GqlErrorWords {
   readonly code: string;
   readonly message: string;
-  /** Status on `/v1alpha1/graphql` (G-HTTP-3). */
+  /** The status on `/v1alpha1/graphql` (G-HTTP-3). */
   readonly status: number;
-  /** It comes from the database: administrators get its own words too (G-ERR-7). */
+  /** The error is from the database. Administrators also see the original message (G-ERR-7). */
   readonly isDatabase: boolean;
-  /** A plugin's own: its status counts on every address (G-ERR-9). */
+  /** The error is a plugin's own. Its status is sent on every path (G-ERR-9). */
   readonly isForeign?: boolean;
 }
 
@@ -197,7 +197,7 @@ const MAX_CONNECTIONS = {
 
 const CONNECTION_ERROR = { code: "postgres-error", message: "connection error", status: 500 } as const;
 
-/** Errors of core whose words differ here; the others keep code and message. */
+/** The errors of core with another code, message or status on this surface. The others keep their code and message. */
 const CORE_ERRORS: Readonly<
   Record<string, { readonly code: string; readonly message?: string; readonly status: number }>
 > = {
@@ -205,7 +205,7 @@ const CORE_ERRORS: Readonly<
   "connection-lost": CONNECTION_ERROR,
   "model-not-loaded": CONNECTION_ERROR,
   "pool-timeout": MAX_CONNECTIONS,
-  // other auth schemes refuse with their own messages
+  // other auth schemes have their own messages
   "token-refused": { code: "access-denied", status: 401 },
   "anonymous-refused": { code: "access-denied", status: 401 },
   "admin-secret-refused": { code: "access-denied", status: 401 },
@@ -225,7 +225,7 @@ const CORE_ERRORS: Readonly<
   "url-too-long": { code: "bad-request", status: 414 },
 };
 
-/** Codes of §20.3 that errors carry from the start. */
+/** The codes of §20.3, which errors of this surface have from the start. */
 const OWN_CODES: ReadonlySet<string> = new Set([
   "validation-failed",
   "parse-failed",
@@ -253,7 +253,7 @@ const OWN_CODES: ReadonlySet<string> = new Set([
   "time-limit-exceeded",
 ]);
 
-/** Of core, with nothing for a client to know. */
+/** Errors of core whose details clients do not see. */
 const UNTOLD: ReadonlySet<string> = new Set(["internal", "preset", "request-cancelled", "function-failed"]);
 
 const QUERY_CANCELED = "57014";
@@ -264,14 +264,14 @@ const timeExceeded = (seconds: number): Omit<GqlErrorWords, "isDatabase"> => ({
   status: 400,
 });
 
-/** What extensions say of values that they cannot read. */
+/** The SQLSTATEs with which extensions report values that they cannot read. */
 const UNREADABLE: ReadonlySet<string> = new Set(["XX000", "42601"]);
 
 /** @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
 export const errorWords = (error: unknown): GqlErrorWords => {
   if (!isRelApiError(error)) return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
   const { limit, seconds } = error.facts;
-  // a plugin's limit on the time of statements @rule G-LIM-12
+  // a plugin's time limit of statements @rule G-LIM-12
   if (error.code === QUERY_CANCELED && limit !== undefined)
     return { ...timeExceeded(Number(seconds)), isDatabase: true };
   if (error.facts["isOfValue"] === true && UNREADABLE.has(error.code))

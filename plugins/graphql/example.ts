@@ -1,4 +1,5 @@
-/** `{ track(limit: 3) { track_id name album { title } } }`: a query to begin with, of what the role may see. */
+/** Builds an example query from the tables that the role may see: `{ track(limit: 3) { track_id name album { title } }
+ *  }`. */
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from "graphql";
 import { nameKey, type Column, type Relation } from "../../core/index.ts";
 import { exampleColumns, exampleLabel, exampleOrder } from "../examples.ts";
@@ -8,7 +9,7 @@ type Field = GraphQLField<unknown, unknown>;
 
 const LIMIT = 3;
 
-/** A root field that lists the rows of a table, and the namespace that it is in. */
+/** A root field that lists the rows of a table, and the namespace that contains it. */
 interface Root {
   readonly field: Field;
   readonly relation: Relation;
@@ -29,7 +30,8 @@ const rootsOf = (type: GraphQLObjectType, namespace?: string): readonly Root[] =
     return inner === undefined ? [] : rootsOf(inner, field.name);
   });
 
-/** Fields without arguments that are columns: by column, so that the same ones are chosen as on other surfaces. */
+/** Returns the fields without arguments that are columns, by column. So the same columns are chosen as on other
+ *  surfaces. */
 const columnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
   const found = new Map<Column, Field>();
   for (const field of Object.values(type.getFields())) {
@@ -72,8 +74,8 @@ const block = (head: string, lines: readonly string[]): readonly string[] => [`$
 
 const NAMELESS = block("query", ["__typename"]).join("\n");
 
-/** Undefined: the role may list the rows of no table. A role that may not look at the schema is told no name of it.
- *  @rule G-HTTP-16 */
+/** Undefined if the role may not list the rows of any table. A role without introspection does not see any name of the
+ *  schema. @rule G-HTTP-16 */
 export const exampleQuery = (schema: RoleSchema): string | undefined => {
   const { model, isIntrospectionClosed, metaFields } = schema;
   if (isIntrospectionClosed || metaFields.size === 0) return NAMELESS;
@@ -83,11 +85,11 @@ export const exampleQuery = (schema: RoleSchema): string | undefined => {
     [...roots.values()].map(({ relation }) => relation),
   );
   for (const relation of order) {
-    const root = roots.get(nameKey(relation)) as Root; // one of them
+    const root = roots.get(nameKey(relation)) as Root; // the relation is one of its keys
     const type = rowTypeOf(root.field);
     const columns = type === undefined ? new Map<Column, Field>() : columnFields(type);
     if (type === undefined || columns.size === 0) continue;
-    const names = exampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // its keys
+    const names = exampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // every column is one of its keys
     const related = relatedOf(schema, relation, type);
     const list = block(limited(root.field), [
       ...names,

@@ -1,4 +1,4 @@
-/** Runs the functions of plugins that answer fields. @rule X-GQL-4 X-GQL-6 */
+/** Runs the plugin functions that resolve fields. @rule X-GQL-4 X-GQL-6 */
 import { isRelApiError, type Logger, type Session } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { functionFailed, functionRefused } from "./errors.ts";
@@ -7,10 +7,10 @@ import type { GqlAsked, GqlLoadedRow } from "./parts.ts";
 import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
 
 export interface Functions {
-  /** The calls of an operation: those of a query together, those of a mutation one after another. Texts in their order.
-   *  @throws RelApiError of the first that fails; the others are told to stop */
+  /** Runs the calls of an operation: those of a query concurrently, those of a mutation sequentially. Returns their
+   *  texts in order. @throws RelApiError of the first call that fails. The others are aborted. */
   call(operation: GqlOperation, session: Session, running: Running): Promise<readonly string[]>;
-  /** The bodies with what is loaded for them, each function asked once. @throws RelApiError */
+  /** Adds the loaded values to the bodies. Each function is called once. @throws RelApiError */
   load(
     operation: GqlOperation,
     bodies: readonly (string | null)[],
@@ -21,7 +21,7 @@ export interface Functions {
 
 type Running = Pick<GqlRunOptions, "onGone" | "exchange">;
 
-/** Its signal is aborted when the client goes away, or `work` fails. */
+/** The signal is aborted when the client disconnects or `work` fails. */
 const abortable = async <Result>(
   onGone: GqlRunOptions["onGone"],
   work: (signal: AbortSignal) => Promise<Result>,
@@ -39,7 +39,7 @@ const abortable = async <Result>(
 };
 
 export const createFunctions = (logger: Logger): Functions => {
-  /** An error thrown on purpose is told; anything else is logged, and nothing of it is shown. */
+  /** Passes on errors that are thrown on purpose. Other exceptions are logged and not shown to the client. */
   const guarded = async <Result>({ origin, path }: Pick<GqlCall, "origin" | "path">, run: () => Promise<Result>) => {
     try {
       return await run();
@@ -58,7 +58,7 @@ export const createFunctions = (logger: Logger): Functions => {
       fields.map(async (field, load) => {
         const places = spans.flatMap((span, i) => (span.load === load ? [i] : []));
         if (places.length === 0) return;
-        const rows = places.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // an object of the plan
+        const rows = places.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // the plan selects an object here
         const results = await guarded(field, () => field.run(rows, asked));
         places.forEach((place, i) => (texts[place] = results[i] ?? "null"));
       }),

@@ -1,5 +1,5 @@
-/** `GET /v1/graphql?query={album{id}}&variables={}`: queries in the URL, as several clients send them. A page of another
- *  site can make a browser send such a request, so it changes nothing: only queries, in a read-only transaction. */
+/** `GET /v1/graphql?query={album{id}}&variables={}`: serves queries in the URL, which several clients send. A page of
+ *  another site can make a browser send such a request. So only queries are allowed, in a read-only transaction. */
 import {
   definePlugin,
   isRelApiError,
@@ -21,12 +21,12 @@ import { createLongAnswers } from "./long-answers.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
 import { PATHS } from "./paths.ts";
 
-/** Parameters without which there is nothing to answer. */
+/** A request without any of these parameters has no document. */
 const ASKS = /[?&](?:query|extensions|documentId)=/;
 
 const namesHtml = (accept = ""): boolean => /(?:^|[,\s])text\/html/i.test(accept);
 
-/** What is answered depends on headers that shared caches do not know as credentials. */
+/** The response depends on headers that shared caches do not treat as credentials. */
 const PRIVATE: Headers = [["Cache-Control", "private, no-cache"]];
 
 const mutationByGet = (): RelApiError =>
@@ -48,7 +48,7 @@ const readParameter = (engine: GqlEngine, parameters: URLSearchParams, name: str
   }
 };
 
-/** An empty parameter counts as absent. @rule G-GET-1 */
+/** An empty parameter counts as omitted. @rule G-GET-1 */
 const readUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlRequest => {
   const parameters = new URLSearchParams(query);
   const request: Record<string, Json> = {};
@@ -67,7 +67,7 @@ const readUrl = (engine: GqlEngine, query: string, isStrict: boolean): GqlReques
 const createSurface = (context: PluginContext): Surface => {
   const engineOf = (): GqlEngine => {
     const engine = context.use(graphqlService);
-    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // this one is not served without it
+    if (engine === undefined) throw new Error('the plugin "graphql" is missing'); // the plugin requires it
     return engine;
   };
 
@@ -126,7 +126,7 @@ const createSurface = (context: PluginContext): Surface => {
 /** @rule G-GET-1 G-GET-2 G-GET-3 */
 export const graphqlGet = definePlugin({
   name: "graphql-get",
-  // both have the same paths: one has their pages, the other refuses what is not a POST
+  // these have the same paths: `playground` serves its page there, `graphql` refuses other methods than POST
   before: ["playground", "graphql"],
   apply: (_hooks, context) => {
     if (context.registry.has("graphql")) context.addSurface(createSurface(context));

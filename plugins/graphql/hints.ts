@@ -1,10 +1,10 @@
-/** `"extensions": {"suggestions": ["title"]}` for `{ album { titel } }`: what may have been meant, beside the words of the
- *  dialect, which stay as they are. */
+/** `"extensions": {"suggestions": ["title"]}` for `{ album { titel } }`: adds suggestions to errors. The messages of
+ *  the dialect stay unchanged. */
 import { definePlugin, visibilityOf } from "../../core/index.ts";
 import { nearLabels, nearOf } from "../hints.ts";
 import { graphqlHintsService, type GqlHints } from "./api.ts";
 
-/** Names come from the types of the role. A role that may not look at them is not told their names. @rule G-HNT-1
+/** The suggested names come from the types of the role. A role without introspection gets none of them. @rule G-HNT-1
  *  G-HNT-2 G-HNT-3 G-HNT-4 */
 const hints: GqlHints = {
   hintsFor: (error, session, schema) => {
@@ -20,7 +20,7 @@ const hints: GqlHints = {
   },
 };
 
-/** Not with `COMPAT_MODE`: clients that compare whole errors get the dialect's. */
+/** With `COMPAT_MODE` the plugin is not used, because some clients compare whole errors. */
 export const graphqlHints = definePlugin({
   name: "graphql-hints",
   requires: ["graphql"],

@@ -23,7 +23,7 @@ import { tapFields } from "./types/tap.ts";
 
 export const graphql = definePlugin({
   name: "graphql",
-  // its paths are more special than those of tables
+  // its paths are more specific than those of tables
   before: ["rest"],
   settings: [
     ...graphqlSettings,

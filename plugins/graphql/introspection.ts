@@ -1,4 +1,4 @@
-/** `{ __schema { types { name } } }`: the types of the caller's role. @rule G-INT-1 … G-INT-9 */
+/** `{ __schema { types { name } } }`: writes the types of the caller's role. @rule G-INT-1 … G-INT-9 */
 import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
 import { definePlugin, defineService, type Pieces } from "../../core/index.ts";
 import { directivesOf } from "./introspected/directives.ts";
@@ -29,12 +29,12 @@ const typesOf = function* (schema: RoleSchema): Pieces<Types> {
   return types;
 };
 
-/** They have fields of every table. */
+/** Root types have fields of every table. */
 const isRoot = (type: GraphQLNamedType): boolean => isObjectType(type) && isRootScope(gqlTypeFacts(type)?.scope);
 
 const COMMA = Buffer.from(",");
 
-/** `__schema`: what is selected of it, in order. */
+/** Writes the selected members of `__schema`, in order. */
 const writeSchema = function* (schema: RoleSchema, collector: Collector, node: FieldNode): Parts {
   let known: Types = new Map();
   const { type, directive } = createWriters(collector, () => known);
@@ -56,7 +56,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     return parts;
   };
 
-  /** Each is written when it is found, while its fields are there, and they stand in the order of their names. */
+  /** Writes each type when it is found, while its fields exist. The output is sorted by type name. */
   const allTypes = function* (nodes: readonly FieldNode[]): Parts {
     const of = type(nodes);
     const whole = yield* schema.whole();
@@ -69,7 +69,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     let before = bytesOf("[");
     for (const name of yield* sortedInPieces([...texts.keys()])) {
       yield before;
-      yield* texts.get(name)!; // one of its keys
+      yield* texts.get(name)!; // the name is one of its keys
       before = COMMA;
     }
     yield bytesOf("]");

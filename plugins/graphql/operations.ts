@@ -1,4 +1,4 @@
-/** Documents on their way to an answer: requests, operations, and the engine that others are offered. */
+/** The types of requests, validated documents and operations, and of the engine that other plugins use. */
 import type { IncomingMessage } from "node:http";
 import type {
   Exchange,
@@ -20,7 +20,7 @@ import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlAsked, GqlLoadedRow, GqlVariant, Parts } from "./parts.ts";
 
-/** A GraphQL request: document, operation name, variables. */
+/** A GraphQL request: a document, an operation name, and variables. */
 export interface GqlRequest {
   readonly query: string;
   readonly operationName?: string;
@@ -30,39 +30,40 @@ export interface GqlRequest {
 /** A document parsed and validated for one role schema, before any values are known. */
 export interface ValidatedDocument {
   readonly operation: "query" | "mutation" | "subscription";
-  /** The same with its name in the document, for whoever counts and logs requests. */
+  /** The operation and its name in the document, for plugins that count and log requests. */
   readonly asked: Operation;
-  /** Fields with a selection inside each other, fragments put in place, without introspection. */
+  /** The depth of nested fields with a selection. Fragments are inlined, and introspection is not counted. */
   readonly levels: number;
-  /** How many such fields there are. */
+  /** The number of such fields. */
   readonly nodes: number;
-  /** Fields of the operation itself, and aliases at every level; fragments put in place. */
+  /** The number of root fields, and of aliases at every level. Fragments are inlined. */
   readonly rootFields: number;
   readonly aliases: number;
-  /** Names of the operation's own directives. */
+  /** The names of the operation's own directives. */
   readonly directives: readonly string[];
-  /** Checks and coerces the values; equal shapes give the same `planned` objects. @throws RelApiError */
+  /** Checks and coerces the values. Equal shapes give the same `planned` objects. @throws RelApiError */
   bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
 }
 
-/** Ready to run: the statements of one transaction in order, and how their bodies form the response. */
+/** An operation that is ready to run: the statements of one transaction in order, and the outputs that form the
+ *  response. */
 export interface GqlOperation {
   readonly kind: "query" | "mutation" | "subscription";
-  /** Arguments of its own directives that plugins read, by name. */
+  /** The arguments of its own directives that plugins read, by name. */
   readonly directives: ReadDirectives;
-  /** `read write` also for queries that call VOLATILE functions. */
+  /** `read write` also applies to queries that call VOLATILE functions. */
   readonly access: "read only" | "read write";
   readonly steps: readonly GqlStep[];
-  /** Of the steps, as one object for all operations of the same template. */
+  /** The plans of the steps. All operations of the same template share this array. */
   readonly plans: readonly Plan[];
   readonly outputs: readonly GqlOutput[];
-  /** Some output is written in pieces. */
+  /** Some output is written by a generator. */
   readonly isIntrospecting?: boolean;
-  /** Functions of plugins that answer fields: they run before the transaction. */
+  /** The calls of plugin functions that resolve root fields. They run before the transaction. */
   readonly calls: readonly GqlCall[];
-  /** Fields of rows that functions of plugins answer when the transaction is over. */
+  /** The fields of rows that plugin functions resolve after the transaction. */
   readonly loads: readonly GqlLoads[];
-  /** Call it after the operation has run: caches document and plan. */
+  /** Caches the document and the plan. Call it after the operation has run. */
   keep(): void;
 }
 
@@ -70,124 +71,129 @@ export interface GqlOperation {
 export interface GqlStep {
   readonly planned: Planned;
   readonly values: readonly SentValue[];
-  /** Where errors of the database belong when the statement does not say (G-DBE). */
+  /** The path of database errors for which the statement names no other (G-DBE). */
   readonly path: string;
 }
 
 export interface GqlCall {
-  /** `plugin "weather", field query_root.weather`, for the log. */
+  /** The source of the function in log lines: `plugin "weather", field query_root.weather`. */
   readonly origin: string;
-  /** Of the field. */
+  /** The path of the field. */
   readonly path: string;
-  /** The JSON text of the field. */
+  /** Returns the JSON text of the field. */
   run(asked: GqlAsked): Promise<string>;
-  /** Gives the statement that a live query runs instead. It is undefined if the field cannot be live. */
+  /** Returns the statement that a live query runs instead. Undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
 }
 
 export interface GqlLiveCall {
   readonly program: Program;
-  /** The JSON text of the field. @throws RelApiError */
+  /** Returns the JSON text of the field. @throws RelApiError */
   text(body: string | null): string;
-  /** As the function tells an error. */
+  /** Converts a database error to the error that the function would throw. */
   told(error: unknown): unknown;
 }
 
-/** What functions load for the body of one step. */
+/** The fields that functions load for the body of one step. */
 export interface GqlLoads {
   readonly step: number;
-  /** Where their rows stand in the body. */
+  /** The positions of the loaded fields in the body. */
   readonly tree: GqlLoadTree;
   readonly fields: readonly GqlLoad[];
 }
 
-/** By response name: what is in there, or a number: an object with the columns that this one of the fields needs. */
+/** The members to enter, by response name. A number is the index of a loaded field, whose value in the body is an
+ *  object of the columns that it needs. */
 export type GqlLoadTree = ReadonlyMap<string, GqlLoadTree | number>;
 
 export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
-  /** Two with the same form answer the same rows with the same text. */
+  /** Two loads with the same form return the same text for the same rows. */
   readonly form: string;
-  /** JSON texts in the order of the rows. */
+  /** Returns JSON texts in the order of the rows. */
   run(rows: readonly GqlLoadedRow[], asked: GqlAsked): Promise<readonly string[]>;
 }
 
-/** Pieces of the `data` object, in order of selection. */
+/** The parts of the `data` object, in order of selection. */
 export type GqlOutput =
-  /** JSON text known already: `__typename`, writes that touch nothing; of introspection it is made when it is asked for,
-   *  in `pieces` by those who can wait */
+  /** a known JSON text: `__typename`, or a write that affects no rows; that of introspection is made on demand, and
+   *  `pieces` writes it in time slices */
   | { readonly as: string; readonly text: string }
   | { readonly as: string; readonly text: string; readonly pieces: () => Parts }
   /** the body of a step is the value */
   | { readonly as: string; readonly step: number }
-  /** the body of a step is an object whose keys belong here (`Bundle`) */
+  /** the body of a step is an object whose members are inserted here (`Bundle`) */
   | { readonly bundle: number }
-  /** what a call answers */
+  /** the result of a call */
   | { readonly as: string; readonly call: number }
-  /** a list with one element per step: its body, or text that is known already (`update_T_many`) */
+  /** a list with one element per step: its body, or a known text (`update_T_many`) */
   | { readonly as: string; readonly list: readonly (number | string)[] }
   /** a namespace of a mutation */
   | { readonly as: string; readonly of: readonly GqlOutput[] };
 
-/** What brought a request for an operation. */
+/** The HTTP request or message that carried an operation. */
 export interface GqlSender {
-  /** Or the upgrade request of its socket. */
+  /** The HTTP request, or the upgrade request of the WebSocket. */
   readonly request: IncomingMessage;
-  /** How many came together. */
+  /** The number of requests in the batch. */
   readonly batchSize?: number;
 }
 
-/** What the GraphQL plugin offers to others (`GraphqlService`). */
+/** The engine that the GraphQL plugin offers to other plugins (`GraphqlService`). */
 export interface GqlEngine {
-  /** For other surfaces of this dialect, and for sockets. */
+  /** The credential rules, for other surfaces of this dialect and for WebSockets. */
   readonly credentialRules: CredentialRules;
-  /** Where the surface is served. */
+  /** The path of the surface. */
   readonly path: string;
-  /** One with other schemas, made of the same tables. What is checked of documents holds for it too. Once per name, while
-   *  plugins are applied or when the first model is there. @rule X-GQL-9 */
+  /** Derives an engine with other schemas over the same tables. Checks of documents apply to it too. Call it once per
+   *  name, while plugins are applied or when the first model is loaded. @rule X-GQL-9 */
   derive(variant: GqlVariant): GqlEngine;
-  /** A query to begin with, of what the caller may see; undefined: there is none. A promise as with `prepare`. */
+  /** Returns an example query for the tables that the caller may see. Undefined if the caller may see none. It may
+   *  return a promise, as `prepare` does. */
   example(session: Session): string | undefined | Promise<string | undefined>;
-  /** The document, from the cache if possible; a promise while that which the first one needs of all tables is made in
-   *  pieces. `sender`: absent where nobody asks anew. @throws RelApiError @rule R-SC-12 */
+  /** Returns the document, from the cache if possible. The first document waits for work on all tables, which is
+   *  time-sliced, so it gets a promise. `sender` is undefined if no client sent a new request. @throws RelApiError
+   *  @rule R-SC-12 */
   prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
-  /** Runs it; the text of the `data` object, empty where the options took it. @throws RelApiError */
+  /** Runs an operation. Returns the text of the `data` object, or an empty string if the options took it. @throws
+   *  RelApiError */
   run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
-  /** What a request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
+  /** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10
+   *  G-TX-6 */
   runOptionsOf(exchange: Exchange): GqlRunOptions;
-  /** The text of the `data` object from the bodies of the steps, and the texts of the calls. */
+  /** Assembles the text of the `data` object from the bodies of the steps and the texts of the calls. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
-  /** The same with what functions load for it. @throws RelApiError */
+  /** Assembles the text, including the values that functions load. @throws RelApiError */
   complete(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
-  /** JSON whose numbers keep all their digits, for `readRequest`. @throws SyntaxError */
+  /** Parses JSON for `readRequest` without losing digits of numbers. @throws SyntaxError */
   parseJson(text: string): Json;
-  /** A request object (G-HTTP-1) from such a value. @throws RelApiError */
+  /** Reads a request object (G-HTTP-1) from such a value. @throws RelApiError */
   readRequest(value: Json): GqlRequest;
-  /** `{"errors":[…]}` (G-ERR-1) for an error; anything but a RelApiError is logged and reported as an internal
-   *  error. */
+  /** Encodes an error as `{"errors":[…]}` (G-ERR-1). Any other exception than a RelApiError is logged and reported as
+   *  an internal error. */
   encodeErrors(error: unknown, session: Session | undefined): EncodedErrors;
 }
 
-/** A whole body of an answer that is long and the same for many. */
+/** A whole response body that is long and shared by many requests. */
 export interface PackedBody {
   plain(): Promise<Buffer>;
   gzip(): Promise<Buffer>;
 }
 
 export interface GqlLongBody extends Pick<LongBody, "aboveBytes"> {
-  /** `before`, `after`: with them the body is `data`. */
+  /** `data` is `before`, the body and `after`. */
   take(row: ResultRow, body: ArrivingBody, before: string, after: string): ValueTaker | undefined;
 }
 
-/** Options of one run of an operation. */
+/** The options of one run of an operation. */
 export interface GqlRunOptions extends Pick<Execution, "exchange" | "requestSettings"> {
-  /** Takes a body that is all of `data`, or its one member. */
+  /** Receives a body that is all of `data`, or its only member. */
   readonly longBody?: GqlLongBody | undefined;
-  /** The same of a whole answer that is there already. */
+  /** Receives a whole response body that is already cached. */
   readonly packedBody?: (body: PackedBody) => void;
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
-  /** Of writes; commit unless given. @rule G-TX-6 */
+  /** How a write transaction ends. The default is commit. @rule G-TX-6 */
   readonly end?: "commit" | "rollback";
-  /** Whatever the operation's functions would do. @rule G-GET-2 */
+  /** Restricts the transaction, even if functions of the operation would write. @rule G-GET-2 */
   readonly access?: "read only";
 }

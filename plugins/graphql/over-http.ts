@@ -1,5 +1,5 @@
-/** What `GRAPHQL_OVER_HTTP` makes of the types and statuses of HTTP: the specification GraphQL over HTTP. @rule G-OVH-1
- *  … G-OVH-4 */
+/** The media types and statuses with `GRAPHQL_OVER_HTTP`, by the specification GraphQL over HTTP. @rule G-OVH-1 …
+ *  G-OVH-4 */
 import { isRelApiError, RelApiError, type Exchange, type Json } from "../../core/index.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import { parseFailed } from "./errors.ts";
@@ -8,20 +8,21 @@ import { kindOf } from "./coerce/leaf.ts";
 const JSON_TYPE = "application/json";
 const RESPONSE_TYPE = "application/graphql-response+json";
 
-/** How a request is answered. */
+/** The format of a response. */
 export interface Form {
   readonly type: typeof JSON_TYPE | typeof RESPONSE_TYPE;
   /** The setting is on. */
   readonly isStrict: boolean;
 }
 
-/** As the dialect does. */
+/** The format of the dialect. */
 export const DIALECT: Form = { type: JSON_TYPE, isStrict: false };
 
 const PLAIN: Form = { type: JSON_TYPE, isStrict: true };
 const RESPONSE: Form = { type: RESPONSE_TYPE, isStrict: true };
 
-/** `q` of a media type, by the range that fits it best: `application/json;q=0.9` before `application/*`. */
+/** Returns the `q` of a media type from the most specific range that matches: `application/json;q=0.9` before
+ *  `application/*`. */
 const qualityOf = (type: string, ranges: ReadonlyMap<string, number>): number =>
   ranges.get(type) ?? ranges.get("application/*") ?? ranges.get("*/*") ?? 0;
 
@@ -53,7 +54,7 @@ type Asking = Pick<Exchange, "header">;
 export const negotiated = (exchange: Asking, isStrict: boolean): Form =>
   isStrict ? formFor(exchange.header("accept")) : DIALECT;
 
-/** The form of errors, which are sent even if the client accepts neither type. */
+/** The format of errors, which are sent even if the client accepts neither type. */
 export const formOfErrors = (exchange: Asking, isStrict: boolean): Form => {
   try {
     return negotiated(exchange, isStrict);
@@ -80,12 +81,12 @@ export const refuseOddExtensions = (extensions: Json | undefined): void => {
     throw parseFailed(`parsing HashMap failed, expected Object, but encountered ${kindOf(extensions)}`, "$.extensions");
 };
 
-/** The request itself could not be read, whatever its document says. */
+/** The request itself could not be read, so the error does not depend on the document. */
 export const isMalformed = (error: unknown): boolean =>
   isRelApiError(error) &&
   (error.code === "invalid-json" || error.code === "parse-failed" || error.status === 406 || error.status === 415);
 
-/** `usual`: the status that the dialect gives. */
+/** `usual` is the status of the dialect. */
 export const statusIn = (
   { type, isStrict }: Form,
   { status }: EncodedErrors,

@@ -1,4 +1,4 @@
-/** The closed sets of words that parts and types of the schema are told apart by. */
+/** The kinds of field parts, arguments and type scopes. */
 
 /** Arguments whose meaning does not depend on a column. */
 export type GqlArgumentName =
@@ -43,17 +43,17 @@ export type GqlRootKind =
   | "delete"
   | "delete-by-pk";
 
-/** Which family a type belongs to; `context.scope` of `buildGqlField`, and `extensions.relapi.scope` of the type. */
+/** The family of a type: `context.scope` of `buildGqlField`, and `extensions.relapi.scope` of the type. */
 export type GqlScope =
   | "query_root"
   | "mutation_root"
   | "subscription_root"
   | "row"
-  /** of a plugin's own: its fields are columns of the relation, and fields of plugins */
+  /** a plugin's own type, whose fields are columns of the relation and fields of plugins */
   | "record"
-  /** of a plugin's own, for conditions and orders: its fields are `expression` and `members` */
+  /** a plugin's own type for conditions and orders, whose fields are `expression` and `members` */
   | "terms"
-  /** of a plugin's own, for arguments that it reads itself: any fields */
+  /** a plugin's own type for arguments that it reads itself, with any fields */
   | "input"
   | "aggregate"
   | "aggregate_fields"

@@ -1,4 +1,5 @@
-/** What GraphQL calls the parts that plugins declare, and the names that it cannot read or tell apart. */
+/** The GraphQL names of the operators, aggregates and orderings that plugins declare, with the checks that they are
+ *  legal and unique. */
 import {
   presetError,
   refuseDoubles,
@@ -14,17 +15,17 @@ import { isLegalName } from "./types/names.ts";
 const offered = (given: string | false | undefined, usual: string): string | undefined =>
   given === false ? undefined : (given ?? usual);
 
-/** `undefined`: it is not in GraphQL. */
+/** Undefined if the operator is not in GraphQL. */
 export const operatorName = ({ graphql, name }: OperatorSpec): string | undefined =>
   offered(typeof graphql === "object" ? graphql.name : graphql, `_${name.replaceAll("-", "_")}`);
 
-/** `undefined`: it is not in GraphQL. */
+/** Undefined if the aggregate is not in GraphQL. */
 export const aggregateName = ({ graphql, name }: AggregateSpec): string | undefined => offered(graphql, name);
 
-/** The ending of its field, behind the name of the column. It is undefined if GraphQL does not have the ordering. */
+/** Returns the suffix of its field, after the name of the column. Undefined if the ordering is not in GraphQL. */
 export const orderingName = ({ graphql, name }: OrderingSpec): string | undefined => offered(graphql, name);
 
-/** Beside the operands of an ordering, none of which may have this name. */
+/** The key of the direction beside the operands of an ordering. No operand may have this name. */
 export const DIRECTION = "order";
 
 const refuseIllegal = (plugin: string, what: string, name: string | undefined): void => {

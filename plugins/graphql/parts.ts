@@ -1,6 +1,6 @@
-/** The GraphQL surface as data: graphql-js types whose fields, arguments, input fields and enum values carry what they
- *  stand for (`GqlPart`) in `extensions.relapi`, so that planners read parts and never names. Types are built per role
- *  and lazily: the fields of a type are built when a document first needs them. */
+/** The GraphQL surface as data. graphql-js types have fields, arguments, input fields and enum values with a field part
+ *  (`GqlPart`) in `extensions.relapi`, so planners read parts and never names. Types are built per role. Their fields
+ *  are built when a document first needs them. */
 import type {
   DocumentNode,
   FieldNode,
@@ -56,11 +56,13 @@ import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, Gq
 
 // --- parts --------------------------------------------------------------------------
 
-/** What a field, argument, input field or enum value stands for. Planners read parts and never names. */
+/** The part of a plan that a field, argument, input field or enum value becomes. Planners read parts and never names.
+ *  */
 export type GqlPart =
   // root fields
   | { readonly kind: GqlRootKind; readonly relation: Relation }
-  /** `isAggregate`: the aggregate over the rows it returns. Single rows: `!routine.returns.isSet`. */
+  /** With `isAggregate`, the field aggregates the rows that the function returns. A function of single rows has
+   *  `!routine.returns.isSet`. */
   | {
       readonly kind: "function";
       readonly routine: Routine;
@@ -69,12 +71,12 @@ export type GqlPart =
       readonly sessionArgument?: number;
     }
   | { readonly kind: "namespace" }
-  /** `no_queries_available`: returns this string */
+  /** `no_queries_available`, which returns this string */
   | { readonly kind: "constant"; readonly text: string }
   // rows, bool_exp, order_by, inputs, by-pk arguments, pk_columns, `_select_column` and `_update_column` values
   | { readonly kind: "column"; readonly column: Column; readonly relation: Relation; readonly value: GqlValueType }
-  /** In inputs: `data` is inserted along it. `isAfter`: to-one rows that are inserted after this one although no
-   *  foreign key requires it (G-NST-9). `mode`: how the rows are embedded, in rows. */
+  /** In inputs, the rows of `data` are inserted along the relationship. With `isAfter`, to-one rows are inserted after
+   *  this row although no foreign key requires it (G-NST-9). In rows, `mode` is the embedding mode. */
   | {
       readonly kind: "relationship";
       readonly relationship: Relationship;
@@ -83,8 +85,8 @@ export type GqlPart =
       readonly mode?: string;
     }
   | { readonly kind: "relationship-aggregate"; readonly relationship: Relationship; readonly target: Relation }
-  /** `value`: of scalar ones. In `order_by` and `bool_exp` they have no arguments. `isAggregate`: `<table computed
-   *  field>_aggregate` of `order_by`. */
+  /** `value` is the type of a scalar field. In `order_by` and `bool_exp` the field has no arguments. `isAggregate`
+   *  marks `<table computed field>_aggregate` of `order_by`. */
   | {
       readonly kind: "computed";
       readonly field: GqlComputedField;
@@ -92,7 +94,7 @@ export type GqlPart =
       readonly value?: GqlValueType;
       readonly isAggregate?: boolean;
     }
-  /** A field of a plugin of its own; the plugin's name is put in by the builder. */
+  /** A plugin's own field. The builder adds the plugin's name. */
   | ({ readonly kind: "custom"; readonly plugin?: string } & GqlService)
   // T_aggregate and its fields
   | { readonly kind: "aggregate-fields" }
@@ -105,32 +107,33 @@ export type GqlPart =
   | { readonly kind: "returning" }
   // bool_exp
   | { readonly kind: "and" | "or" | "not" }
-  /** In conditions and orders: a value that a plugin computes, of that type. */
+  /** A value of that type in conditions and orders, which a plugin computes. */
   | { readonly kind: "expression"; readonly expression: Expression; readonly value: GqlValueType }
-  /** The same: an object whose fields stand beside its own. */
+  /** An object in conditions and orders, whose fields count as fields of the surrounding object. */
   | { readonly kind: "members" }
-  /** In a comparison_exp. The column's type is that of the `column`, `computed` or `predicate` part that led here;
-   *  `value`: the operand has a type of its own. List operands take a list of either. */
+  /** An operator in a comparison_exp. The `column`, `computed` or `predicate` part that contains it has the column's
+   *  type. `value` is set if the operand has its own type. List operands are lists of either type. */
   | {
       readonly kind: "operator";
       readonly operator: OperatorSpec;
       readonly keywords?: Readonly<Record<string, string>>;
       readonly value?: GqlValueType;
     }
-  /** `_cast`; its object has `cast-to` fields that lead to a comparison_exp of `value` */
+  /** `_cast`, an object of `cast-to` fields with a comparison_exp of `value` each */
   | { readonly kind: "cast" }
   | { readonly kind: "cast-to"; readonly value: GqlValueType }
-  /** part of an operand of fields */
+  /** a part of an operand with fields */
   | { readonly kind: "operand-field"; readonly name: string; readonly value: GqlValueType }
-  // aggregate_bool_exp: one per function; `value`: what its `predicate` compares; `columns`: of its arguments
+  // aggregate_bool_exp has one per function; `value` is the type that its `predicate` compares, `columns` the number of
+  // its arguments
   | { readonly kind: "predicate"; readonly fn: string; readonly value: GqlValueType; readonly columns: "any" | 1 | 2 }
   // writes
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
-  /** An argument of updates, and a field of `T_updates`, of a plugin's own. @rule X-GQL-10 */
+  /** A plugin's own argument of updates, and field of `T_updates`. @rule X-GQL-10 */
   | { readonly kind: "further"; readonly writes: (input: GqlInput, writing: GqlWriting) => GqlFurther | undefined }
-  /** In inputs of a plugin's own (`input`): read by the plugin. */
+  /** A field of a plugin's own inputs (`input`), which the plugin reads. */
   | { readonly kind: "own"; readonly name: string }
-  /** column of an update operator's input; `value`: of the operand */
+  /** a column in an update operator's input; `value` is the type of the operand */
   | {
       readonly kind: "update-column";
       readonly column: Column;
@@ -140,7 +143,7 @@ export type GqlPart =
   | { readonly kind: "constraint"; readonly name: string; readonly columns: readonly string[] }
   /** `_PLACEHOLDER` */
   | { readonly kind: "placeholder" }
-  // functions: `index` in `routine.parameters`; without `name`: unnamed, so only positional
+  // functions: `index` is a position in `routine.parameters`; an argument without `name` is only positional
   | {
       readonly kind: "function-argument";
       readonly parameter: RoutineParameter;
@@ -148,27 +151,28 @@ export type GqlPart =
       readonly value: GqlValueType;
     }
   | { readonly kind: "argument"; readonly name: GqlArgumentName }
-  // enum values
-  // in `order_by`, beside the column
+  // enum values in `order_by`, in addition to the column
   | { readonly kind: "ordering"; readonly ordering: OrderingSpec; readonly column: Column }
   | { readonly kind: "direction"; readonly direction: "asc" | "desc"; readonly nulls: "first" | "last" }
   | { readonly kind: "enum-key"; readonly key: string };
 
-/** What serves a field of a plugin's own: one of these. @rule X-GQL-1 … X-GQL-4 */
+/** The implementation of a plugin's own field: one of these. @rule X-GQL-1 … X-GQL-4 */
 export type GqlService =
   /** In rows: a part of the plan. */
   | { readonly output: (selection: GqlSelection, context: GqlSelectionContext) => Output }
-  /** In roots: a plan. One that writes is for the mutation root; what is answered of its rows is added to it. */
+  /** In roots: a plan. The mutation root has the plans that write. The selected columns of the written rows are added
+   *  to the plan. */
   | { readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read | Insert | Update | Delete }
-  /** In roots: a declared statement, by name. It is given the field's arguments; the field's type is a scalar. */
+  /** In roots: the name of a declared statement. It receives the field's arguments, and the field's type is a scalar.
+   *  */
   | { readonly statement: string }
-  /** In the query and mutation roots: a function of the plugin's own. In the subscription root it is asked by `live`. */
+  /** In the query and mutation roots: a plugin's own function. In the subscription root, `live` replaces it. */
   | {
       readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
       readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
     }
-  /** In rows: a function over columns of the row (their SQL names), for all rows of the answer at once. Its results are
-   *  in the order of the rows. A role that may not read all the columns does not have the field. */
+  /** In rows: a function of some columns of the row (SQL names), called once for all rows of the response. It returns
+   *  results in the order of the rows. A role that may not read all these columns does not have the field. */
   | {
       readonly columns: readonly string[];
       readonly load: (
@@ -179,73 +183,72 @@ export type GqlService =
 
 /** The statement that a live query runs instead of the function. */
 export interface GqlLiveField {
-  /** One statement that reads, with a column `body`. */
+  /** One statement that reads and returns a column `body`. */
   readonly program: Program;
-  /** The result of the field. @throws RelApiError */
+  /** Returns the result of the field. @throws RelApiError */
   read(body: string): Json;
-  /** The error that the function would throw for one of the database. */
+  /** Converts a database error to the error that the function would throw. */
   told(error: unknown): unknown;
 }
 
-/** Columns of one row, by their SQL names, as JSON; numbers that JavaScript would change are kept as they were written
- *  (`numberText`). */
+/** The columns of one row as JSON, by SQL name. Numbers that JavaScript would change keep their text (`numberText`). */
 export type GqlLoadedRow = Readonly<Record<string, Json>>;
 
-/** A selected field as the planner hands it to a `custom` part. */
+/** A selected field that the planner passes to a `custom` part. */
 export interface GqlSelection {
-  /** Response name. */
+  /** The response name. */
   readonly as: string;
-  /** Its place in the request, for errors; `<path>.args.<name>` is that of an argument. */
+  /** The path of the field in the request, for errors. The path of an argument is `<path>.args.<name>`. */
   readonly path: string;
   readonly node: FieldNode;
-  /** Coerced. A value that is looked at here decides the plan; `context.argument` only binds it. */
+  /** The coerced arguments. Reading a value makes it a part of the plan, while `context.argument` only binds it. */
   readonly arguments: Readonly<Record<string, Json>>;
 }
 
-/** What `output` of a `custom` field works with. */
+/** The context of `output` of a `custom` field. */
 export interface GqlSelectionContext {
   readonly schema: RoleSchema;
   readonly relation: Relation | undefined;
   /** Binds a value of the request. */
   bind(bound: BoundValue): { readonly param: number };
-  /** Binds an argument, cast to the type (objects and lists as `jsonb`); undefined: it was not given. */
+  /** Binds an argument, cast to the type (objects and lists as `jsonb`). Undefined if the request does not have it. */
   argument(name: string, type?: string): ValueRef | undefined;
-  /** What is selected of the rows that a root field leads to. `type`: of the table, where the field's own type does not
-   *  say. */
+  /** Returns the selection on the rows of a root field. `type` is the row type, if the field's own type does not
+   *  determine it. */
   rows(type?: GraphQLObjectType): readonly Output[];
-  /** What the arguments ask for that stand for those of a list (`build.listArguments`, or a part of their own, as
-   *  `having`), and the limit that all lists have. @rule X-GQL-8 */
+  /** Returns the list arguments of the field: those from `build.listArguments`, or with a part such as `having`. It
+   *  includes the limit that applies to every list. @rule X-GQL-8 */
   list(): Pick<Read, "where" | "orderBy" | "distinctOn" | "having" | "limit" | "offset" | "cap">;
-  /** What is selected of an object of aggregates (`build.aggregateFields`). */
+  /** Returns the selection on an object of aggregates (`build.aggregateFields`). */
   aggregates(): readonly Output[];
-  /** What is selected of the object that the field leads to, where that is a type of the plugin's own. @rule X-GQL-8 */
+  /** Returns the selection on the field's object, if its type is the plugin's own. @rule X-GQL-8 */
   fields(): readonly GqlOwnSelected[];
 }
 
-/** A field that is selected of an object of a plugin's own. */
+/** A field that is selected from an object of a plugin's own type. */
 export interface GqlOwnSelected {
-  /** Response name. */
+  /** The response name. */
   readonly as: string;
-  /** `__typename` too: its value is the name of `type`. */
+  /** The field name. It may be `__typename`, whose value is the name of `type`. */
   readonly name: string;
-  /** The type that it is a field of. */
+  /** The type to which the field belongs. */
   readonly type: GraphQLObjectType;
-  /** What is selected of it in turn: an object of the plugin's own. */
+  /** Returns the selection on the field, if its type is the plugin's own. */
   fields(): readonly GqlOwnSelected[];
-  /** The same: rows of a table. */
+  /** Returns the selection on the field, if it has rows of a table. */
   rows(): readonly Output[];
 }
 
-/** What a function of a plugin's own is told. */
+/** The argument of a plugin's own function. */
 export interface GqlFunctionRequest {
-  /** Coerced; numbers that JavaScript would change are kept as they were written (`numberText`). */
+  /** The coerced arguments. Numbers that JavaScript would change keep their text (`numberText`). */
   readonly arguments: Readonly<Record<string, Json>>;
   readonly session: Session;
-  /** What is selected of its result; empty for scalars. */
+  /** The selection on its result. It is empty for scalars. */
   readonly selection: readonly GqlSelected[];
-  /** Aborted when the client goes away. */
+  /** The signal is aborted when the client disconnects. */
   readonly signal: AbortSignal;
-  /** The request that asks: transactions that the function runs belong to it. Absent in runs of live queries. */
+  /** The request of the caller. Transactions that the function runs belong to it. Undefined in runs of live queries. */
   readonly exchange?: OpenExchange | undefined;
 }
 
@@ -253,28 +256,29 @@ export interface GqlFunctionRequest {
 export type GqlAsked = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
 
 export interface GqlSelected {
-  /** Response name. */
+  /** The response name. */
   readonly as: string;
   readonly name: string;
-  /** Where the result has its value: its name, unless it has arguments, which may be selected several times. */
+  /** The key of the value in the result: the field name, or another key if the field has arguments, because it may be
+   *  selected several times. */
   readonly key: string;
-  /** As those of the field itself. */
+  /** The coerced arguments, as for the field itself. */
   readonly arguments: Readonly<Record<string, Json>>;
   readonly selection: readonly GqlSelected[];
 }
 
 // --- further writes of updates -------------------------------------------------------------------------------------
 
-/** A value given in the document or by a variable. What is looked at decides the plan. */
+/** A value in the document or of a variable. Reading it makes it a part of the plan. */
 export interface GqlInput {
-  /** Its place in the request, for errors. */
+  /** The path in the request, for errors. */
   readonly path: string;
   readonly isNull: boolean;
-  /** Of an input object, in name order. Each counts as a value that is inserted (G-LIM-4). */
+  /** Returns the fields of an input object, sorted by name. Each counts as an inserted value (G-LIM-4). */
   fields(): readonly GqlInputField[];
-  /** Of a list; a single value is a list of one. */
+  /** Returns the elements of a list. A single value is a list of one. */
   items(): readonly GqlInput[];
-  /** Of a Boolean. */
+  /** Returns the value of a Boolean. */
   isTrue(): boolean;
 }
 
@@ -283,32 +287,32 @@ export interface GqlInputField extends GqlInput {
   readonly part: GqlPart | undefined;
 }
 
-/** What further writes are made with. */
+/** The context in which a plugin adds steps to an update. */
 export interface GqlWriting {
   readonly schema: RoleSchema;
-  /** The table that is updated. */
+  /** The updated table. */
   readonly relation: Relation;
-  /** Adds a step; its number. `own`: the same, for what it requires of itself. */
+  /** Adds a step and returns its number. `own` is the same number, for requirements of the step on itself. */
   step(make: (own: number) => SequenceStep): number;
-  /** What a condition (`build.boolExp`) says; undefined: every row. */
+  /** Returns the predicate of a condition (`build.boolExp`). Undefined if it matches every row. */
   where(input: GqlInput): Predicate | undefined;
-  /** A value of that type, bound. Null is refused. */
+  /** Binds a value of that type. Null is refused. */
   value(input: GqlInput, type: GqlValueType): ValueRef;
-  /** Inserts the rows of `build.relatedInsert`, and what is nested in them. `parent`: the step whose row they belong to;
-   *  absent: they come first. The step of the row, of those that come first. */
+  /** Inserts the rows of `build.relatedInsert` and their nested rows. `parent` is the step of the row to which they
+   *  belong. Undefined if they are inserted first, and then the result is the step of the row. */
   insert(input: GqlInput, along: Relationship, parent?: number): number | undefined;
-  /** An update of its own, of those rows: an item of `build.updates`, or update operators; with the arguments of
-   *  plugins' own in it. */
+  /** Adds a separate update of the rows in `among`. Its input is an item of `build.updates` or update operators, and
+   *  may have plugins' own arguments. */
   update(input: GqlInput, relation: Relation, among: Predicate): number;
 }
 
-/** What an argument adds to an update. Its steps so far come before the update. */
+/** The additions of an argument to an update. The steps that it has added so far run before the update. */
 export interface GqlFurther {
-  /** Columns of the updated rows; where two decide one, the later wins. */
+  /** Assignments to the updated rows. If two assign the same column, the later one wins. */
   readonly assignments?: readonly Assignment[];
-  /** What the updated rows must be. */
+  /** Requirements on the updated rows. */
   readonly requires?: readonly Omit<StepRequirement, "step">[];
-  /** Adds the steps behind the update, which is that step. */
+  /** Adds steps that run after the update. `step` is the number of the update. */
   after?(step: number): void;
 }
 
@@ -317,47 +321,48 @@ export const GQL_EXTENSION = "relapi";
 
 type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputField | GraphQLEnumValue;
 
-/** The part of a field, argument, input field or enum value; undefined for those of introspection. */
+/** Returns the part of a field, argument, input field or enum value. Undefined for those of introspection. */
 export const gqlPart = (place: WithPart): GqlPart | undefined => place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes it
 
-/** The `extensions` of a field, argument or enum value that stands for the part. graphql-js copies an object that has a
- *  prototype. */
+/** Returns the `extensions` with the part of a field, argument or enum value. It has no prototype, because graphql-js
+ *  copies an object with one. */
 export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => {
-  const extensions = Object.create(null) as { [GQL_EXTENSION]: GqlPart }; // it gets its one key here
+  const extensions = Object.create(null) as { [GQL_EXTENSION]: GqlPart }; // its only key is set below
   extensions[GQL_EXTENSION] = part;
   return extensions;
 };
 
 // --- types and the hook ---------------------------------------------------------------------------------------------
 
-/** What a GraphQL type was built for; stored in its `extensions`. */
+/** The purpose of a GraphQL type, stored in its `extensions`. */
 export interface GqlTypeFacts {
   readonly scope: GqlScope;
   readonly relation?: Relation;
-  /** comparison_exp: the type compared; nullability of it means nothing. */
+  /** comparison_exp: the type of the compared value. Its nullability has no meaning. */
   readonly value?: GqlValueType;
 }
 
-/** What a type was built for; undefined for types that the builder did not make. */
+/** Returns the facts of a type. Undefined for types that the builder did not make. */
 export const gqlTypeFacts = (
   type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
 ): GqlTypeFacts | undefined => type.extensions[GQL_EXTENSION] as GqlTypeFacts | undefined; // only the type builder writes it
 
-/** A field of a GraphQL type: its definition and what it stands for. */
+/** A field of a GraphQL type: its definition and its part. */
 export interface GqlField {
-  /** For graphql-js: type, arguments, description. Arguments carry their parts in `extensions` (`withPart`). */
+  /** The definition for graphql-js: type, arguments, description. Arguments have their parts in `extensions`
+   *  (`withPart`). */
   readonly config: GraphQLFieldConfig<unknown, unknown> | GraphQLInputFieldConfig;
-  /** What the field stands for; ends up in `config.extensions.relapi`. */
+  /** The part of the field, which the builder stores in `config.extensions.relapi`. */
   readonly toPlan: GqlPart;
 }
 
-/** By field name; the builder sorts. */
+/** The fields by name. The builder sorts them. */
 export type GqlFields = Readonly<Record<string, GqlField>>;
 
-/** The type whose fields a tap of `buildGqlField` adds to. */
+/** The type to which a tap of `buildGqlField` adds fields. */
 export interface GqlFieldContext {
   readonly scope: GqlScope;
-  /** Name of the GraphQL type whose fields these are. */
+  /** The name of the GraphQL type of these fields. */
   readonly typeName: string;
   readonly model: Model;
   readonly role: string;
@@ -366,38 +371,39 @@ export interface GqlFieldContext {
   readonly computedField?: GqlComputedField;
   /** comparison_exp, cast_exp, operand */
   readonly value?: GqlValueType;
-  /** aggregate_columns, aggregate_order_by_columns, predicate: the function. update_input: the operator's name. */
+  /** The function in aggregate_columns, aggregate_order_by_columns and predicate, or the operator's name in
+   *  update_input. */
   readonly fn?: string;
-  /** Types and names of the role's schema, for fields that lead on. */
+  /** The types and names of the role's schema, for fields of other types. */
   readonly build: GqlBuild;
 }
 
-/** Another schema of the same tables, for a surface of its own. @rule X-GQL-9 */
+/** Another schema over the same tables, for a separate surface. @rule X-GQL-9 */
 export interface GqlVariant {
-  /** Kebab-case, unique. */
+  /** The name in kebab case. It is unique. */
   readonly name: string;
-  /** Values of variables that the document does not declare are passed over, in place of an error. */
+  /** Values of variables that the document does not declare are ignored instead of refused. */
   readonly takesUnknownVariables?: true;
-  /** The fields of a type, from those that it has in the schema of the dialect. */
+  /** Returns the fields of a type, derived from its fields in the schema of the dialect. */
   fields(fields: GqlFields, context: GqlFieldContext): GqlFields;
-  /** Of an object type: interfaces that documents may name in its place. */
+  /** Returns interfaces of an object type, which documents may name instead of the type. */
   interfaces?(context: GqlFieldContext): readonly GraphQLInterfaceType[];
 }
 
-/** A type to be made: its fields come from `buildGqlField`. */
+/** A type to build, with fields from `buildGqlField`. */
 export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
   readonly name: string;
   readonly description?: string | null;
-  /** Build the fields now, and omit the type if it has none. */
+  /** The builder makes the fields now, and omits the type if it has none. */
   readonly isOptional?: boolean;
 }
 
-/** A GraphQL enum to be built. */
+/** A GraphQL enum to build. */
 export interface GqlEnumSpec {
   readonly name: string;
   readonly description?: string | null;
   readonly relation?: Relation;
-  /** Called when first needed. */
+  /** The function is called when the values are first needed. */
   readonly values: () => readonly {
     readonly name: string;
     readonly value: unknown;
@@ -406,82 +412,84 @@ export interface GqlEnumSpec {
   }[];
 }
 
-/** How a field of rows differs from the table's own list. */
+/** The differences between a field of rows and the table's own list. */
 export interface GqlRowsField {
   readonly description: string;
-  /** Beside those of the list. */
+  /** Arguments in addition to those of the list. */
   readonly args?: Readonly<Record<string, GraphQLArgumentConfig>>;
-  /** The read, from that of the list. */
+  /** Returns the read of the field, derived from that of the list. */
   readonly change: (read: Read, context: GqlSelectionContext) => Read;
 }
 
 export type GqlRootName = "query" | "mutation" | "subscription";
 
-/** What fields are built from. Types are cached by name; undefined: the role has no such type, or its name is taken
- *  (G-NAM-3). */
+/** The context in which fields are built. Types are cached by name. A result is undefined if the role has no such type,
+ *  or its name is taken (G-NAM-3). */
 export interface GqlBuild {
   readonly schema: RoleSchema;
   readonly source: GqlCatalog;
   readonly view: GqlRoleAccess;
-  /** The table, when it is served at all. */
+  /** Returns the served table. Undefined if the surface does not serve the relation. */
   table(relation: QualifiedName): GqlTable | undefined;
-  /** What the role may do with it. */
+  /** Returns the rights of the role on the table. */
   rights(table: GqlTable): GqlTableRights;
-  /** A permission, a row policy or a plugin may keep rows of it from the role. */
+  /** Returns true if a permission, a row policy or a plugin may hide rows of the table from the role. */
   mayHideRows(table: GqlTable): boolean;
-  /** Type name of words: `album`, `bool_exp`; customization and convention applied. */
+  /** Returns a type name from name parts (`album`, `bool_exp`), with customization and convention applied. */
   typeName(...words: readonly (string | GqlNamePart)[]): string;
-  /** Types of a table that root fields lead to. */
+  /** Returns the row type of a table for root fields. */
   rowType(table: GqlTable): GraphQLObjectType | undefined;
   mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
-  /** `count`, `sum { … }`; undefined: the role may not aggregate. */
+  /** Returns the type with `count` and `sum { … }`. Undefined if the role may not aggregate. */
   aggregateFields(table: GqlTable): GraphQLObjectType | undefined;
-  /** The functions of them, with the name of each and what it gives of a column of such values; undefined: nothing. */
+  /** Returns the aggregate functions with their names. Each has the result type for a column type, which is undefined
+   *  if the function does not accept it. */
   aggregateFunctions(): readonly {
     readonly fn: string;
     readonly name: string;
     of(value: GqlValueType): GqlValueType | undefined;
   }[];
-  /** `asc`, `desc_nulls_last`, …; undefined: no types are ordered. */
+  /** Returns the enum `asc`, `desc_nulls_last`, …. Undefined if no type can be ordered. */
   orderDirection(): GraphQLEnumType | undefined;
-  /** `where`, `order_by`, `limit`, `offset` and `distinct_on`, as root fields of the table have them. */
+  /** Returns `where`, `order_by`, `limit`, `offset` and `distinct_on`, as on root fields of the table. */
   listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
-  /** A field of the query root for rows of the table; undefined: the role may not read it. @rule X-GQL-11 */
+  /** Returns a field of the query root for rows of the table. Undefined if the role may not read it. @rule X-GQL-11 */
   rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
-  /** Inputs of writes, as the dialect has them: a condition, an item of `update_T_many`, the rows of a nested insert, and
+  /** Input types of writes in the dialect: a condition, an item of `update_T_many`, the rows of a nested insert, and
    *  the update operators as fields. @rule X-GQL-10 */
   boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
   updates(table: GqlTable): GraphQLInputObjectType | undefined;
   relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
   updateOperators(table: GqlTable): GqlFields;
-  /** Name of a root field. */
+  /** Returns the name of a root field. */
   rootName(...words: readonly (string | GqlNamePart)[]): string;
-  /** Type name that belongs to no table: no prefix, no suffix. */
+  /** Returns a type name that belongs to no table, without prefix and suffix. */
   sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;
-  /** Type name of a table, and of one function in conditions on its aggregates: no prefix, no suffix. */
+  /** Returns the type name of a table, or of a function in conditions on its aggregates, without prefix and suffix. */
   bareTypeName(...words: readonly (string | GqlNamePart)[]): string;
   predicateTypeName(...words: readonly (string | GqlNamePart)[]): string;
-  /** Field, argument or input name by the convention: `order_by` to `orderBy`. */
+  /** Returns a field, argument or input name in the convention: `order_by` becomes `orderBy`. */
   fieldName(...words: readonly (string | GqlNamePart)[]): string;
-  /** Value of an enum by the convention: `asc` to `ASC`. */
+  /** Returns an enum value in the convention: `asc` becomes `ASC`. */
   enumValue(name: string): string;
   object(spec: GqlTypeSpec): GraphQLObjectType | undefined;
   inputObject(spec: GqlTypeSpec): GraphQLInputObjectType | undefined;
   enumeration(spec: GqlEnumSpec): GraphQLEnumType | undefined;
-  /** Scalar, enum of an enum table, or list. */
+  /** Returns a scalar, the enum of an enum table, or a list. */
   valueOutput(value: GqlValueType): GraphQLOutputType;
   valueInput(value: GqlValueType): GraphQLInputType;
   comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
-  /** Value type of a type by oid or `typname`; undefined: unknown, or its name is not legal or a table's. */
+  /** Returns the value type for an oid or `typname`. Undefined if the type is unknown, or its name is not legal or
+   *  belongs to a table. */
   valueType(type: number | string, isNullable?: boolean): GqlValueType | undefined;
-  /** The same for an argument of a function of the database. */
+  /** Returns the value type of an argument of a database function. */
   argumentType(type: number): GqlValueType | undefined;
   columnValue(column: GqlColumn): GqlValueType | undefined;
 }
 
 // --- a role's schema ------------------------------------------------------------------------------------------------
 
-/** A text as UTF-8, in the order of its parts; nothing is yielded where others may have their turn. */
+/** A UTF-8 text in parts, in order. The generator yields nothing at points where other work may run. */
 export type Parts<Result = void> = Generator<Buffer | void, Result, void>;
 
 /** The types of one role at one model version. */
@@ -493,21 +501,21 @@ export interface RoleSchema {
   readonly query: GraphQLObjectType;
   readonly mutation: GraphQLObjectType | undefined;
   readonly subscription: GraphQLObjectType | undefined;
-  /** `__schema`, `__type` of the query root; empty without the introspection plugin. */
+  /** `__schema` and `__type` of the query root. Empty without the introspection plugin. */
   readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
-  /** Introspection is refused to the role (G-INT-9). */
+  /** The role may not use introspection (G-INT-9). */
   readonly isIntrospectionClosed: boolean;
-  /** Some types may be behind interfaces. */
+  /** Some types may implement interfaces. */
   readonly hasInterfaces: boolean;
-  /** That documents may have. */
+  /** The directives that documents may have. */
   readonly directives: Directives;
-  /** The field of that name: of a root, without the others where they are many. */
+  /** Returns the field with that name. For a large root, it does not build the other fields. */
   fieldOf(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
-  /** JSON text of one meta field; `variables` coerced. The document has been checked. */
+  /** Writes the JSON text of one meta field. `variables` are coerced, and the document is validated. */
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
-  /** The same types with all fields of the roots: costs the whole schema. Made apart, so not the very objects that
-   *  `query` leads to. */
+  /** Builds a separate schema with all root fields, which costs as much as the whole schema. Its types are not the
+   *  objects of `query`. */
   whole(): Pieces<RoleSchema>;
-  /** `<rel>` and column names back to GraphQL, for messages. */
+  /** Converts `<rel>` and column names to GraphQL names, for messages. */
   columnName(relation: Relation, column: string): string;
 }

@@ -1,5 +1,5 @@
-/** `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"…"}}}`: the hash of a document instead of the document.
- *  A client sends both after it was told that the hash is not known, and the hash alone from then on. */
+/** `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"…"}}}`: accepts the hash of a document instead of the
+ *  document. If the hash is unknown, the client sends both, and from then on only the hash. */
 import { createHash } from "node:crypto";
 import { createCaches, definePlugin, type Ask, type Json, type Question } from "../../core/index.ts";
 import { findGqlDocumentHook } from "./api.ts";
@@ -7,14 +7,14 @@ import { persistedQueryInvalid, persistedQueryNotFound } from "./errors.ts";
 import { hasQuery, isObject, type JsonObject } from "./request.ts";
 import { persistedSettings } from "./settings.ts";
 
-/** A hash, and its document where the request has it. */
+/** A hash, and its document if the request has it. */
 interface Sent {
   readonly hash: string;
   readonly text: string | undefined;
 }
 
 const HASH: Question<Sent, string> = { name: "hash", of: ({ hash }) => hash };
-/** The hash stands for the text, so it is no part of the key. */
+/** The hash identifies the text, so the text is not part of the key. */
 const TEXT: Question<Sent, string | undefined> = { name: "text", of: ({ text }) => text, key: () => undefined };
 
 const document = (ask: Ask<Sent>): string | undefined => {
@@ -22,7 +22,7 @@ const document = (ask: Ask<Sent>): string | undefined => {
   return ask(TEXT);
 };
 
-/** What stands where the hash of a persisted query belongs; undefined: there is none. */
+/** Returns the hash of a persisted query. Undefined if the request does not have one. */
 export const sentHash = ({ extensions }: JsonObject): Json | undefined => {
   const persisted = isObject(extensions) ? extensions["persistedQuery"] : undefined;
   if (persisted === undefined) return undefined;
@@ -39,8 +39,8 @@ const hashOf = (request: JsonObject): string | undefined => {
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** A longer text than the limit is not hashed: it will be refused. The texts are the same for all roles; whether a role
- *  may run one is decided as if it had sent the text. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
+/** A text above the size limit is not hashed, because it is refused later. All roles share the texts. A hash is checked
+ *  for the role in the same way as its text. @rule G-APQ-1 G-APQ-2 G-APQ-3 G-APQ-4 */
 export const persistedQueries = definePlugin({
   name: "persisted-queries",
   requires: ["graphql"],

@@ -1,5 +1,5 @@
-/** A cached document: parsed and validated once, planned once per shape of its variables. @rule G-DOC-14 G-OP-36
- *  R-CAC-1 */
+/** Caches documents: each is parsed and validated once, and planned once per shape of its variables. @rule G-DOC-14
+ *  G-OP-36 R-CAC-1 */
 import {
   boundOf,
   membersOf,
@@ -37,11 +37,11 @@ import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { checkGqlDocumentHook } from "./api.ts";
 import type { GqlOperation, GqlRequest, GqlSender, ValidatedDocument } from "./operations.ts";
 
-/** Memory of syntax trees and plans, as multiples of their text. */
+/** The estimated memory of syntax trees and plans, as multiples of their text. */
 const BYTES_PER_CHARACTER = 60;
 const BYTES_PER_PLANNED_CHARACTER = 8;
 
-/** What depends only on the role schema and the text. */
+/** The part of a document that depends only on the role schema and the text. */
 interface ReadDocument {
   readonly schema: RoleSchema;
   readonly parsed: ParsedDocument;
@@ -66,7 +66,7 @@ interface OperationSource extends WithVariables {
 }
 
 const DOCUMENT = membersOf<OperationSource>()("document");
-/** Read once when the planner is created; planning sees the values only through questions. */
+/** The planner reads it once, when it is created. Planning reads values only through cache questions. */
 const AT_HAND = membersOf<OperationSource>()("variables", () => undefined);
 
 const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument => {
@@ -129,7 +129,7 @@ const bytesOfOperation = ({ steps, outputs }: OperationTemplate): number =>
   ) +
   lengthOfTexts(outputs) * 2;
 
-/** The operation with the values of these variables. @throws RelApiError G-LIM-2 */
+/** Returns the operation with the values of these variables. @throws RelApiError G-LIM-2 */
 const fill = (
   template: OperationTemplate,
   variables: VariableValues,
@@ -149,7 +149,7 @@ const fill = (
     return values;
   };
   const steps = template.steps.map(({ planned, sources, path }) => ({ planned, path, values: fillAll(sources) }));
-  // values of what is not run, such as an update of nothing, are refused like all others
+  // values of steps that do not run, such as an empty update, are checked as well
   fillAll(template.unsent);
   return {
     kind,
@@ -165,7 +165,8 @@ const fill = (
   };
 };
 
-/** @throws RelApiError: syntax, choice of the operation, fragments, root, declarations (G-DOC-1 … 3, 8, 13, G-VAR-2) */
+/** @throws RelApiError for syntax, the choice of the operation, fragments, the root and declarations (G-DOC-1 … 3, 8,
+ *  13, G-VAR-2) */
 export type Prepare = (
   request: GqlRequest,
   session: Session,
@@ -173,7 +174,7 @@ export type Prepare = (
   sender: GqlSender | undefined,
 ) => ValidatedDocument;
 
-/** `variant`: another surface. */
+/** `variant` is set for another surface. */
 export const createPrepare = (
   caches: Caches,
   schemas: Schemas,
@@ -217,7 +218,7 @@ export const createPrepare = (
             keep();
           });
         } catch (error) {
-          // it nests too deeply for a recursive walk
+          // the nesting is too deep for a recursive function
           if (error instanceof RangeError) throw given === undefined ? notAGraphqlQuery() : variablesTooDeep();
           throw error;
         }

@@ -1,4 +1,4 @@
-/** The body of a POST as requests: one, or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
+/** Reads the body of a POST as one request or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
 import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
@@ -20,16 +20,16 @@ const textOf = (value: Json, path: string): string => {
   return value;
 };
 
-/** The text of a document that a request names in another way; undefined: no plugin knows such a name. */
+/** Finds the document of a request that does not contain its text. Undefined if no plugin knows its name. */
 export type FindDocument = (request: JsonObject) => string | undefined;
 
-/** An empty one is sent where a protocol wants a text. */
+/** Clients send an empty `query` if their protocol requires a string. */
 export const hasQuery = ({ query }: JsonObject): boolean => query !== undefined && query !== null && query !== "";
 
 const hasPersisted = ({ extensions }: JsonObject): boolean =>
   isObject(extensions) && extensions["persistedQuery"] !== undefined;
 
-/** @throws RelApiError `parse-failed`, `not-supported`, and what plugins throw that find documents */
+/** @throws RelApiError `parse-failed`, `not-supported`, and errors of the plugins that find documents */
 export const readRequest = (value: Json, find: FindDocument, isInBatch = false, isStrict = false): GqlRequest => {
   if (!isObject(value))
     throw parseFailed(`expected a JSON object with the key 'query', but encountered ${kindOf(value)}`, "$");
@@ -53,9 +53,9 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
   };
 };
 
-/** What is not the documents: variables, names, extensions. @rule G-LIM-2 */
+/** Checks the size of everything except the documents: variables, names, extensions. @rule G-LIM-2 */
 const checkVariables = (bytes: Buffer, body: Json, { maxVariablesBytes }: Limits): void => {
-  const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[]; // they were read
+  const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[]; // `readRequest` has accepted them
   const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
   if (bytes.length - documents > maxVariablesBytes)
     throw limitExceeded("maxVariablesBytes", {
@@ -80,7 +80,7 @@ const readBatch = (
   return elements.map((element) => readRequest(element, find, true, isStrict));
 };
 
-/** `isStrict`: as GraphQL over HTTP has it. @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2,
+/** `isStrict` applies GraphQL over HTTP. @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2,
  *  G-LIM-6 */
 export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
@@ -97,5 +97,5 @@ export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument, isS
     ? readBatch(body as readonly Json[], limits, find, isStrict)
     : [readRequest(body, find, false, isStrict)];
   if (bytes.length > limits.maxVariablesBytes) checkVariables(bytes, body, limits);
-  return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // one, as just read
+  return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // it has one request
 };

@@ -1,5 +1,5 @@
-/** The schemas of all roles: one source per model, one set of types per role, made when a caller of that role comes.
- *  @rule G-GEN-1 */
+/** Creates the schemas of all roles: one source per model, and one set of types per role, on its first request. @rule
+ *  G-GEN-1 */
 import {
   atOnce,
   inPieces,
@@ -37,44 +37,44 @@ interface ModelNames {
   readonly values: Values;
 }
 
-/** Types are made when a document first touches them: so much for each table in the end, where its roots are made as a
- *  whole. */
+/** The estimated memory of a role schema. Types are made on first use, and the estimate per table includes its complete
+ *  root fields. */
 const BYTES_PER_TABLE = 4000;
 const BYTES_PER_ROLE = 100_000;
 
 export type Schemas = Cache<Caller, RoleSchema>;
 
-/** What a role's view of a model depends on. */
+/** Returns the cache key of a role's access to a model. */
 const viewKeyOf = ({ role, isAdmin, isBackend }: Session): string =>
   JSON.stringify([role, isAdmin, isBackend === true]);
 
 const sessionOf = (viewKey: string): Session => {
-  const [role, isAdmin, isBackend] = JSON.parse(viewKey) as [string, boolean, boolean]; // as `viewKeyOf` writes it
+  const [role, isAdmin, isBackend] = JSON.parse(viewKey) as [string, boolean, boolean]; // `viewKeyOf` wrote it
   return { role, isAdmin, isBackend, claims: {}, variables: {} };
 };
 
-/** Made for a model that is not in force yet. */
+/** Prepared data of a model that is not in force yet. */
 interface Prepared extends ModelNames {
-  /** By `viewKeyOf`. */
+  /** The schemas by `viewKeyOf`. */
   readonly schemas: Map<string, PreparableSchema>;
 }
 
-/** Without the plugin no document leads there. */
+/** Without the introspection plugin, no document calls this. */
 const nothing: IntrospectionService["introspect"] = () =>
   function* () {
     yield;
   };
 
-/** Whose schemas are prepared for the next model: those made last. */
+/** The number of schemas that are prepared for the next model. They are those that were created last. */
 const MAX_PREPARED = 10;
 
-/** What a document waits for, so that it does not hold up others: what the first one needs of all tables. Undefined where
- *  that is there. Not asked by a call, since later documents look at it too. */
+/** The preparation for which a document waits, so that it does not block other requests: the work on all tables for the
+ *  first document. Undefined if it is complete. It is a property, because later documents read it too. */
 export interface Opening {
   open: (() => Promise<void>) | undefined;
 }
 
-/** `variant`: schemas of another surface. */
+/** `variant` is set for schemas of another surface. */
 export const createSchemas = (
   hooks: RelApiHooks,
   context: PluginContext,
@@ -87,7 +87,7 @@ export const createSchemas = (
   let isUsed = false;
   let isClosed = false;
 
-  /** Of models whose names nobody has asked for yet. */
+  /** The warnings of models whose names are not in use yet. */
   const warnings = new WeakMap<Model, string[]>();
   const warnOf =
     (model: Model) =>
@@ -103,7 +103,7 @@ export const createSchemas = (
     return { source, values: createValues(model, disablePostgresArrays) };
   };
 
-  /** Taps are all there when the first schema is made. */
+  /** The directives are collected when the first schema is made, after all plugins have tapped. */
   let directives: Directives | undefined;
   const schemaFor = (model: Model, { source, values }: ModelNames, session: Session): PreparableSchema => {
     const introspection = context.use(introspectionService);
@@ -123,7 +123,7 @@ export const createSchemas = (
     });
   };
 
-  /** Types of thousands of tables take long: they are made before the model comes into force. */
+  /** The types of thousands of tables take long, so they are made before the model comes into force. */
   context.beforeModel(async (model) => {
     const used = [...inUse].flatMap(([key, ref]) => {
       const schema = ref.deref();
@@ -144,7 +144,7 @@ export const createSchemas = (
     prepared.set(model, { ...made, schemas });
   });
 
-  /** Of the model in force, on their way. Whoever needs them before goes on from there, at once. */
+  /** The unfinished names of the model in force. A request that needs them earlier finishes them synchronously. */
   const underWay = new WeakMap<Model, Pieces<ModelNames>>();
   const startNames = async (model: Model): Promise<void> => {
     const names = namesOf(model);
@@ -165,9 +165,9 @@ export const createSchemas = (
   context.onModel((model) => {
     opening.open = undefined;
     if (prepared.has(model)) return;
-    // the document that needs them fails, and says why
+    // the document that needs the names fails and reports the error
     const name = (): Promise<unknown> => startNames(model).catch(() => underWay.delete(model));
-    // nobody may ever ask another surface
+    // another surface may never get a request
     const named = variant === undefined ? name() : undefined;
     let opened: Promise<void> | undefined;
     const open = async (): Promise<void> => {
@@ -181,7 +181,7 @@ export const createSchemas = (
     isClosed = true;
   });
 
-  /** Nothing but the model and settings that come into force with it goes into them. */
+  /** The result depends only on the model and on settings that come into force with it. */
   const namesFor = memoize((model: Model): ModelNames => {
     isUsed = true;
     const names = prepared.get(model) ?? atOnce(underWay.get(model) ?? namesOf(model));
@@ -199,7 +199,7 @@ export const createSchemas = (
       const key = viewKeyOf(session);
       const ready = prepared.get(model)?.schemas;
       const schema = ready?.get(key) ?? schemaFor(model, namesFor(model), session);
-      ready?.delete(key); // from now on the cache has it, or forgets it
+      ready?.delete(key); // from here on the cache holds or evicts it
       inUse.delete(key);
       inUse.set(key, new WeakRef(schema));
       for (const oldest of inUse.keys()) if (inUse.size > MAX_PREPARED) inUse.delete(oldest);

@@ -1,11 +1,11 @@
-/** What the GraphQL surface serves, under which names and for which roles: from metadata if there is any, otherwise
- *  from the model. */
+/** The types of the served tables and functions, their names, and the rights of roles. They come from the metadata, or
+ *  from the model if there is no metadata. */
 import type { Column, QualifiedName, Relation, Relationship, Routine, Session } from "../../core/index.ts";
 import type { GqlComputedField, GqlEnumTable } from "./value-types.ts";
 
 // --- metadata ---------------------------------------------------------------------------------------------
 
-/** Root fields by the names of metadata's `custom_root_fields`. */
+/** The root fields by their names in the metadata's `custom_root_fields`. */
 export type GqlRootFieldName =
   | "select"
   | "select_by_pk"
@@ -21,29 +21,29 @@ export type GqlRootFieldName =
 /** @rule G-MET-8 */
 export interface GqlRootFieldEntry {
   readonly name?: string;
-  /** Absent: the default description; null: none. */
+  /** The description. Undefined for the default, null for no description. */
   readonly comment?: string | null;
 }
 
-/** One table of the metadata; everything that is absent has its default. @rule G-MET-8 G-MET-9 */
+/** One table of the metadata. Every omitted member has its default. @rule G-MET-8 G-MET-9 */
 export interface GqlTableEntry {
   readonly relation: QualifiedName;
   readonly customName?: string;
-  /** Description of the type; null: none. */
+  /** The description of the type. Null for no description. */
   readonly comment?: string | null;
   readonly rootFields?: Readonly<Partial<Record<GqlRootFieldName, GqlRootFieldEntry>>>;
-  /** By SQL name. */
+  /** The columns by SQL name. */
   readonly columns?: Readonly<Record<string, { readonly customName?: string; readonly comment?: string | null }>>;
-  /** `relationship`: id among `Relation.relationships` of the model, manual ones included. */
+  /** `relationship` is an id in `Relation.relationships` of the model, which includes manual relationships. */
   readonly relationships: readonly {
     readonly name: string;
     readonly relationship: string;
     readonly isAfter?: boolean;
   }[];
   readonly computedFields: readonly GqlComputedEntry[];
-  /** `logical_primary_key` of a view. @rule G-GEN-13 */
+  /** The `logical_primary_key` of a view. @rule G-GEN-13 */
   readonly primaryKey?: readonly string[];
-  /** It is an enum table, with these keys and descriptions. @rule G-ENM-1 */
+  /** The keys and descriptions of an enum table. @rule G-ENM-1 */
   readonly enumValues?: readonly { readonly key: string; readonly comment: string | null }[];
 }
 
@@ -76,32 +76,32 @@ export interface GqlCustomization {
   readonly namingConvention?: "hasura-default" | "graphql-default";
 }
 
-/** `model.parts.metadata`, put there by the metadata plugin's `introspect` tap. */
+/** `model.parts.metadata`, which the metadata plugin's `introspect` tap sets. */
 export interface GqlMetadata {
   readonly customization?: GqlCustomization;
-  /** Exactly these are served; absent: every relation of the exposed schemas. */
+  /** The served tables. Undefined if every relation of the exposed schemas is served. */
   readonly tables?: readonly GqlTableEntry[];
   readonly functions?: readonly GqlFunctionEntry[];
-  /** Roles without `__schema` and `__type`, whatever their rights come from. @rule G-INT-9 */
+  /** The roles without `__schema` and `__type`, independent of the source of their rights. @rule G-INT-9 */
   readonly introspectionClosedFor?: ReadonlySet<string>;
-  /** What the role may do according to the metadata; undefined: the metadata does not name the role, so grants apply
-   *  (G-PRM-2). Never called for the administrator. */
+  /** Returns the access of the role by the metadata. Undefined if the metadata does not name the role, so grants apply
+   *  (G-PRM-2). It is never called for the administrator. */
   view(session: Session): GqlRoleAccess | undefined;
 }
 
 // --- what is served -------------------------------------------------------------------------------------------------
 
-/** A column as the GraphQL surface serves it. */
+/** A column that the GraphQL surface serves. */
 export interface GqlColumn {
   readonly column: Column;
-  /** Field name. */
+  /** The field name. */
   readonly name: string;
-  /** Description; null: none. */
+  /** The description. Null for no description. */
   readonly comment: string | null;
   readonly enumTable?: GqlEnumTable;
 }
 
-/** A relationship as the GraphQL surface serves it. */
+/** A relationship that the GraphQL surface serves. */
 export interface GqlRelationshipField {
   readonly name: string;
   readonly relationship: Relationship;
@@ -109,18 +109,18 @@ export interface GqlRelationshipField {
   readonly isAfter?: boolean;
 }
 
-/** A table, or view, as the GraphQL surface serves it. */
+/** A table or view that the GraphQL surface serves. */
 export interface GqlTable {
   readonly relation: Relation;
-  /** Words of its name; custom ones keep their case. */
+  /** The name part for generated names. Custom names keep their case. */
   readonly word: GqlNamePart;
-  /** Description of the type; undefined: the default; null: none. */
+  /** The description of the type. Undefined for the default, null for no description. */
   readonly comment: string | null | undefined;
   readonly columns: readonly GqlColumn[];
   readonly relationships: readonly GqlRelationshipField[];
   readonly computedFields: readonly GqlComputedField[];
   readonly rootFields: Readonly<Partial<Record<GqlRootFieldName, GqlRootFieldEntry>>>;
-  /** Columns of the by-pk fields; empty: none. */
+  /** The columns of the by-pk fields. Empty if there are no such fields. */
   readonly primaryKey: readonly string[];
   readonly enumTable?: GqlEnumTable;
 }
@@ -128,18 +128,18 @@ export interface GqlTable {
 /** A function served as a root field. @rule G-FN-1 */
 export interface GqlFunction {
   readonly routine: Routine;
-  /** Whose rows it returns. */
+  /** The relation whose rows the function returns. */
   readonly relation: Relation;
   readonly word: GqlNamePart;
   readonly rootFields: { readonly function?: GqlRootFieldEntry; readonly function_aggregate?: GqlRootFieldEntry };
-  /** Undefined: the default. */
+  /** The description. Undefined for the default, null for no description. */
   readonly comment: string | null | undefined;
   readonly isMutation: boolean;
-  /** Index in `routine.parameters`. */
+  /** The index in `routine.parameters`. */
   readonly sessionArgument?: number;
 }
 
-/** A part of a name that conventions work on: custom ones keep their case. */
+/** A part of a name to which conventions apply. Custom parts keep their case. */
 export interface GqlNamePart {
   readonly text: string;
   readonly isCustom: boolean;
@@ -147,9 +147,9 @@ export interface GqlNamePart {
 
 /** The tables and functions that the GraphQL surface serves, independent of roles. */
 export interface GqlCatalog {
-  /** By (schema, name). */
+  /** The tables by schema and name. */
   readonly tables: readonly GqlTable[];
-  /** By `nameKey` of the relation. */
+  /** The tables by `nameKey` of the relation. */
   readonly tableOf: ReadonlyMap<string, GqlTable>;
   readonly functions: readonly GqlFunction[];
   readonly customization: GqlCustomization;
@@ -157,40 +157,41 @@ export interface GqlCatalog {
 
 // --- rights --------------------------------------------------------------------------------------------------------
 
-/** What a role may do with one relation. Absent parts: nothing. */
+/** The rights of a role on one relation. An undefined member grants no right. */
 export interface GqlTableRights {
   readonly select?: {
     readonly columns: ReadonlySet<string>;
-    /** Computed fields by name; those of rows are shown when their table may be read. */
+    /** The computed fields by name. Those with rows are shown if the role may read their table. */
     readonly computedFields: ReadonlySet<string>;
     readonly mayAggregate: boolean;
-    /** Absent: all. @rule G-ROOT-16 */
+    /** Undefined if the role has all of them. @rule G-ROOT-16 */
     readonly queryRootFields?: ReadonlySet<GqlRootFieldName>;
     readonly subscriptionRootFields?: ReadonlySet<GqlRootFieldName>;
-    /** Columns and computed fields that may be null although the table says otherwise. @rule G-PRM-14 */
+    /** Columns and computed fields that may be null for the role, although the table declares otherwise. @rule G-PRM-14
+     *  */
     readonly masked?: ReadonlySet<string>;
-    /** There may be rows that the role does not see. */
+    /** Some rows may be hidden from the role. */
     readonly isFiltered?: true;
   };
-  /** Columns that may be given; presets are not among them. */
+  /** The columns that the client may set. Columns with presets are not included. */
   readonly insert?: {
     readonly columns: ReadonlySet<string>;
-    /** The database lets the role name only constraints whose columns it may read. @rule G-ENU-4 */
+    /** The database lets the role name only constraints on columns that it may read. @rule G-ENU-4 */
     readonly readsConflicts?: true;
   };
   readonly update?: { readonly columns: ReadonlySet<string> };
   readonly delete?: true;
 }
 
-/** What a role may do on the GraphQL surface. */
+/** The access of a role to the GraphQL surface. */
 export interface GqlRoleAccess {
   readonly role: string;
-  /** The database's role, whose row policies hold; absent: the login role. */
+  /** The database role whose row policies apply. Undefined for the login role. */
   readonly actsAs?: string;
   rights(table: GqlTable): GqlTableRights;
-  /** The function itself; the rights on the returned table are checked separately. */
+  /** Checks the right to call the function. The rights on the returned table are checked separately. */
   mayCall(fn: GqlFunction): boolean;
-  /** Permissions of backends count. @rule G-PRM-11 */
+  /** Permissions for backends apply. @rule G-PRM-11 */
   readonly isBackend?: boolean;
   /** @rule G-INT-9 */
   readonly isIntrospectionClosed?: boolean;

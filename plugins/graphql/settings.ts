@@ -1,4 +1,4 @@
-/** Settings of the GraphQL surface. */
+/** The settings of the GraphQL surface. */
 import { defineLimit, defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { flag, oneOf, text, wholeNumber } = settingKinds;
@@ -58,7 +58,7 @@ export const graphqlSettings = [
   }),
 ] as const;
 
-/** Of `graphql-relationships`. */
+/** The settings of the plugin `graphql-relationships`. */
 export const relationshipSettings = [
   defineOption({
     name: "nullableRelationships",
@@ -69,7 +69,7 @@ export const relationshipSettings = [
   }),
 ] as const;
 
-/** Of `persisted-queries`. */
+/** The settings of the plugin `persisted-queries`. */
 export const persistedSettings = [
   defineOption({
     name: "persistedQueryBytes",
@@ -80,7 +80,7 @@ export const persistedSettings = [
   }),
 ] as const;
 
-/** Of `trusted-documents`. */
+/** The settings of the plugin `trusted-documents`. */
 export const trustedSettings = [
   defineOption({
     name: "enableAllowlist",

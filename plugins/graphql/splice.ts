@@ -1,15 +1,15 @@
-/** Finds places in JSON text, so that they can be replaced while all the rest stays as PostgreSQL wrote it. */
+/** Replaces values in JSON text. The rest of the text stays as PostgreSQL wrote it. */
 import { endOfString, endOfValue } from "../../core/index.ts";
 import type { GqlLoadTree } from "./operations.ts";
 
-/** A value in the text: `text.slice(start, end)`. */
+/** The position of a value in the text: `text.slice(start, end)`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
   readonly load: number;
 }
 
-/** Spans of the values that the tree leads to, in the order of the text, through lists too. The text is valid JSON. */
+/** Finds the spans of the values in the tree, in the order of the text, also inside lists. The text is valid JSON. */
 export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
   const spans: Span[] = [];
   let at = 0;
@@ -46,7 +46,7 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
       list("}", () => {
         const name = key();
         skipBlanks();
-        at++; // the colon
+        at++; // skips the colon
         value(wanted.get(name));
       });
     } else {
@@ -58,7 +58,7 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
   return spans;
 };
 
-/** The text with the spans replaced; `texts`: one per span. */
+/** Replaces the spans in the text. `texts` has one text per span. */
 export const splice = (text: string, spans: readonly Span[], texts: readonly string[]): string => {
   const pieces: string[] = [];
   let from = 0;

@@ -1,13 +1,13 @@
-/** The files of a folder of trusted documents. */
+/** Reads the files of a folder of trusted documents. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { presetError } from "../../core/index.ts";
 
 export interface TrustedFile {
   readonly text: string;
-  /** For the log. */
+  /** The location in log lines. */
   readonly place: string;
-  /** The name that a manifest gives the document. */
+  /** The name of the document in a manifest. */
   readonly id?: string;
 }
 
@@ -30,13 +30,13 @@ const readManifest = (place: string, text: string): readonly TrustedFile[] => {
   });
 };
 
-/** In the order of their names. @throws RelApiError `preset` */
+/** Returns the documents, sorted by file name. @throws RelApiError `preset` */
 export const readDocuments = (folder: string): readonly TrustedFile[] => {
   let names: readonly string[];
   try {
     names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
   } catch (error) {
-    throw presetError(`trusted documents: the folder ${folder} cannot be read: ${(error as Error).message}`); // of Node
+    throw presetError(`trusted documents: the folder ${folder} cannot be read: ${(error as Error).message}`); // Node throws an Error
   }
   return names.flatMap((name) => {
     if (!/\.(?:graphql|gql|json)$/.test(name)) return [];

@@ -1,5 +1,5 @@
-/** Documents that are known before anybody asks: those of a folder, and of the query collections in the metadata's allow
- *  list. Clients may name them by their hash, and with `ENABLE_ALLOWLIST` nothing else is answered. */
+/** Documents that are known before the first request: those of a folder, and of the query collections in the metadata's
+ *  allow list. Clients may name them by their hash. With `ENABLE_ALLOWLIST`, only these documents are answered. */
 import { parse, print, visit } from "graphql";
 import {
   definePlugin,
@@ -18,7 +18,7 @@ import { hasQuery } from "./request.ts";
 import { trustedSettings } from "./settings.ts";
 import { readDocuments } from "./trusted-files.ts";
 
-/** The document without what clients add on their own: blanks, comments, `__typename`. */
+/** Removes the additions of client libraries from a document: blanks, comments, `__typename`. */
 const normalized = (text: string): string =>
   print(
     visit(parse(text, { noLocation: true }), {
@@ -29,14 +29,14 @@ const normalized = (text: string): string =>
 const TEXT: Question<string, string> = { name: "text", of: (text) => text };
 
 interface Trusted {
-  /** Normalized documents, and the roles that may run them; `true`: all. */
+  /** The normalized documents with the roles that may run them. `true` allows all roles. */
   readonly allowed: ReadonlyMap<string, true | ReadonlySet<string>>;
-  /** Documents by hash or by the name that a manifest gives them. */
+  /** The documents by hash, or by their name in a manifest. */
   readonly named: ReadonlyMap<string, string>;
 }
 
 const queriesOf = (model: Model): MetadataQueries | undefined =>
-  model.parts["metadata-queries"] as MetadataQueries | undefined; // only the loader of the metadata writes it
+  model.parts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
 
 /** @throws RelApiError `preset` for files that cannot be read */
 const collect = (folder: string | undefined, queries: MetadataQueries | undefined, warn: (text: string) => void) => {
@@ -54,7 +54,7 @@ const collect = (folder: string | undefined, queries: MetadataQueries | undefine
     const known = allowed.get(form);
     if (roles === undefined || known === true) allowed.set(form, true);
     else allowed.set(form, new Set([...(known ?? []), ...roles]));
-    // generators hash what they have printed, others the file
+    // some generators hash the printed document, others the file
     for (const each of [text, text.trim(), print(parse(text))]) named.set(sha256(each), text);
   };
   for (const { id, text, place } of folder === undefined ? [] : readDocuments(folder)) {
@@ -67,14 +67,15 @@ const collect = (folder: string | undefined, queries: MetadataQueries | undefine
   return { allowed, named } satisfies Trusted;
 };
 
-/** Names other than the hash of a persisted query: of GraphQL over HTTP, and of Relay. */
+/** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define them.
+ *  */
 const NAMES = ["documentId", "doc_id", "id"];
 
 const apply = (_hooks: RelApiHooks, context: PluginContext): void => {
   const { logger } = context;
   const { enableAllowlist, trustedDocuments: folder } = context.options;
   const warn = (text: string): void => logger.warn(text);
-  let trusted: Trusted = collect(folder, undefined, () => undefined); // wrong files stop the start
+  let trusted: Trusted = collect(folder, undefined, () => undefined); // wrong files prevent the start
   context.onModel((model) => {
     try {
       trusted = collect(folder, queriesOf(model), warn);
@@ -105,7 +106,7 @@ const apply = (_hooks: RelApiHooks, context: PluginContext): void => {
     const { made: form, keep } = forms.get(text);
     const roles = trusted.allowed.get(form);
     if (roles !== true && roles?.has(role) !== true) throw queryNotAllowed();
-    keep(); // texts that are refused take no memory
+    keep(); // texts that are refused are not cached
   });
 };
 
@@ -113,7 +114,7 @@ const apply = (_hooks: RelApiHooks, context: PluginContext): void => {
 export const trustedDocuments = definePlugin({
   name: "trusted-documents",
   requires: ["graphql"],
-  // what is known for good is not looked for among what clients have sent
+  // documents of persisted queries come from clients, so trusted documents are looked up first
   before: ["persisted-queries"],
   settings: trustedSettings,
   apply,

@@ -1,17 +1,17 @@
-/** What both the schema's places and the served names are made of: types of values, enum tables, computed fields. */
+/** Types of values, enum tables and computed fields, which the schema and the catalog share. */
 import type { PgType, Relation, Routine } from "../../core/index.ts";
 
-/** The PostgreSQL type of a column-typed place, for coercion and casts. */
+/** The PostgreSQL type of an input or output position, for coercion and casts. */
 export interface GqlValueType {
-  /** GraphQL name of the scalar or enum; for an array, that of its innermost element. */
+  /** The GraphQL name of the scalar or enum. For an array, it is the name of the innermost element. */
   readonly scalar: string;
-  /** Type below all domains; of an array the array type itself. */
+  /** The base type of a domain. For an array, it is the array type. */
   readonly type: PgType;
-  /** What a value is cast to: the declared type (a domain, `varchar`), as `PgType.sqlName`. */
+  /** The declared type to which values are cast (a domain, `varchar`), as `PgType.sqlName`. */
   readonly cast: string;
-  /** `null` may be given or stored. */
+  /** The position accepts or returns `null`. */
   readonly isNullable: boolean;
-  /** Arrays that are lists in GraphQL (not with `disablePostgresArrays`). */
+  /** The element type of an array that is a list in GraphQL (not with `disablePostgresArrays`). */
   readonly element?: GqlValueType;
   readonly enumTable?: GqlEnumTable;
 }
@@ -19,20 +19,20 @@ export interface GqlValueType {
 /** @rule G-ENM-1 G-ENM-3 */
 export interface GqlEnumTable {
   readonly relation: Relation;
-  /** By name, sorted. */
+  /** The values, sorted by name. */
   readonly values: readonly { readonly name: string; readonly key: string; readonly comment: string | null }[];
 }
 
-/** A function of one row that is a field of it. @rule G-CF-1 */
+/** A function of one row that is a field of the row. @rule G-CF-1 */
 export interface GqlComputedField {
-  /** Field name. */
+  /** The field name. */
   readonly name: string;
   readonly routine: Routine;
-  /** Index in `routine.parameters`. */
+  /** The index in `routine.parameters`. */
   readonly tableArgument: number;
   readonly sessionArgument?: number;
-  /** Rows of that relation; absent: a value. */
+  /** The relation of the returned rows. Undefined if the function returns a value. */
   readonly target?: Relation;
-  /** Its own description; null: none. */
+  /** The description. Null for no description. */
   readonly comment: string | null;
 }

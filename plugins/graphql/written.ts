@@ -1,4 +1,4 @@
-/** Texts of introspection: written once, while other requests have their turn, and kept. @rule R-SC-13 */
+/** Caches texts of introspection. Each is written once, in time slices. @rule R-SC-13 */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { inPieces, membersOf, type Ask, type Caches, type Pieces } from "../../core/index.ts";
@@ -13,20 +13,21 @@ interface Source {
 
 const ofSource = membersOf<Source>();
 const OUTPUT = ofSource("output");
-/** Written by the output alone, which is the key. */
+/** The text depends only on the output, which is the key. */
 const TEXT = ofSource("text", () => undefined);
 
-/** A longer text is kept as the compressed body of an answer that has nothing else in it, which most clients are sent as
- *  it is. The text of a thousand tables has 38 MB, its compressed body 2 MB. */
+/** A longer text is cached as the compressed body of a response that contains nothing else. Most clients get this body
+ *  unchanged. The text of a thousand tables has 38 MB, its compressed body 2 MB. */
 const MAX_PLAIN_BYTES = 64 * 1024;
 
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
 
 export interface Write {
-  /** The outputs with their texts. */
+  /** Returns the outputs with their texts. */
   texts(outputs: readonly GqlOutput[]): Promise<readonly GqlOutput[]>;
-  /** The body of the answer that has nothing but this in it; undefined: it is short, or there is more. */
+  /** Returns the body of a response that contains only this output. Undefined if the text is short or there are other
+   *  outputs. */
   body(outputs: readonly GqlOutput[]): Promise<PackedBody | undefined>;
 }
 
@@ -62,7 +63,7 @@ export const createWrite = (caches: Caches, name: string): Write => {
     bytesOf: (text) => (typeof text === "string" ? text.length * 2 : (text?.length ?? 0)),
   });
 
-  /** The text, or a compressed body with it. */
+  /** Returns the text, or a compressed body that contains it. */
   const written = async (output: Later): Promise<string | Buffer> => {
     const { made } = kept.get({ output, text: undefined });
     if (made !== undefined) return made;
