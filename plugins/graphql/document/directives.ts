@@ -1,4 +1,4 @@
-/** Where directives are allowed, and whether a selection is included. @rule G-DOC-12 */
+/** Checks where directives are allowed, and decides whether a selection is included. @rule G-DOC-12 */
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
 import { misspelt } from "../../hints.ts";
@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<OperationDefinitionNode["operation"], Place>> = {
 
 const FLAG = { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true };
 
-/** Those of the dialect, and those that plugins read. */
+/** Returns the directives of the dialect and those that plugins read. */
 export const directivesOf = (added: readonly GqlDirective[]): Directives => ({
   ...Object.fromEntries(
     added.map((directive) => [
@@ -58,7 +58,7 @@ export const directivesOf = (added: readonly GqlDirective[]): Directives => ({
   ...OF_DIALECT,
 });
 
-/** `path`: of the selection set, or `$` for the operation. @throws RelApiError */
+/** `path` is the path of the selection set, or `$` for the operation. @throws RelApiError */
 const checkPlaces = (known: Directives, directives: readonly DirectiveNode[], place: Place, path: string): void => {
   const seen = new Set<string>();
   const repeated = new Set<string>();
@@ -106,7 +106,7 @@ const checkArguments = (
   }
 };
 
-/** Whether the selection is included. `path`: of its selection set. @throws RelApiError */
+/** Returns true if the selection is included. `path` is the path of its selection set. @throws RelApiError */
 export const isIncluded = (
   context: InputContext,
   directives: readonly DirectiveNode[] | undefined,
@@ -127,7 +127,8 @@ export const isIncluded = (
 
 const NONE: ReadDirectives = new Map();
 
-/** Directives of the operation itself: the arguments of those that plugins read. @throws RelApiError */
+/** Reads the directives of the operation itself. Returns the arguments of the directives that plugins read. @throws
+ *  RelApiError */
 export const readOperationDirectives = (context: InputContext, operation: OperationDefinitionNode): ReadDirectives => {
   const directives = operation.directives ?? [];
   if (directives.length === 0) return NONE;

@@ -1,4 +1,4 @@
-/** Fragments an operation reaches: defined, and without a cycle. @rule G-DOC-8 */
+/** Checks that the fragments of an operation are defined and have no cycle. @rule G-DOC-8 */
 import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
 import { misspelt } from "../../hints.ts";
 import { validationFailed } from "../errors.ts";
@@ -11,8 +11,8 @@ const listed = (names: readonly string[]): string => {
   return `${names.slice(0, -1).join(", ")}, and ${names[names.length - 1]}`;
 };
 
-/** @throws RelApiError at the selection set that holds the spread; each spread entered on the way adds its fragment's
- *  name */
+/** @throws RelApiError at the selection set that contains the spread. Its path has the name of each enclosing fragment.
+ *  */
 export const checkFragments = (set: SelectionSetNode, fragments: Fragments): void => {
   const done = new Set<string>();
   const walk = (selections: SelectionSetNode, path: string, open: readonly string[]): void => {
@@ -30,7 +30,7 @@ export const checkFragments = (set: SelectionSetNode, fragments: Fragments): voi
         const fragment = fragments.get(name);
         if (fragment === undefined)
           throw validationFailed(`reference to undefined fragment "${name}"`, path, misspelt(name, fragments.keys()));
-        // checked once: its contents do not depend on where it is spread
+        // a fragment is checked once, because its contents do not depend on where it is spread
         if (done.has(name)) continue;
         walk(fragment.selectionSet, `${path}.${name}.selectionSet`, [...open, name]);
         done.add(name);

@@ -1,59 +1,60 @@
-/** Variables as planning sees them: every read of a value is a question whose answer becomes part of the plan's cache
- *  key. Values that are only bound are not read, so that one plan serves all of them. */
+/** Variables with tracked reads. Every read of a value in planning is a cache question, whose answer becomes part of
+ *  the plan's cache key. Values that are only bound are not read, so one plan serves all of them. */
 import type { ValueNode } from "graphql";
 import { planKey, type Ask, type Json, type Question } from "../../../core/index.ts";
 import { foundInVariable, isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "./variables.ts";
 
-/** A variable, or a key of another such place. */
+/** A variable, or a key inside a variable path. */
 type VariablePath = { readonly variable: string } | { readonly of: VariablePath; readonly key: string | number };
 
-/** A part of what a variable holds. */
+/** A variable part: a variable, or a value inside one. */
 export interface VariablePart {
   readonly place: VariablePath;
   readonly variable: string;
-  /** Objects and lists around it. */
+  /** The number of objects and lists around it. */
   readonly depth: number;
   isNull(): boolean;
-  /** Names of the members of an object, in order; undefined: something else. */
+  /** Returns the member names of an object, in order. Undefined for other values. */
   members(): readonly string[] | undefined;
   member(name: string): VariablePart;
-  /** The items of a list; undefined: something else. `check`: may refuse their number before they are processed. */
+  /** Returns the items of a list. Undefined for other values. `check` may refuse the number of items before they are
+   *  processed. */
   items(check: (count: number) => void): readonly VariablePart[] | undefined;
-  /** All of it. */
+  /** Returns the whole value. */
   value(): Json;
-  /** The result of `describe`; `name` identifies the description. */
+  /** Returns the result of `describe`. `name` identifies the description. */
   described<Description>(name: string, describe: (value: Json) => Description): Description;
-  /** The value as messages describe it. A request that ends in a message is not cached. */
+  /** The value as messages describe it. A request that ends with such a message is not cached. */
   readonly found: string;
-  /** To be bound. */
+  /** The value to bind. */
   readonly bound: Json;
 }
 
 export interface ObservedVariables {
-  /** The value of the variable or its default; undefined: neither. */
+  /** Returns the value of the variable or its default. Undefined if it has neither. */
   open(name: string): VariablePart | { readonly literal: ValueNode } | undefined;
-  /** The values themselves, to be bound. */
+  /** The values of the variables, to bind. */
   readonly bound: VariableValues;
 }
 
-/** Whatever has values of variables. */
+/** An object with values of variables. */
 export interface WithVariables {
   readonly variables: VariableValues;
 }
 
 const partOf = (value: Json, key: string | number): Json =>
-  (value as Readonly<Record<string | number, Json>>)[key] as Json; // the questions about what holds it came before
+  (value as Readonly<Record<string | number, Json>>)[key] as Json; // earlier questions have checked the container
 
-/** The value at that place in other values of the variable. */
+/** Returns the value at that path in other values of the variables. */
 export const heldIn = (variables: VariableValues, place: VariablePath): Json => {
   if ("of" in place) return partOf(heldIn(variables, place.of), place.key);
   const value = variables.get(place.variable);
   return value !== undefined && "json" in value ? value.json : null;
 };
 
-/** Names of an object's members, the length of a list, or which of the rest it is. */
+/** The member names of an object, the length of a list, or the kind of another value. */
 type Shape = readonly string[] | number | "null" | "leaf";
 
 const shapeOf = (value: Json): Shape => {
@@ -62,8 +63,8 @@ const shapeOf = (value: Json): Shape => {
   return isPlainObject(value) ? Object.keys(value) : "leaf";
 };
 
-// Questions are kept, and with them whatever the functions in them see: they are made here, where that is the place
-// alone.
+// The cache keeps questions with the closures of their functions. So they are made here, where the closure contains
+// only the path.
 
 const question = <Answer>(
   name: string,
@@ -85,7 +86,7 @@ const shapeKey = (shape: Shape): unknown => (typeof shape === "object" ? planKey
 
 const whole = (value: Json): Json => value;
 
-/** Identifies parts by numbers, which equal answers assign equally, because their paths would be long. */
+/** Identifies parts by numbers, because their paths would be long. Equal answers lead to equal numbers. */
 interface Observer {
   ask: Ask<WithVariables>;
   count: number;
@@ -121,7 +122,7 @@ const held = (observer: Observer, bound: Json, variable: string, place: Variable
   };
 };
 
-/** `variables`: those of this request. `close`: releases them, because the plan outlives the request. */
+/** `variables` are those of this request. `close` releases them, because the plan outlives the request. */
 export const observeVariables = (
   ask: Ask<WithVariables>,
   variables: VariableValues,
@@ -154,6 +155,6 @@ const kindOf = (variables: VariableValues, name: string): Kind => {
   return value === undefined ? "absent" : "json" in value ? "given" : "default";
 };
 
-/** For values that each request reads again under a cached plan. */
+/** Creates variables without tracking, for values that each request reads again under a cached plan. */
 export const unobserved = (variables: VariableValues): ObservedVariables =>
   observeVariables((question) => question.of({ variables }), variables);

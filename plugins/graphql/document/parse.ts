@@ -1,4 +1,4 @@
-/** From the text of a request to one operation and the fragments it may use. @rule G-DOC-1 G-DOC-2 G-DOC-3 */
+/** Parses the text of a request to one operation and the fragments that it may use. @rule G-DOC-1 G-DOC-2 G-DOC-3 */
 import {
   GraphQLError,
   parse,
@@ -17,7 +17,7 @@ export interface ParsedDocument {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 }
 
-/** Levels of selection sets and values, counted together. Walks over a document recurse. */
+/** The maximum depth of selection sets and values, counted together. Functions that visit a document are recursive. */
 export const MAX_DEPTH = 500;
 
 /** @throws RelApiError `validation-failed`, `parse-failed` */
@@ -64,7 +64,7 @@ const checkSelectionSet = (set: SelectionSetNode, depth: number): void => {
   }
 };
 
-/** Arguments and input fields: no name twice. */
+/** Refuses duplicate names among arguments or input fields. */
 const checkNames = (
   fields: readonly { readonly name: { readonly value: string }; readonly value: ValueNode }[],
   depth: number,
@@ -116,7 +116,7 @@ const chooseOperation = (
   return found;
 };
 
-/** `{ … }` without the keyword `query`: only the tokens show it. */
+/** Detects `{ … }` without the keyword `query`, which only the tokens show. */
 const hasShortForm = (text: string): boolean =>
   parse(text).definitions.some(
     (definition) => definition.kind === "OperationDefinition" && definition.loc?.startToken.kind === "{",

@@ -1,22 +1,22 @@
-/** How large an operation is with its fragments put in place, known without putting them there. @rule G-LIM-3 */
+/** Computes the size of an operation with its fragments inlined, without inlining them. @rule G-LIM-3 */
 import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
 import { limitExceeded, type Limit, type Limits } from "../../../core/index.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 export interface Size {
-  /** Fields of the set itself. */
+  /** The number of fields in the set itself. */
   readonly own: number;
-  /** At every level. */
+  /** The number of fields at every level. */
   readonly fields: number;
   readonly aliases: number;
   readonly depth: number;
-  /** Fields with a selection inside each other, and how many there are, without introspection. */
+  /** The depth and the number of fields with a selection, without introspection. */
   readonly levels: number;
   readonly nodes: number;
 }
 
-/** `known`: sizes of fragments; they form no cycle. */
+/** `known` has the sizes of fragments. The fragments have no cycle. */
 const sizeOf = (set: SelectionSetNode, fragments: Fragments, known: Map<string, Size>): Size => {
   let own = 0;
   let fields = 0;
@@ -65,7 +65,7 @@ const sizeOfFragment = (name: string, fragments: Fragments, known: Map<string, S
   return size;
 };
 
-/** Repeated fields count each time, even if they are merged. Fragments have been checked. @throws RelApiError
+/** Repeated fields count each time, even if they are merged. The fragments are checked before. @throws RelApiError
  *  `validation-failed` @rule G-LIM-3 */
 export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Fragments): Size => {
   const size = sizeOf(set, fragments, new Map());

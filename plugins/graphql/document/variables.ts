@@ -1,4 +1,4 @@
-/** Declarations and values of variables. @rule G-VAR-1 … G-VAR-10 */
+/** Reads declarations and values of variables. @rule G-VAR-1 … G-VAR-10 */
 import {
   isListType,
   isNonNullType,
@@ -28,7 +28,7 @@ export interface Declaration {
 
 export type Declarations = ReadonlyMap<string, Declaration>;
 
-/** A variable's value: given, or the literal of its default. Absent from the map: nothing, which counts as null
+/** A variable's value, or the literal of its default. A variable without either is not in the map, and counts as null
  *  (G-VAR-9). */
 export type VariableValue = { readonly json: Json } | { readonly literal: ValueNode };
 
@@ -36,11 +36,11 @@ export type VariableValues = ReadonlyMap<string, VariableValue>;
 
 interface Uses {
   readonly names: ReadonlySet<string>;
-  /** In the order met. */
+  /** The names in order of their first use. */
   readonly first: readonly string[];
 }
 
-/** Names of every variable the operation and the fragments it reaches use. */
+/** Returns the names of all variables that the operation and its fragments use. */
 const usesOf = (operation: OperationDefinitionNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): Uses => {
   const names = new Set<string>();
   const seen = new Set<string>();
@@ -74,7 +74,8 @@ const usesOf = (operation: OperationDefinitionNode, fragments: ReadonlyMap<strin
 export interface DeclaredVariables {
   readonly declarations: Declarations;
   readonly used: ReadonlySet<string>;
-  /** Used, not declared: reported when values are bound, after those of the values (G-DOC-14). */
+  /** A variable that is used but not declared. It is reported when values are bound, after errors of the values
+   *  (G-DOC-14). */
   readonly unbound: string | undefined;
 }
 
@@ -99,8 +100,8 @@ export const declareVariables = (
   return { declarations, used: uses.names, unbound: uses.first.find((name) => !declarations.has(name)) };
 };
 
-/** `takesUnknown`: values that no variable of the document is for are passed over. @throws RelApiError G-VAR-1, 3, 4, 5,
- *  10 */
+/** With `takesUnknown`, values without a variable in the document are ignored. @throws RelApiError G-VAR-1, 3, 4, 5, 10
+ *  */
 export const readVariables = (
   declared: DeclaredVariables,
   given: Readonly<Record<string, Json>> | null | undefined,
@@ -144,8 +145,8 @@ export const readVariables = (
   return values;
 };
 
-/** A value of a step: fixed by the document, what a variable holds as a column's type takes it, or made of the variables
- *  in another way. */
+/** The source of a value of a step: fixed by the document, a variable coerced to a column's type, or computed from the
+ *  variables. */
 export type ValueSource =
   | { readonly fixed: BoundValue }
   | { readonly variable: string; readonly type: GqlValueType; readonly path: string }
@@ -160,7 +161,7 @@ export const boundValue = (source: ValueSource, variables: VariableValues): Sent
   return coerceColumn(source.type, json, source.path);
 };
 
-/** How leaves of literals find the values of variables in them. */
+/** Returns the function with which leaves of literals look up the values of variables. */
 export const lookUpIn =
   (values: VariableValues): LookUp =>
   (name) => {
@@ -182,7 +183,7 @@ export const fits = (declaration: Declaration, type: GraphQLInputType, hasDefaul
   return sameShape(declaration.type, type);
 };
 
-/** Lists of the same depth of the same named type; `!` is ignored. */
+/** Returns true for lists of the same depth of the same named type. `!` is ignored. */
 const sameShape = (declared: TypeNode, type: GraphQLInputType): boolean => {
   if (declared.kind === "NonNullType") return sameShape(declared.type, type);
   const place = isNonNullType(type) ? type.ofType : type;
