@@ -8,7 +8,7 @@ import type { Planner } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 
-/** What is selected of rows, which may be aggregates again. */
+/** Plans the selection on rows, which may be aggregates again. */
 type PlanRow = (
   planner: Planner,
   type: GraphQLObjectType,
@@ -16,7 +16,7 @@ type PlanRow = (
   path: string,
 ) => readonly Output[];
 
-/** `selected`: the field of type `T_aggregate`. `planRow`: of its nodes. */
+/** `selected` is the field of type `T_aggregate`. `planRow` plans its nodes. */
 export const planAggregate = (
   planner: Planner,
   selected: Selected,
@@ -46,7 +46,7 @@ export const planAggregate = (
 export const planAggregateFields = (planner: Planner, selected: Selected): readonly Output[] =>
   planLevel(planner, selected, (one) => planFields(planner, one));
 
-/** One level of objects: its fields, `__typename` among them. */
+/** Plans the fields of an object on one level, including `__typename`. */
 const planLevel = (planner: Planner, selected: Selected, plan: (field: Selected) => Output): readonly Output[] => {
   const outputs: Output[] = [];
   const type = subselection(selected) as GraphQLObjectType; // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects

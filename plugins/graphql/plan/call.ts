@@ -1,4 +1,5 @@
-/** Fields that a function of a plugin answers: what it is asked, and its result as what is selected of it. @rule X-GQL-4 */
+/** Fields that a plugin's function resolves: the request to the function, and the selection on its result. @rule
+ *  X-GQL-4 */
 import { getNamedType, isListType, isNonNullType, isObjectType, type GraphQLOutputType } from "graphql";
 import { isRelApiError, type Json } from "../../../core/index.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
@@ -12,7 +13,7 @@ import type { CustomPart, FunctionField, PartServedBy } from "./function-field.t
 import type { Planner } from "./planner.ts";
 import { eachSelection, subselection, type Selected } from "./selection.ts";
 
-/** What is answered of a result. */
+/** The type and the selected members of a result. */
 interface Shape {
   readonly type: GraphQLOutputType;
   readonly members: readonly Member[];
@@ -21,10 +22,10 @@ interface Shape {
 interface Member {
   readonly as: string;
   readonly name: string;
-  /** Where the result has it. */
+  /** The key of the member in the result. */
   readonly key: string;
   readonly leaves: FunctionField["leaves"];
-  /** Undefined: `__typename`. */
+  /** The shape of the member. Undefined for `__typename`. */
   readonly shape: Shape | undefined;
 }
 
@@ -55,7 +56,7 @@ const selectionOf = ({ members }: Shape, variables: VariableValues): readonly Gq
       : [{ as, name, key, arguments: given(leaves, variables), selection: selectionOf(shape, variables) }],
   );
 
-/** Text, since the keys of an answer are in the order of selection whatever they are. */
+/** Writes text, because the keys of a response may be any names, and must have the order of selection. */
 const textOf = ({ type, members }: Shape, value: Json | undefined): string => {
   if (isNonNullType(type)) {
     if (value === null || value === undefined) throw new TypeError(`null where the schema says "${type.toString()}"`);
@@ -98,7 +99,7 @@ export interface CallTemplate {
   readonly live: PartServedBy<"run">["live"];
 }
 
-/** As it is answered once, but by a statement. */
+/** Answers the field in a live query: its statement replaces the function. */
 const liveCall = (field: FunctionField, { program, read, told }: GqlLiveField): GqlLiveCall => ({
   program,
   text: (body) => field.text(read(body ?? "null")),

@@ -1,4 +1,4 @@
-/** Comparisons: `{ _gt: 1, _in: [2, 3] }` on whatever is compared. @rule G-BEXP-3 … G-BEXP-7 G-OP-1 … G-OP-36 */
+/** Plans comparisons such as `{ _gt: 1, _in: [2, 3] }` on any operand. @rule G-BEXP-3 … G-BEXP-7 G-OP-1 … G-OP-36 */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from "graphql";
 import {
   arrayLiteral,
@@ -39,7 +39,7 @@ export const countCondition = (planner: Planner): void => {
   planner.budget.conditions--;
 };
 
-/** The conditions of a comparison object on `left`, all of which must hold. `value`: type of what is compared. */
+/** Plans the conditions of a comparison object on `left`, which must all hold. `value` is the type of `left`. */
 export const planComparison = (
   planner: Planner,
   input: Input,
@@ -114,8 +114,8 @@ const planOperator = (
   }
 };
 
-/** A list is one array parameter, so that the statement does not depend on how many there are. Values that are not text
- *  (arrays, geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
+/** A list is one array parameter, so the statement does not depend on its length. Values that are not text (arrays,
+ *  geometries) are compared one by one. @rule G-OP-3 G-OP-32 */
 const planList = (
   planner: Planner,
   { input, field, path }: FieldInput,
@@ -155,19 +155,19 @@ export const bindList = (
   return { param, type: `${item.type.sqlName}[]` };
 };
 
-/** Paths are built only for refused items. */
+/** Coerces all items. Paths are built only for refused items. */
 const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): readonly (string | null)[] => {
   const texts: (string | null)[] = [];
   try {
     for (const one of items) texts.push(coerceColumn(item, one, path));
   } catch {
     const at = texts.length;
-    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // throws again, with the path
+    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // it throws again, with the path
   }
   return texts;
 };
 
-/** String literals among enum literals. @rule G-COE-7 */
+/** Refuses string literals of enum types. @rule G-COE-7 */
 const refuseStrings = (
   planner: Planner,
   input: Input,

@@ -1,4 +1,4 @@
-/** Computed fields: the function's arguments, the row and the session among them. @rule G-CF-1 G-CF-3 G-CF-5 G-FN-4
+/** Plans computed fields, whose function takes arguments, the row and the session. @rule G-CF-1 G-CF-3 G-CF-5 G-FN-4
  *  G-FN-5 */
 import {
   type Expression,
@@ -20,7 +20,8 @@ interface Fixed {
 
 const THE_ROW: RoutineArgument = { value: { constant: null }, isRow: true };
 
-/** Arguments in the order of the parameters: by position as long as all are given, then by name. @rule G-FN-5 */
+/** Orders the arguments as the parameters. They are positional until one is omitted, and named from there. @rule G-FN-5
+ *  */
 const assemble = (
   routine: Routine,
   fixed: Fixed,
@@ -43,11 +44,11 @@ const assemble = (
       list.push({ name: parameter.name, ...argument });
     }
   });
-  // the row goes first anyway
+  // the row is the first argument in any case
   return list[0] === THE_ROW ? list.slice(1) : list;
 };
 
-/** Of `args: {…}`; `input` absent: nothing is given. `path`: of the `args` argument. */
+/** Plans `args: {…}`. `input` is undefined if there is no such argument. `path` is the path of the `args` argument. */
 export const planArguments = (
   planner: Planner,
   routine: Routine,
@@ -73,7 +74,7 @@ export const fixedOf = (field: GqlComputedField): Fixed => ({
 
 const nothingGiven: ReadonlyMap<number, ValueRef> = new Map();
 
-/** Where no arguments can be given: `where`, `order_by`. */
+/** Returns the arguments in positions that accept none from the client: `where`, `order_by`. */
 export const rowArguments = (field: GqlComputedField): { readonly arguments?: readonly RoutineArgument[] } => {
   const list = assemble(field.routine, fixedOf(field), nothingGiven, "$");
   return list.length === 0 ? {} : { arguments: list };

@@ -1,4 +1,4 @@
-/** Root fields of plugins' own that are served by the database. @rule X-GQL-2 X-GQL-3 */
+/** Plans plugins' own root fields that the database resolves. @rule X-GQL-2 X-GQL-3 */
 import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
 import { gqlTypeFacts } from "../parts.ts";
@@ -14,7 +14,7 @@ const planOf = (planner: Planner, selected: Selected, part: PartServedBy<"plan">
 
 const origin = ({ name }: Selected, { plugin }: CustomPart): string => `plugin "${plugin ?? "?"}", field "${name}"`;
 
-/** A field that reads. @throws TypeError when its plan writes */
+/** Plans a field that reads. @throws TypeError if its plan writes */
 export const planCustomRead = (planner: Planner, selected: Selected, part: CustomPart): BundleField => {
   if ("statement" in part) return planStatement(planner, selected, part);
   if (!("plan" in part)) throw misplaced(part);
@@ -23,7 +23,7 @@ export const planCustomRead = (planner: Planner, selected: Selected, part: Custo
   return { as: selected.as, read, ...(isListField(selected) ? {} : { one: true }) };
 };
 
-/** A field of a mutation: a part of a bundle, or a step. */
+/** Plans a field of a mutation as a part of a bundle or as a step. */
 export const planCustomField = (
   planner: Planner,
   selected: Selected,

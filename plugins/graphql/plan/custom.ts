@@ -1,4 +1,5 @@
-/** Fields of plugins' own: their arguments, and the parts of plans that they make. @rule X-GQL-1 X-GQL-2 X-GQL-3 */
+/** Plans plugins' own fields: their arguments, and the parts of plans that plugins make. @rule X-GQL-1 X-GQL-2 X-GQL-3
+ *  */
 import { getNamedType, getNullableType, isInterfaceType, isListType, type GraphQLObjectType } from "graphql";
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
 import type { ValueSource } from "../document/variables.ts";
@@ -12,11 +13,11 @@ import { capOf, planListArguments, type ListArguments } from "./lists.ts";
 import { bind, type Planner } from "./planner.ts";
 import { eachArgument, eachSelection, subselection, type GivenArgument, type Selected } from "./selection.ts";
 
-/** The builder lets none of these into a schema. */
+/** The error for a field in the wrong type. The builder excludes such fields from schemas. */
 export const misplaced = ({ plugin }: CustomPart): Error =>
   new TypeError(`plugin "${plugin ?? "?"}" gives a field that cannot be served where it stands`);
 
-/** An argument: bound, or looked at, which makes its value part of what the plan is kept under. */
+/** An argument that is bound or read. If it is read, its value becomes part of the plan's cache key. */
 interface Given {
   readonly leaf: Leaf;
   look(): Json;
@@ -45,17 +46,17 @@ const givenArguments = (planner: Planner, selected: Selected): ReadonlyMap<strin
   const given = new Map<string, Given>();
   for (const { name, defaultValue } of selected.field.args) {
     if (defaultValue === undefined) continue;
-    const value = defaultValue as Json; // as the plugin wrote it
+    const value = defaultValue as Json; // the plugin wrote the default value
     given.set(name, { leaf: { now: value, again: undefined }, look: () => value });
   }
-  // those that stand for something are read by `list`
+  // arguments with a part are read by `list`
   eachArgument(planner, selected, (argument) => {
     if (argument.part === undefined) given.set(argument.name, givenOf(planner, argument));
   });
   return given;
 };
 
-/** Values to be made when the request runs. */
+/** Returns the arguments as leaves, whose values are made when the request runs. */
 export const argumentLeaves = (planner: Planner, selected: Selected): readonly (readonly [string, Leaf])[] =>
   [...givenArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
 
@@ -64,7 +65,7 @@ const sourceOf = ({ now, again }: Leaf): ValueSource =>
 
 type RowPlanner = (type: GraphQLObjectType, selected: Selected) => readonly Output[];
 
-/** What is selected of an object of a plugin's own. */
+/** Returns the selection on an object of a plugin's own type. */
 const ownFields = (planner: Planner, selected: Selected, planRows: RowPlanner): readonly GqlOwnSelected[] => {
   const type = subselection(selected);
   const fields: GqlOwnSelected[] = [];
@@ -91,8 +92,8 @@ const ownFields = (planner: Planner, selected: Selected, planRows: RowPlanner): 
   return fields;
 };
 
-/** Calls `make` with the selection; arguments that it neither binds nor looks at are looked at, so that they are checked
- *  each time. */
+/** Calls `make` with the selection. Afterwards it reads all arguments that `make` has not bound or read, so that each
+ *  request checks them. */
 const withSelection = <Result>(
   planner: Planner,
   selected: Selected,
@@ -135,7 +136,7 @@ const withSelection = <Result>(
   return made;
 };
 
-/** Plans what is selected of the rows of a type: by default of the one that the field leads to. */
+/** Plans the selection on the rows of a type, which is by default the type of the field. */
 const rowsOf =
   (selected: Selected, own: GraphQLObjectType | undefined, planRows: RowPlanner) =>
   (type = own): readonly Output[] => {
@@ -145,7 +146,7 @@ const rowsOf =
     return planRows(type, selected);
   };
 
-/** In rows. */
+/** Plans a field of rows. */
 export const planOutput = (
   planner: Planner,
   selected: Selected,
@@ -157,7 +158,7 @@ export const planOutput = (
   return withSelection(planner, selected, relation, planRows, rowsOf(selected, own, planRows), part.output);
 };
 
-/** In roots. */
+/** Plans a field of a root. */
 export const planPlan = (
   planner: Planner,
   selected: Selected,

@@ -1,4 +1,4 @@
-/** Fields of plugins' own as the planner keeps them: parts by what serves them, and those that functions answer. */
+/** The planner's types of plugins' own fields: their parts, and the fields that functions resolve. */
 import type { Json } from "../../../core/index.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlPart, GqlSelected } from "../parts.ts";
@@ -7,13 +7,13 @@ import type { Leaf } from "./input.ts";
 export type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
 export type PartServedBy<Way extends string> = Extract<CustomPart, Readonly<Record<Way, unknown>>>;
 
-/** A selected field that a function answers, without the values of variables. */
+/** A selected field that a function resolves, without the values of variables. */
 export interface FunctionField {
   readonly origin: string;
   readonly path: string;
   readonly leaves: readonly (readonly [string, Leaf])[];
   readonly selection: (variables: VariableValues) => readonly GqlSelected[];
-  /** The answer's text from a result. @throws TypeError when it does not fit the schema */
+  /** Returns the response text of a result. @throws TypeError if the result does not fit the schema */
   text(result: Json): string;
 }
 

@@ -1,4 +1,4 @@
-/** Functions that plans of this surface put around values, beside those of the type families. */
+/** Functions that plans of this surface apply to values, in addition to those of the type families. */
 import { sql, type PlanFunction } from "../../../core/index.ts";
 
 /** @rule G-NAM-8 */

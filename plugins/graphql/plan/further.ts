@@ -1,4 +1,4 @@
-/** Updates with arguments of plugins' own: writes before and after them, in one sequence. @rule X-GQL-10 */
+/** Plans updates with plugins' own arguments: one sequence with writes before and after the update. @rule X-GQL-10 */
 import { relationOf, type Assignment, type Predicate, type Relation, type Update } from "../../../core/index.ts";
 import { gqlPart, type GqlInput, type GqlInputField, type GqlWriting } from "../parts.ts";
 import { checkValues, countValue, readRelated } from "./insert-input.ts";
@@ -9,7 +9,7 @@ import { noParts, refuseDoubled, takePart, updateOf, type Given, type UpdatePart
 import { allOf, nameOf, narrowed, planWhere } from "./where.ts";
 import { sequenceStep, writeStep, type Answer, type StepTemplate } from "./writes.ts";
 
-/** `path`: of the arguments. */
+/** `path` is the path of the arguments. */
 export const planFurther = (
   planner: Planner,
   relation: Relation,
@@ -27,7 +27,7 @@ export const planFurther = (
   return (answer) => sequenceStep(planner, nameOf(relation), build.steps, rootSteps, answer, "$", refusal, true);
 };
 
-/** Its step. `place`: of the update, for errors of the database. */
+/** Adds the update and returns its step. `place` is the path of the update, for errors of the database. */
 const addUpdate = (
   build: Build,
   relation: Relation,
@@ -100,14 +100,14 @@ const writingOf = (build: Build, relation: Relation): GqlWriting => {
   };
 };
 
-/** What plugins do not see. */
+/** The input with the members that plugins do not see. */
 interface Held extends GqlInputField {
   readonly given: Given;
 }
 
-const givenOf = (input: GqlInput): Given => (input as Held).given; // inputOf makes all of them
+const givenOf = (input: GqlInput): Given => (input as Held).given; // inputOf makes every GqlInput
 
-/** `name`: of a field. */
+/** `name` is the name of a field. */
 const inputOf = (planner: Planner, given: Given, name = "", part?: GqlInputField["part"]): GqlInputField => {
   const { input, place, path } = given;
   const held: Held = {

@@ -1,5 +1,5 @@
-/** Arguments and input fields: literals of the document, or what variables hold. @rule G-COE-1 … G-COE-8 G-VAR-6
- *  G-VAR-9 G-ERR-5 G-ERR-6 */
+/** Reads arguments and input fields, which are literals of the document or variable parts. @rule G-COE-1 … G-COE-8
+ *  G-VAR-6 G-VAR-9 G-ERR-5 G-ERR-6 */
 import {
   getNamedType,
   getNullableType,
@@ -48,7 +48,7 @@ export interface InputContext {
   readonly variables: ObservedVariables;
 }
 
-/** Something given: a literal (a variable among them), or a part of what a variable holds. */
+/** An input: a literal, which may be a variable, or a variable part. */
 export type Input =
   | { readonly kind: "literal"; readonly node: ValueNode }
   | { readonly kind: "held"; readonly held: VariablePart };
@@ -67,7 +67,7 @@ export const positionOf = (field: {
   hasDefault: field.defaultValue !== undefined,
 });
 
-const NULL_NODE: ConstValueNode = { kind: "NullValue" as never }; // graphql's Kind is an enum with this very text
+const NULL_NODE: ConstValueNode = { kind: "NullValue" as never }; // graphql's Kind is an enum with this string
 
 const NULL: Input = { kind: "literal", node: NULL_NODE };
 
@@ -78,7 +78,7 @@ export const checkVariable = (context: InputContext, name: string, place: InputP
     throw variableMisfit(name, declaration.typeText, String(place.type), path);
 };
 
-/** Looks into a variable: from then on its value decides what the plan looks like. */
+/** Opens a variable. From then on, its value determines the plan. */
 export const open = (context: InputContext, input: Input, place: InputPosition, path: string): Input => {
   if (input.kind === "held" || input.node.kind !== "Variable") return input;
   const name = input.node.name.value;
@@ -88,7 +88,8 @@ export const open = (context: InputContext, input: Input, place: InputPosition, 
   return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", held: value };
 };
 
-/** A variable without a value or default, if the option says that it counts as not written. @rule G-VAR-11 */
+/** Returns true for a variable without a value or default, if the option says that it counts as omitted. @rule G-VAR-11
+ *  */
 export const isAbsent = (context: InputContext, input: Input, place: InputPosition, path: string): boolean => {
   if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable")
     return false;
@@ -100,7 +101,7 @@ export const isAbsent = (context: InputContext, input: Input, place: InputPositi
   return context.variables.open(name) === undefined;
 };
 
-/** Of an opened input. */
+/** The input is already opened. */
 export const isNull = (input: Input): boolean =>
   input.kind === "held" ? input.held.isNull() : input.node.kind === "NullValue";
 
@@ -124,7 +125,7 @@ const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
 interface Members {
   readonly names: readonly string[];
-  /** Undefined: there is none of that name. */
+  /** Returns the input of a field. Undefined if the object has no such field. */
   readonly inputOf: (name: string) => Input | undefined;
 }
 
@@ -176,7 +177,7 @@ export const readObject = (
     if (fields[name] === undefined) throw fieldNotFound(name, type.name, atKey(path, name), Object.keys(fields));
   const absent = new Set<string>();
   for (const name of names) {
-    const field = fields[name] as GraphQLInputField; // checked just above
+    const field = fields[name] as GraphQLInputField; // the loop above has checked it
     const input = inputOf(name);
     const at = atKey(path, name);
     if (input === undefined) throw missingField(name, at);
@@ -198,8 +199,8 @@ export const checkCount = ({ schema: { options } }: InputContext, count: number,
   if (count > options.maxListItems) throw tooMany(options, "maxListItems", "items in a list of values", path);
 };
 
-/** The items of a list; a single value is a list of one. `null` is refused. `check`: may refuse their number before
- *  they are processed. @rule G-COE-6 G-ERR-6 */
+/** Visits the items of a list. A single value is a list of one, and `null` is refused. `check` may refuse their number
+ *  before they are processed. @rule G-COE-6 G-ERR-6 */
 export const readList = (
   context: InputContext,
   given: Input,
@@ -219,7 +220,7 @@ export const readList = (
   return items.map((held, i) => ({ input: { kind: "held", held }, path: atIndex(path, i) }));
 };
 
-/** Type of the items of a list place. */
+/** Returns the position of the items of a list position. */
 export const itemPosition = (place: InputPosition): InputPosition => {
   const type = getNullableType(place.type);
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
@@ -259,7 +260,7 @@ export const readInt = (context: InputContext, given: Input, place: InputPositio
   return Number(checkInteger(text, 32, path));
 };
 
-/** The integer's digits. @throws RelApiError when it has a fraction or does not fit in so many bits */
+/** Returns the integer's digits. @throws RelApiError if it has a fraction or does not fit in this many bits */
 export const checkInteger = (text: string, bits: number, path: string): string => {
   const whole = integerOf(decimalOf(text));
   const limit = 1n << BigInt(bits - 1);
@@ -267,7 +268,7 @@ export const checkInteger = (text: string, bits: number, path: string): string =
   return whole.toString();
 };
 
-/** A value of a built-in scalar or an enum that a part looks at itself; other types are left to it. */
+/** Checks a value of a built-in scalar or an enum that a part reads itself. The part checks other types. */
 export const checkPlain = (context: InputContext, input: Input, place: InputPosition, path: string): void => {
   if (input.kind === "literal" && input.node.kind === "NullValue" && !isNonNullType(place.type)) return;
   const type = getNullableType(place.type);
@@ -279,7 +280,7 @@ export const checkPlain = (context: InputContext, input: Input, place: InputPosi
 
 /** @rule G-COE-7 */
 export const readEnum = (context: InputContext, given: Input, place: InputPosition, path: string): GraphQLEnumValue => {
-  const type = getNamedType(place.type) as GraphQLEnumType; // only enum places are read so
+  const type = getNamedType(place.type) as GraphQLEnumType; // the caller passes only enum positions
   const input = open(context, given, place, path);
   const name =
     input.kind === "held" ? input.held.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
@@ -298,7 +299,7 @@ export const readEnum = (context: InputContext, given: Input, place: InputPositi
 // --- values
 // -----------------------------------------------------------------------------------------------------------
 
-/** The variables standing in lists of a literal fit their places. */
+/** Checks that variables in lists of a literal fit their positions. */
 const checkItems = (context: InputContext, node: ValueNode, place: InputPosition, path: string): void => {
   if (node.kind === "Variable") checkVariable(context, node.name.value, place, path);
   else if (node.kind === "ListValue" && isListType(getNullableType(place.type)))
@@ -311,14 +312,14 @@ const holdsVariable = (node: ValueNode): boolean => {
   return node.kind === "ObjectValue" && node.fields.some((field) => holdsVariable(field.value));
 };
 
-/** A value that is only bound: coerced now, and again for other values of the variables. */
+/** A value that is only bound. It is coerced now, and again for other values of the variables. */
 export interface Leaf {
   readonly now: Json;
-  /** Undefined: it does not depend on variables. */
+  /** Coerces the value for other variables. Undefined if it does not depend on variables. */
   readonly again: ((variables: VariableValues) => Json) | undefined;
 }
 
-/** `isJson`: enum literals in it are strings, and its lists are not lists of the schema. */
+/** With `isJson`, enum literals in the value are strings, and its lists are not lists of the schema. */
 export const leafInput = (
   context: InputContext,
   input: Input,

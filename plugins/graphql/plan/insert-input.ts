@@ -1,5 +1,5 @@
-/** The objects of an insert, read once: cells with their coerced values, and what is inserted along relationships.
- *  @rule G-INS-1 G-INS-2 G-NST-1 G-NST-7 */
+/** Reads the objects of an insert once: cells with coerced values, and inserts along relationships. @rule G-INS-1
+ *  G-INS-2 G-NST-1 G-NST-7 */
 import { type Column, type OnConflict, type Relation, type Relationship } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { tooMany, validationFailed } from "../errors.ts";
@@ -28,11 +28,11 @@ export interface InputCell {
 }
 
 export interface InputRelated {
-  /** Field name. */
+  /** The field name. */
   readonly name: string;
   readonly relationship: Relationship;
   readonly target: Relation;
-  /** Inserted before the row, whose columns then take its key. @rule G-NST-2 G-NST-9 */
+  /** The related row is inserted first, and this row takes over its key. @rule G-NST-2 G-NST-9 */
   readonly isBefore: boolean;
   readonly rows: readonly InputRow[];
   readonly conflict: OnConflict | undefined;
@@ -40,7 +40,7 @@ export interface InputRelated {
 
 export interface InputRow {
   readonly cells: readonly InputCell[];
-  /** In name order. */
+  /** The related inserts, sorted by name. */
   readonly related: readonly InputRelated[];
 }
 

@@ -1,4 +1,4 @@
-/** Rows of an insert as one JSON text, and the write that reads it. @rule G-INS-1 G-INS-3 G-OP-36 */
+/** Writes the rows of an insert as one JSON text, and plans the write that reads it. @rule G-INS-1 G-INS-3 G-OP-36 */
 import type { Insert, OnConflict, PayloadColumn, Relation, ValueRef, WriteRows } from "../../../core/index.ts";
 import { inputFunction, isJson } from "../coerce/columns.ts";
 import { boundValue, type VariableValues } from "../document/variables.ts";
@@ -12,7 +12,7 @@ export const insertOf = (relation: Relation, rows: WriteRows, conflict: OnConfli
   ...(conflict && { onConflict: conflict }),
 });
 
-/** Columns that any of the rows gives, in the order of the table's. @rule X-PLN-4 */
+/** The payload has the columns that any row has, in the order of the table. @rule X-PLN-4 */
 export const payloadRows = (
   relation: Relation,
   rows: readonly InputRow[],
@@ -26,13 +26,13 @@ export const payloadRows = (
     const apply = inputFunction(value);
     return [{ name: column.name, ...(apply && { apply }) }];
   });
-  // where no row leaves one out, they need not be looked at one by one
+  // if every row has all columns, rows need not be compared one by one
   const isComplete = rows.every((row) => row.cells.length === given.size);
   return { payload, shape, columns, missing: isComplete ? "null" : "default" };
 };
 
 const cellText = (cell: InputCell, variables: VariableValues): string => {
-  const text = boundValue(cell.source, variables) as string | null; // coerceColumn makes nothing else
+  const text = boundValue(cell.source, variables) as string | null; // coerceColumn returns only these types
   if (text === null) return "null";
   return isJson(cell.value) && cell.value.element === undefined ? text : JSON.stringify(text);
 };
@@ -43,6 +43,6 @@ export const rowText = (row: InputRow, variables: VariableValues): string =>
 export const rowsText = (rows: readonly InputRow[], variables: VariableValues): string =>
   `[${rows.map((row) => rowText(row, variables)).join(",")}]`;
 
-/** The same at every run. */
+/** Returns true if the rows do not depend on variables. */
 export const isFixed = (rows: readonly InputRow[]): boolean =>
   rows.every((row) => row.cells.every((cell) => "fixed" in cell.source));

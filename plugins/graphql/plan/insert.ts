@@ -20,7 +20,7 @@ import { quickRows, rowsOfShape, shapeOfRows, type QuickRows } from "./quick-row
 import { eachArgument, type GivenArgument, type Selected } from "./selection.ts";
 import { emptyAnswer, planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 
-/** A string: nothing is written, and the response is known. */
+/** Returns a string if no rows are written, because the response is then known. */
 export const planInsert = (
   planner: Planner,
   selected: Selected,
@@ -60,7 +60,7 @@ export const planInsert = (
 
 const notQuick: QuickRows = () => undefined;
 
-/** Again, for another list than that which the plan was made with. */
+/** Reads a list for its rows or its errors, without effect on the plan. */
 const readAside = (
   planner: Planner,
   { input, place, path }: GivenArgument,
@@ -75,25 +75,25 @@ const readAside = (
   );
 };
 
-/** Rows that a variable holds, without nested data: which columns they have, and whether all have the same, makes the
- *  plan, not how many rows there are. */
+/** Reads the rows of a variable, without nested data. The plan depends on their columns, and on whether all rows have
+ *  them, but not on the number of rows. */
 const readPlainRows = (planner: Planner, given: GivenArgument, quick: QuickRows): readonly InputRow[] | undefined => {
   const opened = open(planner, given.input, given.place, given.path);
   if (opened.kind !== "held") return undefined;
   const shape = opened.held.described("rows", shapeOfRows(given.place.type));
   if (shape === null) return undefined;
   const read = quick(opened.held.bound);
-  if (read === undefined) return readAside(planner, given, planner.variables.bound); // finds the fault
+  if (read === undefined) return readAside(planner, given, planner.variables.bound); // reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
   planner.budget.heldValues += read.valueCount;
   return rowsOfShape(given.place.type, shape);
 };
 
-/** Values of the lists that a request holds, by whom they are bound. */
+/** The numbers of values in the lists of a request. */
 const heldValues = memoize((_variables: VariableValues) => new Map<QuickRows, number>());
 
-/** A plan is used again with lists of other lengths. @rule G-LIM-4 */
+/** Checks the number of values again, because a plan is reused with lists of other lengths. @rule G-LIM-4 */
 const checkHeld = (planner: Planner, variables: VariableValues, quick: QuickRows, valueCount: number): void => {
   const counts = heldValues(variables);
   counts.set(quick, valueCount);
@@ -102,8 +102,8 @@ const checkHeld = (planner: Planner, variables: VariableValues, quick: QuickRows
   if (total > budget.insertValues + budget.heldValues) throw tooManyValues(planner);
 };
 
-/** A list in a variable is read again each time, because the number of its rows varies; its cells do not decide the
- *  plan. */
+/** Each request reads its list in a variable again, because the number of rows varies. The values of cells do not
+ *  change the plan. */
 const payloadSource = (
   planner: Planner,
   given: GivenArgument,

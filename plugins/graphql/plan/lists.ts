@@ -1,4 +1,4 @@
-/** Arguments of everything that returns a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`.
+/** Plans the arguments of fields that return a list of rows: `where`, `order_by`, `distinct_on`, `limit`, `offset`.
  *  @rule G-ROOT-5 G-ROOT-7 G-PAG G-DIS */
 import { type Expression, type Json, type Read, type ValueRef } from "../../../core/index.ts";
 import { decimalOf, isFloatLiteral, numberText } from "../coerce/numbers.ts";
@@ -23,7 +23,7 @@ import { gqlPart } from "../parts.ts";
 
 export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "having" | "limit" | "offset">;
 
-/** Hard limit on the rows of a list. @rule G-PAG-3 */
+/** Returns the hard limit on the rows of a list. @rule G-PAG-3 */
 export const capOf = ({ schema }: Planner): { readonly cap?: number } =>
   schema.options.dbMaxRows === undefined ? {} : { cap: schema.options.dbMaxRows };
 
@@ -86,7 +86,7 @@ const bindUnlessNull = (
   write: (value: Json, found: string, path: string) => string,
 ): ValueRef | undefined => {
   const isVariable = input.kind === "held" || input.node.kind === "Variable";
-  // a null in the document is not given; a variable may be null, which the database takes as such
+  // a null in the document counts as omitted; a null in a variable is bound, and the database accepts it
   if (!isVariable && isNull(input)) return undefined;
   const param = bindLeaf(planner, input, place, path, false, (value) =>
     value === null ? null : write(value, isVariable ? foundInVariable(value) : found(input), path),

@@ -1,5 +1,5 @@
-/** Fields of rows that a function of a plugin answers for all rows at once: the plan reads the columns it needs under the
- *  field's name, and the function's results take their place. @rule X-GQL-6 */
+/** Fields of rows that a plugin's function resolves for all rows at once. The plan reads the required columns under the
+ *  field's name, and the function's results replace them. @rule X-GQL-6 */
 import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -21,7 +21,7 @@ export const planLoad = (planner: Planner, selected: Selected, part: LoadPart): 
   return output;
 };
 
-/** Loads of a step's body, without the values of variables. */
+/** The loads of a step's body, without the values of variables. */
 export interface StepLoads extends Omit<GqlLoads, "fields"> {
   readonly fields: readonly LoadTemplate[];
 }

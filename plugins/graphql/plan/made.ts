@@ -1,4 +1,4 @@
-/** What an operation is made of while it is planned: statements, and functions that run before them. */
+/** The parts of an operation while it is planned: statements, and functions that run before them. */
 import type { GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
 import type { PartServedBy } from "./function-field.ts";
@@ -13,7 +13,7 @@ export interface Made {
 
 export type CallPart = PartServedBy<"run">;
 
-/** A field that a function of a plugin answers. */
+/** The field is resolved by a plugin's function. */
 export const isCall = (selected: Selected): selected is Selected & { readonly part: CallPart } =>
   selected.part?.kind === "custom" && "run" in selected.part;
 

@@ -10,8 +10,8 @@ import type { GqlOutput } from "../operations.ts";
 import type { Parts } from "../parts.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 
-/** Validated like any other field, then resolved by the schema, as JSON text: in pieces, since that of a large schema
- *  takes long, or at once for who cannot wait. */
+/** Validates a meta field like any other field. The schema then resolves it as JSON text. `pieces` writes it in time
+ *  slices, because the text of a large schema takes long. `text` writes it synchronously. */
 export const planMetaField = (
   planner: Planner,
   selected: Selected,
@@ -30,13 +30,13 @@ export const planMetaField = (
   };
 };
 
-/** Lists whose elements lead to types again: each multiplies what is written by the size of the schema. */
+/** Lists whose elements contain types again. Each multiplies the size of the response by the size of the schema. */
 const LISTS: ReadonlySet<string> = new Set(["fields", "inputFields", "interfaces", "possibleTypes"]);
 
-/** Their answers visit all types. */
+/** Fields whose result requires a visit of all types. */
 const WHOLES: ReadonlySet<string> = new Set(["__type", "types"]);
 
-/** `lists`: those around it. @rule G-LIM-5 */
+/** `around` is the number of enclosing lists. @rule G-LIM-5 */
 const checkField = (planner: Planner, selected: Selected, around: number): void => {
   const isList = LISTS.has(selected.name);
   const lists = isList ? around + 1 : around;
@@ -45,7 +45,7 @@ const checkField = (planner: Planner, selected: Selected, around: number): void 
     throw tooMany(options, "maxIntrospectionDepth", "lists of fields inside each other in introspection");
   if ((isList || WHOLES.has(selected.name)) && --planner.budget.introspectionLists < 0)
     throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
-  // read, so that their variables count among those that make the plan
+  // the arguments are read, so their variables become part of the cache key
   eachArgument(planner, selected, ({ input, place, path }) => checkPlain(planner, input, place, path));
   const type: GraphQLObjectType | undefined = subselection(selected);
   if (type === undefined) return;
@@ -54,7 +54,7 @@ const checkField = (planner: Planner, selected: Selected, around: number): void 
   });
 };
 
-/** The selections of all occurrences under one node. */
+/** Returns one node with the selections of all occurrences. */
 const answeredNode = ({ node, selections }: Selected): FieldNode => {
   if (selections.length < 2) return node;
   const selectionSet: SelectionSetNode = {
@@ -64,7 +64,7 @@ const answeredNode = ({ node, selections }: Selected): FieldNode => {
   return { ...node, selectionSet };
 };
 
-/** All of them: variables in directives and arguments decide the result. */
+/** Returns all values, because variables in directives and arguments determine the result. */
 const valuesOf = ({ variables, declarations }: Planner): Readonly<Record<string, Json>> => {
   const lookUp = lookUpIn(variables.bound);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Root fields of mutations: a step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
+/** Plans the root fields of mutations as one step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Predicate, Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
@@ -12,7 +12,7 @@ import { nameOf, narrowed, planWhere } from "./where.ts";
 import { planOneRow, planResponse, writeStep, type StepTemplate } from "./writes.ts";
 import type { GqlOutput } from "../operations.ts";
 
-/** Adds the steps of a root (or namespace); returns where their results go. */
+/** Adds the steps of a root or namespace. Returns the outputs for their results. */
 export const planMutationFields = (
   planner: Planner,
   type: GraphQLObjectType,

@@ -1,5 +1,5 @@
-/** `insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }])`: one statement per row, in the order
- *  in which keys flow. @rule G-NST-1 … G-NST-12 */
+/** `insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }])`: plans one statement per row, and a
+ *  row with a key runs before the rows that use it. @rule G-NST-1 … G-NST-12 */
 import {
   columnOf,
   type Cell,
@@ -16,11 +16,11 @@ import { bind, columnRef, type Planner } from "./planner.ts";
 import { nameOf } from "./where.ts";
 import { sequenceStep, type Answer, type StepTemplate } from "./writes.ts";
 
-/** An earlier row whose key a row takes over. */
+/** An earlier row whose key another row takes over. */
 interface Parent {
   readonly relation: Relation;
   readonly step: number;
-  /** That it is there. @rule G-NST-6 */
+  /** The requirement that the earlier row exists. @rule G-NST-6 */
   readonly requires: readonly StepRequirement[];
 }
 
@@ -29,11 +29,11 @@ type FoundRelated = Omit<InputRelated, "name" | "isBefore">;
 export interface Build {
   readonly planner: Planner;
   readonly steps: SequenceStep[];
-  /** Per level that has been reached and whose own step is still to come. */
+  /** The requirements of each open level, whose own step is not added yet. */
   readonly pending: (readonly StepRequirement[])[];
 }
 
-/** Ends the planning of a field: nothing after it is reached. Never leaves this file. @rule G-NST-11 */
+/** Ends the planning of a field, because no later row is reached. It is caught in this file. @rule G-NST-11 */
 class Refused {
   readonly refusal: Refusal;
 
@@ -46,7 +46,7 @@ const refuse = (build: Build, message: string, path: string): never => {
   throw new Refused({ message, path, requires: build.pending.flat() });
 };
 
-/** `path`: of the argument. */
+/** `path` is the path of the argument. */
 export const planNestedInsert = (
   planner: Planner,
   relation: Relation,
@@ -62,7 +62,7 @@ export const planNestedInsert = (
   return sequenceStep(planner, nameOf(relation), build.steps, rootSteps ?? [], answer, path, refusal);
 };
 
-/** What it makes, or why it ends before. @rule G-NST-11 */
+/** Returns the result of `make`, or the refusal that ended it. @rule G-NST-11 */
 export const orRefused = <Made>(make: () => Made): { readonly made?: Made; readonly refusal?: Refusal } => {
   try {
     return { made: make() };
@@ -72,13 +72,14 @@ export const orRefused = <Made>(make: () => Made): { readonly made?: Made; reado
   }
 };
 
-/** The one row that comes before those it belongs to. Returns its step. `path`: of the row. */
+/** Inserts the one row that precedes the rows to which it belongs. Returns its step. `path` is the path of the row. */
 export const insertFirst = (build: Build, { target, rows, conflict }: FoundRelated, path: string): number =>
   insertRow(build, target, rows[0] as InputRow, conflict, [], undefined, path); // to-one data is one row
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
-/** Inserts a row and all that hangs on it. `determined`: cells that an earlier row gives. Returns the row's step. */
+/** Inserts a row and its related rows. `determined` has the cells that an earlier row provides. Returns the row's step.
+ *  */
 const insertRow = (
   build: Build,
   relation: Relation,
@@ -119,7 +120,7 @@ const insertRow = (
   return own;
 };
 
-/** Array relationships first, then object relationships whose columns are on the other side. */
+/** Inserts array relationships first, then object relationships whose columns are on the other side. */
 const insertAfter = (build: Build, row: InputRow, parent: Parent, path: string): void => {
   const after = row.related.filter((related) => !related.isBefore);
   for (const related of [
@@ -130,7 +131,7 @@ const insertAfter = (build: Build, row: InputRow, parent: Parent, path: string):
   }
 };
 
-/** `path`: of the rows. */
+/** `path` is the path of the rows. */
 export const insertRelated = (build: Build, related: FoundRelated, parent: Parent, path: string): void => {
   const { target, rows, conflict } = related;
   const determined = related.relationship.columns.map(([own, other]) =>

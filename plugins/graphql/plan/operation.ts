@@ -1,4 +1,4 @@
-/** A whole operation: its root fields become steps, and their results form the response. @rule G-DOC-13 G-DOC-14
+/** Plans a whole operation: its root fields become steps, and their results form the response. @rule G-DOC-13 G-DOC-14
  *  G-SUB-2 G-INT-9 G-INT-10 */
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { BundleField, Plan } from "../../../core/index.ts";
@@ -27,13 +27,13 @@ const plansOf = (steps: readonly StepTemplate[]): readonly Plan[] => steps.map((
 /** An operation without the values of its variables. */
 export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "loads" | "keep"> {
   readonly steps: readonly StepTemplate[];
-  /** Values of steps that are not sent, as an update of nothing is not. */
+  /** The values of steps that do not run, such as an empty update. */
   readonly unsent: readonly ValueSource[];
   readonly calls: readonly CallTemplate[];
   readonly loads: readonly StepLoads[];
 }
 
-/** The root type of the operation. @throws RelApiError G-DOC-13 */
+/** Returns the root type of the operation. @throws RelApiError G-DOC-13 */
 export const rootOf = (planner: Pick<Planner, "schema">, { operation }: ParsedDocument): GraphQLObjectType => {
   const { schema } = planner;
   if (operation.operation === "query") return schema.query;
@@ -77,7 +77,7 @@ const countFields = ({ outputs, steps }: Pick<OperationTemplate, "outputs" | "st
     return count + (plan?.kind === "bundle" ? plan.fields.length : 1);
   }, 0);
 
-/** Fields of one statement: PostgreSQL takes 1664 columns. */
+/** The maximum number of fields in one statement. PostgreSQL's limit is 1664 columns. */
 const MAX_BUNDLE = 1600;
 
 interface Reads {
@@ -90,8 +90,8 @@ interface Reads {
   readonly outputs: GqlOutput[];
 }
 
-/** Fields that read are one statement, unless there are very many; an introspection field between them splits it,
- *  because the response follows the order of selection. */
+/** Puts all fields that read into one statement, up to `MAX_BUNDLE` fields in a query. An introspection field between
+ *  them splits it, because the response has the order of selection. */
 const planReads = (
   planner: Planner,
   root: GraphQLObjectType,
@@ -156,13 +156,13 @@ const planField = (reads: Reads, selected: Selected): BundleField => {
   return field;
 };
 
-/** The function's answer divides the statement, as an introspection field does. */
+/** A call splits the statement, as an introspection field does. */
 const addCall = (reads: Reads, selected: Selected, part: CallPart): void => {
   closeBundle(reads);
   reads.outputs.push(planCall(reads.planner, selected, part, reads.made));
 };
 
-/** Is some field of the namespace answered by a function? Looked at before anything of it is planned. */
+/** Returns true if a function resolves a field of the namespace. This is known before any field of it is planned. */
 const holdsCall = (planner: Planner, selected: Selected): boolean => {
   const { fields } = planner.budget;
   let found = false;
@@ -174,7 +174,7 @@ const holdsCall = (planner: Planner, selected: Selected): boolean => {
   return found;
 };
 
-/** A namespace in pieces. */
+/** Adds a namespace that needs several outputs. */
 const addNamespace = (reads: Reads, selected: Selected): void => {
   closeBundle(reads);
   const outer = reads.outputs.splice(0);
@@ -203,8 +203,8 @@ const addMetaField = (reads: Reads, selected: Selected): void => {
   reads.outputs.push(planMetaField(reads.planner, selected));
 };
 
-/** Results that are known already need no statement. What one field reads is written into the answer here: PostgreSQL
- *  would copy all of it twice to put a brace at both ends. */
+/** Known results need no statement. The result of a single field is spliced into the response here, because PostgreSQL
+ *  would copy it twice to add the braces. */
 const closeBundle = (reads: Reads): void => {
   const { fields, step } = reads;
   const [only, ...others] = fields;

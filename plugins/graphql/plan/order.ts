@@ -18,7 +18,7 @@ import { bindColumn, type Planner } from "./planner.ts";
 import { nameOf } from "./where.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
 
-/** Puts what is found in a related row back on the row at hand. */
+/** Converts an expression over a related row to an expression over the current row. */
 type Lift = (inner: Expression) => Expression;
 
 const onTheRow: Lift = (inner) => inner;
@@ -41,7 +41,7 @@ const planTerms = (
 ): readonly OrderBy[] =>
   inWrittenOrder(planner, input, place, path, (given, part) => planTerm(planner, given, part, lift));
 
-/** Validated in name order, applied in the order written. @rule G-ORD-2 G-DOC-14 */
+/** Validates the fields in name order, and applies them in the order of the request. @rule G-ORD-2 G-DOC-14 */
 const inWrittenOrder = (
   planner: Planner,
   input: Input,
@@ -104,7 +104,7 @@ const planTerm = (planner: Planner, given: FieldInput, part: GqlPart, lift: Lift
   }
 };
 
-/** By nearness, say, of the column. @rule X-ORD-3 */
+/** Plans an ordering of the column with operands, for example by distance. @rule X-ORD-3 */
 const planOrdering = (
   planner: Planner,
   { field, input, path }: FieldInput,

@@ -1,5 +1,5 @@
-/** What every part of the planner shares: the schema, the document, the values at hand, and the values the step at hand
- *  binds. */
+/** The state that all parts of the planner share: the schema, the document, the variables, and the bound values of the
+ *  current step. */
 import type { FragmentDefinitionNode, DocumentNode } from "graphql";
 import {
   limitExceeded,
@@ -17,25 +17,26 @@ import type { LoadTemplate } from "./function-field.ts";
 import type { RoleSchema } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-/** Counters while an operation is planned; unless stated otherwise, what it may still use. */
+/** The counters of an operation while it is planned. Unless stated otherwise, they hold the remaining budget. */
 export interface Budget {
-  /** Planned so far. */
+  /** The number of fields planned so far. */
   fields: number;
   conditions: number;
   relatedConditions: number;
   introspectionLists: number;
-  /** How much deeper relationships may nest in the current condition. */
+  /** The number of further levels of relationships in the current condition. */
   relationLevels: number;
-  /** Objects and their fields in inserts. */
+  /** The number of objects and their fields in inserts. */
   insertValues: number;
-  /** Those of them that stand in lists of variables, which may be longer the next time. */
+  /** The part of `insertValues` in lists of variables, whose length varies between requests. */
   heldValues: number;
   writeStatements: number;
-  /** Characters of values that are bound. */
+  /** The number of characters in bound values. */
   boundLength: number;
 }
 
-/** A value may be used in several places of a document, and is bound, as a text of its own, in each. */
+/** The maximum size of bound values, as a multiple of the limit on variables. A document may use a value in several
+ *  positions, and binds a text of its own in each. */
 export const BOUND_SHARE = 4;
 
 export const openBudget = ({
@@ -62,17 +63,17 @@ export interface Planner extends InputContext {
   readonly schema: RoleSchema;
   readonly document: DocumentNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** What the operation may still have. */
+  /** The remaining budget of the operation. */
   readonly budget: Budget;
-  /** Values of the step at hand, by parameter. */
+  /** The values of the current step, by parameter. */
   readonly sources: ValueSource[];
-  /** Those of all steps, sent or not. */
+  /** The values of all steps, including those that do not run. */
   readonly opened: (readonly ValueSource[])[];
-  /** Outputs in whose place the results of plugins' functions go. */
+  /** Outputs that the results of plugins' functions replace. */
   readonly loads: Map<Output, LoadTemplate>;
 }
 
-/** For the next statement: its values are counted from 0. */
+/** Returns a planner for the next statement, whose parameters are counted from 0. */
 export const openStep = (planner: Planner): Planner => {
   const sources: ValueSource[] = [];
   planner.opened.push(sources);
@@ -95,8 +96,8 @@ export const countWrites = ({ budget, schema: { options } }: Planner, count = 1)
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
-/** Binds a value that the plan does not depend on. Coerced now, for its errors, and again for other values of its
- *  variables. */
+/** Binds a value that does not affect the plan. It is coerced now to report its errors, and again for other values of
+ *  its variables. */
 export const bindLeaf = (
   planner: Planner,
   input: Input,
@@ -113,7 +114,7 @@ export const bindLeaf = (
   return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
 };
 
-/** A string literal is not an enum value; a string in a variable is. @rule G-COE-7 */
+/** Refuses a string literal for an enum. A string in a variable is allowed. @rule G-COE-7 */
 export const refuseStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
   const { enumTable } = value.element ?? value;
   if (
@@ -128,7 +129,7 @@ export const refuseStringLiteral = (value: GqlValueType, input: Input, path: str
 export const isJsonValue = (value: GqlValueType): boolean =>
   isJson(value) || (value.element !== undefined && isJson(value.element));
 
-/** A value of a column's type. @rule G-OP-36 G-TYP-34 */
+/** Binds a value of a column's type. @rule G-OP-36 G-TYP-34 */
 export const bindColumn = (
   planner: Planner,
   input: Input,
@@ -138,13 +139,14 @@ export const bindColumn = (
 ): ValueRef => {
   refuseStringLiteral(value, input, path);
   const param = bindLeaf(planner, input, place, path, isJsonValue(value), (given) => coerceColumn(value, given, path));
-  // the usual case, found again without looking at the document
+  // for a variable, the most frequent case, later requests need not read the document
   if (input.kind === "literal" && input.node.kind === "Variable")
     planner.sources[param] = { variable: input.node.name.value, type: value, path };
   return columnRef(value, param);
 };
 
-/** The reference to a bound column value: text cast to the type, or the text that the type's own function reads. */
+/** Returns the reference to a bound column value: text cast to the type, or text that the type's input function reads.
+ *  */
 export const columnRef = (value: GqlValueType, param: number): ValueRef => {
   const apply = inputFunction(value);
   return apply === undefined ? { param, type: value.cast } : { param, type: "text", apply };

@@ -1,5 +1,5 @@
-/** Root fields of queries and subscriptions: one statement for all of them. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5
- *  G-FN-7 */
+/** Plans the root fields of queries and subscriptions as one statement. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5 G-FN-7
+ *  */
 import type { GraphQLObjectType } from "graphql";
 import type { BundleField, Expression, Predicate, Read, Relation, ReadFrom } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
@@ -12,7 +12,7 @@ import { eachArgument, subselection, type GivenArgument, type Selected } from ".
 import { allOf, nameOf } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 
-/** A field that reads; undefined: the part is not one. */
+/** Plans a field that reads. Undefined for other parts. */
 export const planReadField = (planner: Planner, selected: Selected): BundleField | undefined => {
   const { part, as } = selected;
   switch (part?.kind) {
@@ -41,7 +41,7 @@ export const planReadField = (planner: Planner, selected: Selected): BundleField
 };
 
 export const rowsOf = (planner: Planner, selected: Selected, from: ReadFrom, list: Partial<Read>): Read => {
-  const type = subselection(selected) as GraphQLObjectType; // root fields that read lead to rows
+  const type = subselection(selected) as GraphQLObjectType; // root fields that read have rows
   return {
     kind: "read",
     from,
@@ -51,7 +51,7 @@ export const rowsOf = (planner: Planner, selected: Selected, from: ReadFrom, lis
   };
 };
 
-/** The row whose key the arguments give. */
+/** Returns the predicate for the key in the arguments. */
 export const planKey = (planner: Planner, selected: Selected): Predicate => {
   const parts: Predicate[] = [];
   eachArgument(planner, selected, (argument) => parts.push(...keyPart(planner, argument)));
@@ -93,7 +93,7 @@ const planFunction = (planner: Planner, selected: Selected, part: FunctionPart):
     : { as, read: rowsOf(planner, selected, { call }, given), one: true };
 };
 
-/** A row of only NULLs counts as no row. A key is enough to tell. @rule G-FN-3 */
+/** A row with only NULLs counts as no row. The test of a key is sufficient. @rule G-FN-3 */
 const isSomething = (relation: Relation): Predicate => {
   const names =
     relation.primaryKey.length > 0 ? relation.primaryKey.slice(0, 1) : relation.columns.map((column) => column.name);

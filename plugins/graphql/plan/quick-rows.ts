@@ -1,6 +1,6 @@
-/** Rows that a variable holds, straight to the payload's text: the same as reading them field by field, for rows
- *  without nested data and without faults. Everything else is left to the slower reader, whose errors have their
- *  places. */
+/** The fast path for rows in a variable, which writes them directly as payload text. It gives the same result as
+ *  reading them field by field, for valid rows without nested data. For other rows, the slower reader reports errors
+ *  with their paths. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
 import { isRelApiError, type Json, type JsonList, memoize, type TextRow } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
@@ -13,15 +13,15 @@ import type { InputCell, InputRow } from "./insert-input.ts";
 interface QuickCell {
   readonly column: string;
   readonly value: GqlValueType;
-  /** The coerced text is JSON already. */
+  /** The coerced text is already JSON. */
   readonly isText: boolean;
 }
 
-/** What of rows decides the plan. */
+/** The properties of rows that determine the plan. */
 interface RowShape {
-  /** Columns that any of the rows gives, sorted. */
+  /** The columns that any of the rows has, sorted. */
   readonly columns: readonly string[];
-  /** Each of the rows gives all of them. */
+  /** Every row has all of these columns. */
   readonly isComplete: boolean;
 }
 
@@ -41,14 +41,14 @@ const quickType = memoize((type: GraphQLInputObjectType): QuickType => {
   return cells;
 });
 
-/** Undefined: not an object with columns alone. @throws RelApiError of the coercion */
+/** Undefined if the row is not an object with only columns. @throws RelApiError of the coercion */
 const textsOf = (row: Json, cells: QuickType): TextRow | undefined => {
   if (!isPlainObject(row)) return undefined;
   const texts: [string, string | null][] = [];
   for (const name of Object.keys(row)) {
     const cell = cells.get(name);
     if (cell === undefined) return undefined;
-    // an own key, whose place does not matter here; coerceColumn makes nothing else of a column
+    // it is an own key, whose path is not needed here; coerceColumn returns only these types for a column
     texts.push([cell.column, coerceColumn(cell.value, row[name] as Json, "") as string | null]);
   }
   return Object.fromEntries(texts);
@@ -64,14 +64,14 @@ const jsonOf = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
 
 interface ReadRows {
   readonly list: JsonList;
-  /** Objects and their fields. */
+  /** The number of objects and their fields. */
   readonly valueCount: number;
 }
 
-/** Takes what a variable holds; undefined: read it the slow way. */
+/** Reads the value of a variable. Undefined if the slower reader has to read it. */
 export type QuickRows = (held: Json) => ReadRows | undefined;
 
-/** `type`: of the list of objects. A list is read once, however often it is asked for. */
+/** `type` is the type of the list of objects. A list is read once, even if several callers read it. */
 export const quickRows = (type: GraphQLInputType): QuickRows => {
   const row = getNamedType(type);
   if (!isInputObjectType(row)) return () => undefined;
@@ -102,7 +102,7 @@ export const quickRows = (type: GraphQLInputType): QuickRows => {
   };
 };
 
-/** Null: no row, nested data, or no list of objects. */
+/** Null for an empty list, nested data, or a value that is not a list of objects. */
 export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape | null) => {
   const row = getNamedType(type);
   return (held) => {
@@ -124,7 +124,7 @@ export const shapeOfRows = (type: GraphQLInputType): ((held: Json) => RowShape |
   };
 };
 
-/** Rows as planning needs them, without values: one with each of the columns, and one that leaves some out. */
+/** Returns example rows for planning, without values: one with all columns, and one without some of them. */
 export const rowsOfShape = (type: GraphQLInputType, { columns, isComplete }: RowShape): readonly InputRow[] => {
   const row = getNamedType(type);
   if (!isInputObjectType(row)) return [];

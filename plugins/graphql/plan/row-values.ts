@@ -1,4 +1,4 @@
-/** Values of a row: columns, JSON paths, computed fields. @rule G-OUT-1 G-CF-2 G-TYP-22 G-TYP-30 */
+/** Plans values of a row: columns, JSON paths, computed fields. @rule G-OUT-1 G-CF-2 G-TYP-22 G-TYP-30 */
 import { arrayLiteral, type Expression, type PathKey } from "../../../core/index.ts";
 import { parseJsonPath } from "../../json-path.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
@@ -10,7 +10,7 @@ import { found, isNull, type Input, type InputPosition } from "./input.ts";
 import { bindLeaf, type Planner } from "./planner.ts";
 import { eachArgument, subselection, type GivenArgument, type Selected } from "./selection.ts";
 
-/** Types that become strings with the option `stringifyNumericTypes`. @rule G-TYP-30 */
+/** The types that the option `stringifyNumericTypes` converts to strings. @rule G-TYP-30 */
 const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);
 
 export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
@@ -21,7 +21,7 @@ export const shown = (planner: Planner, value: GqlValueType, of: Expression): Ex
   const { name } = value.type;
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
   if (name === "raster") return { kind: "apply", function: "to-hexwkb", of };
-  // by the naming convention the names of enum values are the keys in upper case (G-NAM-8)
+  // by the naming convention, the names of enum values are the keys in upper case (G-NAM-8)
   if (value.enumTable?.values.some((one) => one.name !== one.key)) return { kind: "apply", function: "upper", of };
   return isStringified(planner, value) ? { kind: "cast", of, type: "text" } : of;
 };
@@ -39,7 +39,7 @@ export const planColumn = (
   return shown(planner, part.value, { kind: "column", name: part.column.name, ...(path && { path }) });
 };
 
-/** `path` of json columns. @rule G-COE-11 G-COE-12 */
+/** Plans the argument `path` of json columns. @rule G-COE-11 G-COE-12 */
 const planJsonPath = (
   planner: Planner,
   { part, input, place, path }: GivenArgument,
@@ -51,7 +51,7 @@ const planJsonPath = (
 
 const bindPath = (planner: Planner, input: Input, place: InputPosition, path: string): number =>
   bindLeaf(planner, input, place, path, false, (value) => {
-    // a null variable means the whole value, like an absent argument
+    // a null variable means the whole value, like an omitted argument
     if (value === null) return arrayLiteral([]);
     const isLiteral = input.kind === "literal" && input.node.kind !== "Variable";
     if (typeof value !== "string")
@@ -87,7 +87,7 @@ export const planComputedValue = (
   return shown(planner, value, computedExpression(part.field, given, path));
 };
 
-/** Only the expression, for aggregates over it. */
+/** Plans only the expression, for aggregates of a computed field. */
 export const planComputedOperand = (planner: Planner, selected: Selected, part: ComputedPart): Expression =>
   computedExpression(part.field, planFieldArguments(planner, selected, part));
 

@@ -1,4 +1,4 @@
-/** What is selected of rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22
+/** Plans the selection on rows: columns, computed fields, related rows. @rule G-OUT-1 G-REL-1 G-REL-2 G-CF-2 G-TYP-22
  *  G-TYP-30 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Embed, EmbedSource, Expression, Output, QualifiedName, Read } from "../../../core/index.ts";
@@ -71,7 +71,7 @@ const embed = (as: string, mode: string, via: EmbedSource, read: Read): Embed =>
 });
 
 const rowsOf = (planner: Planner, selected: Selected, target: QualifiedName, list: Partial<Read>): Read => {
-  const type = subselection(selected) as GraphQLObjectType; // row fields that lead to rows are objects
+  const type = subselection(selected) as GraphQLObjectType; // fields of related rows have an object type
   return {
     kind: "read",
     from: { relation: target },
@@ -113,7 +113,7 @@ const planComputedRows = (planner: Planner, selected: Selected, part: ComputedPa
   );
 };
 
-/** Whether the result needs more than the written rows. Such results are read after the write. @rule G-INS-5 */
+/** Returns true if the result needs more than the written rows. Such results are read after the write. @rule G-INS-5 */
 export const looksFurther = (outputs: readonly Output[]): boolean =>
   outputs.some((output) => {
     if (output.kind === "embed") return true;

@@ -1,5 +1,5 @@
-/** Selection sets: fragments inlined, directives obeyed, equal response names merged, every field looked up. @rule
- *  G-DOC-4 … G-DOC-14 */
+/** Reads selection sets: inlines fragments, applies directives, merges equal response names, and looks up every field.
+ *  @rule G-DOC-4 … G-DOC-14 */
 import {
   getNamedType,
   isObjectType,
@@ -28,7 +28,7 @@ interface Collected {
   readonly selections: SelectionSetNode[];
 }
 
-/** Objects are equal whatever the order of their fields. */
+/** Writes a value for comparison. Objects with the same fields in another order are equal. */
 const valueText = (value: ValueNode): string => {
   switch (value.kind) {
     case Kind.OBJECT:
@@ -43,7 +43,7 @@ const valueText = (value: ValueNode): string => {
   }
 };
 
-/** The order of its fields is the order of the rows. @rule G-ORD-2 */
+/** In this argument, the order of fields is significant. @rule G-ORD-2 */
 const isOrder = (name: string): boolean => name === "order_by" || name === "orderBy";
 
 const argumentsText = (node: FieldNode): string =>
@@ -54,7 +54,8 @@ const argumentsText = (node: FieldNode): string =>
 
 const isSameCall = (a: FieldNode, b: FieldNode): boolean => a === b || argumentsText(a) === argumentsText(b);
 
-/** Fields by response name, in the order first met. `path`: of the selection set. @rule G-DOC-9 G-DOC-11 G-DOC-12 */
+/** Collects fields by response name, in the order of their first occurrence. `path` is the path of the selection set.
+ *  @rule G-DOC-9 G-DOC-11 G-DOC-12 */
 const collect = (
   planner: Planner,
   type: GraphQLObjectType,
@@ -102,16 +103,16 @@ const collect = (
   return fields;
 };
 
-/** A field as it is selected. */
+/** A selected field. */
 export interface Selected {
-  /** Response name. */
+  /** The response name. */
   readonly as: string;
   readonly name: string;
   readonly node: FieldNode;
   readonly field: GraphQLField<unknown, unknown>;
   readonly part: GqlPart | undefined;
   readonly path: string;
-  /** Selection sets of all its occurrences. */
+  /** The selection sets of all its occurrences. */
   readonly selections: readonly SelectionSetNode[];
 }
 
@@ -119,16 +120,16 @@ export type Selection =
   | { readonly kind: "typename"; readonly as: string; readonly value: string }
   | ({ readonly kind: "field" } & Selected);
 
-/** Names to choose a near one from. All names of a root take long where tables are many, and nobody looks through
- *  them. */
+/** Returns the candidates for suggestions. With many tables, the names of a root are omitted, because building all of
+ *  them takes long. */
 const MAX_TABLES_NEAR = 1600;
 const namesNear = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
   gqlTypeFacts(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_NEAR
     ? []
     : Object.keys(type.getFields());
 
-/** Visits the fields one after another; what `find` knows beside the type's own are meta fields. `path`: of the field
- *  the sets belong to. */
+/** Visits the fields one after another. `find` may also return meta fields. `path` is the path of the field with these
+ *  selection sets. */
 export const eachSelection = (
   planner: Planner,
   type: GraphQLObjectType,
@@ -163,7 +164,7 @@ const refuseSelections = (selections: readonly SelectionSetNode[], path: string)
   if (selections.length > 0) throw validationFailed("unexpected subselection set for non-object field", path);
 };
 
-/** The object type a field leads to; undefined: a scalar. @rule G-DOC-6 */
+/** Returns the object type of a field. Undefined for a scalar. @rule G-DOC-6 */
 export const subselection = (selected: Selected): GraphQLObjectType | undefined => {
   const type = getNamedType(selected.field.type);
   if (!isObjectType(type)) {
@@ -193,7 +194,7 @@ const factsOf = memoize((all: readonly GraphQLArgument[]): ArgumentFacts => ({
   required: all.filter(isRequiredArgument).map((argument) => argument.name),
 }));
 
-/** Visits the arguments that are given, in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
+/** Visits the arguments of the request in name order. @rule G-DOC-5 G-DOC-7 G-DOC-14 G-VAR-11 */
 export const eachArgument = (planner: Planner, selected: Selected, visit: (argument: GivenArgument) => void): void => {
   const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
   const { byName, required } = factsOf(selected.field.args);
@@ -203,7 +204,7 @@ export const eachArgument = (planner: Planner, selected: Selected, visit: (argum
   for (const name of names)
     if (!byName.has(name)) throw noSuchArgument(selected.name, name, selected.path, byName.keys());
   for (const name of names) {
-    const argument = byName.get(name) as GraphQLArgument; // checked just above
+    const argument = byName.get(name) as GraphQLArgument; // the loop above has checked it
     const node = given.get(name);
     const path = atKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);

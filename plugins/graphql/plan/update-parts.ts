@@ -1,4 +1,4 @@
-/** What an update is made of: from arguments, or from an element of `updates`. @rule G-UPD-1a … G-UPD-5 */
+/** Reads the parts of an update from arguments, or from an element of `updates`. @rule G-UPD-1a … G-UPD-5 */
 import {
   type Assignment,
   type Column,
@@ -14,14 +14,14 @@ import { positionOf, readObject, type FieldInput, type Input, type InputPosition
 import { bindColumn, type Planner } from "./planner.ts";
 import { allOf, nameOf, narrowed, planWhere } from "./where.ts";
 
-/** A value, and where it stands. */
+/** A value with its position and path. */
 export interface Given {
   readonly input: Input;
   readonly place: InputPosition;
   readonly path: string;
 }
 
-/** An argument of a plugin's own. */
+/** A plugin's own argument. */
 export interface FurtherArgument extends Given {
   readonly part: Extract<GqlPart, { readonly kind: "further" }>;
 }
@@ -66,7 +66,7 @@ const planOperand = (
   const part = gqlPart(field);
   if (part?.kind !== "update-column") return undefined;
   const place = positionOf(field);
-  // an operand that is itself a list (keys of a path), not a column's array
+  // only operands that are lists themselves (keys of a path), not a column's array
   if (refusesNull && part.value.element !== undefined) {
     return {
       column: part.column,

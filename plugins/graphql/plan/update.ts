@@ -8,7 +8,7 @@ import { eachArgument, type Selected } from "./selection.ts";
 import { noParts, takePart, updateOf, type UpdateParts } from "./update-parts.ts";
 import { planOneRow, planResponse, writeStep, type Answer, type StepTemplate } from "./writes.ts";
 
-/** Its errors come before those of the answer. */
+/** Errors of these arguments precede those of the selection. */
 const planParts = (
   planner: Planner,
   relation: Relation,
@@ -29,7 +29,7 @@ export const planUpdate = (planner: Planner, selected: Selected, relation: Relat
   return planned(isOne ? planOneRow(planner, selected) : planResponse(planner, selected));
 };
 
-/** One step per element, in order. @rule G-UPD-8 */
+/** Plans one step per element, in order. @rule G-UPD-8 */
 export const planUpdateMany = (planner: Planner, selected: Selected, relation: Relation): readonly StepTemplate[] => {
   const updates: { readonly planner: Planner; readonly planned: (answer: Answer) => StepTemplate }[] = [];
   eachArgument(planner, selected, ({ part, input, place, path }) => {
@@ -43,7 +43,7 @@ export const planUpdateMany = (planner: Planner, selected: Selected, relation: R
       updates.push({ planner: own, planned: planParts(own, relation, parts, item.path) });
     }
   });
-  // checked also when there is nothing to update
+  // the selection is checked even if there is nothing to update
   if (updates.length === 0) planResponse(planner, selected);
   return updates.map(({ planner: own, planned }) => planned(planResponse(own, selected)));
 };

@@ -1,4 +1,5 @@
-/** `where`: boolean expressions, and conditions on whole related sets. @rule G-BEXP-1 … G-BEXP-7 G-AGP-1 … G-AGP-7 */
+/** Plans `where`: boolean expressions, and conditions on whole related sets. @rule G-BEXP-1 … G-BEXP-7 G-AGP-1 …
+ *  G-AGP-7 */
 import type { Expression, Predicate } from "../../../core/index.ts";
 import { tooMany, validationFailed } from "../errors.ts";
 import { gqlPart, type GqlPart } from "../parts.ts";
@@ -20,11 +21,11 @@ import type { Planner } from "./planner.ts";
 export const allOf = (parts: readonly Predicate[]): Predicate =>
   parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts };
 
-/** No condition rather than one that always holds. */
+/** Returns undefined for a condition that always holds. */
 export const narrowed = (predicate: Predicate): Predicate | undefined =>
   predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate;
 
-/** The result of `plan` applies to the rows of a relationship. @rule G-LIM-4 */
+/** Runs `plan` for the rows of a relationship. @rule G-LIM-4 */
 const onRelated = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
   if (--budget.relatedConditions < 0) throw tooMany(options, "maxRelatedConditions", "relationships in its conditions");
   if (--budget.relationLevels < 0) throw tooMany(options, "maxRelationDepth", "levels of relationships in a condition");
@@ -118,7 +119,7 @@ const planAggregatePredicate = (
     if (name.name === "arguments") of = planColumns(planner, value, positionOf(field), at, part.columns);
     else if (name.name === "distinct") isDistinct = readBoolean(planner, value, positionOf(field), at);
     else if (name.name === "filter") where = narrowed(planWhere(planner, value, positionOf(field), at));
-    // the last of the four in name order, so that the left side is complete
+    // it is the last of the four in name order, so the left side is complete
     else if (name.name === "predicate")
       compare = (left) => planComparison(planner, value, positionOf(field), left, part.value, at);
   });
@@ -133,7 +134,7 @@ const planAggregatePredicate = (
   return allOf(compare?.(left) ?? []);
 };
 
-/** A list of columns where any are taken, one column, or X and Y. */
+/** Reads a list of columns if the function accepts any number, one column, or X and Y. */
 const planColumns = (
   planner: Planner,
   input: Input,

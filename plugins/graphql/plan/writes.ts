@@ -1,4 +1,4 @@
-/** What all writes share: their results, and how they become steps. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
+/** The results of writes, and the steps that run them. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
 import type { GraphQLObjectType } from "graphql";
 import type {
   Delete,
@@ -19,12 +19,12 @@ import { eachSelection, subselection, type Selected } from "./selection.ts";
 import type { GqlStep } from "../operations.ts";
 import type { ValueSource } from "../document/variables.ts";
 
-/** A step whose values are still to be made. */
+/** A step without the values of variables. */
 export interface StepTemplate extends Omit<GqlStep, "values"> {
   readonly sources: readonly ValueSource[];
 }
 
-/** Compact JSON of the whole result, or of the first row. */
+/** The envelopes for compact JSON of the whole result, or of the first row. */
 const DOCUMENT: Envelope = Object.freeze({ media: "document" });
 const DOCUMENT_ONE: Envelope = Object.freeze({ media: "document-one" });
 
@@ -34,13 +34,13 @@ export const stepOf = (planner: Planner, plan: Plan, path: string, isOne = false
   path,
 });
 
-/** The result of a write: an object over the written rows, or the one row. */
+/** The result of a write: an object with the written rows, or the only row. */
 export interface Answer {
   readonly isOne: boolean;
   readonly output: readonly Output[];
 }
 
-/** Of `T_mutation_response`. @rule G-OUT-7 */
+/** Plans the fields of `T_mutation_response`. @rule G-OUT-7 */
 export const planResponse = (planner: Planner, selected: Selected): Answer => {
   const output: Output[] = [];
   const type = subselection(selected) as GraphQLObjectType; // a mutation response is an object
@@ -74,13 +74,13 @@ type Write = Insert | Update | Delete;
 const targetOf = (write: Write): QualifiedName =>
   write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
-/** One write. If the result contains related rows, a separate statement reads it after the write. @rule G-INS-5 */
+/** Plans one write. If the result contains related rows, a separate statement reads it after the write. @rule G-INS-5 */
 export const writeStep = (planner: Planner, write: Write, answer: Answer, path: string): StepTemplate => {
   if (looksFurther(answer.output)) return sequenceStep(planner, targetOf(write), [{ write, path }], [0], answer, path);
   return stepOf(planner, { ...write, returning: readWritten(targetOf(write), answer) }, path, answer.isOne);
 };
 
-/** Several writes; the result is read from the rows of some of them. */
+/** Plans several writes. The result is read from the rows of some of them. */
 export const sequenceStep = (
   planner: Planner,
   target: QualifiedName,
@@ -102,7 +102,7 @@ export const sequenceStep = (
   return stepOf(planner, plan, path, answer.isOne);
 };
 
-/** The result of a write without rows. @rule G-INS-2 */
+/** Returns the result of a write without rows. @rule G-INS-2 */
 export const emptyAnswer = (answer: Answer): string =>
   answer.isOne
     ? "null"
