@@ -1,4 +1,5 @@
-/** Aggregate functions as the schema has them: which columns they take, and what they give. @rule G-OUT-3 G-OUT-8 G-OUT-9 */
+/** The aggregate functions in the schema, with the columns that they accept and their result types. @rule G-OUT-3
+ *  G-OUT-8 G-OUT-9 */
 import { GraphQLFloat, GraphQLString, type GraphQLObjectType, type GraphQLOutputType } from "graphql";
 import { matchesType, type AggregateSpec, memoize, type PgType, type Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
@@ -7,7 +8,7 @@ import type { GqlBuild } from "../parts.ts";
 import type { GqlTable } from "../served.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-/** Functions that the role's schema names, by their GraphQL names. */
+/** The functions of the role's schema, by their GraphQL names. */
 export const functionsOf = memoize(({ aggregates }: Registry) =>
   [...aggregates.values()].flatMap((spec) => {
     const word = aggregateName(spec);
@@ -15,7 +16,7 @@ export const functionsOf = memoize(({ aggregates }: Registry) =>
   }),
 );
 
-/** Whether the aggregate takes a column of this type. @rule G-OUT-8 G-OUT-9 */
+/** Returns true if the aggregate accepts a column of this type. @rule G-OUT-8 G-OUT-9 */
 export const takes = (build: GqlBuild, fn: string, value: GqlValueType): boolean => {
   const spec = build.schema.registry.aggregates.get(fn);
   return spec !== undefined && isTaken(spec, value);
@@ -28,7 +29,7 @@ const matcherOf = memoize(({ types = [], exceptTypes = [] }: AggregateSpec) =>
 export const isTaken = (spec: AggregateSpec, { enumTable, type }: GqlValueType): boolean =>
   enumTable === undefined && matcherOf(spec)(type);
 
-/** What the aggregate of such values is. */
+/** Returns the result type of the aggregate for values of this type. */
 export const aggregatedType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {
   const result = build.schema.registry.aggregates.get(fn)?.result;
   if (result === "Float") return GraphQLFloat;
@@ -45,7 +46,7 @@ export const aggregateFieldsType = (build: GqlBuild, table: GqlTable): GraphQLOb
     description: `aggregate fields of ${quoted(table)}`,
   });
 
-/** For comparisons of what they give. A Float is compared as one. */
+/** Returns the functions with result types for comparisons. A Float result is compared as a Float. */
 export const aggregateFunctionsOf = (build: GqlBuild): ReturnType<GqlBuild["aggregateFunctions"]> =>
   functionsOf(build.schema.registry).map(({ spec, word }) => ({
     fn: spec.name,

@@ -13,7 +13,7 @@ import type { GqlTable, GqlNamePart } from "../served.ts";
 
 interface PredicateFunction {
   readonly fn: string;
-  /** GraphQL name. */
+  /** The GraphQL name. */
   readonly word: string;
   readonly predicate: NonNullable<AggregateSpec["predicate"]>;
 }
@@ -26,7 +26,7 @@ const functionsOf = memoize(({ aggregates }: Registry): readonly PredicateFuncti
   }),
 );
 
-/** Not split by a naming convention: `bool_and`, `Bool_and`. @rule G-NAM-8 */
+/** Naming conventions do not split the name: `bool_and`, `Bool_and`. @rule G-NAM-8 */
 const functionWord = (fn: string): GqlNamePart => ({ text: fn, isCustom: true });
 
 const functionOf = ({ build, fn }: GqlFieldContext): PredicateFunction | undefined =>

@@ -1,5 +1,5 @@
-/** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`, `albums_aggregate` in rows and in
- *  `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
+/** `{ album_aggregate { aggregate { count sum { sold } } nodes { id } } }`: aggregates of tables, and
+ *  `albums_aggregate` in rows and in `order_by`. @rule G-OUT-2 … G-OUT-9 G-OUT-11 G-INP-4 G-INP-5 G-ROOT-2 G-REL-2 */
 import { GraphQLBoolean, GraphQLInt } from "graphql";
 import { definePlugin, type AggregateSpec } from "../../../core/index.ts";
 import { aggregateFieldsType, aggregatedType, functionsOf, isTaken } from "./aggregate-fields.ts";
@@ -19,7 +19,7 @@ import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.t
 import { list, required, requiredList } from "./wrap.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
 
-/** Of a type that belongs to a function. */
+/** Returns the aggregate function to which the type belongs. */
 const specOf = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>
   build.schema.registry.aggregates.get(fn);
 
@@ -47,7 +47,7 @@ const arrayRelationships = (context: GqlFieldContext) => {
   return roleTableOf(context.build, table).relationships.filter((each) => !each.relationship.isToOne);
 };
 
-/** Array relationships whose rows may be aggregated. */
+/** Returns the array relationships whose rows the role may aggregate. */
 const aggregated = (context: GqlFieldContext) =>
   arrayRelationships(context).filter((each) => roleTableOf(context.build, each.table).mayAggregate);
 
@@ -59,7 +59,7 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
       return (
         type &&
         ([
-          // in order_by and where the relationship's name stays as it is (G-NAM-8)
+          // in order_by, and if the relationship's name is custom (G-NAM-8)
           context.build.fieldName(each.name, "aggregate"),
           {
             config: {
@@ -137,7 +137,7 @@ const aggregateColumns = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-/** For whoever may select the rows. @rule G-INP-3 */
+/** The fields exist for roles that may select the rows. @rule G-INP-3 */
 const orderByFields = (context: GqlFieldContext): GqlFields =>
   fieldsOf(
     arrayRelationships(context).map((each) => {

@@ -1,5 +1,5 @@
-/** The types of one role: built by name on first use, their fields by `buildGqlField` taps on first access.
- *  @rule G-GEN-1 G-GEN-4 G-GEN-5 G-GEN-6 G-GEN-15 G-NAM-3 */
+/** Builds the types of one role. A type is built by name on first use, and its fields by `buildGqlField` taps on first
+ *  access. @rule G-GEN-1 G-GEN-4 G-GEN-5 G-GEN-6 G-GEN-15 G-NAM-3 */
 import {
   GraphQLEnumType,
   GraphQLNonNull,
@@ -53,13 +53,13 @@ export interface SchemaParts {
   readonly view: GqlRoleAccess;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
-  /** Live queries are served. */
+  /** The server supports live queries. */
   readonly hasSubscriptions: boolean;
   readonly options: ResolvedOptions;
   readonly metaFields: RoleSchema["metaFields"];
   readonly directives: RoleSchema["directives"];
   readonly introspect: (schema: RoleSchema) => RoleSchema["introspect"];
-  /** What another surface makes of the types. */
+  /** The changes that another surface makes to the types. */
   readonly variant: GqlVariant | undefined;
 }
 
@@ -87,17 +87,17 @@ interface Made {
   readonly type: MadeType | undefined;
 }
 
-/** A schema that can be made ready before it is asked. */
+/** A schema that can be prepared before the first request. */
 export interface PreparableSchema extends RoleSchema {
-  /** Its roots are made with all their fields. */
+  /** Its roots are built with all their fields. */
   readonly isWhole: boolean;
-  /** Roots that documents have used. */
+  /** Returns the roots that documents have used. */
   usedRoots(): readonly GqlRootName[];
-  /** Makes what documents need of every table, a few tables at a time. */
+  /** Makes the parts of the roots that depend on every table, a few tables per time slice. */
   prepare(roots: readonly GqlRootName[]): Pieces<void>;
-  /** Keys of the tables whose rows documents have used. */
+  /** Returns the keys of the tables whose rows documents have used. */
   usedTables(): ReadonlySet<string>;
-  /** Makes the fields of their rows: a table to which many others refer has many. */
+  /** Makes the fields of their rows. A table to which many others refer has many fields. */
   openTables(keys: Iterable<string>): Pieces<void>;
 }
 
@@ -121,7 +121,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const builder = createFieldBuilder(hooks);
   const contextOf = (spec: GqlTypeSpec): GqlFieldContext => {
     const { scope, name: typeName, relation, routine, computedField, value, fn } = spec;
-    // written out, since it is done for each of fifty thousand types
+    // the members are written out, because this runs for each of fifty thousand types
     return {
       scope,
       typeName,
@@ -133,7 +133,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       value,
       fn,
       build,
-    } as GqlFieldContext; // what the spec has not is undefined
+    } as GqlFieldContext; // a member that the spec does not have is undefined
   };
   const { variant } = parts;
   const usedTables = new Set<string>();
@@ -143,7 +143,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     const fields = builder.fieldsOf(context);
     return variant === undefined ? fields : variant.fields(fields, context);
   };
-  /** Fields that were made before the type of that name asks for them. */
+  /** The fields of types that were made before the types are first used. */
   const prepared = new Map<string, GqlFields>();
   const takeFields = (spec: GqlTypeSpec): GqlFields => {
     const fields = prepared.get(spec.name) ?? fieldsOf(spec);
@@ -151,7 +151,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     return fields;
   };
 
-  /** Documents ask for few of the fields that roots have for thousands of tables. */
+  /** Documents use few of the fields that roots have for thousands of tables. */
   const isSplit = builder.isByTable && variant === undefined;
   const splitRoots = new Map<GraphQLObjectType, GqlTypeSpec>();
 
@@ -163,10 +163,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     return true;
   };
 
-  /** Cached by name. An invalid name, or one that belongs to another type or table, yields no type. */
+  /** Caches types by name. Returns undefined for an invalid name, or one that belongs to another type or table. */
   const keep = <Type extends MadeType>(spec: GqlTypeSpec, make: () => Type): Type | undefined => {
     const found = made.get(spec.name);
-    if (found !== undefined) return isSame(found.spec, spec) ? (found.type as Type | undefined) : undefined; // same spec, same kind of type
+    if (found !== undefined) return isSame(found.spec, spec) ? (found.type as Type | undefined) : undefined; // the same spec has the same kind of type
     const owner = ownTypes.get(spec.name);
     if (
       !isLegalName(spec.name) ||
@@ -201,8 +201,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         }),
     );
 
-  /** A scalar that has a table's name cannot be in the same schema, and one whose values no plugin writes and reads is
-   *  in none. */
+  /** Returns undefined for a scalar with a table's name, because both cannot be in one schema. It is also undefined if
+   *  no plugin reads and writes values of the type. */
   const usable = (value: GqlValueType | undefined): GqlValueType | undefined => {
     if (value === undefined || ownTypes.get(value.scalar) !== undefined) return undefined;
     const writer = WRITERS.get((value.element ?? value).type.name);
@@ -228,18 +228,18 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   const valueTypeOf = (value: GqlValueType): GraphQLInputType & GraphQLOutputType => {
-    if (value.element === undefined) return named(value) ?? GraphQLString; // an enum whose name is another type's
-    return list(valueTypeOf(value.element) as GraphQLScalarType); // a scalar, enum or list: whatever it is, it may be null
+    if (value.element === undefined) return named(value) ?? GraphQLString; // the name of the enum may belong to another type
+    return list(valueTypeOf(value.element) as GraphQLScalarType); // a scalar, enum or list, each of which may be null
   };
 
-  // whatever else changes plans may do so to keep rows back
+  // other plugins that change plans may hide rows
   const isRewritten = hooks.transformPlan.taps.some(
     ({ name, keepsRows }: { readonly name: string } & PlanTap) => name !== "metadata-permissions" && keepsRows !== true,
   );
   const isAboveRowSecurity =
     (options.dbPreRequest ?? "") === "" && model.roles.get(view.actsAs ?? model.loginRole)?.isSuperuser === true;
 
-  /** Fewer tables while a root is prepared. */
+  /** The visible tables. There are fewer while a root is prepared. */
   let visible: GqlBuild["source"] = source;
   const build: GqlBuild = {
     get schema() {
@@ -311,12 +311,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     }
   };
 
-  /** Looks no further than the first table that gives the root a field. */
+  /** Stops at the first table that adds a field to the root. */
   const givesFields = (spec: GqlTypeSpec): boolean =>
     source.tables.some((table) => among([table], [], () => !isEmpty(fieldsOf(spec)))) ||
     among([], source.functions, () => !isEmpty(fieldsOf(spec)));
 
-  /** A few tables each, then the functions. */
+  /** Yields the context for a few tables at a time, then for the functions. */
   const partsOf = function* (context: GqlFieldContext): Generator<GqlFieldContext> {
     const { tables, functions } = source;
     try {
@@ -332,7 +332,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   const { namespace } = source.customization;
-  /** The type with the fields of the source: with a namespace they are below one field of the root. @rule G-NAM-6 */
+  /** Returns the type with the fields of the source. With a namespace, it is the type of the only field of the root.
+   *  @rule G-NAM-6 */
   const sourceRoot = (of: GqlRootName): GqlTypeSpec => ({
     ...ROOTS[of],
     isOptional: true,
@@ -352,8 +353,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   let query: GraphQLObjectType | undefined;
   let mutation: GraphQLObjectType | undefined | null = null;
   let subscription: GraphQLObjectType | undefined | null = null;
-  /** Roots of a large schema take many megabytes: those with all fields are made apart for introspection, and forgotten
-   *  after it. */
+  /** The roots of a large schema take many megabytes. So roots with all fields are built separately for introspection,
+   *  and may be collected after it. */
   let whole: WeakRef<RoleSchema> | undefined;
 
   const schema: PreparableSchema = {
@@ -381,7 +382,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       const spec = splitRoots.get(type);
       if (spec === undefined) return type.getFields()[name];
       const found = among(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () => fieldsOf(spec));
-      return Object.hasOwn(found, name) ? outputFields({ [name]: found[name]! })[name] : undefined; // it is there
+      return Object.hasOwn(found, name) ? outputFields({ [name]: found[name]! })[name] : undefined; // the key exists
     },
     introspect: (...question) => introspect(...question),
     whole: function* () {
@@ -405,14 +406,14 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         const fields = yield* builder.rootFieldsOf(context, () => partsOf(context));
         prepared.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
         yield;
-        if (schema[name] !== undefined) yield* object(spec)?.makeFields() ?? []; // the root counts as used now
+        if (schema[name] !== undefined) yield* object(spec)?.makeFields() ?? []; // this access marks the root as used
       }
     },
     usedTables: () => usedTables,
     openTables: function* (keys) {
       for (const key of keys) {
         const table = source.tableOf.get(key);
-        if (table === undefined) continue; // it was dropped
+        if (table === undefined) continue; // the table was dropped
         yield* openTargets(build, table);
         rowType(build, table)?.getFields();
       }
@@ -433,7 +434,7 @@ const enumValues = (spec: GqlEnumSpec) => {
   return Object.fromEntries([...entries.keys()].sort().map((name) => [name, entries.get(name) ?? {}]));
 };
 
-/** Types whose values have a special form, with the function that produces it. @rule G-TYP-22 G-TYP-23 */
+/** The types whose values have a special format, with the function that produces it. @rule G-TYP-22 G-TYP-23 */
 const WRITERS: ReadonlyMap<string, string> = new Map([
   ["geometry", "to-geojson"],
   ["geography", "to-geojson"],

@@ -1,6 +1,6 @@
-/** What the GraphQL surface serves from a model, independent of roles: tables with their names, columns, relationships
- *  and computed fields, and functions. Without metadata, everything in the exposed schemas; with metadata, what it
- *  lists. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
+/** Builds the catalog of a model, independent of roles: tables with names, columns, relationships and computed fields,
+ *  and functions. Without metadata it has everything in the exposed schemas, otherwise the tables and functions of the
+ *  metadata. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
 import {
   nameKey,
   relationOf,
@@ -50,7 +50,7 @@ export interface Catalog extends GqlCatalog {
 
 type Warn = (message: string) => void;
 
-/** Only plain tables have a key for by-pk fields; a view has one if metadata declares it. @rule G-GEN-13 */
+/** Only plain tables have a key for by-pk fields. A view has one if the metadata declares it. @rule G-GEN-13 */
 const primaryKeyOf = (relation: Relation, entry: GqlTableEntry | undefined): readonly string[] => {
   if (relation.kind === "view" || relation.kind === "materialized") return entry?.primaryKey ?? [];
   return relation.uniqueKeys.find((key) => key.isPrimary)?.columns ?? [];
@@ -64,7 +64,7 @@ const enumTableOf = (relation: Relation, entry: GqlTableEntry | undefined, names
       .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)),
   };
 
-/** The enum table that a column's single-column foreign key leads to. @rule G-ENM-2 */
+/** Returns the enum table to which a column's single-column foreign key refers. @rule G-ENM-2 */
 const enumTableAt = (
   relation: Relation,
   column: string,
@@ -119,7 +119,7 @@ const entryRelationships = (
   });
 
 interface Wanted {
-  /** `nameKey` of the relation. */
+  /** The `nameKey` of the relation. */
   readonly key: string;
   readonly relation: Relation;
   readonly entry: GqlTableEntry | undefined;
@@ -139,13 +139,13 @@ interface Named extends Wanted {
   readonly word: GqlNamePart;
 }
 
-/** Root field names a table may get, whatever the role. */
+/** Returns the names of root fields that a table may have for any role. */
 const rootNamesOf = ({ word, entry }: Pick<Named, "word" | "entry">, names: Names): string[] =>
   (["select", "select_by_pk", "select_aggregate"] as const).map(
     (key) => entry?.rootFields?.[key]?.name ?? names.rootName(...rootWords(key, word)),
   );
 
-/** Types that every schema needs: the roots, those below a namespace, and the built-in scalars. */
+/** Returns the types that every schema needs: the roots, the types below a namespace, and the built-in scalars. */
 const ownTypesOf = ({ namespace }: GqlCustomization, names: Names): readonly string[] => [
   ...(["query", "mutation", "subscription"] as const).flatMap((root) => [
     `${root}_root`,
@@ -160,10 +160,10 @@ const ownTypesOf = ({ namespace }: GqlCustomization, names: Names): readonly str
   "ID",
 ];
 
-/** Often enough to give way. */
+/** The number of tables between two yields. */
 const TABLES_AT_ONCE = 16;
 
-/** Drops objects whose name is invalid, reserved, or taken by an earlier object. @rule G-NAM-3 */
+/** Drops tables whose name is invalid, reserved, or taken by an earlier table. @rule G-NAM-3 */
 const nameTables = function* (
   wanted: readonly Wanted[],
   names: Names,
@@ -189,14 +189,14 @@ const nameTables = function* (
   return named;
 };
 
-/** Reads the model once; every role looks at the same source. */
+/** Reads the model once. All roles share the catalog. */
 export const createCatalog = function* (
   model: Model,
   registry: Registry,
   convention: GqlCustomization["namingConvention"],
   warn: Warn,
 ): Pieces<Catalog> {
-  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes it
+  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
   const customization: GqlCustomization = {
     ...metadata?.customization,
     namingConvention: metadata?.customization?.namingConvention ?? convention,
@@ -217,7 +217,8 @@ export const createCatalog = function* (
     if (enumTable !== undefined) enumTables.set(nameKey(relation), enumTable);
   }
 
-  /** What it has is made when a document first touches it: of thousands of tables most are never touched. */
+  /** The members of a table are built when a document first uses it, because most of thousands of tables are never
+   *  used. */
   const served = ({ key: relationKey, relation, word, entry }: Named): GqlTable => {
     const enumTable = enumTables.get(relationKey);
     const content = once(() => {

@@ -1,4 +1,4 @@
-/** Every type that can be reached from the roots. @rule G-GEN-4 G-INT-2 G-INT-7 */
+/** Visits every type that can be reached from the roots. @rule G-GEN-4 G-INT-2 G-INT-7 */
 import {
   GraphQLBoolean,
   GraphQLInputObjectType,
@@ -15,7 +15,8 @@ import {
 import { isRootScope, LazyInputType, LazyObjectType } from "./lazy-types.ts";
 import { gqlTypeFacts, type RoleSchema } from "../parts.ts";
 
-/** `getNamedType` without its checks for types of other copies of graphql, which take longer than all else here. */
+/** `getNamedType` without its checks for types from other copies of graphql, which would take longer than the rest of
+ *  this file. */
 export const namedTypeOf = (type: GraphQLType): GraphQLNamedType => {
   let at = type;
   while ("ofType" in at) at = at.ofType;
@@ -30,16 +31,17 @@ export const ALWAYS_THERE: readonly GraphQLNamedType[] = [
   ...introspectionTypes,
 ];
 
-/** Of a type: the roots have thousands. */
+/** The number of fields of a type between two yields. Roots have thousands of fields. */
 const FIELDS_AT_ONCE = 100;
 
-/** The fields of roots take long to make. */
+/** Forgets the fields of a type, except of roots, whose fields take long to build. */
 const forgetFields = (type: GraphQLNamedType): void => {
   const isLazy = type instanceof LazyObjectType || type instanceof LazyInputType;
   if (isLazy && !isRootScope(gqlTypeFacts(type)?.scope)) type.forgetFields();
 };
 
-/** Each once, in no order, and in between nothing, to give way; its fields are forgotten when the next is asked for. */
+/** Yields each type once, in no particular order, and undefined between time slices. The fields of a type are forgotten
+ *  when the next type is requested. */
 export const eachType = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {
   const found = new Set<GraphQLNamedType>();
   const queue: GraphQLNamedType[] = [];
@@ -52,7 +54,7 @@ export const eachType = function* (schema: RoleSchema): Generator<GraphQLNamedTy
   const addFields = function* (fields: GraphQLFieldMap<unknown, unknown> | GraphQLInputFieldMap) {
     let count = 0;
     for (const name in fields) {
-      const field = fields[name]!; // one of its keys
+      const field = fields[name]!; // the name is one of its keys
       add(field.type);
       if (++count % FIELDS_AT_ONCE === 0) yield undefined;
       if ("args" in field) for (const argument of field.args) add(argument.type);

@@ -1,4 +1,4 @@
-/** `{ id: { _eq: 5 } }`: comparison types, one per scalar, from the declared operators. @rule G-INP-2 G-INP-24 …
+/** `{ id: { _eq: 5 } }`: builds comparison types, one per scalar, from the declared operators. @rule G-INP-2 G-INP-24 …
  *  G-INP-28 G-OP-34 G-OP-35 */
 import {
   GraphQLBoolean,
@@ -16,7 +16,7 @@ import { list, required } from "./wrap.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
-/** Enum-table columns offer only these. */
+/** The operators of enum-table columns. */
 const ENUM_OPERATORS: ReadonlySet<string> = new Set(["_eq", "_neq", "_in", "_nin", "_is_null"]);
 
 /** `Int_comparison_exp`, `String_array_comparison_exp`. */
@@ -43,7 +43,7 @@ const BUILT_IN: Readonly<Record<string, GraphQLInputType>> = {
   String: GraphQLString,
 };
 
-/** `Boolean = true` to the type and its default; `geometry!` likewise. */
+/** Parses `Boolean = true` or `geometry!` to the type and its default. */
 const parseDeclaration = (declaration: string): { type: string; isRequired: boolean; defaultValue: unknown } => {
   const [type = "", literal] = declaration.split("=").map((part) => part.trim());
   return {
@@ -86,7 +86,7 @@ const operatorFields = ({ build, value }: GqlFieldContext): GqlFields => {
   );
 };
 
-/** Fields of an operand object, as the operator declares them, whatever the naming convention. @rule G-NAM-8 */
+/** Returns the fields of an operand object. The naming convention does not change the declared names. @rule G-NAM-8 */
 const operandFields = ({ build, fn }: GqlFieldContext): GqlFields => {
   const declared = build.schema.registry.operators.find((operator) => operator.input?.typeName === fn)?.input;
   return fieldsOf(
@@ -110,7 +110,8 @@ export const graphqlComparisons = definePlugin({
   apply: (hooks) => tapFields(hooks, "graphql-comparisons", { comparison_exp: operatorFields, operand: operandFields }),
 });
 
-/** Types a comparison can be cast to: their operators on the cast value. */
+/** The types to which a comparison can cast, by the type of the column. The operators of the result type apply to the
+ *  cast value. */
 const CASTS: ReadonlyMap<string, string> = new Map([
   ["jsonb", "text"],
   ["geometry", "geography"],

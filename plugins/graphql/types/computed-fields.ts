@@ -1,5 +1,5 @@
-/** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: functions of a
- *  row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
+/** `{ person { person_title person_age_in(args: { year: 2030 }) person_peers(limit: 2) { name } } }`: adds functions of
+ *  a row as its fields. @rule G-CF-1 … G-CF-8 G-OUT-10 G-INP-1 G-INP-3 */
 import type { GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { aggregatedType, takes } from "./aggregate-fields.ts";
@@ -27,7 +27,7 @@ interface RowsOf {
   readonly isPlain: boolean;
 }
 
-/** Table computed fields whose target may be read. @rule G-CF-6 */
+/** Returns the computed fields with rows of a table that the role may read. @rule G-CF-6 */
 const rowFieldsOf = (build: GqlBuild, table: GqlTable): readonly RowsOf[] => {
   const { rights } = roleTableOf(build, table);
   return table.computedFields.flatMap((field) => {
@@ -142,7 +142,7 @@ const orderByFields = (context: GqlFieldContext): GqlFields => {
   ]);
 };
 
-/** The functions whose result is a Float for columns have the computed field's own type here, as in the dialect. */
+/** Some functions return a Float for columns. For a computed field they return its own type, as in the dialect. */
 const aggregateColumnType = (build: GqlBuild, fn: string, { value }: LensComputed): GraphQLOutputType =>
   build.schema.registry.aggregates.get(fn)?.result === "Float"
     ? build.valueOutput(value)

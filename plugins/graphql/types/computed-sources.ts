@@ -1,4 +1,4 @@
-/** Which functions are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
+/** Finds the functions that are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
 import {
   memoize,
   relationOf,
@@ -23,10 +23,11 @@ interface Fit {
   readonly target?: Relation;
 }
 
-/** Its own, then those of its ancestors, whose functions take its rows as well. */
+/** Returns the table's own row type, then those of its ancestors, whose functions also accept its rows. */
 const rowTypesOf = ({ rowType, ancestorTypes = [] }: Relation): readonly number[] => [rowType, ...ancestorTypes];
 
-/** How the routine fits a relation, if it does. `tableArgument`: by name; absent: the first. */
+/** Returns the fit of a routine and a relation. Undefined if the routine is not a computed field of it. `tableArgument`
+ *  is the name of an argument, by default the first. */
 const fitOf = (
   model: Model,
   relation: Relation,
@@ -71,7 +72,7 @@ const make = (
 const defaultComment = (routine: Routine): string =>
   routine.comment ?? `A computed field, executes function "${describedName(routine)}"`;
 
-/** Routines of exposed schemas by the row type of their first argument. */
+/** The routines of exposed schemas, by the row type of their first argument. */
 const routinesOfRow = memoize(({ routines, schemas }: Model): ReadonlyMap<number, readonly Routine[]> => {
   const lists = new Map<number, Routine[]>();
   for (const routine of [...routines.values()].flat()) {
@@ -84,7 +85,7 @@ const routinesOfRow = memoize(({ routines, schemas }: Model): ReadonlyMap<number
   return lists;
 });
 
-/** Every function that fits, under its own name, unless a column or relationship has it. */
+/** Returns every function that fits, under its own name. A column or relationship with that name takes precedence. */
 export const defaultComputedFields = (
   model: Model,
   relation: Relation,

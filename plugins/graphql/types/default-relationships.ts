@@ -1,4 +1,5 @@
-/** Default relationships: one per foreign key and direction, with names from the tables. @rule G-REL-5 … G-REL-10 */
+/** Makes the default relationships, one per foreign key and direction, with names from the tables. @rule G-REL-5 …
+ *  G-REL-10 */
 import { pluralize, singularize } from "inflection";
 import {
   columnOf,
@@ -14,7 +15,7 @@ import type { GqlRelationshipField } from "../served.ts";
 
 const TABLE_KINDS: ReadonlySet<string> = new Set(["table", "partitioned", "foreign"]);
 
-/** `team_by_home_team_id` to `teamByHomeTeamId`. @rule G-REL-9 */
+/** Converts `team_by_home_team_id` to `teamByHomeTeamId`. @rule G-REL-9 */
 const camelize = (name: string): string =>
   name
     .split("_")
@@ -29,7 +30,7 @@ const camelize = (name: string): string =>
 interface Candidate {
   readonly relationship: Relationship;
   readonly target: Relation;
-  /** The name, unless it is taken. */
+  /** The preferred name, which may be taken. */
   readonly name: string;
   readonly columns: readonly string[];
 }
@@ -50,7 +51,7 @@ const alongOwnKey = (source: Relation, target: QualifiedName, key: ForeignKey): 
       relationship.target.schema === target.schema,
   );
 
-/** Own keys by position of their first column, then name. */
+/** Returns the relation's own foreign keys, sorted by the position of their first column, then by name. */
 const ownCandidates = (model: Model, relation: Relation, isServed: (name: QualifiedName) => boolean): Candidate[] =>
   [...relation.foreignKeys]
     .sort((a, b) => compare(firstPosition(relation, a), firstPosition(relation, b)) || compare(a.name, b.name))
@@ -62,8 +63,8 @@ const ownCandidates = (model: Model, relation: Relation, isServed: (name: Qualif
         : [];
     });
 
-/** Keys of others that lead here: one-to-one ones first; each by (schema, table, position of the first column, name). A
- *  relationship along each of them is among those of the relation. */
+/** Returns the foreign keys of other relations that refer to this one. One-to-one keys come first, and each group is
+ *  sorted by (schema, table, position of the first column, name). Every key has a relationship of the relation. */
 const reverseCandidates = (
   model: Model,
   relation: Relation,
@@ -98,7 +99,7 @@ const reverseCandidates = (
     }));
 };
 
-/** The free name nearest to the wanted one. @rule G-REL-8 */
+/** Returns a free name that is closest to the preferred one. @rule G-REL-8 */
 const freeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
   if (!taken.has(candidate.name)) return candidate.name;
   const long = candidate.columns.reduce((text, column) => `${text}_${column}`, `${candidate.name}_by`);
@@ -107,8 +108,8 @@ const freeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
   return name;
 };
 
-/** Relationships of one relation, named. `fields`: names that its columns have taken. `isServed`: the relation is on
- *  the surface. */
+/** Returns the named relationships of one relation. `fields` has the names of its columns. `isServed` checks that a
+ *  relation is on the surface. */
 export const defaultRelationships = (
   model: Model,
   relation: Relation,

@@ -1,4 +1,4 @@
-/** Fields that plugins outside this surface add: whose they are, and whether they can be served where they stand. @rule
+/** Checks the fields that plugins outside this surface add: their owner, and whether their type can have them. @rule
  *  X-GQL-1 X-GQL-5 */
 import { isLeafType, getNamedType, isOutputType } from "graphql";
 import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
@@ -23,9 +23,9 @@ const wayOf = (part: CustomPart): Way | undefined => ALL_WAYS.find((way) => way 
 const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: CustomPart } =>
   field.toPlan.kind === "custom";
 
-/** Undefined: the role may not read what the field needs. @throws Error that names the plugin */
+/** Undefined if the role may not read the columns that the field needs. @throws Error that names the plugin */
 const checked = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
-  const part = field.toPlan as CustomPart; // looked at by the caller
+  const part = field.toPlan as CustomPart; // the caller has checked the kind
   const refuse = (why: string): Error =>
     new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
   const way = wayOf(part);
@@ -55,7 +55,7 @@ const checked = (plugin: string, name: string, field: GqlField, context: GqlFiel
   return { ...field, toPlan: { ...part, plugin } };
 };
 
-/** Names that plugins outside the surface gave, and which. */
+/** The plugins outside the surface, by the field names that they added. */
 type Owners = Map<string, string>;
 
 const twice = (name: string, { typeName }: GqlFieldContext, owners: Owners, second: string): Error =>
@@ -63,8 +63,8 @@ const twice = (name: string, { typeName }: GqlFieldContext, owners: Owners, seco
     `field "${name}" of type "${typeName}" is given by "${owners.get(name) ?? "?"}" and by "${second}": rename one or drop one of the plugins`,
   );
 
-/** The fields after a foreign tap. A name of the database stays; other plugins' names are refused. What only changes the
- *  description or type of a field keeps its part. */
+/** Returns the fields after a foreign tap. Names from the database take precedence, and names of other plugins' fields
+ *  are refused. A tap that only changes the description or type of a field keeps its part. */
 const taken = (
   before: GqlFields,
   after: GqlFields,
@@ -89,7 +89,8 @@ const taken = (
 
 type FieldTap = (fields: GqlFields, context: GqlFieldContext) => GqlFields;
 
-/** A tap that yields to what is there would hide that it gives the same name: it is asked without others' fields. */
+/** Detects that two plugins add the same name. A tap might skip a name that exists, so it is called without the fields
+ *  of other plugins. */
 const refuseHidden = (
   before: GqlFields,
   run: FieldTap,
@@ -102,32 +103,34 @@ const refuseHidden = (
   try {
     alone = run(Object.fromEntries(Object.entries(before).filter(([name]) => !owners.has(name))), context);
   } catch {
-    return; // it changes what others give, which is not to be seen here
+    return; // it changes fields of other plugins, which this call omits
   }
   for (const name of owners.keys()) if (Object.hasOwn(alone, name)) throw twice(name, context, owners, plugin);
 };
 
 export interface FieldBuilder {
-  /** Every tap is of this surface: what each gives for all tables is what it gives for some, put together. */
+  /** Every tap belongs to this surface. Such taps return the fields of all tables as the union of the fields of some
+   *  tables. */
   readonly isByTable: boolean;
   fieldsOf(context: GqlFieldContext): GqlFields;
-  /** The same, for a root. `parts`: the root of a few tables each, which are all of them together; made one after the
-   *  other, before the next is asked for. */
+  /** Builds the fields of a root. Each element of `parts` is the root of a few tables, and together they are all
+   *  tables. They are processed one after the other, before the next element is requested. */
   rootFieldsOf(context: GqlFieldContext, parts: () => Iterable<GqlFieldContext>): Pieces<GqlFields>;
 }
 
-/** The taps of `buildGqlField`, in order. */
+/** Creates a builder from the taps of `buildGqlField`, which run in order. */
 export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
   const { taps } = hooks.buildGqlField;
   const none: GqlFields = Object.freeze({});
   const add = (before: GqlFields, tap: (typeof taps)[number], owners: Owners, context: GqlFieldContext): GqlFields => {
-    const run = tap.fn as FieldTap; // what was tapped
+    const run = tap.fn as FieldTap; // the type of a tap of this hook
     const after = run(before, context);
     if (after === undefined || after === before || !isForeign(tap)) return after ?? before;
     refuseHidden(before, run, tap.name, owners, context);
     return taken(before, after, tap.name, owners, context);
   };
-  /** Tens of thousands of types are asked for, most of which two or three taps have something for. */
+  /** Caches the taps of each scope. There may be tens of thousands of types, and for most of them only two or three
+   *  taps apply. */
   const byScope = new Map<GqlScope, typeof taps>();
   const tapsFor = ({ scope }: GqlFieldContext): typeof taps => {
     let known = byScope.get(scope);
@@ -152,8 +155,8 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
         }
         const added: Record<string, GqlField> = {};
         for (const part of parts()) {
-          const some = (tap.fn as FieldTap)(none, part); // what was tapped
-          for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // its own keys
+          const some = (tap.fn as FieldTap)(none, part); // the type of a tap of this hook
+          for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // the name is one of its keys
           yield;
         }
         fields = merge(fields, added);

@@ -1,4 +1,4 @@
-/** `args: { term: "a" }`: input of functions and computed fields. @rule G-FN-4 G-CF-3 */
+/** `args: { term: "a" }`: builds the input of functions and computed fields. @rule G-FN-4 G-CF-3 */
 import type { GraphQLArgumentConfig } from "graphql";
 import type { RoutineParameter } from "../../../core/index.ts";
 import { ownParameters } from "./role-table.ts";
@@ -12,7 +12,7 @@ interface OwnParameter {
   readonly index: number;
 }
 
-/** Unnamed ones are counted among themselves, without the row of a computed field: `arg_1`, `arg_2`. */
+/** Unnamed parameters are numbered among themselves, without the row of a computed field: `arg_1`, `arg_2`. */
 const nameOf = ({ index, parameter }: OwnParameter, own: readonly OwnParameter[]): string =>
   parameter.name !== ""
     ? parameter.name
@@ -44,8 +44,8 @@ export const functionArgumentFields = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-/** The `args` argument, if the function has arguments; required if one has no default. `spec.fn`: index of a function's
- *  session argument. */
+/** Returns the `args` argument, if the function has arguments. It is required if one of them has no default. `spec.fn`
+ *  is the index of the function's session argument. */
 export const argsArgument = (
   build: GqlBuild,
   {

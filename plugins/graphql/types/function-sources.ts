@@ -1,4 +1,4 @@
-/** Which functions are root fields. @rule G-FN-1 G-FN-2 G-FN-6 G-FN-10 G-MET-10 */
+/** Finds the functions that are root fields. @rule G-FN-1 G-FN-2 G-FN-6 G-FN-10 G-MET-10 */
 import {
   relationOf,
   routinesOf,
@@ -20,7 +20,7 @@ const isJsonType = (model: Model, oid: number): boolean => {
   return name === "json" || name === "jsonb";
 };
 
-/** The argument that gets the session variables: one of `names`, of a JSON type. @rule G-FN-6 */
+/** Returns the index of the argument for the session variables: one of `names`, of a JSON type. @rule G-FN-6 */
 export const sessionArgumentOf = (model: Model, routine: Routine, names: ReadonlySet<string>): number | undefined => {
   const index = routine.parameters.findIndex(
     (parameter) => names.has(parameter.name) && isJsonType(model, parameter.type),
@@ -45,7 +45,7 @@ const returnedRelation = (
     : undefined;
 };
 
-/** The one function of a name that fits; several: none. */
+/** Returns the one function of a name that fits. Undefined if several fit. */
 const fitting = (
   model: Model,
   routines: readonly Routine[],
@@ -56,7 +56,7 @@ const fitting = (
     const relation = returnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
   });
-  if (fits.length > 1) warn(`function ${describedName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // length was checked
+  if (fits.length > 1) warn(`function ${describedName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // its length is at least two
   return fits.length === 1 ? fits[0] : undefined;
 };
 

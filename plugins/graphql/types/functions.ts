@@ -1,4 +1,4 @@
-/** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: functions that return rows, as root fields. @rule
+/** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: adds functions that return rows as root fields. @rule
  *  G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
 import { definePlugin } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
@@ -71,11 +71,11 @@ const aggregateField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
   ];
 };
 
-/** For a single row, checks whether there is one. @rule G-FN-3 */
+/** A function that returns a single row needs the operator `is`, which checks that there is a row. @rule G-FN-3 */
 const isPlannable = (build: GqlBuild, { routine }: GqlFunction): boolean =>
   routine.returns.isSet || hasOperator(build, "is");
 
-/** Functions of one root whose rows the role may read. */
+/** Returns the functions of one root whose rows the role may read. */
 const served = (build: GqlBuild, isMutation: boolean): { fn: GqlFunction; table: GqlTable }[] =>
   build.source.functions.flatMap((fn) => {
     const table =

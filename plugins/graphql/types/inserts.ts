@@ -12,7 +12,7 @@ import { insertInput, relatedInsert } from "./write-inputs.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlTable, GqlTableRights } from "../served.ts";
 
-/** Constraints that have legal names; views have none. */
+/** Returns the constraints with legal names. Views have no constraints. */
 const constraints = (table: GqlTable) => table.relation.uniqueKeys.filter(({ name }) => isEnumValueName(name));
 
 /** @rule G-INP-14 */
@@ -131,7 +131,7 @@ const constraintEnum = (build: GqlBuild, table: GqlTable) =>
       usableConstraints(build, table).map(({ name, columns }) => ({
         name,
         value: name,
-        // a description names no column that is not in the role's schema
+        // a description names only columns of the role's schema
         description: columns.every((column) => isShown(build.rights(table), column))
           ? `unique or primary key constraint on columns ${quotedList(columns)}`
           : "unique or primary key constraint",

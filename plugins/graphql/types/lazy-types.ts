@@ -1,4 +1,4 @@
-/** Object and input object types of graphql-js whose fields are made when they are asked for, and can be forgotten: those
+/** Object and input object types of graphql-js whose fields are built on first access and can be forgotten. The fields
  *  of all types of a thousand tables take hundreds of megabytes. @rule G-GEN-1 */
 import {
   GraphQLInputObjectType,
@@ -19,17 +19,17 @@ export const isRootScope = (scope: GqlScope | undefined): boolean =>
 /** @rule G-INT-2 */
 const inOrder = <From, To>(record: Readonly<Record<string, From>>, change: (one: From) => To): Record<string, To> => {
   const sorted: Record<string, To> = {};
-  for (const name of Object.keys(record).sort()) sorted[name] = change(record[name]!); // one of its keys
+  for (const name of Object.keys(record).sort()) sorted[name] = change(record[name]!); // the name is one of its keys
   return sorted;
 };
 
 const outputConfig = ({ config, toPlan }: GqlField): GraphQLFieldConfig<unknown, unknown> => {
-  const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>; // the scope's type is an object
+  const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>; // the type of the scope is an object type
   return { type, description, ...(args && { args: inOrder(args, (one) => one) }), extensions: withPart(toPlan) };
 };
 
 const inputConfig = ({ config, toPlan }: GqlField): GraphQLInputFieldConfig => ({
-  ...(config as GraphQLInputFieldConfig), // the scope's type is an input object
+  ...(config as GraphQLInputFieldConfig), // the type of the scope is an input object type
   extensions: withPart(toPlan),
 });
 
@@ -59,12 +59,12 @@ export class LazyObjectType extends GraphQLObjectType {
     return (this.#fields ??= outputFields(this.#make()));
   }
 
-  /** The same for types with thousands of fields, whatever they had before. */
+  /** Builds the fields in time slices, for types with thousands of fields, and replaces existing fields. */
   *makeFields(): Pieces<void> {
     const fields = this.#make();
     const made = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
     for (const name of Object.keys(fields).sort()) {
-      Object.assign(made, outputFields({ [name]: fields[name]! })); // one of its keys
+      Object.assign(made, outputFields({ [name]: fields[name]! })); // the name is one of its keys
       yield;
     }
     this.#fields = made;

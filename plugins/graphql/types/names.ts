@@ -1,4 +1,4 @@
-/** How GraphQL names are built from parts: customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7
+/** Builds GraphQL names from name parts, with customization and naming convention. @rule G-NAM-5 G-NAM-6 G-NAM-7
  *  G-NAM-8 */
 import type { QualifiedName } from "../../../core/index.ts";
 import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../served.ts";
@@ -6,31 +6,32 @@ import type { GqlCustomization, GqlNamePart, GqlRootFieldName } from "../served.
 export type NamePart = string | GqlNamePart;
 
 export interface Names {
-  /** Type of a table: prefix and suffix apply. */
+  /** Returns the name of a table's type, with prefix and suffix. */
   typeName(...words: readonly NamePart[]): string;
-  /** Type that belongs to no table: comparisons, `order_by`. Scalars are called like their PostgreSQL types whatever
-   *  the convention. */
+  /** Returns the name of a type that belongs to no table: comparisons, `order_by`. Scalars have the names of their
+   *  PostgreSQL types in every convention. */
   sharedTypeName(...words: readonly NamePart[]): string;
-  /** Type of a table without prefix and suffix. */
+  /** Returns the name of a table's type without prefix and suffix. */
   bareTypeName(...words: readonly NamePart[]): string;
-  /** Type of one function in conditions on aggregates of a table: neither prefix nor suffix. */
+  /** Returns the type name of one function in conditions on aggregates of a table, without prefix and suffix. */
   predicateTypeName(...words: readonly NamePart[]): string;
-  /** Type below a namespace: prefix and suffix apply to its name as it is. */
+  /** Returns the name of a type below a namespace: prefix and suffix are added, but the convention does not apply. */
   namespaceTypeName(name: string): string;
   rootName(...words: readonly NamePart[]): string;
   fieldName(...words: readonly NamePart[]): string;
-  /** Values of `order_by` and of enum tables. */
+  /** Returns the name of a value of `order_by` or of an enum table. */
   enumValue(name: string): string;
 }
 
-/** A legal name that introspection does not reserve. @rule G-NAM-3 G-NAM-4 */
+/** Returns true for a legal name that introspection does not reserve. @rule G-NAM-3 G-NAM-4 */
 export const isLegalName = (name: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(name) && !name.startsWith("__");
 
-/** A legal name that an enum may have as a value: graphql's three words cannot be written as one. @rule G-NAM-3 */
+/** Returns true for a legal name of an enum value. graphql-js does not allow `true`, `false` and `null`. @rule G-NAM-3
+ *  */
 export const isEnumValueName = (name: string): boolean =>
   isLegalName(name) && name !== "true" && name !== "false" && name !== "null";
 
-/** `"album"`, or `"shop.album"` outside `public`, as descriptions have it. @rule G-GEN-10 */
+/** Returns the name for descriptions: `"album"`, or `"shop.album"` outside `public`. @rule G-GEN-10 */
 export const describedName = (name: QualifiedName): string =>
   name.schema === "public" ? name.name : `${name.schema}.${name.name}`;
 
@@ -50,25 +51,25 @@ const textOf = (word: NamePart): string => (typeof word === "string" ? word : wo
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** Added up: what V8 joins of names that were keys of objects takes two bytes a letter, and so does all text that it
- *  becomes part of. */
+/** Concatenates the parts. If V8's `join` used names that were keys of objects, the result and all text that contains
+ *  it would take two bytes per letter. */
 const joined = (words: readonly NamePart[]): string => {
   let text = "";
   for (const word of words) text += text === "" ? textOf(word) : `_${textOf(word)}`;
   return text;
 };
 
-/** Words of the root field of a table: `insert`, `album`, `one`. @rule G-NAM-5 */
+/** Returns the name parts of a table's root field: `insert`, `album`, `one`. @rule G-NAM-5 */
 export const rootWords = (key: GqlRootFieldName, table: GqlNamePart): readonly NamePart[] => {
   const [verb = "", ...rest] = key.split("_");
   return [...(verb === "select" ? [] : [verb]), table, ...rest];
 };
 
-/** The root types below a namespace. @rule G-NAM-6 */
+/** Returns the root types below a namespace. @rule G-NAM-6 */
 export const namespaceRoot = (root: "query" | "mutation" | "subscription", isBackend: boolean): string =>
   root === "mutation" ? `mutation_${isBackend ? "backend" : "frontend"}` : root;
 
-/** `["insert", "album_item", "one"]` to `insertAlbumItemOne`; underscores at the front stay. */
+/** Converts `["insert", "album_item", "one"]` to `insertAlbumItemOne`. Leading underscores are kept. */
 const camel = (words: readonly NamePart[]): string => {
   let name = "";
   let isStart = true;
@@ -92,7 +93,7 @@ const camel = (words: readonly NamePart[]): string => {
 
 const pascal = (words: readonly NamePart[]): string => camel(words).replace(/^_*./, (start) => start.toUpperCase());
 
-/** Splits a prefix at `_` but keeps the case of its first letter. */
+/** Splits a prefix at `_`, but keeps the case of its first letter. */
 const prefixWord = (prefix: string): GqlNamePart => ({
   text: prefix.charAt(0) + camel([prefix]).slice(1),
   isCustom: true,

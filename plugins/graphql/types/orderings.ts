@@ -1,4 +1,5 @@
-/** `order_by: { place_distance: { from: "(1,2)", order: desc } }`: orderings that plugins declare. @rule X-ORD-3 */
+/** `order_by: { place_distance: { from: "(1,2)", order: desc } }`: adds the orderings that plugins declare. @rule
+ *  X-ORD-3 */
 import { matchesType, type OrderingSpec } from "../../../core/index.ts";
 import { DIRECTION, orderingName } from "../part-names.ts";
 import { orderDirection } from "./shapes.ts";
@@ -17,7 +18,7 @@ const offered = ({ schema }: GqlBuild, value: GqlValueType): readonly OrderingSp
       matchesType(spec, value.type),
   );
 
-/** A field for each ordering of each column. The type of the columns' own fields stays `order_by`. */
+/** Returns a field for each ordering of each column. The type of the columns' own fields stays `order_by`. */
 export const orderingEntries = (
   build: GqlBuild,
   columns: readonly RoleColumn[],
@@ -41,7 +42,7 @@ export const orderingEntries = (
         }),
       );
 
-/** Operands by their names, all required, and the direction. */
+/** Returns the operands by their names, which are all required, and the direction. */
 export const orderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields => {
   const ordering = value && offered(build, value).find(({ name }) => name === fn);
   const direction = orderDirection(build);

@@ -1,5 +1,5 @@
-/** Names of types that are reserved for one table: that of its row type, and those of its essential types if another
- *  table could generate the same name. @rule G-NAM-3 */
+/** Reserves type names for one table: the name of its row type, and those of its essential types if another table could
+ *  generate the same name. @rule G-NAM-3 */
 import type { Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
 import type { GqlScope } from "../part-kinds.ts";
@@ -12,13 +12,13 @@ interface Owner {
 }
 
 export interface OwnTypes {
-  /** Of two tables that reserve a name the later has it. */
+  /** If two tables reserve the same name, the later one owns it. */
   add(table: GqlTable): void;
   get(name: string): Owner | undefined;
 }
 
-/** What may stand between a table's name and the suffix of a generated type: `album_max_order_by` could belong to
- *  `album` or to `album_max`. */
+/** Matches the parts that generated names have between the table's name and a suffix: `album_max_order_by` could belong
+ *  to `album` or to `album_max`. */
 const innerWords = ({ aggregates }: Registry): RegExp => {
   const functions = [...aggregates.values()].flatMap((spec) =>
     spec.types === undefined ? [] : (aggregateName(spec) ?? []),
@@ -28,7 +28,7 @@ const innerWords = ({ aggregates }: Registry): RegExp => {
 
 const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
-/** `words`: those of all tables. */
+/** `words` has the name parts of all tables. */
 export const createOwnTypes = (registry: Registry, names: Names, words: ReadonlySet<string>): OwnTypes => {
   const inner = innerWords(registry);
   const owners = new Map<string, Owner>();

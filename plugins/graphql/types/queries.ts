@@ -1,4 +1,4 @@
-/** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: rows of tables and views, their
+/** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: adds rows of tables and views, their
  *  columns, `where` and `order_by`. @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8 G-GEN-11
  *  */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
@@ -11,7 +11,7 @@ import { list, required, requiredList } from "./wrap.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
 import type { GqlRootFieldName } from "../served.ts";
 
-/** Whether metadata shows the select field in this root. @rule G-ROOT-16 */
+/** Returns true if the metadata shows the select field in this root. @rule G-ROOT-16 */
 export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFieldName): boolean => {
   const shown = scope === "query_root" ? rights.select?.queryRootFields : rights.select?.subscriptionRootFields;
   return shown?.has(key) !== false;

@@ -1,5 +1,5 @@
 /** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … }
- *  }`: related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
+ *  }`: adds related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
 import { columnOf, definePlugin } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable } from "./role-table.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
@@ -12,8 +12,8 @@ import { relationshipSettings } from "../settings.ts";
 export const relationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
 
-/** Its row cannot be missing: along a key of the table itself whose columns are all NOT NULL. Whether the role may see
- *  it counts by option. */
+/** Returns true if the related row always exists: the relationship uses a foreign key of the table itself whose columns
+ *  are all NOT NULL. With `nullableRelationships`, the role must also be able to see all rows of the target. */
 const isCertain = (
   build: GqlBuild,
   table: GqlTable,
@@ -48,7 +48,7 @@ const rowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   );
 };
 
-/** Each embedding mode that returns rows adds a field per relationship: `albums`, `albums_first`. */
+/** Returns the embedding modes that return rows. Each adds a field per relationship: `albums`, `albums_first`. */
 const modesOf = ({ schema }: GqlBuild) =>
   schema.registry.embeds.flatMap(({ mode, graphql }) =>
     graphql === undefined || graphql.answers === "aggregate"

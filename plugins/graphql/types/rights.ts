@@ -1,5 +1,5 @@
-/** What a role may do, by the grants of the database. The administrator sees everything and writes what the login role
- *  may. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
+/** Computes the rights of a role from the grants of the database. The administrator reads everything, and writes with
+ *  the grants of the login role. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
 import {
   mayExecute,
   mayUseColumn,
@@ -19,10 +19,10 @@ import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../se
 
 const NOTHING: GqlTableRights = {};
 
-/** Once per list: tables that are alike have one. */
+/** The result is cached per list, because similar tables share a list. */
 const namesOf = memoize((columns: readonly Column[]): ReadonlySet<string> => new Set(columns.map(({ name }) => name)));
 
-/** Those of the columns with the privilege: all, where the relation has it. */
+/** Returns the columns with the privilege. They are all columns if the role has it on the relation. */
 const having = (
   model: Model,
   role: string,
@@ -48,7 +48,7 @@ const writeRights = (model: Model, role: string, relation: Relation): GqlTableRi
   };
 };
 
-/** Computed fields are looked for when a document first touches the table. */
+/** Computed fields are looked up when a document first uses the table. */
 const selectRights = (
   columns: readonly Column[],
   computed: () => readonly GqlComputedField[],
@@ -96,13 +96,14 @@ const grantView = (model: Model, role: string): GqlRoleAccess => {
   };
 };
 
-/** A role that is neither in the metadata nor in the database. */
+/** The access of a role that is neither in the metadata nor in the database. */
 const emptyView: GqlRoleAccess = { role: "", rights: () => NOTHING, mayCall: () => false };
 
-/** Reads nothing of the session but `role`, `isAdmin` and `isBackend`: views of the next model are made from these. */
+/** Reads only `role`, `isAdmin` and `isBackend` of the session, because the access for the next model is made from
+ *  these. */
 export const viewOf = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return adminView(model);
-  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes it
+  const metadata = model.parts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
   const view = metadata?.view(session);
   if (view !== undefined) return view;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;

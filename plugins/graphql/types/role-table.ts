@@ -1,5 +1,5 @@
-/** A table as one role may use it: its columns by what may be done with them, each with its value type. Built once per
- *  table and role. */
+/** Builds role tables: the columns of a table by the operations that the role may use, with their value types. Each is
+ *  built once per table and role. */
 import { memoize } from "../../../core/index.ts";
 import { once } from "./once.ts";
 import type { GqlBuild, GqlPart } from "../parts.ts";
@@ -8,7 +8,7 @@ import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "
 
 export interface RoleColumn extends GqlColumn {
   readonly value: GqlValueType;
-  /** One object for all places of the column. */
+  /** All positions of the column share this object. */
   readonly part: GqlPart;
 }
 
@@ -16,7 +16,7 @@ export interface RoleColumn extends GqlColumn {
 export interface LensComputed {
   readonly field: GqlComputedField;
   readonly value: GqlValueType;
-  /** No arguments beside the row and the session. */
+  /** It has no arguments other than the row and the session. */
   readonly isPlain: boolean;
 }
 
@@ -27,11 +27,11 @@ export interface RoleTable {
   readonly readable: readonly RoleColumn[];
   readonly insertable: readonly RoleColumn[];
   readonly updatable: readonly RoleColumn[];
-  /** It has a primary key, all its columns may be read, and some plugin compares them. */
+  /** The table has a primary key, the role may read all its columns, and a plugin compares them. */
   readonly hasKey: boolean;
   readonly key: readonly RoleColumn[];
   readonly mayAggregate: boolean;
-  /** Those whose target may be read. */
+  /** The relationships whose target the role may read. */
   readonly relationships: readonly (GqlRelationshipField & { readonly table: GqlTable })[];
   readonly computed: readonly LensComputed[];
 }
@@ -42,14 +42,15 @@ export const roleTableOf = (build: GqlBuild, table: GqlTable): RoleTable => role
 
 const none: ReadonlySet<string> = new Set();
 
-/** Fields whose plans need an operator or an embedding mode exist only if a plugin provides it. */
+/** Returns true if a plugin provides the operator. Fields whose plans need an operator or an embedding mode exist only
+ *  then. */
 export const hasOperator = ({ schema }: GqlBuild, name: string): boolean =>
   schema.registry.operators.some((operator) => operator.name === name);
 
 export const hasEmbed = ({ schema }: GqlBuild, mode: string): boolean =>
   schema.registry.embeds.some((embed) => embed.mode === mode);
 
-/** Arguments that are left for the caller. */
+/** Returns the parameters whose arguments the client gives. */
 export const ownParameters = ({ routine, tableArgument, sessionArgument }: GqlComputedField) =>
   routine.parameters.flatMap((parameter, index) =>
     index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }],
@@ -77,7 +78,7 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
   const key = once(() =>
     table.primaryKey.flatMap((name) => readable().find(({ column }) => column.name === name) ?? []),
   );
-  /** Looks up a single column: this runs for every table, and most columns are never used. */
+  /** Looks up a single column, because this runs for every table, and most columns are never used. */
   const hasValue = (name: string): boolean => {
     const column = table.columns.find((each) => each.column.name === name);
     return column !== undefined && build.columnValue(column) !== undefined;

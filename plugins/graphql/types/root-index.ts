@@ -1,7 +1,8 @@
-/** Which tables or functions may give the root field of a name, so that a document needs no others. @rule R-SC-12 */
+/** Finds the tables or functions that may have a root field of a name, so that a document does not need the others.
+ *  @rule R-SC-12 */
 import type { GqlNamePart } from "../served.ts";
 
-/** What gives root fields. */
+/** A table or function with root fields. */
 interface Giving {
   readonly word: GqlNamePart;
   readonly rootFields: Readonly<Partial<Record<string, { readonly name?: string }>>>;
@@ -9,15 +10,15 @@ interface Giving {
 
 export interface RootIndex<One> {
   add(one: One): void;
-  /** In the order in which they were added. */
+  /** Returns the results in the order in which they were added. */
   find(name: string): readonly One[];
 }
 
-/** Whatever conventions make of a word: they change the case of letters, and underscores. */
+/** Removes the differences that conventions make to a name: the case of letters, and underscores. */
 const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
-/** The proof that none is missing: a root field has a name from the metadata, or `rootName` makes it of words. The word
- *  of the table or function is one of them, and so a part of the name. */
+/** The index is complete: a root field has a name from the metadata, or `rootName` makes it of name parts. The word of
+ *  the table or function is one of these, and so is part of the name. */
 export const createRootIndex = <One extends Giving>(): RootIndex<One> => {
   const all: One[] = [];
   const byWord = new Map<string, number[]>();

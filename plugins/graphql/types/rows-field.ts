@@ -1,4 +1,4 @@
-/** Root fields of plugins' own that lead to rows of a table. */
+/** Builds plugins' own root fields with rows of a table. */
 import { listArguments, rowType } from "./shapes.ts";
 import { requiredList } from "./wrap.ts";
 import type { GqlBuild, GqlField, GqlRowsField } from "../parts.ts";

@@ -1,5 +1,5 @@
-/** The types of a table that several families lead to, by their names; their fields come from the families. @rule G-OUT
- *  G-INP G-ENU */
+/** Builds the types of a table that several families of fields share, by name. The families add their fields. @rule
+ *  G-OUT G-INP G-ENU */
 import {
   GraphQLInt,
   type GraphQLArgumentConfig,
@@ -17,10 +17,10 @@ import type { GqlRootKind } from "../part-kinds.ts";
 import type { GqlBuild, GqlEnumSpec, GqlField } from "../parts.ts";
 import type { GqlRootFieldName, GqlTable } from "../served.ts";
 
-/** `"album"` as descriptions quote it. */
+/** Returns the quoted name for descriptions: `"album"`. */
 export const quoted = (table: GqlTable): string => `"${describedName(table.relation)}"`;
 
-/** A key column as input: never null, whatever a view's column says. */
+/** Returns the part of a key column as an input. It is never null, even if a view's column may be null. */
 export const keyPart = (table: GqlTable, { column, value }: RoleColumn) =>
   ({ kind: "column", column, relation: table.relation, value: { ...value, isNullable: false } }) as const;
 
@@ -31,7 +31,7 @@ interface RootField {
   readonly description: string;
 }
 
-/** A root field of a table. Metadata may say its name, to the letter, and its description. @rule G-NAM-5 */
+/** Returns a root field of a table. The metadata may set its exact name and its description. @rule G-NAM-5 */
 export const rootField = (
   build: GqlBuild,
   table: GqlTable,
@@ -48,7 +48,7 @@ export const rootField = (
   ];
 };
 
-/** Computed once per table and role. */
+/** Caches a function per table and role. */
 const perTable = <Answer>(
   make: (build: GqlBuild, table: GqlTable) => Answer,
 ): ((build: GqlBuild, table: GqlTable) => Answer) => {
@@ -127,11 +127,11 @@ export const aggregateBoolExp = perTable((build, table): GraphQLInputObjectType 
   }),
 );
 
-/** Columns as values of an enum. */
+/** Returns columns as values of an enum. */
 export const columnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnumSpec["values"]> =>
   columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
 
-/** Those that an enum can name. @rule G-NAM-3 */
+/** Returns the columns with legal names of enum values. @rule G-NAM-3 */
 export const enumerable = (columns: readonly RoleColumn[]): readonly RoleColumn[] =>
   columns.filter(({ name }) => isEnumValueName(name));
 
@@ -170,11 +170,11 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
       })),
   });
 
-/** Arguments of everything that returns a list of rows: one object per table. @rule G-ROOT-5 */
+/** Returns the arguments of fields that return a list of rows, as one object per table. @rule G-ROOT-5 */
 export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
   listArgumentsOf(roleTableOf(build, table));
 
-/** The fields of a type are made all at once: what they need of each of many tables is made one by one before. */
+/** Builds the role tables of related tables one by one. The fields of a type are then built in one time slice. */
 export const openTargets = function* (build: GqlBuild, table: GqlTable): Pieces<void> {
   for (const { target } of table.relationships) {
     yield;
@@ -211,7 +211,7 @@ const listArgumentsOf = memoize(({ build, table }: RoleTable): Record<string, Gr
   };
 });
 
-/** One required argument per primary key column. @rule G-ROOT-3 */
+/** Returns one required argument per primary key column. @rule G-ROOT-3 */
 export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
   keyArgumentsOf(roleTableOf(build, table));
 

@@ -1,12 +1,12 @@
-/** Names that tables have taken: those of their types and root fields. @rule G-NAM-3 G-NAM-6 */
+/** Tracks the names of types and root fields that tables have taken. @rule G-NAM-3 G-NAM-6 */
 
 export interface TakenNames {
-  /** Takes the names of a table; false: one of them is taken. `roots`: those of its root fields. */
+  /** Takes the names of a table. Returns false if one of them is taken. `roots` has the names of its root fields. */
   take(type: string, roots: readonly string[]): boolean;
   hasRoot(name: string): boolean;
 }
 
-/** `ownTypes`: names of types that belong to no table. */
+/** `ownTypes` has the names of types that belong to no table. */
 export const createTakenNames = (ownTypes: readonly string[]): TakenNames => {
   const types = new Set(ownTypes);
   const taken = new Set<string>();

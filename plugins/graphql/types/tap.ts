@@ -1,24 +1,24 @@
-/** How the families of fields tap `buildGqlField`. */
+/** Helpers with which the families of fields tap `buildGqlField`. */
 import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
 import { type GqlField, type GqlFieldContext, type GqlFields, type GqlPart, withPart } from "../parts.ts";
 import type { GqlTable } from "../served.ts";
 
-/** Of taps of the surface itself, which give no fields of plugins' own: the scopes that they know. */
+/** Properties of a tap of this surface, which adds no plugins' own fields: the scopes to which it applies. */
 interface OfThisSurface {
   readonly scopes: Readonly<Partial<Record<GqlScope, AddFields>>>;
 }
 
 export const isForeign = (tap: object): boolean => !("scopes" in tap);
 
-/** Whether the tap may have something for types of that scope. */
+/** Returns true if the tap may add fields to types of that scope. */
 export const isFor = (tap: object, scope: GqlScope): boolean =>
   isForeign(tap) || scope in (tap as OfThisSurface).scopes;
 
 export type AddFields = (context: GqlFieldContext) => GqlFields;
 
-/** Adds to the fields of the scopes named. An existing name is never replaced (G-NAM-3). */
+/** Adds fields to the given scopes. An existing name is never replaced (G-NAM-3). */
 export const tapFields = (
   hooks: RelApiHooks,
   plugin: string,
@@ -33,15 +33,16 @@ export const tapFields = (
     },
   );
 
-/** A column may be called `constructor`: inherited properties are not fields. */
+/** A column may be called `constructor`, so inherited properties do not count as fields. */
 const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, name);
 
 const givesWay = ({ toPlan }: GqlField): boolean => toPlan.kind === "custom" || toPlan.kind === "ordering";
 
-/** A field keeps its name, unless it comes from a plugin: names of the database take precedence. @rule X-GQL-5 X-ORD-3 */
+/** Adds fields. An existing field stays, unless it comes from a plugin: names from the database take precedence. @rule
+ *  X-GQL-5 X-ORD-3 */
 export const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
-  for (const name in added) if (!has(fields, name) || givesWay(fields[name]!)) merged[name] = added[name]!; // its own keys
+  for (const name in added) if (!has(fields, name) || givesWay(fields[name]!)) merged[name] = added[name]!; // the name is one of its keys
   return merged;
 };
 
@@ -50,14 +51,14 @@ export const isEmpty = (fields: GqlFields): boolean => {
   return true;
 };
 
-/** Whose type it is. */
+/** Returns the table of the type. */
 export const tableAt = ({ build, relation }: GqlFieldContext): GqlTable | undefined =>
   relation && build.table(relation);
 
-/** The same fields for the query root and the subscription root (G-GEN-15). */
+/** Adds the same fields to the query root and the subscription root (G-GEN-15). */
 export const inBothReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });
 
-/** Fields by name out of what may be missing. */
+/** Collects fields by name and skips undefined entries. */
 export const fieldsOf = (entries: readonly (readonly [name: string, field: GqlField] | undefined)[]): GqlFields => {
   const fields: Record<string, GqlField> = {};
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-/** Which GraphQL type a PostgreSQL type has. @rule G-TYP-1 … G-TYP-28 G-TYP-38 */
+/** Maps PostgreSQL types to GraphQL types. @rule G-TYP-1 … G-TYP-28 G-TYP-38 */
 import { GraphQLBoolean, GraphQLFloat, GraphQLInt, GraphQLScalarType, GraphQLString } from "graphql";
 import { baseTypeOf, type Model, type PgType } from "../../../core/index.ts";
 import { isLegalName } from "./names.ts";
@@ -16,7 +16,7 @@ const SCALARS: Readonly<Record<string, string>> = {
   char: "bpchar",
 };
 
-/** The representative type of a scalar, where only the scalar is known (comparisons). */
+/** The representative type of a scalar, for comparisons, which depend only on the scalar. */
 const CANONICAL: Readonly<Record<string, string>> = {
   varchar: "text",
   char: "bpchar",
@@ -24,7 +24,7 @@ const CANONICAL: Readonly<Record<string, string>> = {
   _char: "_bpchar",
 };
 
-/** The type behind a GraphQL scalar's name, in operand declarations. */
+/** The PostgreSQL type of a GraphQL scalar in operand declarations. */
 const TYPE_OF_SCALAR: Readonly<Record<string, string>> = {
   Int: "int4",
   Float: "float8",
@@ -42,8 +42,8 @@ const pgType = (oid: number, name: string, sqlName: string, category: string, el
   ...(element === undefined ? {} : { element }),
 });
 
-/** Known without a catalog: a model holds only the types it uses, while operators and predicates take these anywhere.
- *  */
+/** Types that are known without a catalog. A model contains only the types that it uses, while operators and predicates
+ *  use these in every model. */
 const BUILT_IN: readonly PgType[] = [
   pgType(16, "bool", "boolean", "B"),
   pgType(20, "int8", "bigint", "N"),
@@ -61,13 +61,13 @@ const BUILT_IN: readonly PgType[] = [
 const BUILT_IN_NAMES = new Map(BUILT_IN.map((type) => [type.name, type]));
 
 export interface Values {
-  /** By oid, or by `typname` (or the name of a GraphQL scalar). Undefined: the type is unknown or its name is not
-   *  legal. */
+  /** Finds a type by oid, by `typname`, or by the name of a GraphQL scalar. Undefined if the type is unknown or its
+   *  name is not legal. */
   find(type: number | string, isNullable?: boolean): GqlValueType | undefined;
-  /** Of an argument of a function: arrays and domains are scalars of their own names, which take strings alone. @rule
-   *  G-FN-4 */
+  /** Finds the type of a function's argument. Arrays and domains are scalars with their own names, which accept only
+   *  strings. @rule G-FN-4 */
   findArgument(type: number): GqlValueType | undefined;
-  /** The value type that all types of the same scalar share. */
+  /** Returns the value type that all types of the same scalar share. */
   canonical(value: GqlValueType): GqlValueType;
   scalarType(name: string): GraphQLScalarType;
 }
@@ -82,13 +82,13 @@ export const createValues = (model: Model, isArrayOpaque: boolean): Values => {
   let byName: Map<string, PgType> | undefined;
 
   const typeNamed = (name: string): PgType | undefined => {
-    // a name of the catalog has the same oid everywhere
+    // a built-in type has the same oid in every database
     const builtIn = BUILT_IN_NAMES.get(name);
     if (builtIn !== undefined) return model.types.get(builtIn.oid) ?? builtIn;
     if (byName === undefined) {
       byName = new Map();
       for (const type of model.types.values()) {
-        // a user-defined type of the same name must not replace the one that operators mean
+        // a user-defined type with the same name must not replace the built-in type that operators use
         if (!byName.has(type.name) || type.schema === "pg_catalog") byName.set(type.name, type);
       }
     }

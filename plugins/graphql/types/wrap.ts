@@ -1,7 +1,8 @@
-/** `T!`, `[T!]`, `[T!]!`: one object per type, because a large schema refers to each of its types many times. */
+/** Caches `T!`, `[T!]` and `[T!]!` as one object per type, because a large schema refers to each of its types many
+ *  times. */
 import { GraphQLList, GraphQLNonNull, type GraphQLNullableType, type GraphQLType } from "graphql";
 
-/** Stored on the type itself: weak maps of this size cost the garbage collector seconds. */
+/** The wrappers are stored on the type itself, because garbage collection of weak maps of this size takes seconds. */
 const REQUIRED = Symbol("required");
 const LIST = Symbol("list");
 
@@ -11,11 +12,11 @@ interface Wrapped {
 }
 
 export const required = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
-  ((type as Wrapped)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>; // made from this very type
+  ((type as Wrapped)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>; // made from this type
 
 /** `[T!]` */
 export const list = <Type extends GraphQLNullableType>(type: Type): GraphQLList<GraphQLNonNull<Type>> =>
-  ((type as Wrapped)[LIST] ??= new GraphQLList<GraphQLType>(required(type))) as GraphQLList<GraphQLNonNull<Type>>; // made from this very type
+  ((type as Wrapped)[LIST] ??= new GraphQLList<GraphQLType>(required(type))) as GraphQLList<GraphQLNonNull<Type>>; // made from this type
 
 /** `[T!]!` */
 export const requiredList = <Type extends GraphQLNullableType>(

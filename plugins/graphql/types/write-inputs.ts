@@ -1,4 +1,4 @@
-/** Input types of writes that several families of fields lead to. @rule G-INP-11 … G-INP-22 */
+/** Builds the input types of writes that several families of fields share. @rule G-INP-11 … G-INP-22 */
 import type { GraphQLInputObjectType } from "graphql";
 import type { UpdateOperatorSpec } from "../../../core/index.ts";
 import type { GqlBuild, GqlField } from "../parts.ts";
@@ -27,7 +27,7 @@ export const relatedInsert = (build: GqlBuild, table: GqlTable, isToOne: boolean
 export const takes = (operator: UpdateOperatorSpec, { value }: RoleColumn): boolean =>
   operator.types.includes("any") || (value.enumTable === undefined && operator.types.includes(value.type.name));
 
-/** `_delete_key` to `T_delete_key_input`. */
+/** Builds the input of an update operator: `T_delete_key_input` for `_delete_key`. */
 const operatorInput = (
   build: GqlBuild,
   table: GqlTable,
@@ -42,7 +42,7 @@ const operatorInput = (
     isOptional: true,
   });
 
-/** One per update operator that has columns here. */
+/** Returns one field per update operator that applies to a column of the table. */
 export const operatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
   const { updatable } = roleTableOf(build, table);
   return build.schema.registry.updateOperators.flatMap((operator) => {
