@@ -16,7 +16,7 @@ import type { Rest } from "../request.ts";
 import { overrideHeaders } from "./headers.ts";
 import { dependsOnRights, shownError } from "./shown-error.ts";
 
-/** Maps our codes to those of the contract; SQLSTATEs stay as they are. @rule R-ERR-1 R-ERR-2 */
+/** Maps this project's error codes to those of PostgREST. SQLSTATEs stay unchanged. @rule R-ERR-1 R-ERR-2 */
 const CODES: Readonly<Record<string, string>> = {
   "connection-failed": "PGRST000",
   "connection-lost": "PGRST001",
@@ -78,7 +78,7 @@ const CODES: Readonly<Record<string, string>> = {
   "unfiltered-write": "21000",
 };
 
-/** Codes of tokens that were read and refused. */
+/** The codes of tokens that could be parsed but were refused. */
 const REFUSED = new Set(["PGRST301", "PGRST303"]);
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
@@ -99,14 +99,17 @@ export const encodeErrorBody = (
 
 const codeOf = ({ code }: RelApiError): string => CODES[code] ?? code;
 
-/** What the encoder needs of the request. */
+/** The parts of the request that the encoder uses. */
 export interface ErrorPlace extends Pick<Exchange, "method" | "path" | "header"> {
   readonly session?: Session;
-  /** Of the body: set here. */
+  /** The code in the body, which the encoder sets for the log. */
   errorCode?: string | undefined;
 }
 
-/** `ignored`: called for headers that SQL may not set. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9 R-AUT-10 */
+/**
+ * Encodes an error. `ignored` is called for headers that SQL may not set. @rule R-ERR-1 R-ERR-3 R-ERR-4 R-GUC-5 R-AUT-9
+ * R-AUT-10
+ */
 export const encodeError = (
   { context: { options, model }, readRaised, hints }: Pick<Rest, "context" | "readRaised" | "hints">,
   given: RelApiError,

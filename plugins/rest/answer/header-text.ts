@@ -1,5 +1,7 @@
-/** Text as a header can carry it: UTF-8 bytes, control characters percent-encoded so that no value can begin another
- *  header. */
+/**
+ * Encodes text for a header: as UTF-8 bytes, with control characters percent-encoded, so that no value can start
+ * another header.
+ */
 export const headerText = (text: string): string => {
   if (/^[ -~]*$/.test(text)) return text;
   const bytes = Buffer.from(text, "utf8").toString("latin1");

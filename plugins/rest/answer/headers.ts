@@ -5,21 +5,24 @@ import { headerText } from "./header-text.ts";
 
 export interface AnswerParts {
   readonly status: number;
-  /** Absent: there is no `Content-Type`. */
+  /** The media type of the body. If absent, no `Content-Type` is sent. */
   readonly contentType?: string;
-  /** `""`: empty, with `Content-Length: 0`; absent: neither. Never sent on HEAD. */
+  /**
+   * The body. `""` is sent as empty, with `Content-Length: 0`; without a value neither is sent. HEAD responses have no
+   * body.
+   */
   readonly body?: string | Uint8Array;
-  /** `Content-Range`, `Location`, … */
+  /** Headers such as `Content-Range` and `Location`. */
   readonly headers?: Headers;
 }
 
-/** What an answer says of the transaction behind it. */
+/** The parts of a response that depend on its transaction. */
 export interface Ran {
-  /** The statement's row, for taps of `finishAnswer`. */
+  /** The row of the statement, for taps of `finishAnswer`. */
   readonly row: ResultRow;
-  /** `Content-Location` */
+  /** The header `Content-Location`. */
   readonly headers?: Headers;
-  /** Preferences that the plan honours. */
+  /** The preferences that the plan honours. */
   readonly applied?: AppliedPreferences;
   readonly legacyNames?: ResolvedRead["legacyNames"];
 }
@@ -58,11 +61,11 @@ const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;
 const encodeTimings = (timings: ReadonlyMap<string, number>): string =>
   PHASES.map((phase) => `${phase};dur=${(timings.get(phase) ?? 0).toFixed(1)}`).join(", ");
 
-/** Percent-encodes all but `A-Za-z0-9-_.~`. Decoded text is well-formed, so that this cannot throw. */
+/** Percent-encodes everything except `A-Za-z0-9-_.~`. Decoded text is well-formed, so this cannot throw. */
 export const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Where the rows of a read are. @rule R-URL-4 R-HDR-4 R-PATH-9 */
+/** The URL of the rows that a read returned. @rule R-URL-4 R-HDR-4 R-PATH-9 */
 export const encodeContentLocation = (name: string, pairs: ParsedQuery["pairs"]): string => {
   const values = new Map<string, string>();
   for (const [parameter, value = ""] of [...pairs].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
@@ -80,7 +83,7 @@ const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string => {
   return headerText(`299 PostgRESTv${VERSION} "${text}"`);
 };
 
-/** In the order of the contract. */
+/** The order of preferences in PostgREST. */
 const ORDER: readonly string[] = [
   "resolution",
   "missing",
@@ -92,8 +95,10 @@ const ORDER: readonly string[] = [
   "max-affected",
 ];
 
-/** Value of `Preference-Applied`; undefined when nothing was honoured. `applied`: what the plan honours; `count`,
- *  `handling`, `tx` and whatever sets something count without it. @rule R-PRF-3 R-PRF-7 */
+/**
+ * The value of `Preference-Applied`, undefined if no preference was honoured. `applied` contains those that the plan
+ * honours. `count`, `handling`, `tx` and preferences that set something are added without it. @rule R-PRF-3 R-PRF-7
+ */
 const buildPreferenceApplied = (
   { preferences, rest, end }: RestRequest,
   applied: AppliedPreferences,
@@ -111,8 +116,10 @@ const buildPreferenceApplied = (
 
 // --- headers that SQL sets --------------------------------------------------------------------------------------------
 
-/** The framing of a response is between this server and the next hop: with two framings, what follows could be read as
- *  another response. */
+/**
+ * Headers of the connection to the next hop. If SQL could change the framing, part of the body could be parsed as
+ * another response.
+ */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -126,8 +133,10 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** The response headers, with those that SQL set replacing the server's. `ignored`: called for each header that SQL may
- *  not set. @rule R-GUC-1 R-GUC-5 R-ERR-5 */
+/**
+ * Replaces response headers by those that SQL has set. `ignored` is called for each header that SQL may not set.
+ * @rule R-GUC-1 R-GUC-5 R-ERR-5
+ */
 export const overrideHeaders = (own: Headers, set: Headers, ignored: (name: string) => void): Headers => {
   if (set.length === 0) return own;
   const names = new Set<string>();

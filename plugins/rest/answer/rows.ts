@@ -1,11 +1,14 @@
-/** Rows in an answer: `Content-Range: 0-1/15`, the status that goes with it, and the total that was counted. */
+/** The rows of a response: `Content-Range: 0-1/15`, its status, and the counted total. */
 import type { Headers, ResultRow } from "../../../core/index.ts";
 import { offsetBeyondRows } from "../errors.ts";
 import type { MediaChoice, Preferences, RestRequest } from "../request.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import type { AnswerParts } from "./headers.ts";
 
-/** Rows that may be a window on more. `total`: undefined if no count was requested. @rule R-RNG-7 R-RNG-8 */
+/**
+ * Answers rows that may be part of a larger result. `total` is undefined if no count was requested. @rule R-RNG-7
+ * R-RNG-8
+ */
 export const answerRows = (
   { range: { offset }, rest }: RestRequest,
   media: MediaChoice,
@@ -32,11 +35,11 @@ export const contentRange = (value: string): Headers => [
   ["Range-Unit", "items"],
 ];
 
-/** Bytes of binary media come as base64. */
+/** The body of a response. Binary media arrive as base64. */
 export const bodyOf = ({ body }: ResultRow, { isBinary }: MediaChoice): string | Uint8Array =>
   isBinary ? Buffer.from(body ?? "", "base64") : (body ?? "");
 
-/** The total of a read, from what its statement answered. `cap`: `dbMaxRows`. @rule R-CNT-1 R-CNT-2 R-CNT-3 */
+/** The total of a read, from the result of its statement. `cap` is `dbMaxRows`. @rule R-CNT-1 R-CNT-2 R-CNT-3 */
 export const readTotal = (
   row: ResultRow,
   count: NonNullable<Preferences["count"]>,
@@ -48,7 +51,7 @@ export const readTotal = (
     case "planned":
       return readPlannedRows(row.count_plan);
     case "estimated": {
-      // counted to one more than the cap
+      // the statement counts up to one more than the cap
       const counted = BigInt(row.total ?? 0);
       if (cap !== undefined && counted <= BigInt(cap)) return counted;
       const planned = readPlannedRows(row.count_plan);
@@ -59,6 +62,7 @@ export const readTotal = (
 
 /** The planner's estimate: `[{"Plan": {"Plan Rows": 15, …}}]`. */
 const readPlannedRows = (plan: string | null | undefined): bigint => {
-  const explained = JSON.parse(plan ?? "[]") as readonly { readonly Plan?: { readonly "Plan Rows"?: number } }[]; // PostgreSQL wrote it
+  // PostgreSQL wrote this JSON
+  const explained = JSON.parse(plan ?? "[]") as readonly { readonly Plan?: { readonly "Plan Rows"?: number } }[];
   return BigInt(Math.round(explained[0]?.Plan?.["Plan Rows"] ?? 0));
 };

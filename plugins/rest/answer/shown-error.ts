@@ -1,4 +1,4 @@
-/** The rows and columns that errors name, limited to what this caller may see. */
+/** Removes from errors the rows and columns that the caller may not see. */
 import {
   columnOf,
   relationOf,
@@ -11,12 +11,14 @@ import {
 } from "../../../core/index.ts";
 import { relationshipAmbiguous, type Way } from "../errors.ts";
 
-/** Errors whose hints name things that the request did not. */
+/** Errors whose hints name objects that the request did not name. */
 const SUGGESTING: ReadonlySet<string> = new Set(["relation-not-found", "relationship-not-found", "routine-not-found"]);
 
-/** The caller's rights decide what is shown of suggested names, of ambiguous relationships (which are described by
- *  their columns), of integrity constraints, and of rows that a view's CHECK OPTION rejects, unless a function raised
- *  the error itself. */
+/**
+ * Whether the error depends on the caller's rights: it contains suggested names, ambiguous relationships with their
+ * columns, values of integrity constraints, or rows that a view's CHECK OPTION rejects. Errors raised by functions do
+ * not count.
+ */
 export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
   SUGGESTING.has(code)
     ? hint !== null
@@ -24,8 +26,10 @@ export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRais
       (code === "relationship-ambiguous" ||
         (isRaised !== true && typeof sqlstate === "string" && (sqlstate.startsWith("23") || sqlstate === "44000")));
 
-/** Details of a constraint error; null if the caller may not see all of them, or if that is unknown. Under grants,
- *  PostgreSQL itself hides values; under metadata permissions, statements run as the login role. @rule R-NAM-4 */
+/**
+ * The details of a constraint error. Null if the caller may not see all of them, or if that is unknown. PostgreSQL
+ * itself hides values under grants, but with metadata permissions statements run as the login role. @rule R-NAM-4
+ */
 const shownDetails = (error: RelApiError, model: Model, sight: Visibility): Json => {
   const { code, details, facts } = error;
   const relation = relationOfError(error, model);
@@ -35,14 +39,14 @@ const shownDetails = (error: RelApiError, model: Model, sight: Visibility): Json
   return relation !== undefined && showsRow(sight, relation, code, facts["constraint"]) ? details : null;
 };
 
-/** Relationships of hidden columns are left out. @rule R-NAM-3 */
+/** Removes relationships of hidden columns from the error. @rule R-NAM-3 */
 const shownWays = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
   if (sight.isByGrants) return error;
   const { source, target, ways } = error.facts as {
     readonly source: string;
     readonly target: string;
     readonly ways: readonly Way[];
-  }; // of its maker
+  }; // the function that made the error set this type
   const isKnown = ([schema, name, column]: Way["columns"][number]): boolean => {
     const relation = relationOf(model, { schema, name });
     const found = relation && columnOf(relation, column);
@@ -55,7 +59,10 @@ const shownWays = (error: RelApiError, model: Model, sight: Visibility): RelApiE
   );
 };
 
-/** As in PostgREST grants hide no names; permissions of the metadata do. @rule R-NAM-3 */
+/**
+ * Whether the suggested name may be shown. As in PostgREST, grants hide no names; metadata permissions do.
+ * @rule R-NAM-3
+ */
 const isSuggestionShown = (
   { code, facts: { schema, suggestion } }: RelApiError,
   model: Model,
@@ -68,7 +75,7 @@ const isSuggestionShown = (
   return relation !== undefined && sight.knowsRelation(relation);
 };
 
-/** Of an error that depends on rights. */
+/** Limits an error that depends on rights to visible facts. */
 export const shownError = (error: RelApiError, model: Model, sight: Visibility): RelApiError => {
   if (SUGGESTING.has(error.code))
     return isSuggestionShown(error, model, sight)
@@ -88,7 +95,10 @@ const readsAll = (sight: Visibility, relation: Relation, names: readonly string[
     return column !== undefined && sight.readsAlways(relation, column);
   });
 
-/** `Key (name)=(Oslo) already exists.`: values of the key. `Failing row contains (…)`: of every column. */
+/**
+ * Whether all shown values are visible. `Key (name)=(Oslo) already exists.` shows the key, `Failing row contains (…)`
+ * every column.
+ */
 const showsRow = (sight: Visibility, relation: Relation, sqlstate: string, constraint: Json | undefined): boolean => {
   if (sqlstate === "23502" || sqlstate === "23514")
     return relation.columns.every((column) => sight.readsAlways(relation, column));
@@ -96,8 +106,10 @@ const showsRow = (sight: Visibility, relation: Relation, sqlstate: string, const
   return key !== undefined && readsAll(sight, relation, key.columns);
 };
 
-/** `Key (id)=(1) is still referenced from table "vessels".`: the error names the side that refers, whichever was
- *  written. */
+/**
+ * Whether the foreign key error is visible. `Key (id)=(1) is still referenced from table "vessels".` names the
+ * referencing side, whichever side was written.
+ */
 const showsForeignKey = (
   model: Model,
   sight: Visibility,
