@@ -1,4 +1,4 @@
-/** The description of a schema as one role sees it, of which each version of OpenAPI is a notation. */
+/** The description of a schema for one role, independent of the OpenAPI version. */
 import {
   relationOf,
   routinesOf,
@@ -14,23 +14,23 @@ import { isCallable, takesRaw } from "../plan/overload.ts";
 export interface Description {
   readonly model: Model;
   readonly schema: string;
-  /** The rights of the caller; undefined if privileges do not matter. */
+  /** The visibility of the caller. Undefined if privileges do not matter. */
   readonly visibility: Visibility | undefined;
   readonly hasSecurity: boolean;
   readonly version: string;
   /** The methods that plugins serve for a target. */
   readonly methodsOf: (target: RestTarget) => ReadonlyMap<string, unknown>;
-  /** Relations and functions that are not described. */
+  /** Whether a relation or function is left out. */
   readonly leavesOut?: (member: Relation | Routine) => boolean;
 }
 
-/** JSON; members that are undefined are not written. */
+/** A JSON object. Undefined members are not written. */
 export type Part = Readonly<Record<string, unknown>>;
 
-/** Members of the document, with places to interrupt. */
+/** The members of the document. Undefined items mark points at which other work may run. */
 export type Parts = Generator<readonly [string, unknown] | undefined, void, void>;
 
-/** First line and the rest without its leading line ends. @rule R-OAS-3 */
+/** Splits a comment into the first line and the rest without leading line ends. @rule R-OAS-3 */
 export const splitComment = (
   comment: string | undefined,
 ): { readonly summary?: string; readonly description?: string } => {
@@ -54,7 +54,7 @@ export const objectSchema = (
 const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 
-/** Relations with the columns that may be named, in order of their names. @rule R-OAS-2 R-NAM-3 */
+/** The relations with their visible columns, sorted by name. @rule R-OAS-2 R-NAM-3 */
 export const describedRelations = function* ({
   model,
   schema,
@@ -72,7 +72,7 @@ export const describedRelations = function* ({
   return relations.sort(byName);
 };
 
-/** One function per name: overloads share a path. */
+/** One function per name, because overloads share a path. */
 const describedRoutines = ({ model, schema, visibility, leavesOut }: Description): readonly Routine[] =>
   [...model.routines.values()]
     .flatMap(
@@ -87,7 +87,7 @@ const describedRoutines = ({ model, schema, visibility, leavesOut }: Description
     )
     .sort(byName);
 
-/** The path with the operations that plugins serve; undefined if they serve none of them. */
+/** The path with the operations that plugins serve. Undefined if they serve none of them. */
 const pathOf = (
   path: string,
   operations: Part,
@@ -97,7 +97,7 @@ const pathOf = (
   return served.length === 0 ? undefined : [path, Object.fromEntries(served)];
 };
 
-/** `operationsOf` has a member for each method. */
+/** The paths of relations. `operationsOf` has a member for each method. */
 export const relationPaths = function* (
   { model, methodsOf }: Description,
   relations: readonly Relation[],
@@ -114,10 +114,10 @@ export const relationPaths = function* (
 /** How a function is called. */
 export interface Call {
   readonly routine: Routine;
-  /** The whole body is the only argument. */
+  /** Whether the whole body is the only argument. */
   readonly takesBody: boolean;
   readonly parameters: readonly RoutineParameter[];
-  /** Names of those without a default. */
+  /** The names of parameters without a default. */
   readonly required: readonly string[];
 }
 
@@ -128,7 +128,7 @@ const callOf = (routine: Routine): Call => {
   return { routine, takesBody, parameters, required };
 };
 
-/** A function that may write is called with POST only. */
+/** The paths of functions. A function that may write has only POST. */
 export const routinePaths = function* (
   description: Description,
   operationsOf: (call: Call) => { readonly get: Part; readonly post: Part },

@@ -1,8 +1,8 @@
-/** How PostgreSQL types read in an OpenAPI document. */
+/** Converts PostgreSQL types to schema objects of OpenAPI. */
 import { baseTypeOf, type Column, type Model, type PgType, type RoutineParameter } from "../../../core/index.ts";
 import { declaredName } from "../plan/overload.ts";
 
-/** The parts of a schema object that say what a value is. */
+/** The parts of a schema object that describe a value. */
 export interface TypeSchema {
   readonly type?: string;
   readonly format?: string;
@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, TypeSchema>> = {
   jsonb: {},
 };
 
-/** `type` and `items` of a type; the format is the caller's. */
+/** The `type` and `items` of a type. The caller adds the format. */
 const typeSchema = (model: Model, type: PgType): TypeSchema => {
   if (type.kind !== "array")
     return type.schema === "pg_catalog" ? (TYPES[type.name] ?? { type: "string" }) : { type: "string" };
@@ -47,10 +47,10 @@ export const columnSchema = (model: Model, column: Column): TypeSchema => {
   return { format: declaredName(type), ...schema, ...(labels === undefined ? {} : { enum: labels }) };
 };
 
-/** A cast to json shows its values, which may be of any kind. @rule R-REP-2 */
+/** Whether a cast to json represents the domain, so that its JSON may be of any kind. @rule R-REP-2 */
 const isRepresented = (model: Model, oid: number): boolean => model.representations.get(oid)?.toJson !== undefined;
 
-/** The schema of a value without a column. */
+/** The schema of a value that is not a column. */
 export const typeOf = (model: Model, oid: number): TypeSchema => {
   if (isRepresented(model, oid)) return {};
   const type = shownType(model, oid);
@@ -64,17 +64,19 @@ const plainName = (model: Model, type: PgType): string => {
   return element === undefined ? type.name : `${plainName(model, element)}[]`;
 };
 
-/** A parameter as a property of the arguments' object: its declared type, not the one that its values are cast to.
- *  @rule R-OAS-4 */
+/**
+ * A parameter as a property of the arguments' object, with its declared type.
+ * @rule R-OAS-4
+ */
 export const parameterSchema = (model: Model, parameter: RoutineParameter): TypeSchema => {
   const type = model.types.get(parameter.type);
   return type === undefined ? { type: "string" } : { format: plainName(model, type), ...typeSchema(model, type) };
 };
 
-/** In a query string: arrays and documents are written as strings there. */
+/** The type in a query string, where arrays and documents are strings. */
 export const queryType = ({ type }: TypeSchema): string => (type === undefined || type === "array" ? "string" : type);
 
-/** A parameter as text in a query string. */
+/** A parameter as a string in a query string. */
 export const queryParameterSchema = (
   model: Model,
   parameter: RoutineParameter,
@@ -88,7 +90,7 @@ export const queryParameterSchema = (
   return { type: "array", items: { ...items, type: items.type ?? "string" }, collectionFormat: "multi" };
 };
 
-/** `'text'::type` as the catalog prints constants of string types. */
+/** A constant of a string type as the catalog prints it: `'text'::type`. */
 const TEXT_CONSTANT = /^'((?:[^']|'')*)'::[^']+$/;
 
 /** The default as a JSON value, if it is a literal. @rule R-OAS-6 */

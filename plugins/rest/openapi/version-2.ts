@@ -1,4 +1,4 @@
-/** The Swagger 2.0 document of one schema as one role sees it (section 23 of the contract). */
+/** The Swagger 2.0 document of one schema for one role (section 23 of the contract). */
 import {
   columnOf,
   relationOf,
@@ -216,7 +216,7 @@ const routineOperations = (
   };
 };
 
-/** The column that a foreign key on just this column references, if it may be named; tables before views over them. */
+/** The visible column that a foreign key on only this column references. Tables come before views over them. */
 const foreignKeyTarget = (
   model: Model,
   relation: Relation,

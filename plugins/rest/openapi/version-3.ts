@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of one schema as one role sees it: for generators of typed clients. */
+/** The OpenAPI 3.1 document of one schema for one role, made for generators of typed clients. */
 import { relationOf, type Column, type Relation, type Routine } from "../../../core/index.ts";
 import {
   describedRelations,
@@ -18,19 +18,19 @@ export interface Version3 {
   readonly description: Description;
   /** The address of the server, as a URL or a path. */
   readonly server: string;
-  /** REST names of the operators. */
+  /** The REST names of the operators. */
   readonly operators: readonly string[];
-  /** The plugins of the preset that add parameters to reads. */
+  /** Whether the preset contains the plugin, which may add parameters to reads. */
   readonly has: (plugin: string) => boolean;
 }
 
-/** A document that is being written. */
+/** The state of writing a document. */
 interface Writer extends Version3 {
-  /** Names of the components that rows of relations are, by the relation. */
+  /** The component name of each relation's rows. */
   readonly components: ReadonlyMap<string, string>;
 }
 
-/** What components may be called. */
+/** Makes names that OpenAPI allows for components. */
 const componentNames = (names: readonly string[]): ReadonlyMap<string, string> => {
   const taken = new Set(names.filter((name) => /^[\w.-]+$/.test(name)));
   return new Map(
@@ -44,7 +44,7 @@ const componentNames = (names: readonly string[]): ReadonlyMap<string, string> =
   );
 };
 
-/** `{type: "string"}` that may be null. */
+/** Makes a schema such as `{type: "string"}` nullable. */
 const nullable = ({ type, enum: labels, ...rest }: TypeSchema): Part => ({
   ...rest,
   type: type && [type, "null"],
@@ -88,7 +88,7 @@ const SHARED: Part = {
   },
 };
 
-/** Parameters of reads that plugins take, by plugin. @rule R-OAS-10 */
+/** The parameters that plugins add to reads, by plugin. @rule R-OAS-10 */
 const OF_PLUGINS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "cursor-pages": {
     cursor: query("cursor", "A page by cursor: empty for the first, else that of a `Link` of the page before"),
@@ -165,7 +165,7 @@ const operation = (tag: string, comment: string | undefined, request: Part, resp
   responses: { ...responses, default: ok(schemaReference("error.response"), "What is wrong") },
 });
 
-/** How rows of related relations appear: by the name of their relation, where that says which relationship is meant. */
+/** The properties of embedded rows, under the name of their relation if that identifies the relationship. */
 const embedsOf = (
   { description: { model }, components }: Writer,
   relation: Relation,
