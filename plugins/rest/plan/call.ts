@@ -33,31 +33,31 @@ import { resolveRead } from "./rows.ts";
 /** The arguments of a call. */
 export interface CallInput {
   readonly shape: InputShape;
-  /** Of the kind `payload`. */
+  /** The payload of a call of the kind `payload`. */
   readonly payload?: Payload;
-  /** Those of the payload by name, if it is plain. */
+  /** The values of a plain payload by name. */
   readonly values?: ReadonlyMap<string, string | null> | undefined;
-  /** The body had no byte at all. */
+  /** Whether the body had no bytes. */
   readonly isEmpty?: boolean;
-  /** Of the kind `raw`. */
+  /** The body of a call of the kind `raw`. */
   readonly body?: Buffer;
 }
 
 export interface PlannedCall extends PlannedRequest {
   readonly plan: Call;
   readonly routine: Routine;
-  /** Values by index; the body, if used, is at index 0. The values of the range come last. */
+  /** Values by index. The body, if used, is at index 0, and the values of the range come last. */
   readonly values: readonly BoundValue[];
-  /** The result takes the window. */
+  /** Whether the result is limited by the window. */
   readonly hasWindow: boolean;
-  /** Arguments of a plain body, whose values come first. */
+  /** The arguments of a plain body, whose values come first. */
   readonly named: readonly string[];
-  /** The body is bound: as the JSON text of the arguments, or as the one argument itself. */
+  /** How the body is bound: as the JSON text of all arguments, or as the only argument. */
   readonly body: "arguments" | "argument" | undefined;
   readonly maxAffected: number | undefined;
 }
 
-/** Checks in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
+/** Plans a call. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
 export const planCall = (given: Planning): PlannedCall => {
   const { model, schema, name, input, preferences } = given;
   const callable = routinesOf(model, { schema, name }).filter((routine) => isCallable(model, routine));
@@ -98,12 +98,12 @@ export const planCall = (given: Planning): PlannedCall => {
   };
 };
 
-/** Its one parameter has no name that a query could say. @rule R-RPC-6 */
+/** Whether the function has a single unnamed parameter, which takes the body. @rule R-RPC-6 */
 const takesBody = ({ parameters: [first, ...others] }: Routine): boolean => first?.name === "" && others.length === 0;
 
 const BODY = "The function takes its argument as the body of a POST request";
 
-/** Parameters of plugins are no arguments, unless the function has one of that name. @rule X-PAR-1 */
+/** Parameters of plugins are not arguments, unless the function has one of that name. @rule X-PAR-1 */
 const withExtensions = (planning: Planning, callable: readonly Routine[]): Planning => {
   const { query, rest } = planning;
   const isExtension = ([name]: readonly [string, string]): boolean =>
@@ -116,11 +116,11 @@ const withExtensions = (planning: Planning, callable: readonly Routine[]): Plann
     parameters: query.parameters.filter((pair) => !isExtension(pair)),
     extensions: found.map(([name, text]) => ({ hook: nestedHook(name), name, text })),
   };
-  // the other members are asked for when they are read
+  // other members are computed when they are read
   return Object.create(planning, { query: { value: own } }) as Planning;
 };
 
-/** Arguments as text. */
+/** The arguments as strings. */
 const pairsOf = ({ input, query }: Planning): readonly (readonly [name: string, value: string])[] =>
   input.kind === "form" ? input.pairs : query.parameters;
 
@@ -133,7 +133,7 @@ const callShape = (planning: Planning): CallShape => {
   return input.isJson ? { names, raw: "json" } : { names };
 };
 
-/** Another overload by its parameters, another function by its name. @rule R-RPC-10 */
+/** Suggests another overload by its parameters, or another function by its name. @rule R-RPC-10 */
 const suggest = (
   { rest, model, schema, name }: Planning,
   overloads: readonly Routine[],
@@ -148,15 +148,17 @@ const suggest = (
 
 const nameOf = ({ schema, name }: Routine): { readonly schema: string; readonly name: string } => ({ schema, name });
 
-/** The body is the argument. @rule R-RPC-6 */
+/** A call whose argument is the body. @rule R-RPC-6 */
 const rawCall = (routine: Routine): RoutineCall => ({
   routine: nameOf(routine),
   oid: routine.oid,
   arguments: [{ value: { param: 0, type: routine.parameters[0]?.sqlType } }],
 });
 
-/** Parameters whose arguments are bound one by one, though they come in a JSON body: PostgreSQL plans with values that it
- *  sees. What is no array, row or JSON is read from the same text either way. @rule X-PLN-8 */
+/**
+ * Parameters whose arguments are bound one by one although they come in a JSON body, because PostgreSQL plans better
+ * with known values. Values other than arrays, rows and JSON have the same text in both forms. @rule X-PLN-8
+ */
 const plainArguments = (
   { model, input }: Planning,
   { parameters }: Routine,
@@ -174,8 +176,10 @@ const plainArguments = (
 const PLAIN_KINDS: ReadonlySet<string> = new Set(["base", "enum", "range", "multirange"]);
 const JSON_TYPES: ReadonlySet<string> = new Set(["json", "jsonb"]);
 
-/** Arguments by name: text cast to the parameter's type, or read from the JSON text by the database. @rule R-RPC-3
- *  R-RPC-4 R-RPC-5 */
+/**
+ * A call with named arguments: text cast to the parameter's type, or values that the database reads from JSON text.
+ * @rule R-RPC-3 R-RPC-4 R-RPC-5
+ */
 const namedCall = (
   planning: Planning,
   routine: Routine,
@@ -202,7 +206,7 @@ const namedCall = (
   };
 };
 
-/** What the body is bound as. */
+/** The value that the body is bound as. */
 export const bodyValue = (input: CallInput, body: PlannedCall["body"]): SentValue => {
   // the database refuses bytes that are not text
   const { shape, payload, isEmpty } = input;
@@ -220,7 +224,7 @@ interface PlannedResult {
   readonly legacyNames: ResolvedRead["legacyNames"];
 }
 
-/** What the function's result is read as. @rule R-RPC-11 R-RPC-12 */
+/** Plans how the result of the function is read. @rule R-RPC-11 R-RPC-12 */
 const planResult = (planning: Planning, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
   const { rest, model, schema, query, window } = planning;
   const { kind, isSet, relation: returned } = routine.returns;
@@ -247,7 +251,7 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
     columns: relation === undefined ? routine.returns.columns.map((column) => column.name) : undefined,
     rowType: type?.kind === "composite" ? type.oid : undefined,
     name,
-    row: selectsAll ? undefined : CALLED, // selected columns are read from the call itself
+    row: selectsAll ? undefined : CALLED, // selected columns are read directly from the call
     hasRootFilters: true,
     window,
     values,
@@ -259,11 +263,14 @@ const planResult = (planning: Planning, routine: Routine, call: RoutineCall, val
   };
 };
 
-/** What messages call the row of a call, and the column of values. @rule R-NAM-1 R-MED-2 */
+/** The name of a call's row in messages, and of the column of values. @rule R-NAM-1 R-MED-2 */
 const CALLED = "pgrst_call";
 const SCALAR = "pgrst_scalar";
 
-/** Values have neither columns nor relationships. @throws RelApiError `relationship-not-found`, 42703 @rule R-RPC-17 */
+/**
+ * Refuses names, because values have neither columns nor relationships. @throws RelApiError `relationship-not-found`,
+ * 42703 @rule R-RPC-17
+ */
 const refuseNames = ({ rest, model, schema, name, query }: Planning, isVoid: boolean): void => {
   const { filters, orders, logic, select } = query;
   const embed = select?.find((item) => item.kind === "embed");
@@ -279,7 +286,7 @@ const firstOf = (tree: LogicTree | undefined): string | undefined => {
   return tree.kind === "condition" ? tree.condition.field.name : firstOf(tree.of[0]);
 };
 
-/** The window of values; a single value may be taken away by it. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
+/** Applies the window to values. It may also remove a single value. @rule R-RPC-14 R-RNG-1 R-RNG-5 */
 const valuesWindow = ({ window, rest }: Planning, call: RoutineCall, values: BoundValue[]): Read | undefined => {
   const cap = rest.context.options.dbMaxRows;
   const { hasLimit, hasOffset } = window;

@@ -1,4 +1,4 @@
-/** Parsed fields, conditions and trees as parts of a plan. Values go to a list beside it. */
+/** Converts parsed fields, conditions and trees to parts of a plan. Values are collected in a separate list. */
 import {
   baseTypeOf,
   columnOf,
@@ -26,16 +26,16 @@ export interface CompositeRow {
 export interface Row {
   readonly model: Model;
   readonly relation: Relation | undefined;
-  /** Rows of a composite type that a function returns, which belong to no relation. */
+  /** The composite type of rows that a function returns and that belong to no relation. */
   readonly composite?: CompositeRow | undefined;
-  /** Schemas that computed fields are looked up in. */
+  /** The schemas in which computed fields are looked up. */
   readonly searchPath: readonly string[];
   readonly values: BoundValue[];
-  /** Id of the embed that `name` is the target name of; its null filters test the embed (R-EMB-15). */
+  /** The id of the embed with that target name, whose null filters test the embed (R-EMB-15). */
   readonly embedOf: (name: string) => string | undefined;
 }
 
-/** Values are bound without a type, which the database infers from the place. @rule R-FLT-3 */
+/** Binds a value without a type, which the database infers from its position. @rule R-FLT-3 */
 export const bind = (values: BoundValue[], value: BoundValue): { readonly param: number } => ({
   param: values.push(value) - 1,
 });
@@ -47,7 +47,7 @@ export const buildPath = (values: BoundValue[], path: readonly JsonPathKey[]): r
     key: isIndex ? { ...bind(values, key), type: "integer" } : bind(values, key),
   }));
 
-/** A column or a computed field; any other name is refused when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
+/** Finds a column or a computed field. Other names are refused when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
 export const buildField = (
   { model, relation, composite, searchPath, values }: Omit<Row, "embedOf">,
   { name, path }: Field,
@@ -70,7 +70,7 @@ const buildCondition = (row: Row, condition: Condition): Predicate => {
   return condition.isNegated ? { kind: "not", of: comparison } : comparison;
 };
 
-/** The same of a value that is no field: the database judges its type. */
+/** The condition on a value that is not a field. The database checks its type. */
 export const buildOperation = (
   values: BoundValue[],
   left: Expression,
@@ -79,7 +79,7 @@ export const buildOperation = (
   const comparison: Comparison = {
     kind: "compare",
     left,
-    operator: (specs[0] as OperatorSpec).name, // in the grammar, every name has one
+    operator: (specs[0] as OperatorSpec).name, // in the grammar, every name has an operator
     operand: value === undefined ? undefined : bind(values, value),
     keyword,
     quantifier,
@@ -88,7 +88,7 @@ export const buildOperation = (
   return isNegated ? { kind: "not", of: comparison } : comparison;
 };
 
-/** Exactly `is.null` on a bare name. @rule R-EMB-15 */
+/** Whether the condition is exactly `is.null` on a bare name. @rule R-EMB-15 */
 const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
   operator === "is" && keyword === "null" && field.path.length === 0;
 
@@ -105,11 +105,12 @@ const buildComparison = (row: Row, { field, specs, quantifier, option, value, ke
   };
 };
 
-/** The declared operator for the column's type, where several share a name; else the first: ill-typed use is the
- *  database's to refuse. */
+/**
+ * The operator for the column's type if several share a name, otherwise the first. The database refuses a wrong type.
+ */
 const chooseOperator = (row: Row, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
   const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, typeOfField(row, field)));
-  return fitting ?? (specs[0] as OperatorSpec); // in the grammar, every name has one
+  return fitting ?? (specs[0] as OperatorSpec); // in the grammar, every name has an operator
 };
 
 const typeOfField = ({ model, relation }: Row, { name, path }: Field): PgType | undefined => {
@@ -128,7 +129,7 @@ const buildTree = (row: Row, tree: LogicTree): Predicate => {
   return tree.isNegated ? { kind: "not", of: group } : group;
 };
 
-/** Filters and trees of one level, ANDed. @rule R-LOG-5 */
+/** The filters and trees of one level, joined by AND. @rule R-LOG-5 */
 export const buildWhere = (
   row: Row,
   filters: readonly Condition[],

@@ -1,4 +1,4 @@
-/** The levels of a select, each with the filters, trees, orders and ranges that address it. */
+/** The levels of a select, each with its filters, trees, orders and ranges. */
 import type { Relation, Relationship, ResolvedOptions } from "../../../core/index.ts";
 import { addressedPastAlias, notEmbedded } from "../errors.ts";
 import type {
@@ -14,38 +14,38 @@ import type {
 } from "../request.ts";
 
 export interface Node {
-  /** Undefined at the root. */
+  /** The embed of the level. Undefined at the root. */
   readonly embed: SelectEmbed | undefined;
   readonly items: readonly SelectItem[];
-  /** In `select` order. */
+  /** The embeds in `select` order. */
   readonly children: readonly Node[];
   readonly filters: Condition[];
   readonly logic: LogicTree[];
   orders: readonly OrderTerm[];
   range: NodeRange;
-  /** Parameters of plugins; the root's are in the query. */
+  /** Parameters of plugins. The query contains those of the root. */
   readonly extensions: Extension[];
 }
 
-/** One level with its relation, and the embeds in it. */
+/** A level with its relation and its embeds. */
 export interface Level {
   readonly node: Node;
   readonly relation: Relation | undefined;
-  /** What messages call the relation. */
+  /** The name of the relation in messages. */
   readonly name: string;
-  /** 0 at the root. */
+  /** The depth, 0 at the root. */
   readonly depth: number;
   readonly embeds: readonly EmbedLevel[];
 }
 
 export interface EmbedLevel extends Level {
   readonly embed: SelectEmbed;
-  /** Target name. */
+  /** The target name. */
   readonly id: string;
   readonly relationship: Relationship;
 }
 
-/** What messages call the rows of an embed, seen from the level that has it. @rule R-NAM-1 R-EMB-12 */
+/** The name in messages for the rows of an embed, seen from the outer level. @rule R-NAM-1 R-EMB-12 */
 export const joinedRow = ({ name, depth }: Pick<Level, "name" | "depth">, id: string): string =>
   `${name}_${id}_${depth + 1}`;
 
@@ -56,7 +56,7 @@ export interface LegacyName {
 
 export interface NodeTree {
   readonly root: Node;
-  /** Names written that stood for aliased embeds. @rule R-EMB-7 */
+  /** Names in the query that mean aliased embeds. @rule R-EMB-7 */
   readonly legacyNames: readonly LegacyName[];
 }
 
@@ -73,21 +73,21 @@ const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[])
   extensions: [],
 });
 
-/** What filters, orders and trees call an embed. @rule R-EMB-6 */
+/** The name by which filters, orders and trees refer to an embed. @rule R-EMB-6 */
 export const targetName = (embed: SelectEmbed): string => embed.alias ?? embed.name;
 
-/** An embed that adds no key: an empty one, or one of only such. @rule R-EMB-13 */
+/** Whether an embed adds no key: it is empty, or contains only such embeds. @rule R-EMB-13 */
 export const isEmptyEmbed = (embed: SelectEmbed): boolean =>
   embed.items.every((item) => item.kind === "embed" && isEmptyEmbed(item));
 
-/** Which parts of the query take effect. */
+/** Selects the parts of the query that take effect. */
 export interface Parts {
-  /** Root filters and root trees. */
+  /** Whether root filters and root trees take effect. */
   readonly hasRootFilters: boolean;
   readonly hasRanges: boolean;
 }
 
-/** Sends each part of the query to its level. @throws RelApiError `not-embedded` @rule R-EMB-7 R-EMB-8 R-FLT-11 */
+/** Assigns each part of the query to its level. @throws RelApiError `not-embedded` @rule R-EMB-7 R-EMB-8 R-FLT-11 */
 export const buildNodes = (query: ParsedQuery, parts: Parts, options: ResolvedOptions): NodeTree => {
   const root = buildNode(undefined, query.select ?? ALL);
   const legacyNames: LegacyName[] = [];

@@ -1,4 +1,4 @@
-/** `Accept: text/csv, application/json;q=0.5`: which media type the response has (section 17 of the contract). */
+/** `Accept: text/csv, application/json;q=0.5`: chooses the media type of the response (section 17 of the contract). */
 import type { Envelope } from "../../../core/index.ts";
 import { chooseMediaHook, type MediaChosen, type MediaContext, type MediaType } from "../api.ts";
 import { mediaTypeUnavailable } from "../errors.ts";
@@ -17,20 +17,22 @@ const WITH_CHARSET = new Set([
   "application/openapi+json",
 ]);
 
-/** `Content-Type` of an answer of that type. */
+/** The `Content-Type` of a response of that type. */
 const contentTypeOf = (type: MediaType): string =>
   WITH_CHARSET.has(type.name) || type.name.startsWith("application/vnd.pgrst.")
     ? `${type.text}; charset=utf-8`
     : type.text;
 
-/** What the choice of the media type depends on. */
+/** The facts that the choice of a media type depends on. */
 export interface MediaWanted extends Pick<MediaContext, "relation" | "routine" | "isWholeRow"> {
-  /** The schema description. */
+  /** Whether the response is the schema description. */
   readonly isRoot?: boolean;
 }
 
-/** The envelope of a response without a body; what a wrapper returns, such as an execution plan, is still one. @rule
- *  R-MED-3 */
+/**
+ * The envelope of a response without a body. A wrapper's result, such as an execution plan, is still returned. @rule ⏎
+ * R-MED-3
+ */
 export const headOf = ({ envelope }: MediaChoice): Envelope => ({ wrapper: envelope.wrapper });
 
 type MediaPlanning = Pick<Planning, "rest" | "model" | "accept" | "maySeePlans">;
@@ -59,7 +61,7 @@ const choiceFor = (planning: MediaPlanning, wanted: MediaWanted): MediaContext["
   const { hooks, context: plugins } = planning.rest;
   const tapped = plugins.use(chooseMediaHook);
   const builtIn = (type: MediaType, media: string): MediaChosen | undefined => {
-    // names without a slash belong to handlers that clients cannot request
+    // names without a slash are internal, so clients cannot request them
     if (!media.includes("/") || hooks.compileMedia.get(media) === undefined) return undefined;
     if (type.name === "*/*") return { envelope: { media }, contentType: "application/json; charset=utf-8" };
     return { envelope: { media }, isSingular: type.name === OBJECT };

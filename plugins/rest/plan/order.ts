@@ -1,4 +1,4 @@
-/** Terms of an order, on columns of the level's own rows and of rows embedded in it. */
+/** Terms of an order, on columns of a level's own rows and of rows embedded in it. */
 import {
   baseTypeOf,
   columnOf,
@@ -32,8 +32,10 @@ export const buildOrder = (row: Row, level: Level, term: OrderTerm, orderings: G
   return { by: buildOrdering(row, of, level, term, orderings), direction, nulls };
 };
 
-/** Orders groups by selected outputs: by a field as `select` has it, or else by the name of an output.
- *  PostgreSQL takes neither a path nor a computed field for the one that is selected. @rule R-AGG-5 */
+/**
+ * Orders groups by selected outputs: by a field as `select` writes it, otherwise by an output name. PostgreSQL does not
+ * recognise a selected path or computed field in an order. @rule R-AGG-5
+ */
 export const orderGroups = (read: Read, values: readonly BoundValue[], relation: Relation | undefined): Read => {
   const { output, orderBy } = read;
   if (orderBy === undefined) return read;
@@ -61,7 +63,9 @@ const withoutCasts = (expression: Expression): Expression =>
 const isNamed = (output: Output, name: string): boolean =>
   (output.kind === "value" || output.kind === "aggregate") && output.as === name;
 
-/** The ordering for the column's type; for other types the database judges the first. @rule X-ORD-2 */
+/**
+ * The ordering for the column's type. For other types it is the first one, which the database refuses. @rule X-ORD-2
+ */
 const buildOrdering = (
   { model, values }: Row,
   of: Expression,
@@ -83,7 +87,7 @@ const buildOrdering = (
   };
 };
 
-/** The column that a term sorts by: in a related order, the one under the output key of that name. */
+/** The column that a term sorts by. In a related order, it is the one with the output key of that name. */
 const orderedColumn = (level: Level, { embed, field }: OrderTerm): Column | undefined => {
   const { relation, node } =
     embed === undefined

@@ -1,11 +1,11 @@
-/** Which of the functions of one name a call means. Only names of arguments decide, never types. */
+/** Chooses the overload of a call by the names of the arguments, never by their types. */
 import type { Model, PgType, Routine, RoutineParameter } from "../../../core/index.ts";
 import { ambiguousRoutine } from "../errors.ts";
 import type { CallShape } from "../request.ts";
 
 export interface ChosenRoutine {
   readonly routine: Routine;
-  /** The body is its one unnamed argument (R-RPC-6). */
+  /** Whether the body is the single unnamed argument (R-RPC-6). */
   readonly isRaw: boolean;
 }
 
@@ -16,7 +16,7 @@ const RAW_TYPES: Readonly<Record<NonNullable<CallShape["raw"]>, readonly string[
   bytea: ["bytea"],
 };
 
-/** Its one parameter has no name: the body itself is the argument. */
+/** Whether the function has a single unnamed parameter, which takes the body. */
 export const takesRaw = (routine: Routine): boolean =>
   routine.parameters.length === 1 && routine.parameters[0]?.name === "";
 
@@ -42,12 +42,14 @@ const isNamedMatch = (routine: Routine, { names, raw }: CallShape): boolean => {
   );
 };
 
-/** A type as it is declared: names for casts distinguish `character` and `bit` without a length from those of length
- *  one. */
+/**
+ * The declared name of a type. Casts distinguish `character` and `bit` without a length from those of length one, so
+ * the names do too.
+ */
 export const declaredName = ({ schema, sqlName }: PgType): string =>
   schema === "pg_catalog" ? sqlName.replace(/^bpchar(?=$|\[)/, "character").replace(/^"bit"/, "bit") : sqlName;
 
-/** `s.f(a => integer)`, types as declared; an unnamed parameter shows only its type. */
+/** The signature with declared types: `s.f(a => integer)`. An unnamed parameter shows only its type. */
 const signature = (model: Model, { schema, name, parameters }: Routine): string => {
   const typeOf = ({ type, sqlType }: RoutineParameter): string => {
     const declared = model.types.get(type);
@@ -62,7 +64,10 @@ const ambiguous = (model: Model, candidates: readonly Routine[]): Error => {
   return ambiguousRoutine(sorted.map((routine) => signature(model, routine)));
 };
 
-/** `routines`: all of the name. Undefined: none fits. @throws RelApiError `ambiguous-routine` @rule R-RPC-7 */
+/**
+ * Chooses among all routines of a name. Undefined if none of them fits. @throws RelApiError `ambiguous-routine`
+ * @rule R-RPC-7
+ */
 export const chooseRoutine = (
   model: Model,
   routines: readonly Routine[],

@@ -1,9 +1,9 @@
-/** `Prefer: order=key`: what preferences of plugins make of a plan. */
+/** Applies the preferences of plugins to plans: `Prefer: order=key`. */
 import type { Plan } from "../../../core/index.ts";
 import type { AppliedPreferences } from "../request.ts";
 import type { Planning } from "./planning.ts";
 
-/** The plan, changed by each preference that the request states, and which of them had an effect. @rule R-PRF-7 */
+/** Lets each preference of the request change the plan, and returns those that had an effect. @rule R-PRF-7 */
 export const applyPreferences = <Kind extends Plan>(
   { rest, model, preferences }: Planning,
   plan: Kind,
@@ -17,7 +17,7 @@ export const applyPreferences = <Kind extends Plan>(
     if (changed.kind !== plan.kind)
       throw new Error(`preference "${name}" turns a plan of kind "${plan.kind}" into one of kind "${changed.kind}"`);
     applied[name] = changed !== current;
-    current = changed as Kind; // the kinds are the same
+    current = changed as Kind; // a preference does not change the kind of the plan
   }
   return { plan: current, applied };
 };

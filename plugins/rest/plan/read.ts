@@ -1,4 +1,4 @@
-/** Plans of GET and HEAD. */
+/** Plans GET and HEAD requests. */
 import type { BoundValue } from "../../../core/index.ts";
 import { encode, encodeContentLocation } from "../answer/headers.ts";
 import type { PlannedRequest } from "../request.ts";
@@ -10,17 +10,19 @@ import type { Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { resolveRead } from "./rows.ts";
 
-/** A read ready to run, shared by equal requests. */
+/** A planned read, shared by equal requests. */
 export interface PlannedRead extends PlannedRequest {
-  /** Those of filters and paths, with marks (`holes`) in place of those that each request has for itself; then come
-   *  those of its root's limit and offset. */
+  /**
+   * Values of filters and paths, then those of the root's limit and offset. Marks (`holes`) replace values that differ
+   * between requests.
+   */
   readonly values: readonly BoundValue[];
   readonly holes: Holes;
-  /** `Content-Location` in pieces, between which the same values stand. */
+  /** `Content-Location` split at the positions of these values. */
   readonly location: readonly string[];
 }
 
-/** Checks in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
+/** Plans a read. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
 export const planRead = (planning: Planning): PlannedRead => {
   const { rest, model, relation, schema, name, query, hasMarks, window } = planning;
   const { count } = planning.preferences;

@@ -1,4 +1,4 @@
-/** `target!hint`: which relationship of a relation an embed means. */
+/** `target!hint`: finds the relationship that an embed means. */
 import {
   relationOf,
   sameName,
@@ -11,20 +11,22 @@ import {
 import { relationshipAmbiguous, relationshipNotFound, type Way } from "../errors.ts";
 import type { Rest, SelectEmbed } from "../request.ts";
 
-/** Where a relationship is looked for. */
+/** The context of a search for a relationship. */
 export interface RelationshipSearch {
   readonly rest: Pick<Rest, "hints" | "suggestions">;
   readonly model: Model;
-  /** Schema of the request: nothing outside it can be named. */
+  /** The schema of the request. Embeds cannot name anything outside of it. */
   readonly schema: string;
-  /** Undefined where the rows are of no relation. */
+  /** The relation of the rows. Undefined if they belong to no relation. */
   readonly source: Relation | undefined;
-  /** What messages call the source. */
+  /** The name of the source in messages. */
   readonly sourceName: string;
 }
 
-/** The one relationship an embed names. @throws RelApiError `relationship-not-found`, `relationship-ambiguous` @rule
- *  R-EMB-1 R-EMB-2 */
+/**
+ * The single relationship that an embed names. @throws RelApiError `relationship-not-found`, `relationship-ambiguous`
+ * @rule ⏎  R-EMB-1 R-EMB-2
+ */
 export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed): Relationship => {
   const { rest, model, schema, source, sourceName } = search;
   const usable =
@@ -34,7 +36,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
   const isHelpful = rest.hints() !== undefined;
   const candidatesOf = (of: Named): readonly Relationship[] => {
     const meant = usable.filter((relationship) => isMeant(model, relationship, of));
-    // the two directions of a key to a view of the same table have the same columns
+    // both directions of a key to a view of the same table have the same columns
     const own = meant.filter((relationship) => singleColumn(relationship, "source") === of.hint);
     return isHelpful && meant.length > 1 && own.length === 1 ? own : meant;
   };
@@ -42,7 +44,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
   const [only] = candidates;
   if (only === undefined) {
     const suggestion = rest.suggestions()?.relationship(model, schema, sourceName, embed.name);
-    // what is there is not misspelt
+    // an existing name is not misspelt
     const isMisled = isHelpful && suggestion?.instead === sourceName && source !== undefined;
     throw relationshipNotFound(sourceName, embed.name, embed.hint, schema, isMisled ? undefined : suggestion);
   }
@@ -57,7 +59,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
 
 type Named = Pick<SelectEmbed, "name" | "hint">;
 
-/** A hint that means this relationship and no other; undefined if no hint does. @rule R-EMB-5 */
+/** A hint that means only this relationship. Undefined if no hint does. @rule R-EMB-5 */
 const uniqueHint = (
   relationship: Relationship,
   candidatesOf: (of: Named) => readonly Relationship[],
@@ -100,7 +102,10 @@ const isMeantOther = (model: Model, relationship: Relationship, { name, hint }: 
   return junction === undefined && isNamedByKey(relationship, name) && !isView(relationOf(model, target));
 };
 
-/** Children by the relation's name, the parent by the key column. */
+/**
+ * Whether the embed means this relationship of a relation to itself: the relation's name means the children, the key
+ * column the parent.
+ */
 const isMeantSelf = (relationship: Relationship, { name, hint }: Named): boolean => {
   const { cardinality, target, constraint } = relationship;
   if (cardinality === "one-to-many")
@@ -122,7 +127,7 @@ const isView = (relation: Relation | undefined): boolean =>
 
 const CARDINALITIES: readonly Cardinality[] = ["one-to-many", "many-to-one", "one-to-one", "many-to-many"];
 
-/** Order in which candidates are listed. @rule R-EMB-5 */
+/** The key that sorts candidates in messages. @rule R-EMB-5 */
 const sortKey = (relationship: Relationship): readonly string[] => [
   relationship.target.schema,
   relationship.target.name,

@@ -1,5 +1,6 @@
-/** The select tree, resolved against the model: names become relationships, and the whole becomes the `Read` of a plan.
- *  */
+/**
+ * Resolves the select tree against the model: names become relationships, and the tree becomes the `Read` of a plan.
+ */
 import {
   columnOf,
   computedFieldOf,
@@ -46,9 +47,9 @@ interface Building {
   readonly rest: Rest;
   readonly model: Model;
   readonly searchPath: readonly string[];
-  /** A bare `count` may mean the number of rows. */
+  /** Whether a bare `count` may mean the number of rows. */
   readonly takesBareCount: boolean;
-  /** As the dialect does: two keys may become one. @rule R-SEL-11 */
+  /** Whether keys are truncated as in PostgREST, which can make two keys equal. @rule R-SEL-11 */
   readonly cutsNames: boolean;
   readonly grammar: Grammar;
   readonly values: BoundValue[];
@@ -56,10 +57,12 @@ interface Building {
   readonly cap: number | undefined;
 }
 
-/** The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10.
- *  The gaps for the root's limit and offset are the last values pushed. @throws RelApiError `not-embedded`,
- *  `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`,
- *  `not-implemented` @rule R-SEL-1 R-SEL-9 R-EMB-4 */
+/**
+ * The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10.
+ * The slots of the root's limit and offset are the last values. @throws RelApiError `not-embedded`, ⏎
+ * `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`, ⏎
+ * `not-implemented` @rule R-SEL-1 R-SEL-9 R-EMB-4
+ */
 export const resolveRead = (input: ReadInput): ResolvedRead => {
   const { model, schema, relation, name, query, window } = input;
   const { grammar, context } = input.rest;
@@ -76,7 +79,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
     rest: input.rest,
     model,
     searchPath: searchPathOf(input.rest, schema),
-    // permissions of the metadata give the right to count apart from that to read
+    // metadata permissions grant counting separately from reading
     takesBareCount:
       grammar.aggregates.has("count") && (options.dbAggregatesEnabled || !options.metadataPermissionsForRest),
     cutsNames: options.compatMode,
@@ -104,7 +107,7 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   };
 };
 
-/** What parameters of plugins make of it. @rule X-PAR-1 */
+/** Applies the parameters of plugins to the read. @rule X-PAR-1 */
 const readExtensions = (
   { rest, model, searchPath, values, grammar }: Building,
   relation: Relation | undefined,
@@ -139,8 +142,10 @@ const searchPathOf = ({ context }: Rest, schema: string): readonly string[] => [
   ...context.options.dbExtraSearchPath,
 ];
 
-/** Root filters and trees as the condition of a write. A name that is an embed's is a column here. @rule R-FLT-1
- *  R-LOG-5 */
+/**
+ * The root filters and trees as the condition of a write, in which the name of an embed means a column. @rule R-FLT-1
+ * R-LOG-5
+ */
 export const resolveWhere = (
   { rest, model, schema, query }: Pick<Planning, "rest" | "model" | "schema" | "query">,
   relation: Relation,
@@ -190,7 +195,7 @@ const checkRelatedOrders = (level: Level): void => {
 const isAggregate = (item: SelectItem): boolean =>
   item.kind === "count" || (item.kind === "field" && item.aggregate !== undefined);
 
-/** Aggregates of a level, those lifted into it from to-one spreads included. @rule R-AGG-6 */
+/** Whether the level has aggregates, including those of to-one spreads inside of it. @rule R-AGG-6 */
 const hasAggregates = (level: Level, flatModes: Grammar["flatModes"]): boolean =>
   level.node.items.some(isAggregate) ||
   level.embeds.some(
@@ -200,7 +205,8 @@ const hasAggregates = (level: Level, flatModes: Grammar["flatModes"]): boolean =
 /** @rule R-AGG-1 R-SPR-7 */
 const checkAggregates = (root: Level, flatModes: Grammar["flatModes"], isEnabled: boolean): void => {
   const levels: Level[] = [root];
-  for (const level of levels) levels.push(...level.embeds); // grows while it is walked: every level, from the top
+  // the list grows during the loop, which visits every level from the top
+  for (const level of levels) levels.push(...level.embeds);
   if (!isEnabled && levels.some((level) => level.node.items.some(isAggregate))) throw aggregatesDisabled();
   for (const level of levels) {
     const lifted = level.embeds.filter(({ embed, relationship }) => flatModes.has(embed.mode) && !relationship.isToOne);
@@ -216,17 +222,20 @@ const isOrdinary: OutputsWanted = { isHidden: false, isOrdered: false };
 
 interface OutputsWanted {
   readonly isHidden: boolean;
-  /** The parent sorts by it. */
+  /** Whether the parent sorts by this embed. */
   readonly isOrdered: boolean;
-  /** Names of the columns, where the rows are of no relation. */
+  /** The names of the columns, if the rows belong to no relation. */
   readonly columns?: readonly string[];
-  /** Then: their composite type, if they have one. */
+  /** The composite type of such rows, if they have one. */
   readonly rowType?: number;
-  /** What messages call the rows, if not by their relation. */
+  /** The name of the rows in messages, if it is not that of their relation. */
   readonly row?: string;
 }
 
-/** What messages call an embed's rows, seen from inside: two levels may be of one relation. @rule R-NAM-1 */
+/**
+ * The name in messages for an embed's rows, seen from inside, because two levels may have the same relation.
+ * @rule R-NAM-1
+ */
 const innerRow = ({ relationship: { target, junction }, depth }: EmbedLevel): string | undefined =>
   junction === undefined ? `${target.name}_${depth}` : undefined;
 
@@ -249,7 +258,7 @@ const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: Out
     embedOf: (name) => (ids.has(name) ? name : undefined),
   };
   const output: Output[] = [
-    // an empty embed has no keys; sorted by, it offers every column (R-ORD-4)
+    // an empty embed has no keys, but an order may use any of its columns (R-ORD-4)
     ...(wanted.isHidden
       ? wanted.isOrdered
         ? [{ kind: "all" } as const]
@@ -266,7 +275,7 @@ const buildRead = (building: Building, level: Level, from: ReadFrom, wanted: Out
   const orderBy = terms.length === 0 ? undefined : terms;
   const ungrouped: Read = { kind: "read", from, row: wanted.row, shape: "rows", output, where, orderBy, cap };
   const { flatModes } = building.grammar;
-  // the aggregates of a flat embed group the level above
+  // the aggregates of a flat embed group the rows of the outer level
   const isFlat = node.embed !== undefined && flatModes.has(node.embed.mode);
   const read = readExtensions(building, relation, node.extensions, ungrouped);
   const isGrouped = hasAggregates(level, flatModes) || read.groupBy !== undefined;
@@ -299,8 +308,10 @@ const buildEmbed = (building: Building, level: EmbedLevel, parentOrders: readonl
   };
 };
 
-/** `select=count`, `vessels(count)`: the number of rows, unless the row has a column or computed field of that name.
- *  @rule R-AGG-7 */
+/**
+ * `select=count`, `vessels(count)`: means the number of rows, unless the row has a column or computed field of that
+ * name. @rule R-AGG-7
+ */
 const bareCount = (
   { model, searchPath, takesBareCount, grammar }: Building,
   { node, relation }: Level,
@@ -325,7 +336,9 @@ const bareCount = (
   return isTaken ? undefined : [{ kind: "count", alias: item.alias, cast: item.cast }];
 };
 
-/** A field as it is selected; embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8 R-AGG-3 */
+/**
+ * The output of a selected field. Embeds come after the fields. @rule R-SEL-2 R-SEL-3 R-SEL-4 R-SEL-5 R-SEL-8 R-AGG-3
+ */
 const buildOutput = (row: Row, item: SelectItem, aggregates: Grammar["aggregates"]): readonly Output[] => {
   switch (item.kind) {
     case "all":

@@ -1,4 +1,4 @@
-/** Plans of POST, PATCH, PUT and DELETE. */
+/** Plans POST, PATCH, PUT and DELETE requests. */
 import {
   baseTypeOf,
   columnOf,
@@ -26,24 +26,26 @@ import { resolveRead, resolveWhere } from "./rows.ts";
 
 export type WriteMethod = "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** A write ready to run, cached and shared by equal requests. */
+/** A planned write, cached and shared by equal requests. */
 export interface PlannedWrite extends PlannedRequest {
   readonly plan: Insert | Update | Delete;
-  /** Values by index; the payload, if there is one, is at index 0. */
+  /** Values by index. The payload, if there is one, is at index 0. */
   readonly values: readonly BoundValue[];
-  /** The response contains the rows. */
+  /** Whether the response contains the rows. */
   readonly hasBody: boolean;
-  /** POST and PUT: the count of inserted rows shows how conflicts were resolved. */
+  /** Whether inserted rows are counted. For POST and PUT, the count shows how conflicts were resolved. */
   readonly countsInserted: boolean;
-  /** Rows that may be affected at most. */
+  /** The maximum of affected rows. */
   readonly maxAffected: number | undefined;
 }
 
-/** `payload` of a DELETE is undefined. Checks in the order of R-PIPE-1 steps 10 and 10a.
- *  @throws RelApiError */
+/**
+ * Plans a write. DELETE has no `payload`. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws
+ * RelApiError
+ */
 export const planWrite = (planning: Planning): PlannedWrite => {
   const { relation, payload } = planning;
-  const method = planning.method as WriteMethod; // only its handlers plan writes
+  const method = planning.method as WriteMethod; // only handlers of these methods plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
   const shown = planReturning(planning, relation, values);
   const written = withReturning(planOf(planning, relation, method, payload, values), shown.read);
@@ -85,7 +87,10 @@ interface Returning {
   readonly legacyNames: ResolvedRead["legacyNames"];
 }
 
-/** The representation; without one `select` only names what paths may lead to. @rule R-WRT-1 R-WRT-3 R-SEL-9 R-DEL-1 */
+/**
+ * The returned rows. Without a representation, `select` only names the embeds that paths may use. @rule R-WRT-1 R-WRT-3
+ * R-SEL-9 R-DEL-1
+ */
 const planReturning = (planning: Planning, relation: Relation, values: BoundValue[]): Returning => {
   const { rest, model, schema, query } = planning;
   if (planning.preferences.return !== "representation") {
