@@ -1,5 +1,4 @@
-/** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: operator expressions. The operators are those that plugins declare.
- *  */
+/** `tonnage=gte.500`, `name=not.like(any).{A*,*z}`: parses operator expressions. Plugins declare the operators. */
 import { arrayLiteral, type OperatorSpec } from "../../../core/index.ts";
 import { checkPath } from "../errors.ts";
 import type { Addressed, Condition, Grammar } from "../request.ts";
@@ -21,7 +20,7 @@ export type Operation = Omit<Condition, "field">;
 
 const OPERATOR = "operator (eq, gt, ...)";
 
-/** Filter parameter to condition. `name`, `value`: decoded. @throws RelApiError `parse-error` @rule R-FLT-1 */
+/** Parses a filter parameter. `name` and `value` are decoded. @throws RelApiError `parse-error` @rule R-FLT-1 */
 export const parseFilter = (grammar: Grammar, name: string, value: string): Addressed<Condition> => {
   const { names, field } = parseTreePath(name);
   checkPath(grammar.limits, field);
@@ -30,11 +29,11 @@ export const parseFilter = (grammar: Grammar, name: string, value: string): Addr
   return { path: names, part: { field, ...operation } };
 };
 
-/** An operator expression by itself. @throws RelApiError `parse-error` */
+/** Parses an operator expression without a field. @throws RelApiError `parse-error` */
 export const parseOperation = (grammar: Grammar, source: LexerInput): Operation =>
   need(source, scanOperation(grammar, source.text, 0, scanPlainValue)).value;
 
-/** The value is an operator expression, else undefined. @rule R-RPC-2 */
+/** Parses the value, or returns undefined if it is not an operator expression. @rule R-RPC-2 */
 export const tryOperation = (grammar: Grammar, value: string): Operation | undefined => {
   const result = scanOperation(grammar, value, 0, scanPlainValue);
   return isFailure(result) ? undefined : result.value;
@@ -42,10 +41,10 @@ export const tryOperation = (grammar: Grammar, value: string): Operation | undef
 
 type ScanValue = (text: string, at: number) => Token<string> | Failure;
 
-/** Everything to the end, quotes included. @rule R-LEX-5 */
+/** Scans a value up to the end of the text, including quotes. @rule R-LEX-5 */
 const scanPlainValue: ScanValue = (text, at) => ({ value: text.slice(at), end: text.length });
 
-/** A value inside a logic tree. @rule R-LEX-4 */
+/** Scans a value inside a logic tree. @rule R-LEX-4 */
 export const scanTreeValue: ScanValue = (text, at) => {
   const quoted = scanQuotedElement(text, at);
   if (quoted !== undefined) return quoted;
@@ -57,21 +56,21 @@ export const scanTreeValue: ScanValue = (text, at) => {
   return { value: text.slice(at, end), end };
 };
 
-/** A quoted value that ends where its element ends. @rule R-LEX-3 */
+/** Scans a quoted value that ends where its element ends. @rule R-LEX-3 */
 const scanQuotedElement = (text: string, at: number): Token<string> | undefined => {
   if (text[at] !== '"') return undefined;
   const quoted = scanQuoted(text, at);
   return isFailure(quoted) || (text[quoted.end] !== "," && text[quoted.end] !== ")") ? undefined : quoted;
 };
 
-/** Position of the first of the characters, or the end. */
+/** The position of the first of the characters, or the end. */
 const indexOfAny = (text: string, from: number, characters: string): number => {
   let i = from;
-  while (i < text.length && !characters.includes(text[i] as string)) i++; // below the length
+  while (i < text.length && !characters.includes(text[i] as string)) i++; // the index is below the length
   return i;
 };
 
-/** `[not.]operator[(…)].value`, from `start`. */
+/** Scans `[not.]operator[(…)].value` from `start`. */
 export const scanOperation = (
   grammar: Grammar,
   text: string,
@@ -109,7 +108,7 @@ const longestOperator = (
   return found;
 };
 
-/** Lists are tried first. @rule R-LEX-12 */
+/** The operator that messages name. Operators with lists are tried first. @rule R-LEX-12 */
 const firstOperator = (grammar: Grammar): string =>
   [...grammar.operators].find(([, [spec]]) => spec?.operand === "list")?.[0] ?? "eq";
 
@@ -117,7 +116,7 @@ type Suffix = Pick<Condition, "quantifier" | "option">;
 
 const LANGUAGE = /[\p{L}0-9_]*/uy;
 
-/** `.`, `(any).`, `(english).`: returns the position of the operand. @rule R-FLT-6 */
+/** Scans `.`, `(any).` or `(english).` and returns the position of the operand. @rule R-FLT-6 */
 const scanSuffix = (text: string, at: number, specs: readonly OperatorSpec[]): Token<Suffix> | Failure => {
   if (text[at] === ".") return { value: {}, end: at + 1 };
   if (text[at] !== "(") return { at, expecting: [OPERATOR] };
@@ -166,8 +165,10 @@ const scanOperand = (
   };
 };
 
-/** One of the words, in any letter case; a wrong one is reported at the character that fits none. @rule R-FLT-8
- *  R-LEX-12 */
+/**
+ * Scans one of the keywords in any letter case. A wrong one is reported at the first character that matches none.
+ * @rule R-FLT-8 R-LEX-12
+ */
 const scanKeyword = (text: string, at: number, keywords: readonly string[]): Token<ConditionOperand> | Failure => {
   let longest: string | undefined;
   let furthest = at;
@@ -181,7 +182,7 @@ const scanKeyword = (text: string, at: number, keywords: readonly string[]): Tok
   return { at: furthest, expecting: [`isVal: (${keywords.join(", ")})`] };
 };
 
-/** `(v1,v2)`. @rule R-LEX-3 R-LEX-9 R-FLT-7 */
+/** Scans a list: `(v1,v2)`. @rule R-LEX-3 R-LEX-9 R-FLT-7 */
 const scanList = (text: string, start: number): Token<readonly string[]> | Failure => {
   const at = skipBlanks(text, start);
   if (text[at] !== "(") return { at, expecting: ['"("'] };

@@ -1,10 +1,12 @@
-/** What the plugins of a preset add to what a request may say: operators, aggregate functions, orderings and embedding
- *  modes by the names REST calls them, and preferences. */
+/**
+ * Collects the syntax that plugins add to requests: operators, aggregate functions, orderings and embedding modes by
+ * REST name, and preferences.
+ */
 import type { Limits, OperatorSpec, Registry } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
 import { refuseNames, restName } from "./part-names.ts";
 
-/** Its operand is the value as it is written. */
+/** Whether the operand is used verbatim. */
 const isPlain = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
 
 const byRestName = <Spec>(
@@ -22,7 +24,7 @@ const byRestName = <Spec>(
   return named;
 };
 
-/** @throws RelApiError `preset` for names that REST cannot read or tell apart */
+/** @throws RelApiError `preset` for names that REST cannot parse or distinguish */
 export const buildGrammar = (
   registry: Registry,
   limits: Limits,

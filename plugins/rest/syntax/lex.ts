@@ -1,17 +1,21 @@
-/** Tokens of the query string, and errors that say where parsing failed and what was expected. Scanning functions take
- *  the text and a position, and return a token with its end position, or a `Failure`, so trying one has no side
- *  effects. `fail` turns a failure into the error. */
+/**
+ * Tokens of the query string, and errors with the position and the expected tokens. Scanning functions accept the text
+ * and a position. They return a token with its end position, or a `Failure`, so that alternatives can be tried. `fail`
+ * turns a failure into the error.
+ */
 import type { RelApiError } from "../../../core/index.ts";
 import { parseError } from "../errors.ts";
 import type { Field, JsonPathKey } from "../request.ts";
 
-/** A place where the text cannot go on. */
+/** A position at which the text does not match the grammar. */
 export interface Failure {
   readonly at: number;
-  /** In the grammar's order. */
+  /** The expected tokens in the grammar's order. */
   readonly expecting: readonly string[];
-  /** Position of the character that the message shows; `at` if absent (a keyword is one token at its first column,
-   *  R-LEX-12). */
+  /**
+   * The position of the character that the message shows, by default `at`. A keyword is one token at its first column
+   * (R-LEX-12).
+   */
   readonly shownAt?: number;
 }
 
@@ -20,14 +24,14 @@ export interface Token<Value> {
   readonly end: number;
 }
 
-/** A text being parsed and how messages call it. */
+/** A text being parsed, with its name in messages. */
 export interface LexerInput {
-  /** What the positions count in. */
+  /** The text that positions refer to. */
   readonly text: string;
   readonly what: string;
-  /** What the message shows; differs from `text` for logic trees, whose operator name is put in front. */
+  /** The text in messages. For logic trees it is `text` with the operator name in front. */
   readonly raw: string;
-  /** For the error. */
+  /** Additional fields of the error. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
@@ -63,7 +67,7 @@ export const failureOf = (source: LexerInput, failure: Failure): RelApiError => 
   );
 };
 
-/** The token, or the error. */
+/** Returns the token or throws the error. */
 export const need = <Value>(source: LexerInput, result: Token<Value> | Failure): Token<Value> =>
   isFailure(result) ? fail(source, result) : result;
 
@@ -91,7 +95,7 @@ const CONTROL_NAMES =
     " ",
   );
 
-/** As a literal of the other language shows it: `\"`, `\n`, `\SOH`, `\233`. */
+/** Escapes a character as a Haskell literal does in PostgREST's messages: `\"`, `\n`, `\SOH`, `\233`. */
 const escapeCharacter = (code: number, quote: string): string => {
   const character = String.fromCodePoint(code);
   if (character === quote || character === "\\") return `\\${character}`;
@@ -113,7 +117,7 @@ export const mismatchAt = (text: string, at: number, keyword: string): number =>
   return at + i;
 };
 
-/** letters of any alphabet, digits, `_`, blank, `$` */
+/** Letters of any alphabet, digits, `_`, blank, `$`. */
 const RUN = /[\p{L}0-9_ $]+/uy;
 
 const runEnd = (text: string, at: number): number => {
@@ -123,28 +127,28 @@ const runEnd = (text: string, at: number): number => {
 
 export const isNameCharacter = (text: string, at: number): boolean => runEnd(text, at) > at;
 
-/** A quoted value: `"a.b"`, `"say \"hi\""`. @rule R-LEX-2 */
+/** Scans a quoted value: `"a.b"`, `"say \"hi\""`. @rule R-LEX-2 */
 export const scanQuoted = (text: string, at: number): Token<string> | Failure => {
   let value = "";
   for (let i = at + 1; i < text.length; i++) {
-    const character = text[i] as string; // below the length
+    const character = text[i] as string; // the index is below the length
     if (character === '"') return { value, end: i + 1 };
     if (character === "\\" && ++i === text.length) break;
-    value += text[i] as string; // below the length: just looked
+    value += text[i] as string; // the condition has checked the index
   }
   return { at: text.length, expecting: UNFINISHED_QUOTE };
 };
 
 export interface Name {
   readonly text: string;
-  /** What could have continued the name: after runs joined by dashes, only another dash is reported. */
+  /** The tokens that could continue the name. After runs joined by dashes, only another dash is reported. */
   readonly more: readonly string[];
 }
 
 const MORE_DASHED = ['"-"'];
 const MORE_NAME = ["letter", "digit", ...MORE_DASHED];
 
-/** `first-mate`, `Just a Name`, `"a.b"`. @rule R-LEX-1 */
+/** Scans a name: `first-mate`, `Just a Name`, `"a.b"`. @rule R-LEX-1 */
 export const scanName = (text: string, at: number): Token<Name> | Failure => {
   if (text[at] === '"') {
     const quoted = scanQuoted(text, at);
@@ -170,7 +174,9 @@ const trimSpaces = (text: string): string => {
   return text.slice(from, to);
 };
 
-/** Type name of a cast, put into the statement as it is, hence the narrow alphabet. @rule R-LEX-7 */
+/**
+ * Scans the type name of a cast. Its alphabet is narrow, because statements contain the name unchanged. @rule R-LEX-7
+ */
 export const scanType = (text: string, at: number): Token<string> | Failure => {
   const end = runEnd(text, at);
   const value = text.slice(at, end).trim();
@@ -179,7 +185,7 @@ export const scanType = (text: string, at: number): Token<string> | Failure => {
 
 const NO_PATH: readonly JsonPathKey[] = [];
 
-/** `->a->>b`, `->0`, `->"x y"`, or nothing. @rule R-LEX-6 */
+/** Scans a path, which may be empty: `->a->>b`, `->0`, `->"x y"`. @rule R-LEX-6 */
 const scanPath = (text: string, start: number): Token<readonly JsonPathKey[]> | Failure => {
   if (text[start] !== "-" || text[start + 1] !== ">") return { value: NO_PATH, end: start };
   const steps: JsonPathKey[] = [];
@@ -210,7 +216,7 @@ const scanOperand = (text: string, at: number): Token<PathOperand> | Failure => 
   return scanKey(text, at);
 };
 
-/** characters other than those that end a key */
+/** Characters other than those that end a key. */
 const KEY_RUN = /[^(\-:.,>)]+/uy;
 
 const keyRunEnd = (text: string, at: number): number => {
@@ -232,7 +238,7 @@ const scanKey = (text: string, at: number): Token<PathOperand> | Failure => {
 const isDigit = (character: string | undefined): boolean =>
   character !== undefined && character >= "0" && character <= "9";
 
-/** What may follow an array index, so that `0x` and `12-a` stay keys. */
+/** Whether an array index ends here, so that `0x` and `12-a` stay keys. */
 const endsIndex = (text: string, at: number): boolean => {
   const character = text[at];
   if (character === undefined || character === "." || character === "," || character === ")") return true;
@@ -241,13 +247,13 @@ const endsIndex = (text: string, at: number): boolean => {
 
 export interface ScannedField {
   readonly field: Field;
-  /** What could have continued the name or its path. */
+  /** The tokens that could continue the name or its path. */
   readonly more: readonly string[];
 }
 
 const MORE_PATH = ['"->>"', '"->"'];
 
-/** A name and its JSON path. */
+/** Scans a name and its JSON path. */
 export const scanField = (text: string, at: number): Token<ScannedField> | Failure => {
   const name = scanName(text, at);
   if (isFailure(name)) return name;
@@ -263,8 +269,10 @@ export interface TreePath {
   readonly field: Field;
 }
 
-/** Name of a filter, order or limit parameter: `crew.sailors.name->>a`; what follows is not read. @rule R-LEX-8
- *  R-LEX-13 */
+/**
+ * Parses the name of a filter, order or limit parameter: `crew.sailors.name->>a`. Any text after it is ignored.
+ * @rule R-LEX-8 R-LEX-13
+ */
 export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
   const source: LexerInput = { text: raw, what, raw };
   const names: string[] = [];
@@ -279,8 +287,10 @@ export const parseTreePath = (raw: string, what = "tree path"): TreePath => {
   }
 };
 
-/** `id, name`: the names of `columns` and `on_conflict`; what follows the last one is not read. @rule R-LEX-9 R-LEX-13
- *  */
+/**
+ * Parses the names of `columns` and `on_conflict`: `id, name`. Any text after the last name is ignored. @rule R-LEX-9
+ * R-LEX-13
+ */
 export const parseNames = (raw: string, what: string): readonly string[] => {
   const source: LexerInput = { text: raw, what, raw };
   const names: string[] = [];

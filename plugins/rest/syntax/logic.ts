@@ -1,4 +1,4 @@
-/** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: logic trees. */
+/** `or=(tonnage.lt.100,and(tonnage.gt.900,name.not.like.A*))`: parses logic trees. */
 import { checkDepth, checkPath } from "../errors.ts";
 import type { Addressed, Grammar, LogicTree } from "../request.ts";
 import { scanOperation, scanTreeValue } from "./filter.ts";
@@ -21,11 +21,14 @@ const NEGATION = "negation operator (not)";
 const LOGIC_OPERATOR = "logic operator (and, or)";
 const TREE = [NAME, NEGATION, LOGIC_OPERATOR];
 
-/** `name`: `or`, `voyages.not.and`; `value`: `(…)`. @throws RelApiError `parse-error` @rule R-LOG-1 R-LOG-2 */
+/**
+ * Parses a logic tree. `name` is for example `or` or `voyages.not.and`, `value` is `(…)`. @throws RelApiError
+ * `parse-error` @rule R-LOG-1 R-LOG-2
+ */
 export const parseLogic = (grammar: Grammar, name: string, value: string): Addressed<LogicTree> => {
   const { path, operator } = parseLogicPath(name);
   const source: LexerInput = { text: operator + value, what: "logic tree", raw: value };
-  // what follows the outer tree is not read (R-LEX-13)
+  // any text after the outer tree is ignored (R-LEX-13)
   return { path, part: readTree({ grammar, source }, 0, 0).value };
 };
 
@@ -37,8 +40,10 @@ interface Reader {
   readonly source: LexerInput;
 }
 
-/** A condition if it parses as one; only otherwise a group, so that columns may be called `and`, `or` and `not`.
- *  @rule R-LOG-6 */
+/**
+ * Parses a condition, and only if that fails a group, so that columns may be called `and`, `or` and `not`.
+ * @rule R-LOG-6
+ */
 const readTree = (reader: Reader, start: number, depth: number): Token<LogicTree> => {
   const { source } = reader;
   const at = skipBlanks(source.text, start);
@@ -79,7 +84,7 @@ const readGroup = (
     itemEnd = tree.end;
     at = skipBlanks(source.text, itemEnd);
   } while (source.text[at] === ",");
-  // a blank behind a condition leads to a comma, as behind an embed
+  // after a condition and a blank only a comma may follow, as after an embed
   if (source.text[at] !== ")") fail(source, { at, expecting: at > itemEnd ? ['","'] : ['","', '")"'] });
   return { value: { kind, isNegated, of }, end: skipBlanks(source.text, at + 1) };
 };

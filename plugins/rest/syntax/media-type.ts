@@ -1,11 +1,11 @@
-/** `text/csv`, `application/vnd.pgrst.plan+json; for="text/csv"`: media types of `Accept` and `Content-Type`. */
+/** `text/csv`, `application/vnd.pgrst.plan+json; for="text/csv"`: parses media types of `Accept` and `Content-Type`. */
 import { utf8Text } from "../../../core/index.ts";
 import type { MediaType } from "../api.ts";
 
 export const ARRAY = "application/vnd.pgrst.array+json";
 export const OBJECT = "application/vnd.pgrst.object+json";
 const PLAN = "application/vnd.pgrst.plan";
-/** Suffix of the names under which the stripped variants are compiled. */
+/** The suffix of the names under which the stripped variants are compiled. */
 export const STRIPPED = ";nulls=stripped";
 
 /** Types whose unknown parameters are dropped, in requests and in messages. */
@@ -24,7 +24,7 @@ const KNOWN = new Set([
 
 const EXPLAIN_OPTIONS = ["analyze", "verbose", "settings", "buffers", "wal"];
 
-/** Splits at `separator` outside double quotes. */
+/** Splits at `separator` outside of double quotes. */
 const splitUnquoted = (text: string, separator: string): string[] => {
   const parts: string[] = [];
   let start = 0;
@@ -54,7 +54,7 @@ const parameters = (parts: readonly string[]): ReadonlyMap<string, string> => {
   return found;
 };
 
-/** Reads one media type. Names of types and parameters in any letter case. @rule R-MED-1 R-BODY-1 */
+/** Parses a media type. Names of types and parameters are case-insensitive. @rule R-MED-1 R-BODY-1 */
 export const parseMediaType = (sent: string): MediaType => {
   const parts = splitUnquoted(sent, ";");
   const name = (parts[0] ?? "").trim().toLowerCase();
@@ -109,11 +109,14 @@ const weigh = (item: string): Weighted => {
 
 const ANY: readonly MediaType[] = [parseMediaType("*/*")];
 
-/** What the client takes, best first. `header`: the first `Accept`; undefined without one. @rule R-MED-1 */
+/**
+ * Parses the first `Accept` header, the best type first. `header` is undefined if there is no such header.
+ * @rule R-MED-1
+ */
 export const parseAccept = (header: string | undefined): readonly MediaType[] => {
   if (header === undefined || header === "*/*") return ANY;
   return splitUnquoted(utf8Text(header).replace(/ /g, ""), ",")
     .map(weigh)
-    .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // stable: equal ones stay in the order sent
+    .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // stable: equal types keep their order
     .map((weighted) => weighted.type);
 };

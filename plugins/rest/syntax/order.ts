@@ -1,4 +1,4 @@
-/** `order=tonnage.desc.nullslast,ports(country)`: terms of an order. */
+/** `order=tonnage.desc.nullslast,ports(country)`: parses the terms of an order. */
 import { checkPath } from "../errors.ts";
 import type { Addressed, Grammar, OrderTerm } from "../request.ts";
 import {
@@ -22,7 +22,7 @@ type OrderGrammar = Pick<Grammar, "limits" | "orderings">;
 type Suffix = Pick<OrderTerm, "direction" | "nulls">;
 
 interface SuffixToken extends Token<Suffix> {
-  /** What could have continued it. */
+  /** The tokens that could continue the term. */
   readonly more: readonly string[];
 }
 
@@ -34,7 +34,10 @@ const NULLS = [
 const NULLS_LABELS = ['"nullsfirst"', '"nullslast"'];
 const TERM_END = ['","', END];
 
-/** `name`: `order`, `voyages.order`. @throws RelApiError `parse-error` @rule R-ORD-1 R-ORD-2 */
+/**
+ * Parses an order. `name` is `order` or a path such as `voyages.order`. @throws RelApiError `parse-error` @rule R-ORD-1
+ * R-ORD-2
+ */
 export const parseOrder = (grammar: OrderGrammar, name: string, raw: string): Addressed<readonly OrderTerm[]> => ({
   path: parseNodePath(name),
   part: parseOrderTerms(grammar, raw),
@@ -55,8 +58,10 @@ const parseOrderTerms = (grammar: OrderGrammar, raw: string): readonly OrderTerm
 
 type TermToken = Token<OrderTerm> & { readonly more: readonly string[] };
 
-/** `ports(country).desc`, `ports(place.distance(1))`, tried as a whole: what it does not fit is read as a plain term.
- *  @rule R-ORD-3 X-ORD-2 */
+/**
+ * Scans `ports(country).desc` or `ports(place.distance(1))`. Text that does not match as a whole is parsed as a plain
+ * term. @rule R-ORD-3 X-ORD-2
+ */
 const readRelated = (grammar: OrderGrammar, source: LexerInput, start: number): TermToken | undefined => {
   const raw = source.text;
   const name = scanName(raw, start);
@@ -81,7 +86,7 @@ const readRelated = (grammar: OrderGrammar, source: LexerInput, start: number): 
   };
 };
 
-/** `count()`, where aggregates order groups. @rule P-GRP-4 */
+/** The term by which aggregates order groups. @rule P-GRP-4 */
 const COUNT = "count()";
 
 const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): TermToken => {
@@ -93,7 +98,7 @@ const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): Te
   }
   const { value: scanned, end } = need(source, scanField(source.text, start));
   checkPath(grammar.limits, scanned.field);
-  // blanks are part of an unquoted name; a tab or what follows a quoted one is passed over here
+  // blanks are part of an unquoted name, so this skips only tabs and blanks after a quoted name
   const at = skipBlanks(source.text, end);
   if (at > end && !",.".includes(source.text[at] ?? ","))
     fail(source, { at: end, expecting: [...scanned.more, DELIMITER, ...TERM_END] });
@@ -109,14 +114,17 @@ const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): Te
   };
 };
 
-/** `.distance(1,"(2,3)")`: a declared ordering with its operands; undefined: something else follows. @rule X-ORD-2 */
+/**
+ * Parses a declared ordering with its operands: `.distance(1,"(2,3)")`. Undefined if something else follows.
+ * @rule X-ORD-2
+ */
 const readOrdering = (
   { orderings }: OrderGrammar,
   source: LexerInput,
   at: number,
 ): Token<NonNullable<OrderTerm["ordering"]>> | undefined => {
   const { text } = source;
-  // a name in front of a parenthesis: `.distance(`
+  // a name before a parenthesis: `.distance(`
   const name = /^\.([A-Za-z_]\w*)\(/.exec(text.slice(at))?.[1];
   const [spec] = (name === undefined ? undefined : orderings.get(name)) ?? [];
   if (name === undefined || spec === undefined) return undefined;
@@ -134,7 +142,7 @@ const readOrdering = (
   return { value: { name, operands }, end: end + 1 };
 };
 
-/** Up to a comma or parenthesis, or in quotes, where a backslash stands in front of any character. */
+/** Scans an operand up to a comma or parenthesis, or in quotes, where a backslash escapes any character. */
 const scanOperand = (text: string, at: number): Token<string> | Failure => {
   if (text[at] !== '"') {
     let end = at;
@@ -150,7 +158,7 @@ const scanOperand = (text: string, at: number): Token<string> | Failure => {
   return { at: text.length, expecting: ['"\\""'] };
 };
 
-/** `.desc.nullslast`, `.nullsfirst`, or nothing. */
+/** Scans a suffix, which may be empty: `.desc.nullslast`, `.nullsfirst`. */
 const scanSuffix = (text: string, at: number): SuffixToken | Failure => {
   if (text[at] !== ".") return { value: {}, end: at, more: [DELIMITER] };
   const word = at + 1;

@@ -1,5 +1,7 @@
-/** `tonnage=gte.500`: names and values of the query string, decoded; and texts that differ only in values, which are
- *  parsed and planned once. */
+/**
+ * `tonnage=gte.500`: decodes names and values of the query string. Query strings that differ only in values are parsed
+ * and planned once.
+ */
 import type { BoundValue } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
 
@@ -7,15 +9,17 @@ import type { Grammar } from "../request.ts";
 export const decodePart = (text: string): string =>
   decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
 
-/** Lenient percent-decoding: malformed escapes stay, bytes that are not UTF-8 become U+FFFD. Bytes above 127 may be
- *  unescaped; Node passes each as one character. @rule R-URL-1 */
+/**
+ * Decodes percent-encoding leniently: malformed escapes stay, and bytes that are not UTF-8 become U+FFFD. Unescaped
+ * bytes above 127 are accepted; Node passes each as one character. @rule R-URL-1
+ */
 export const decodePercent = (text: string): string => {
   if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
   try {
     const decoded = decodeURIComponent(text);
     if (!/[\u0080-\u00ff]/.test(text)) return decoded;
   } catch {
-    // decoded byte by byte below
+    // the fallback below decodes byte by byte
   }
   const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(bytes, "latin1").toString("utf8");
@@ -24,7 +28,7 @@ export const decodePercent = (text: string): string => {
 /** Parameters of logic trees. */
 export const LOGIC: ReadonlySet<string> = new Set(["and", "or"]);
 
-/** The last dot-separated part of a name, which may reserve it. @rule R-URL-3 */
+/** The last dot-separated part of a name, which may reserve the name. @rule R-URL-3 */
 export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 /** The name under which plugins tap a parameter of embeds and of functions that return rows. @rule X-PAR-1 */
@@ -38,7 +42,7 @@ export const isReserved = (name: string): boolean => {
 
 // --- `?id=eq.5&select=name` and `?id=eq.7&select=name` are one query with another value ----------------------------------
 
-/** Private-use characters enclose the number of a value; a query string that contains them is used unchanged. */
+/** Private-use characters that enclose the number of a value. A query string that contains them is used unchanged. */
 const OPEN = "\ue000";
 const CLOSE = "\ue001";
 const OWN = /%ee%80|\u00ee/i;
@@ -46,15 +50,17 @@ const OWN = /%ee%80|\u00ee/i;
 export interface QueryTemplate {
   /** The query string with a mark in place of each value. */
   readonly text: string;
-  /** Decoded, in the order of the marks. */
+  /** The decoded values in the order of the marks. */
   readonly values: readonly string[];
 }
 
-// a bare name with its embed path: `tonnage`, `voyages.fare`
+// matches a bare name with its embed path: `tonnage`, `voyages.fare`
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
-/** Undefined: there is nothing to mark. Marks values that the grammar takes verbatim (`eq.…`, but not lists, keywords
- *  or patterns). */
+/**
+ * Replaces values that the grammar uses verbatim (`eq.…`, but not lists, keywords or patterns) by marks. Undefined if
+ * it has replaced nothing.
+ */
 export const templateOf = (grammar: Grammar, query: string | undefined): QueryTemplate | undefined => {
   if (query === undefined || OWN.test(query)) return undefined;
   const values: string[] = [];
@@ -63,7 +69,7 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
   while (start <= query.length) {
     let end = start;
     while (end < query.length && query[end] !== "&" && query[end] !== ";") end++;
-    // only within the parameter: a search to the end of the query for each parameter would be quadratic
+    // the search stays inside the parameter, because searching the whole query for each one would be quadratic
     const parameter = query.slice(start, end);
     const inside = parameter.indexOf("=");
     const equals = start + inside;
@@ -86,10 +92,10 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
   return values.length === 0 ? undefined : { text, values };
 };
 
-// a whole mark, e.g. \ue0003\ue001
+// matches a whole mark, such as \ue0003\ue001
 const MARK = new RegExp(`^${OPEN}([0-9]+)${CLOSE}$`);
 
-/** Which planned values are marks, and of which value. */
+/** The planned values that are marks, each with the number of its value. */
 export type Holes = readonly (readonly [at: number, value: number])[];
 
 export const holesOf = (planned: readonly BoundValue[]): Holes =>
@@ -98,6 +104,6 @@ export const holesOf = (planned: readonly BoundValue[]): Holes =>
     return mark === null ? [] : [[at, Number(mark[1])] as const];
   });
 
-/** Splits a string at its percent-encoded marks: text and number of a value in turn. */
+/** Splits a string at its percent-encoded marks into alternating texts and value numbers. */
 export const splitAtMarks = (encoded: string, encode: (text: string) => string): readonly string[] =>
   encoded.split(new RegExp(`${encode(OPEN)}([0-9]+)${encode(CLOSE)}`));

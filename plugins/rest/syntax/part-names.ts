@@ -1,4 +1,4 @@
-/** What REST calls the parts that plugins declare, and the names that it cannot read or tell apart. */
+/** The REST names of parts that plugins declare, and a check for names that REST cannot parse or distinguish. */
 import {
   presetError,
   refuseDoubles,
@@ -8,7 +8,7 @@ import {
   type Registry,
 } from "../../../core/index.ts";
 
-/** Of an operator, an aggregate function or an ordering; `undefined`: it is not in REST. */
+/** The REST name of an operator, an aggregate function or an ordering. Undefined if REST does not offer it. */
 export const restName = ({
   rest,
   name,
@@ -17,12 +17,12 @@ export const restName = ({
   readonly name: string;
 }): string | undefined => (rest === false ? undefined : (rest ?? name));
 
-/** What stands in a filter before the value: `.`, `(` and `,` end a name there, `&`, `;` and `=` in the query string. */
+/** Valid operator names. `.`, `(` and `,` would end the name in a filter; `&`, `;` and `=` in the query string. */
 const OPERATOR_NAME = /^[^\s.,()"&;=]+$/;
 
 const refuseOperator = (plugin: string, spec: OperatorSpec): void => {
   const name = restName(spec);
-  // `not.` negates
+  // the prefix `not.` negates, so the name is reserved
   if (name !== undefined && (!OPERATOR_NAME.test(name) || name === "not"))
     throw presetError(
       `plugin "${plugin}": operator "${spec.name}" cannot be called "${name}" in REST: use neither "not", blanks nor . , ( ) " & ; =`,

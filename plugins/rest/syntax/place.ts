@@ -1,4 +1,4 @@
-/** `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: where a request leads. */
+/** `/vessels`, `/rpc/fleet_weight`, `/`, and `Accept-Profile: sea`: finds the target of a request. */
 import {
   memoize,
   trimEndOf,
@@ -11,17 +11,17 @@ import { pathInvalid, rootDisabled, schemaNotExposed } from "../errors.ts";
 import type { Place } from "../request.ts";
 import { decodePercent } from "./parameters.ts";
 
-/** What the path says. `schema`: where the setting of the root names one. */
+/** The target that the path names. `schema` is set if the setting of the root names one. */
 type Location = Pick<Place, "kind" | "name" | "path"> & { readonly schema?: string };
 
 type PathOptions = Pick<RelApiOptions, "restPrefixes" | "restPath">;
 
-/** What REST paths start with: `["/api/", "/"]` is `["/api", ""]`. @rule R-PATH-1 */
+/** The prefixes of REST paths: `["/api/", "/"]` becomes `["/api", ""]`. @rule R-PATH-1 */
 export const restPrefixesOf = memoize(({ restPrefixes, restPath = "/api" }: PathOptions): readonly string[] =>
   (restPrefixes ?? [restPath]).map((path) => trimEndOf(path, "/")),
 );
 
-/** The path below the REST root, or undefined where the surface does not reach. @rule R-PATH-1 R-PATH-2 */
+/** The path below the REST root. Undefined if the surface does not serve it. @rule R-PATH-1 R-PATH-2 */
 const belowRoot = (options: ResolvedOptions, path: string): string | undefined => {
   let found = options.compatMode ? "" : undefined;
   for (const prefix of restPrefixesOf(options))
@@ -30,8 +30,10 @@ const belowRoot = (options: ResolvedOptions, path: string): string | undefined =
   return found === undefined ? undefined : path.slice(found.length);
 };
 
-/** `profile`: the value of the header that names a schema. @throws RelApiError `path-invalid`, `root-disabled`,
- *  `schema-not-exposed` @rule R-PATH-4 R-PATH-5 R-PATH-6 R-PATH-8 R-PROF-3 */
+/**
+ * `profile` is the value of the header that names a schema. @throws RelApiError `path-invalid`, `root-disabled`, ⏎
+ * `schema-not-exposed` @rule R-PATH-4 R-PATH-5 R-PATH-6 R-PATH-8 R-PROF-3
+ */
 export const readPlace = (
   options: ResolvedOptions,
   model: Model,
@@ -60,7 +62,7 @@ const locate = (options: ResolvedOptions, path: string): Location => {
   return { kind: "routine", name: decodePercent(second), path: below };
 };
 
-/** `dbRootSpec` is a function name, with its schema or without. */
+/** The function that `dbRootSpec` names, with or without its schema. */
 const locateRoot = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
   if (dbRootSpec !== undefined) {
     const dot = dbRootSpec.indexOf(".");
@@ -77,10 +79,10 @@ const locateRoot = ({ dbRootSpec, openapiMode }: ResolvedOptions): Location => {
 
 const READING = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** The header that names a schema. @rule R-PROF-1 R-PROF-2 */
+/** The name of the header that names a schema. @rule R-PROF-1 R-PROF-2 */
 export const profileHeader = (method: string): string => (READING.has(method) ? "accept-profile" : "content-profile");
 
-/** The exposed schema that the request asks for; undefined: it does not ask. @rule R-PROF-5 */
+/** The exposed schema that the request names. Undefined if it names none. @rule R-PROF-5 */
 const readProfile = (model: Model, sent: string | undefined): string | undefined => {
   if (sent === undefined) return undefined;
   const name = utf8Text(sent);

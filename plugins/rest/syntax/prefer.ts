@@ -1,12 +1,14 @@
-/** `Prefer: return=representation, count=exact`: preferences, parsed and checked. */
+/** `Prefer: return=representation, count=exact`: parses and checks preferences. */
 import type { PreferenceSpec, ResolvedOptions } from "../../../core/index.ts";
 import { preferencesInvalid } from "../errors.ts";
 import type { Grammar, Preferences, TransactionEnd } from "../request.ts";
 
 const anyValue = (): boolean => true;
 
-/** The preferences of the contract, declared as plugins declare theirs. What they do is with the planners, but for those
- *  that only set something. @rule R-PRF-1 R-PRF-4 */
+/**
+ * PostgREST's preferences, declared like those of plugins. Planners implement them, except those that only set
+ * something. @rule R-PRF-1 R-PRF-4
+ */
 export const PREFERENCES: readonly PreferenceSpec[] = [
   { name: "resolution", values: ["merge-duplicates", "ignore-duplicates"] },
   { name: "missing", values: ["default", "null"] },
@@ -23,11 +25,13 @@ export const NO_PREFERENCES: Preferences = { given: new Map(), invalid: [] };
 const isTaken = ({ values }: PreferenceSpec, value: string): boolean =>
   typeof values === "function" ? values(value) : values.includes(value);
 
-/** What `max-affected` takes; another value is ignored. @rule R-PRF-5 */
+/** The accepted values of `max-affected`. Others are ignored. @rule R-PRF-5 */
 const COUNT = /^-?[0-9]{1,15}$/;
 
-/** `header`: all `Prefer` headers joined by commas. A name without a value is one with an empty value to plugins; the
- *  contract's own preferences have no such form. @rule R-PRF-1 R-PRF-2 R-PRF-7 */
+/**
+ * Parses all `Prefer` headers, joined by commas. A name without a value has the empty value, which only preferences of
+ * plugins may accept. @rule R-PRF-1 R-PRF-2 R-PRF-7
+ */
 export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferences">, header: string): Preferences => {
   const given = new Map<string, string>();
   const invalid: string[] = [];
@@ -43,7 +47,7 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
   }
   const count = given.get("max-affected");
   return {
-    // each has one of its declared values
+    // each preference has one of its declared values
     ...(Object.fromEntries(given) as Omit<Preferences, "given" | "invalid" | "maxAffected">),
     maxAffected: count === undefined ? undefined : Number(count),
     given,
@@ -51,14 +55,16 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
   };
 };
 
-/** Refuses unknown preferences where that was asked for; else it does not look at them, since planners must not ask for
- *  what does not matter to them. @throws RelApiError `preferences-invalid` @rule R-PRF-2 */
+/**
+ * Refuses unknown preferences if `handling` is strict. Otherwise it does not read them, so that they do not become part
+ * of the cache key. @throws RelApiError `preferences-invalid` @rule R-PRF-2
+ */
 export const checkPreferences = (preferences: Pick<Preferences, "handling" | "invalid">): void => {
   if (preferences.handling === "strict" && preferences.invalid.length > 0)
     throw preferencesInvalid(preferences.invalid);
 };
 
-/** `max-affected`, if it has an effect. @rule R-PRF-5 */
+/** The value of `max-affected`, if it has an effect. @rule R-PRF-5 */
 export const effectiveMaxAffected = (preferences: Pick<Preferences, "handling" | "maxAffected">): number | undefined =>
   preferences.handling === "strict" ? preferences.maxAffected : undefined;
 

@@ -1,4 +1,4 @@
-/** `?select=id,name&tonnage=gte.500;order=name`: the query string, taken apart. */
+/** `?select=id,name&tonnage=gte.500;order=name`: parses the query string. */
 import type { Limit } from "../../../core/index.ts";
 import { checkPath, tooMany } from "../errors.ts";
 import type {
@@ -23,8 +23,10 @@ import { parseNodePath } from "./tree-path.ts";
 
 export type Pair = readonly [name: string, value: string | undefined];
 
-/** Splits a query string into pairs, in URL order, decoded once. `text`: what follows `?`, undecoded; `&` and `;` both
- *  separate. @rule R-URL-1 R-URL-2 */
+/**
+ * Splits a query string into pairs, in URL order, decoded once. `text` is the undecoded part after `?`; `&` and `;`
+ * both separate. @rule R-URL-1 R-URL-2
+ */
 const splitQuery = (text: string): readonly Pair[] => {
   const pairs: Pair[] = [];
   for (const part of text.split(/[&;]/)) {
@@ -37,8 +39,10 @@ const splitQuery = (text: string): readonly Pair[] => {
   return pairs;
 };
 
-/** Parses the whole query string. Its parts are checked in the order of R-PIPE-1 step 7. @throws RelApiError
- *  `parse-error` @rule R-URL-2 R-URL-3 */
+/**
+ * Parses the whole query string. Its parts are checked in the order of R-PIPE-1 step 7. @throws RelApiError
+ * `parse-error` @rule R-URL-2 R-URL-3
+ */
 export const parseQuery = (grammar: Grammar, text: string | undefined, kind: QueryKind): ParsedQuery => {
   const pairs = text === undefined ? [] : splitQuery(text);
   const within = (limit: Limit, count: number, what: string): void => {
@@ -120,7 +124,7 @@ const parseArguments = (
   return { filters, parameters };
 };
 
-/** Of several orders of one node the first counts. @rule R-URL-2 */
+/** Keeps the first of several orders of one node. @rule R-URL-2 */
 const firstOfEach = (
   orders: readonly Addressed<readonly OrderTerm[]>[],
 ): readonly Addressed<readonly OrderTerm[]>[] => {
@@ -131,7 +135,7 @@ const firstOfEach = (
   });
 };
 
-/** Of several limits or offsets of one node the last whole number counts. @rule R-URL-2 R-RNG-1 */
+/** Keeps the last whole number of several limits or offsets of one node. @rule R-URL-2 R-RNG-1 */
 const parseRanges = (present: readonly (readonly [string, string])[]): Pick<ParsedQuery, "range" | "ranges"> => {
   let range: NodeRange = {};
   const ranges = new Map<string, Addressed<NodeRange>>();

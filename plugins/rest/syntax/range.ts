@@ -1,28 +1,30 @@
-/** `limit=10&offset=20`, `Range: 20-29`: which rows of the root are wanted, and which were given. */
+/** `limit=10&offset=20`, `Range: 20-29`: the requested rows of the root. */
 import type { BoundValue } from "../../../core/index.ts";
 import { limitNegative, rangeReversed } from "../errors.ts";
 import type { NodeRange, RootRange, Window } from "../request.ts";
 
 const WHOLE_NUMBER = /^\s*-?[0-9]+\s*$/;
 
-/** Undefined: not a whole number, which is as if absent. @rule R-RNG-1 */
+/** Parses a whole number. Undefined for other text, which counts as absent. @rule R-RNG-1 */
 export const parseWholeNumber = (text: string): bigint | undefined =>
   text.length < 1000 && WHOLE_NUMBER.test(text) ? BigInt(text.trim()) : undefined;
 
-/** The numbers of the root's limit and offset, in the order in which a read takes them. */
+/** The numbers of the root's limit and offset, in the order in which a read binds them. */
 export const windowValues = ({ limit, offset }: RootRange): readonly string[] => [
   ...(limit === undefined ? [] : [String(limit)]),
   ...(offset === 0n ? [] : [String(offset)]),
 ];
 
-/** Planned values without the gaps of the window, which come last. */
+/** The planned values without the slots of the window, which come last. */
 export const withoutWindow = (planned: readonly BoundValue[], { hasLimit, hasOffset }: Window): readonly BoundValue[] =>
   planned.slice(0, planned.length - Number(hasLimit) - Number(hasOffset));
 
 const RANGE_HEADER = /^[0-9]+-[0-9]*$/;
 
-/** Combines `limit`, `offset` and the header (only for GET). @throws RelApiError `range-not-satisfiable` @rule R-RNG-2
- *  R-RNG-3 R-RNG-4 */
+/**
+ * Combines `limit`, `offset` and the header (only for GET). @throws RelApiError `range-not-satisfiable` @rule R-RNG-2
+ * R-RNG-3 R-RNG-4
+ */
 export const resolveRange = ({ limit, offset }: NodeRange, header: string | undefined): RootRange => {
   let first = 0n;
   let last: bigint | undefined;

@@ -1,5 +1,7 @@
-/** `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: what is
- *  returned from a row. */
+/**
+ * `select=id,called:name,tonnage::text,home:ports!inner(name,...countries(code)),voyages(fare.sum())`: parses the items
+ * of a row.
+ */
 import type { Limits } from "../../../core/index.ts";
 import { checkPath, nestedTooDeep, tooMany } from "../errors.ts";
 import type { Grammar, SelectEmbed, SelectItem } from "../request.ts";
@@ -21,32 +23,35 @@ import {
 } from "./lex.ts";
 
 const LIST_END = ['")"', '","', END];
-/** What an item may begin with behind a blank that begins its list, for messages. */
+/** The expected tokens of an item after a blank that begins its list, for messages. */
 const FIELD_ITEM = ['"*"', NAME, '"count()"'];
 const AFTER_ALIAS = ['":"', NAME];
 
-/** The default, whether written or implied. @rule R-MED-5 */
+/** Whether `select` is the default, written or implied. @rule R-MED-5 */
 export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean =>
   select === undefined || (select.length === 1 && select[0]?.kind === "all");
 
 interface ItemToken extends Token<SelectItem> {
-  /** What could have continued it. */
+  /** The tokens that could continue the item. */
   readonly more: readonly string[];
 }
 
 interface Reader {
   readonly source: LexerInput;
   readonly embeds: Grammar["embeds"];
-  /** REST names of the aggregate functions. */
+  /** The REST names of the aggregate functions. */
   readonly aggregates: readonly string[];
-  /** What an item may begin with, for messages. */
+  /** The expected tokens of an item, for messages. */
   readonly item: readonly string[];
   readonly limits: Limits;
-  /** Read so far. */
+  /** The numbers of fields and embeds parsed so far. */
   readonly counts: { fields: number; embeds: number };
 }
 
-/** Items of a `select`; undefined when it has none. @throws RelApiError `parse-error` @rule R-SEL-1 R-LEX-13 */
+/**
+ * Parses the items of a `select`. Undefined if it has none of them. @throws RelApiError `parse-error` @rule R-SEL-1
+ * R-LEX-13
+ */
 export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[] | undefined => {
   const prefixes = grammar.embeds.filter(({ prefix }) => prefix !== "").map(({ prefix }) => `"${prefix}"`);
   const reader: Reader = {
@@ -65,13 +70,15 @@ export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[
     items.push(item.value);
     at = item.end;
     if (item.value.kind === "embed") at = afterEmbed(reader, at);
-    // an unopened `)` and what follows directly on a closed embed end the list
+    // an unopened `)` and any text directly after a closed embed end the list
     if (raw[at] !== ",") return items;
   }
 };
 
-/** A value whose first character cannot begin an item counts as empty; one that begins with a space is parsed.
- *  @rule R-LEX-13 */
+/**
+ * A value whose first character cannot begin an item counts as empty; one that begins with a space is parsed.
+ * @rule R-LEX-13
+ */
 const beginsWithItem = (reader: Reader): boolean => {
   const { text } = reader.source;
   const [first] = text;
@@ -80,7 +87,7 @@ const beginsWithItem = (reader: Reader): boolean => {
   if (first === "*") return endsItem(text, skipBlanks(text, 1));
   const prefix = prefixAt(reader, 0);
   if (prefix !== undefined) return !isFailure(scanHead(text, prefix.prefix.length));
-  // the syntax of an embedding mode that is not there
+  // the preset lacks the embedding mode of this syntax
   if (text.startsWith("...") && !reader.item.includes('"..."')) fail(reader.source, { at: 0, expecting: reader.item });
   return isNameCharacter(text, 0);
 };
@@ -90,7 +97,7 @@ const endsItem = (text: string, at: number): boolean => at >= text.length || tex
 const prefixAt = (reader: Reader, at: number): Grammar["embeds"][number] | undefined =>
   reader.embeds.find(({ prefix }) => prefix !== "" && reader.source.text.startsWith(prefix, at));
 
-/** A blank after the `)` of an embed must lead to a comma. @rule R-LEX-9 */
+/** After the `)` of an embed and a blank, only a comma may follow. @rule R-LEX-9 */
 const afterEmbed = (reader: Reader, end: number): number => {
   const at = skipBlanks(reader.source.text, end);
   if (at > end && reader.source.text[at] !== ",") fail(reader.source, { at, expecting: ['","'] });
@@ -123,8 +130,10 @@ const readItem = (reader: Reader, at: number, expected: readonly string[], depth
 
 type Head = Pick<SelectEmbed, "name" | "hint" | "join">;
 
-/** `name!hint!inner(`; the first of two hints or two joins counts. Returns the position after the parenthesis.
- *  @rule R-SEL-10 */
+/**
+ * Scans `name!hint!inner(` and returns the position after the parenthesis. The first of two hints or two joins applies.
+ * @rule R-SEL-10
+ */
 const scanHead = (text: string, start: number): Token<Head> | Failure => {
   const name = scanName(text, start);
   if (isFailure(name)) return name;
@@ -152,7 +161,7 @@ const scanHead = (text: string, start: number): Token<Head> | Failure => {
   return { value: { name: name.value.text, hint, join }, end: at + 1 };
 };
 
-/** `alias:name!hint(…)`, or undefined: then it is a field. */
+/** Scans `alias:name!hint(…)`. Undefined if the item is a field. */
 const readPlainEmbed = (reader: Reader, at: number, depth: number): ItemToken | undefined => {
   const { text } = reader.source;
   const plain = reader.embeds.find(({ prefix }) => prefix === "");
@@ -198,8 +207,7 @@ const readEmbed = (
     items.push(item.value);
     at = item.value.kind === "embed" ? afterEmbed(reader, item.end) : item.end;
     if (source.text[at] === ")") return finish(items, at + 1);
-    // a field is followed by `,`, `)` or the end, which it checks itself; of the first one it is told what could have
-    // continued it
+    // a field checks the `,`, `)` or end after it, and needs the expected tokens of the first one
     if (source.text[at] !== ",")
       fail(source, {
         at,
@@ -255,8 +263,10 @@ const readField = (reader: Reader, start: number, expected: readonly string[]): 
 
 const TYPE_MORE = ["letter", "digit"];
 
-/** `ports(..x)`: directly behind the parenthesis, shown is where the text leaves the prefix of an embedding mode. @rule
- *  R-LEX-12 */
+/**
+ * The position that messages show for `ports(..x)`: directly after the parenthesis, where the text leaves the prefix of
+ * an embedding mode. @rule R-LEX-12
+ */
 const shownOfItem = (reader: Reader, at: number): number => {
   const prefix = reader.embeds.find((embed) => embed.prefix !== "")?.prefix;
   return prefix === undefined ? at : mismatchAt(reader.source.text, at, prefix);
@@ -264,8 +274,9 @@ const shownOfItem = (reader: Reader, at: number): number => {
 
 const beginsName = (text: string, at: number): boolean => text[at] === '"' || isNameCharacter(text, at);
 
-/** What follows `count()`, tried as a whole: with anything wrong there, `count` is a field and its `(` is what does not
- *  fit. @rule R-LEX-12 */
+/**
+ * Scans the rest of `count()` as a whole. If that fails, `count` is a field and the error is at its `(`. @rule R-LEX-12
+ */
 const scanCount = (text: string, end: number, alias: string | undefined): ItemToken | undefined => {
   const cast = text.startsWith("::", end) ? scanType(text, end + 2) : undefined;
   if (cast !== undefined && isFailure(cast)) return undefined;

@@ -1,4 +1,4 @@
-/** Bytes in messages of the CSV reader. */
+/** Shows bytes in messages of the CSV reader. */
 
 const QUOTE = 0x22;
 
@@ -50,7 +50,7 @@ export const showBytes = (bytes: Uint8Array): string => {
     isShiftOut = byte === 0x0e;
     if (byte === QUOTE) text += '\\"';
     else if (byte === 0x5c) text += "\\\\";
-    else if (byte < 0x20) text += `\\${CONTROL_NAMES[byte]!}`; // 32 names
+    else if (byte < 0x20) text += `\\${CONTROL_NAMES[byte]!}`; // there are 32 names
     else if (byte === 0x7f) text += "\\DEL";
     else if (byte > 0x7f) text += `\\${byte}`;
     else text += character;

@@ -1,18 +1,22 @@
-/** `crew.order`, `voyages.not.and`: which level of the select a reserved parameter is about. */
+/** `crew.order`, `voyages.not.and`: finds the level of the select that a reserved parameter concerns. */
 import { need, parseTreePath, scanName, type LexerInput } from "./lex.ts";
 
-/** Embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error` @rule
- *  R-LEX-8 */
+/**
+ * The embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error` @rule
+ * ⏎  R-LEX-8
+ */
 export const parseNodePath = (name: string): readonly string[] => (name.includes(".") ? parseTreePath(name).names : []);
 
 export interface LogicPath {
   readonly path: readonly string[];
-  /** `or`, `and`, `not.or`, `not.and` */
+  /** The operator: `or`, `and`, `not.or` or `not.and`. */
   readonly operator: string;
 }
 
-/** Any `not` among the parts negates, the rest is the path of embeds. @throws RelApiError `parse-error` @rule R-LOG-2
- *  */
+/**
+ * Parses the name of a logic tree. Any `not` among its parts negates, and the others are the path of embeds. @throws
+ * RelApiError `parse-error` @rule R-LOG-2
+ */
 export const parseLogicPath = (name: string): LogicPath => {
   if (!name.includes(".")) return { path: [], operator: name };
   const source: LexerInput = { text: name, what: "logic path", raw: name };
