@@ -1,4 +1,4 @@
-/** Every error that this surface raises on purpose, in the order in which a request may meet them. */
+/** Every error that this surface raises on purpose, in the order in which requests meet them. */
 import {
   columnUnknown,
   limitExceeded,
@@ -17,7 +17,7 @@ import type { CallShape, Field } from "./request.ts";
 export const pathInvalid = (): RelApiError =>
   new RelApiError({ code: "path-invalid", status: 404, message: "Invalid path specified in request URL" });
 
-/** A path that no surface serves. `meant`: one that is served. @rule R-PATH-12 PGRST125 */
+/** The error for a path that no surface serves. `meant` is a similar path that is served. @rule R-PATH-12 PGRST125 */
 export const pathNotServed = (
   prefixes: readonly string[],
   graphql: string | undefined,
@@ -59,7 +59,7 @@ export const schemaNotExposed = (name: string, exposed: readonly string[]): RelA
     hint: `Only the following schemas are exposed: ${exposed.join(", ")}`,
   });
 
-/** `suggestion`: a similar relation of the schema. @rule R-PATH-10 PGRST205 */
+/** `suggestion` is a similar relation of the schema. @rule R-PATH-10 PGRST205 */
 export const relationNotFound = (schema: string, name: string, suggestion: string | undefined): RelApiError =>
   new RelApiError({
     code: "relation-not-found",
@@ -71,7 +71,7 @@ export const relationNotFound = (schema: string, name: string, suggestion: strin
 
 // --- query strings --------------------------------------------------------------------------------------------------
 
-/** `what` and `raw`: which part of the query failed, and its text. @rule R-LEX-10 R-LEX-11 PGRST100 */
+/** `what` and `raw` are the part of the query that failed, and its text. @rule R-LEX-10 R-LEX-11 PGRST100 */
 export const parseError = (
   what: string,
   raw: string,
@@ -102,7 +102,7 @@ export const checkDepth = (limits: Limits, depth: number): void => {
   if (depth >= limits.maxLogicDepth) throw nestedTooDeep(limits, "maxLogicDepth", "logic trees");
 };
 
-/** A key that PostgreSQL would cut. @rule R-SEL-11 */
+/** The error for a key that PostgreSQL would truncate. @rule R-SEL-11 */
 export const nameTooLong = (name: string): RelApiError =>
   new RelApiError({
     code: "42622",
@@ -187,7 +187,7 @@ export const addressedPastAlias = (name: string, alias: string): RelApiError =>
     hint: `Change '${name}' to '${alias}' in filters, orders or limits.`,
   });
 
-/** `suggestion`: a similar relation, and which of the two names it would replace. @rule R-EMB-2 R-EMB-19 PGRST200 */
+/** `suggestion` is a similar relation, with the name that it would replace. @rule R-EMB-2 R-EMB-19 PGRST200 */
 export const relationshipNotFound = (
   source: string,
   target: string,
@@ -210,9 +210,9 @@ export const relationshipNotFound = (
 /** One of several relationships that an embed may mean. */
 export type Way = {
   readonly details: Json;
-  /** `ports!voyages_origin_id_fkey`. Undefined if no hint identifies this relationship. */
+  /** The hint: `ports!voyages_origin_id_fkey`. Undefined if no hint identifies this relationship. */
   readonly hint?: string;
-  /** Schema, relation and column of everything that it names. */
+  /** The schema, relation and column of everything that the relationship names. */
   readonly columns: readonly (readonly [schema: string, relation: string, column: string])[];
 };
 
@@ -241,7 +241,7 @@ export const relatedOrderImpossible = (source: string, embed: string): RelApiErr
     details: `'${source}' and '${embed}' do not form a many-to-one or one-to-one relationship`,
   });
 
-/** Two embeds of one level with the same name, reported in the database's words. @rule R-EMB-12 */
+/** Two embeds of one level have the same name. The message is that of the database. @rule R-EMB-12 */
 export const embedTwice = (name: string): RelApiError =>
   new RelApiError({ code: "42712", status: 400, message: `table name "${name}" specified more than once` });
 
@@ -263,13 +263,13 @@ export const aggregateInSpread = (): RelApiError =>
 const bodyError = (message: string, details: string | null = null): RelApiError =>
   new RelApiError({ code: "bad-body", status: 400, message, details });
 
-/** `where`: it breaks off. @rule R-BODY-2 R-HNT-5 PGRST102 */
+/** `where` is the location of the syntax error. @rule R-BODY-2 R-HNT-5 PGRST102 */
 export const jsonError = (where?: string): RelApiError => bodyError("Empty or invalid json", where);
 /** @rule R-BODY-2 PGRST102 */
 export const keysError = (): RelApiError => bodyError("All object keys must match");
 /** @rule R-BODY-6 PGRST102 */
 export const csvFieldsError = (): RelApiError => bodyError("All lines must have same number of fields");
-/** `text`: the reader's. @rule R-BODY-8 PGRST102 */
+/** `text` is the message of the CSV reader. @rule R-BODY-8 PGRST102 */
 export const csvError = (text: string): RelApiError => bodyError(text);
 /** @rule R-BODY-1 PGRST102 */
 export const contentTypeError = (type: string): RelApiError => bodyError(`Content-Type not acceptable: ${type}`);
@@ -281,7 +281,7 @@ export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
 export const tooManyColumns = ({ maxColumns }: Limits): RelApiError =>
   limitExceeded("maxColumns", { code: "bad-body", message: `The body names more than ${maxColumns} columns` });
 
-/** A key of the payload or a listed column that the relation lacks. @rule R-BODY-5 PGRST204 */
+/** The relation lacks a key of the payload or a listed column. @rule R-BODY-5 PGRST204 */
 export const columnNotFound = (column: string, { schema, name }: QualifiedName): RelApiError =>
   new RelApiError({
     code: "column-not-found",
@@ -306,8 +306,10 @@ export const putKeyMismatch = (): RelApiError =>
     message: "Payload values do not match URL in primary key column(s)",
   });
 
-/** A key column that a PUT's payload lacks, in the words of the database, which reads it as a row of its own. @rule
- *  R-PUT-3 */
+/**
+ * A PUT's payload lacks a key column. The message is that of the database, which reads the payload as a row.
+ * @rule R-PUT-3
+ */
 export const putKeyMissing = (column: string): RelApiError => columnUnknown("pgrst_body", column);
 
 /** @rule R-PRF-5 PGRST124 */
@@ -321,7 +323,7 @@ export const maxAffectedExceeded = (rows: number): RelApiError =>
 
 // --- function calls --------------------------------------------------------------------------------------------------
 
-/** `signatures`: of the functions that the call may mean. @rule R-RPC-8 PGRST203 */
+/** `signatures` are those of the functions that the call may mean. @rule R-RPC-8 PGRST203 */
 export const ambiguousRoutine = (signatures: readonly string[]): RelApiError =>
   new RelApiError({
     code: "ambiguous-routine",
@@ -332,7 +334,7 @@ export const ambiguousRoutine = (signatures: readonly string[]): RelApiError =>
 
 const RAW_NAMES = { json: "json/jsonb", text: "text", xml: "xml", bytea: "bytea" } as const;
 
-/** What was looked for, in the words of the details. @rule R-RPC-9 */
+/** Describes the function that the call asked for, as the details show it. @rule R-RPC-9 */
 const searched = ({ names, raw }: CallShape): string => {
   if (raw !== undefined && raw !== "json") return ` with a single unnamed ${RAW_NAMES[raw]} parameter`;
   const named =
@@ -344,7 +346,7 @@ const searched = ({ names, raw }: CallShape): string => {
   return raw === "json" ? `${named} or with a single unnamed ${RAW_NAMES.json} parameter` : named;
 };
 
-/** `suggestion`: `f`, or `f(a, b)` for another overload. @rule R-RPC-9 R-RPC-10 PGRST202 */
+/** `suggestion` is `f`, or `f(a, b)` for another overload. @rule R-RPC-9 R-RPC-10 PGRST202 */
 export const routineNotFound = (
   schema: string,
   name: string,

@@ -1,5 +1,7 @@
-/** `ETag` of what is read and written, `If-None-Match` for those who have it already, and `If-Match` for writes to what
- *  has not changed since. */
+/**
+ * `ETag` of responses, `If-None-Match` for clients that have a cached response, and `If-Match` for writes to unchanged
+ * rows.
+ */
 import { createHash } from "node:crypto";
 import {
   definePlugin,
@@ -20,32 +22,36 @@ import { etagsService, type Precondition } from "./run.ts";
 import { etagSettings } from "./settings.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 
-/** Of the bytes that are sent. */
+/** The tag of the bytes that are sent. */
 const etagOf = (body: string | Uint8Array): string => `"${createHash("sha1").update(body).digest("base64url")}"`;
 
 const withoutWeakness = (etag: string): string => etag.replace(/^W\//, "");
 
-/** `"a", W/"b"`, or `*`. Proxies that compress turn a tag into a weak one; the rows behind it are the same. @rule
- *  R-ETG-2 R-ETG-3 */
+/**
+ * Whether the header's list (`"a", W/"b"`, or `*`) contains the tag. Weak tags count, because compressing proxies make
+ * them of strong ones. @rule R-ETG-2 R-ETG-3
+ */
 const names = (list: string, etag: string): boolean =>
   list.trim() === "*" || (list.match(/"[^"]*"/g) ?? []).some((tag) => tag === withoutWeakness(etag));
 
 type Condition = "if-match" | "if-none-match";
 
-/** All lines of the header. */
+/** All lines of the header, joined. */
 const conditionOf = (exchange: Exchange, name: Condition): string | undefined => exchange.request.headers[name];
 
-/** What a 304 does not describe. */
+/** Headers of the body, which a 304 does not have. */
 const OF_THE_BODY = /^(?:content-(?:type|range|profile)|range-unit)$/i;
 
-/** What answers depend on beside what they always name. */
+/** Request headers that responses depend on in addition to those already in `Vary`. */
 const VARYING = ["Accept-Profile", "Authorization"];
 
 const find = (headers: Headers, lowerName: string): string | undefined =>
   headers.find(([name]) => name.toLowerCase() === lowerName)?.[1];
 
-/** Who keeps an answer asks again before using it, and caches that many share do not keep it. What SQL has set stays.
- *  @rule R-ETG-6 */
+/**
+ * Adds cache headers: clients must revalidate stored responses, and shared caches must not store them. Headers that SQL
+ * has set stay. @rule R-ETG-6
+ */
 const kept = (headers: Headers, etag: string): Headers => {
   const vary = find(headers, "vary") ?? "";
   const missing = vary.includes("*")
@@ -78,7 +84,7 @@ const tagged = (exchange: Exchange, answer: Answer): Answer => {
   return { status: 304, headers: headers.filter(([name]) => !OF_THE_BODY.test(name)) };
 };
 
-/** A GET of the whole: `Range` is for GET alone. The prototype has the rest. */
+/** The request as a GET of the whole result, since `Range` applies only to GET. The prototype has all other members. */
 const asGet = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     method: { value: "GET" },
@@ -91,20 +97,20 @@ const asGet = (exchange: Exchange): Exchange =>
     },
   }) as Exchange;
 
-/** A tag is of a body, so HEAD makes one, which is not sent. */
+/** Adds tags to a handler. A tag is computed from a body, so HEAD produces a body that is not sent. */
 const withTags =
   (read: RestHandler): RestHandler =>
   async (exchange, target) =>
     tagged(exchange, await read(exchange.method === "HEAD" ? asGet(exchange) : exchange, target));
 
-/** The same place, read: one object for all that write there. */
+/** The route match for reading the same target, one object for all writes to it. */
 const readingWay = memoize((way: Way): Way => ({ ...way, method: "GET" }));
 
-/** The same URL, read. A write has preferences that a read does not know. */
+/** The request for reading the same URL, without the preferences of the write. */
 const readingOf = ({ exchange, rest }: RestRequest): RestRequest =>
   parseRequest(rest, asGet(exchange), readingWay(rest.wayOf(exchange)), "");
 
-/** POST names no rows in its URL. @rule R-ETG-3 R-ETG-4 */
+/** The condition of a write. POST has none, because its URL names no rows. @rule R-ETG-3 R-ETG-4 */
 const preconditionOf = (
   context: PluginContext,
   reads: PlannedReads,
@@ -127,7 +133,7 @@ const preconditionOf = (
   };
 };
 
-/** Off unless it is switched on, as each read is hashed. */
+/** Disabled by default, because every read is hashed. */
 export const etag = definePlugin({
   name: "etag",
   requires: ["rest"],

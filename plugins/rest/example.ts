@@ -1,4 +1,4 @@
-/** `/track?select=track_id,name,album(title)&limit=3`: a read to begin with, of what the caller may see. */
+/** `/track?select=track_id,name,album(title)&limit=3`: an example read of tables that the caller may see. */
 import {
   relationOf,
   visibilityOf,
@@ -12,15 +12,15 @@ import {
 import { exampleColumns, exampleLabel, exampleOrder } from "../examples.ts";
 import type { RestExample } from "./api.ts";
 
-/** Names that `select` takes as they are. @rule R-LEX-1 */
+/** Names that `select` accepts without quotes. @rule R-LEX-1 */
 const BARE = /^[\p{L}0-9_$]+$/u;
 
-/** One part of a URL, safe between quotes of a shell too. */
+/** Encodes a part of a URL, safe inside quotes of a shell too. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 const selected = (name: string): string => encode(BARE.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
 
-/** Whether an embed of that name would mean this relationship alone. @rule R-EMB-1 */
+/** Whether an embed of that name means only this relationship. @rule R-EMB-1 */
 const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>
   relationships.filter(
     (other) =>
@@ -35,7 +35,7 @@ const embedOf = (model: Model, sight: Visibility, relation: Relation): string | 
     const target = relationOf(model, relationship.target);
     if (target === undefined || target === relation || target.schema !== relation.schema) return [];
     if (relationship.routine !== undefined || !isOnlyOne(relation, relationship)) return [];
-    // the columns that are compared must be readable too
+    // the compared columns must be readable too
     const isReadable =
       relationship.columns.every(([own]) =>
         relation.columns.some((column) => column.name === own && sight.readsAlways(relation, column)),
@@ -54,7 +54,7 @@ const embedOf = (model: Model, sight: Visibility, relation: Relation): string | 
 const readable = (sight: Visibility, relation: Relation): readonly Column[] =>
   sight.may(relation, "select") ? relation.columns.filter((column) => sight.reads(relation, column)) : [];
 
-/** Undefined: the caller may read nothing. */
+/** Undefined if the caller may read nothing. */
 export const exampleRead = (model: Model, session: Session): RestExample | undefined => {
   const sight = visibilityOf(model, session, "rest");
   for (const schema of model.schemas) {

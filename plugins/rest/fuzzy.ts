@@ -1,15 +1,15 @@
-/** "Perhaps you meant 'vessels'": the most similar of a set of names. */
+/** Finds the most similar of a set of names: "Perhaps you meant 'vessels'". */
 import { levenshtein } from "../../core/index.ts";
 
-/** A set of names, indexed once for many questions. */
+/** A set of names, indexed once for many searches. */
 export interface FuzzySet {
   /** The most similar name, if its similarity reaches `threshold` (0 to 1). */
   suggest(name: string, threshold: number): string | undefined;
-  /** In any letter case. */
+  /** Whether the set has the name, ignoring case. */
   has(name: string): boolean;
 }
 
-/** Similarity from which names are suggested. @rule R-FUZ-1 */
+/** The minimum similarity of suggested names. @rule R-FUZ-1 */
 export const THRESHOLD = { relationship: 0.33, argument: 0.33, relation: 0.75, routine: 0.75 } as const;
 
 const RUN_LENGTHS = [3, 2] as const;
@@ -65,7 +65,7 @@ export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
     }
   }
   const suggest = (name: string, threshold: number): string | undefined => {
-    // beyond any identifier: nothing can be close, and the comparison would be slow
+    // longer than any identifier, so no name is similar, and the comparison would be slow
     if (name.length > 500) return undefined;
     const lower = name.toLowerCase();
     for (const length of RUN_LENGTHS) {

@@ -1,5 +1,7 @@
-/** `"hint": "Pages are made by limit and offset: limit=20&offset=20"`: what may have been meant, in the fields of errors
- *  that PostgREST leaves empty. @rule R-HNT-1 … R-HNT-6 */
+/**
+ * `"hint": "Pages are made by limit and offset: limit=20&offset=20"`: suggestions in error fields that PostgREST leaves
+ * empty. @rule R-HNT-1 … R-HNT-6
+ */
 import {
   boundOf,
   columnOf,
@@ -73,7 +75,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** `$top`, `page[number]`, `per_page` */
+/** Normalizes a parameter: `$top`, `page[number]`, `per_page`. */
 const plain = (parameter: string): string => parameter.replace(/\[.*$/s, "").replace(/[_$-]/g, "").toLowerCase();
 
 const RESERVED = ["select", "order", "limit", "offset", "and", "or", "columns", "on_conflict"];
@@ -82,7 +84,7 @@ const MAX_SHOWN = 60;
 
 const isShown = (text: string): boolean => text.length <= MAX_SHOWN && !/[^\x20-\x7e]/.test(text);
 
-/** `name=Oslo` for `name=eq.Oslo`, `name=eqq.Oslo`, `page=2`. */
+/** Explains a filter parameter: `name=Oslo` for `name=eq.Oslo`, `name=eqq.Oslo`, `page=2`. */
 const ofParameter = (
   grammar: Grammar,
   writtenName: string,
@@ -104,7 +106,7 @@ const ofParameter = (
     if (near.length > 0) return `Perhaps you meant ${orList(near)} instead of '${parameter}'`;
   }
   const [, operator = "", behind = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
-  // the operator is none of the mistakes: `details` says what is expected behind it
+  // the operator is correct, and `details` already says what is expected after it
   if (grammar.operators.has(operator)) return behind === "" ? FILTER : operator === "in" ? LIST : null;
   const operators = behind === "" ? [] : nearestNames(operator, grammar.operators.keys());
   if (operators.length > 0) return `Perhaps you meant the operator ${orList(operators)} instead of '${operator}'`;
@@ -112,7 +114,7 @@ const ofParameter = (
   return !isShown(written) ? FILTER : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
 };
 
-/** `return=minimal` for `retrun=minimal`. @rule R-HNT-4 */
+/** Suggests `return=minimal` for `retrun=minimal`. @rule R-HNT-4 */
 const ofPreference = ({ preferences }: Grammar, item: string): string | undefined => {
   const at = item.indexOf("=");
   const written = at === -1 ? item : item.slice(0, at);
@@ -131,13 +133,13 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 const visible = (sight: Visibility, relation: Relation | undefined): readonly string[] =>
   relation?.columns.filter((column) => sight.knows(relation, column)).map(({ name }) => name) ?? [];
 
-/** The relation that the request is about, if its path leads to one. */
+/** The relation of the request's path, if the path names one. */
 const relationAt = (context: PluginContext, exchange: Exchange): Relation | undefined => {
   try {
     const { target } = restOf(context).wayOf(exchange);
     return target?.kind === "relation" ? target.relation : undefined;
   } catch {
-    return undefined; // another error than the one that is explained
+    return undefined; // the request itself is wrong, which is another error than the explained one
   }
 };
 
@@ -157,7 +159,7 @@ const hintOf = (
     return ofParameter(grammar, parameter, value, visible(sight, relationAt(context, exchange as Exchange)));
   if (code === "column-not-found" && typeof column === "string") {
     const relation = relationOf(model, { schema: String(schema), name: String(table) });
-    // a column that is there is not misspelt
+    // an existing column is not misspelt
     if (relation !== undefined && columnOf(relation, column) !== undefined) return null;
     const near = nearestNames(column, visible(sight, relation));
     return near.length === 0 ? null : `Perhaps you meant the column ${orList(near)}`;
@@ -173,10 +175,10 @@ const hintOf = (
 
 const INVALID_TEXT = "22P02";
 
-/** PostgreSQL has no key for `ON CONFLICT`, the relation has rules, or the key is deferrable. */
+/** SQLSTATEs of upserts: PostgreSQL has no key for `ON CONFLICT`, the relation has rules, or the key is deferrable. */
 const UNRESOLVED: ReadonlySet<string> = new Set(["42P10", "0A000", "55000"]);
 
-/** Explains an upsert into a relation whose inserts take no `ON CONFLICT`. @rule R-HNT-7 */
+/** Explains an upsert into a relation whose inserts do not support `ON CONFLICT`. @rule R-HNT-7 */
 const ofUpsert = (relation: Relation | undefined, method: string): string | null => {
   if (method !== "POST" || relation?.takesNoConflict !== true) return null;
   const what = `'${relation.name}' takes no Prefer: resolution, because its triggers, rules or deferrable key have no ON CONFLICT`;
@@ -184,7 +186,7 @@ const ofUpsert = (relation: Relation | undefined, method: string): string | null
   return key === undefined ? what : `${what}; PUT /${relation.name}?${key}=eq.… updates or inserts one row`;
 };
 
-/** The others are not looked at: the model may not be there. */
+/** The explained errors. Others are skipped, because the model may not be loaded. */
 const EXPLAINED: ReadonlySet<string> = new Set([
   "parse-error",
   "column-not-found",
@@ -213,7 +215,7 @@ const createHints = (context: PluginContext): Hints => ({
   },
 });
 
-/** Not with `COMPAT_MODE`: clients that compare whole errors get PostgREST's. @rule R-HNT-6 */
+/** Inactive in `COMPAT_MODE`, so that clients that compare whole errors get those of PostgREST. @rule R-HNT-6 */
 export const restHints = definePlugin({
   name: "rest-hints",
   requires: ["rest"],

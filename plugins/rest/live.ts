@@ -1,4 +1,4 @@
-/** `GET /vessels?tonnage=gte.500` as a live query: planned like any read, with plain JSON as its result. */
+/** `GET /vessels?tonnage=gte.500` as a live query: planned like any read, with a plain JSON result. */
 import {
   definePlugin,
   faultFacts,
@@ -17,15 +17,17 @@ import type { Rest } from "./request.ts";
 import { isolationOf, settingsOf } from "./run.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
 
-/** Headers differ from client to client and are not set for live queries: equal queries share a statement. @rule
- *  G-SES-10 */
+/**
+ * Settings with headers, which live queries do not set: headers differ between clients, and equal queries share a
+ * statement. @rule G-SES-10
+ */
 const PERSONAL: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
 
-/** The same request, asking for JSON. */
+/** The same request with JSON as accepted type. */
 const askingForJson = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) },
-  }) as Exchange; // the prototype has the rest
+  }) as Exchange; // the prototype has all other members
 
 const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
   plan: (exchange, target) => {

@@ -1,5 +1,7 @@
-/** `GET /api/openapi.json`, and the root with `Accept: application/openapi+json;version=3.1`: the schema as OpenAPI 3.1,
- *  which generators of typed clients read. */
+/**
+ * `GET /api/openapi.json`, and the root with `Accept: application/openapi+json;version=3.1`: the schema as OpenAPI 3.1,
+ * which generators of typed clients accept.
+ */
 import {
   definePlugin,
   sql,
@@ -30,7 +32,7 @@ const wantsThree = (accept = ""): boolean =>
 
 const TYPE = "application/openapi+json;version=3.1; charset=utf-8";
 
-/** Below which REST root the file is asked for; at the server's root it is that of the first. */
+/** The REST root below which the file is requested. At the server's root it describes the first REST root. */
 const rootOf = (options: ResolvedOptions, path: string): string | undefined => {
   if (!path.endsWith(FILE)) return undefined;
   const prefix = path.slice(0, -FILE.length);
@@ -39,25 +41,26 @@ const rootOf = (options: ResolvedOptions, path: string): string | undefined => {
   return prefix === "" ? prefixes[0] : undefined;
 };
 
-/** As if the root had been asked. */
+/** The same request to the root. */
 const atRoot = (exchange: Exchange, root: string): Exchange => {
   const { request } = exchange;
-  const { originalUrl } = request as { readonly originalUrl?: string }; // set by Express where the api is mounted
+  const { originalUrl } = request as { readonly originalUrl?: string }; // Express sets it where the api is mounted
   const mount = originalUrl?.split("?", 1)[0]?.slice(0, -exchange.path.length) ?? "";
   return Object.create(exchange, {
     path: { value: root === "" ? "/" : root },
     request: { value: Object.create(request, { originalUrl: { value: mount + root } }) },
-  }) as Exchange; // the prototype has the rest
+  }) as Exchange; // the prototype has all other members
 };
 
-/** A path, so that the document is right behind any proxy, unless the setting names an address. */
+/** The server as a path, which is correct behind any proxy, unless the setting contains an address. */
 const serverOf = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: DocumentPlace): string =>
   openapiServerProxyUri?.replace(/\/$/, "") ?? basePath;
 
 const OF_EXTENSIONS = "openapi-of-extensions";
 
 const build: Build = (description, place, { grammar, context }) => {
-  const foreign = (description.model.parts[OF_EXTENSIONS] ?? new Set()) as ReadonlySet<number>; // only this plugin writes it
+  // only this plugin writes it
+  const foreign = (description.model.parts[OF_EXTENSIONS] ?? new Set()) as ReadonlySet<number>;
   return buildVersion3({
     description: { ...description, leavesOut: ({ oid }: Relation | Routine) => foreign.has(oid) },
     server: serverOf(context.options, place),
@@ -79,10 +82,10 @@ const createSurface = (context: PluginContext, descriptions: Descriptions): Surf
   encodeError: (error, exchange) => encodeError(restOf(context), error, exchange),
 });
 
-/** Shows itself only where the schema is described. @rule R-OAS-7 R-OAS-8 */
+/** Available only where the schema is described. @rule R-OAS-7 R-OAS-8 */
 export const openapi3 = definePlugin({
   name: "openapi-3",
-  // must precede the surface whose paths it shares, and "openapi" follows that surface, so it cannot be in `requires`
+  // precedes the surface whose paths it shares; "openapi" follows that surface, so it cannot be in `requires`
   before: ["rest"],
   settings: openapiSettings,
   apply: (hooks, context) => {

@@ -38,8 +38,10 @@ import { restPrefixesOf } from "./syntax/place.ts";
 import { openapiSettings } from "./settings.ts";
 import { checkPreferences } from "./syntax/prefer.ts";
 
-/** Reads nothing: the transaction only runs the pre-request function as the role, and collects what plugins add to the
- *  row. @rule R-OAS-1 R-TX-7 */
+/**
+ * A program without a statement: its transaction only runs the pre-request function as the role, and returns the
+ * columns that plugins add. @rule R-OAS-1 R-TX-7
+ */
 const readNothing = ({ resultColumns }: Registry): Program => ({
   statements: [
     {
@@ -58,10 +60,11 @@ const readNothing = ({ resultColumns }: Registry): Program => ({
 /** Default ports of the schemes, which the document always writes out. */
 const PORTS: Readonly<Record<string, string>> = { http: "80", https: "443" };
 
-/** The address listened on; a wildcard is shown as IPv4's. */
+/** The address that the server listens on. A wildcard is shown as that of IPv4. */
 const listeningHost = ({ request }: Exchange): string => {
   const { localAddress = "0.0.0.0", localPort = 0 } = request.socket;
-  const server = (request.socket as { readonly server?: { address?(): unknown } }).server; // Node keeps it on the sockets of a listener
+  // Node sets it on the sockets of a server
+  const server = (request.socket as { readonly server?: { address?(): unknown } }).server;
   const bound = server?.address?.() as { readonly address?: string } | string | null | undefined;
   const address =
     typeof bound === "object" && bound !== null && typeof bound.address === "string" ? bound.address : localAddress;
@@ -76,12 +79,13 @@ const placeOf = (options: ResolvedOptions, exchange: Exchange): DocumentPlace =>
     const scheme = protocol.slice(0, -1);
     return { host: `${hostname}:${port === "" ? PORTS[scheme] : port}`, basePath: pathname, scheme };
   }
-  const original = (exchange.request as { readonly originalUrl?: string }).originalUrl; // set by Express where the api is mounted
+  // Express sets it where the api is mounted
+  const original = (exchange.request as { readonly originalUrl?: string }).originalUrl;
   const path = (original?.split("?", 1)[0] ?? exchange.path).replace(/\/$/, "");
   return { host: listeningHost(exchange), basePath: path === "" ? "/" : path, scheme: "http" };
 };
 
-/** What the document depends on: caller and schema. */
+/** The cache key of a document: caller and schema. */
 interface Described extends WithSession {
   readonly request: RestRequest;
 }
@@ -95,7 +99,7 @@ const PLACE: Question<Described, DocumentPlace> = {
   key: planKey,
 };
 
-/** What writes a document, as often as it is asked. */
+/** Writes a document any number of times. */
 interface Document {
   readonly pieces: () => Generator<string>;
 }
@@ -103,10 +107,10 @@ interface Document {
 type Written = { readonly document: Document; readonly text: string | undefined };
 
 const DOCUMENT = membersOf<Written>()("document");
-/** Made of the document alone, which is the key. */
+/** Made only from the document, which is the cache key. */
 const DOCUMENT_TEXT = membersOf<Written>()("text", () => undefined);
 
-/** One version of OpenAPI. */
+/** Builds the document in one version of OpenAPI. */
 export type Build = (description: Description, place: DocumentPlace, rest: Rest) => Members;
 
 const describedSchemas = (name: string, build: Build): CacheSpec<Described, Document> => ({
@@ -133,10 +137,10 @@ const describedSchemas = (name: string, build: Build): CacheSpec<Described, Docu
 });
 
 const BYTES_PER_DOCUMENT = 1000;
-/** Longer documents are made anew for each request, and sent while they are made. */
+/** Longer documents are not cached but written again for each request, and sent meanwhile. */
 const MAX_KEPT_CHARACTERS = 4 * 1024 * 1024;
 
-/** Documents that are kept, and the statement that runs for each request. */
+/** The cached documents, and the statement that runs for each request. */
 export interface Descriptions {
   readonly documents: Cache<Described, Document>;
   readonly texts: Cache<Written, string | undefined>;
@@ -156,7 +160,7 @@ export const createDescriptions = ({ caches, registry }: PluginContext, name: st
   nothing: readNothing(registry),
 });
 
-/** The text, or its start with the rest to come. */
+/** Returns the whole text, or its start and the remaining members. */
 const writeDocument = async (
   document: Document,
   { texts }: Descriptions,
@@ -190,7 +194,7 @@ export const describeSchema = async (
   const document = descriptions.documents.take({ request, session: exchange.session });
   const { text, rest: more } = await writeDocument(document, descriptions);
   if (more === undefined) return answer(text);
-  // a call of the application or of a plugin takes no pieces
+  // calls by the application or a plugin cannot receive a streamed response
   if (exchange.response.socket === null) return answer(text + (await inPieces(gather(more, Infinity))).text);
   const { watchUnread } = rest.context;
   return { ...answer(), stream: (response) => sendPieces(response, text, more, watchUnread) };

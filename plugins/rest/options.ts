@@ -1,4 +1,4 @@
-/** `OPTIONS /vessels`: which methods the caller's role may use, derived only from the schema. */
+/** `OPTIONS /vessels`: the methods that the caller's role may use, derived only from the schema. */
 import {
   columnOf,
   definePlugin,
@@ -16,7 +16,7 @@ import { onTarget, restOf, withMethods } from "./routes.ts";
 import { isCallable } from "./plan/overload.ts";
 import type { RestRequest } from "./request.ts";
 
-/** In the order of `Allow`. @rule R-OPT-6 */
+/** The methods in the order of `Allow`. @rule R-OPT-6 */
 const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /** @rule R-OPT-7 */
 const ROUTINE_METHODS = ["OPTIONS", "POST", "GET", "HEAD"];
@@ -44,7 +44,7 @@ const both = (a: Rights, b: Rights): Rights => ({
   delete: a.delete && b.delete,
 });
 
-/** Rules may make a write have no effect. */
+/** Removes the rights to writes that rules turn into no operation. */
 const withoutIdle = (rights: Rights, { rules = {} }: Relation): Rights => ({
   select: rights.select,
   insert: rights.insert && rules.insert !== "nothing",
@@ -52,8 +52,10 @@ const withoutIdle = (rights: Rights, { rules = {} }: Relation): Rights => ({
   delete: rights.delete && rules.delete !== "nothing",
 });
 
-/** Tables by rights, views by what the database can write through them, foreign tables by both; rights of the metadata
- *  count for all. @rule R-OPT-3 R-OPT-4 */
+/**
+ * The rights on a relation: grants for tables, updatability for views, both for foreign tables. Metadata permissions
+ * apply to all. @rule R-OPT-3 R-OPT-4
+ */
 const rightsOn = (sight: Visibility, relation: Relation): Rights => {
   const possible: Rights = { select: true, ...relation.writable };
   switch (relation.kind) {
@@ -80,7 +82,7 @@ const relationMethods = (sight: Visibility, relation: Relation): ReadonlySet<str
   return methods;
 };
 
-/** The key can be written, and rules leave the rows to look at. @rule R-OPT-5 R-OPT-9 */
+/** Whether the key can be written, and rules leave the written rows available for checks. @rule R-OPT-5 R-OPT-9 */
 const mayPut = (relation: Relation): boolean => {
   const { primaryKey, rules = {} } = relation;
   if (primaryKey.length === 0 || rules.insert === "separate" || rules.update === "separate") return false;
@@ -90,13 +92,13 @@ const mayPut = (relation: Relation): boolean => {
   });
 };
 
-/** Of any overload. @rule R-OPT-7 */
+/** The methods that at least one overload offers. @rule R-OPT-7 */
 const routineMethods = (routines: readonly Routine[]): ReadonlySet<string> =>
   new Set(routines.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"]);
 
-/** Methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
+/** The methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
 const offered = ({ rest, model, schema, name, exchange }: RestRequest, target: RestTarget): readonly string[] => {
-  // without a database role, a session acts as the login role
+  // without a database role, a session uses the login role
   const sight = visibilityOf(model, exchange.session, "rest");
   switch (target.kind) {
     case "root":
@@ -119,10 +121,10 @@ const offered = ({ rest, model, schema, name, exchange }: RestRequest, target: R
 
 /** @rule R-OPT-1 */
 const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
-  // methods that no plugin serves are not listed
+  // lists only methods that a plugin serves
   const { methods } = request.rest.routeOf(request.model, request.schema, target);
   const allowed = offered(request, target).filter((method) => methods.has(method));
-  // methods of other plugins, which no grants of the contract cover
+  // adds methods of other plugins, which PostgREST does not know
   allowed.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
   return buildAnswer(request, {
     status: 200,
@@ -134,7 +136,7 @@ const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
   });
 };
 
-/** OPTIONS of everything. */
+/** Answers OPTIONS for all targets. */
 export const restOptions = definePlugin({
   name: "rest-options",
   requires: ["rest"],

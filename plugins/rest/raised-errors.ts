@@ -3,21 +3,21 @@ import { definePlugin, RelApiError, type Json } from "../../core/index.ts";
 import { headerText } from "./answer/header-text.ts";
 import { readRaisedHook, type RaisedError } from "./api.ts";
 
-/** SQLSTATEs of such errors. @rule R-AUT-13 */
+/** The SQLSTATEs of such errors. @rule R-AUT-13 */
 const RAISED_STATES = /^P(?:T\d{3}|GRST)$/;
 
-/** The response that the error asks for; undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
+/** The response that the error requests. Undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
 const readRaised = (error: RelApiError): RaisedError | undefined => {
   if (error.code === "PGRST") return readWhole(error);
   if (!error.code.startsWith("PT")) return undefined;
   const status = Number(/^PT([0-9]{3})$/.exec(error.code)?.[1] ?? Number.NaN);
   const { code, message, details, hint } = error;
-  // a status that HTTP cannot send is a mistake of the raiser's
+  // HTTP does not allow this status, so the raising function is wrong
   if (!(status >= 200)) return { error: new RelApiError({ code, status: 500, message, details, hint }) };
   return { error: new RelApiError({ code, status, message, details, hint }), statusText: reasonPhrase(message) };
 };
 
-/** One line, without characters that a status line cannot contain. */
+/** A single line without characters that a status line cannot contain. */
 const reasonPhrase = (text: string): string => headerText(text.replace(/\p{Cc}+/gu, " ")).trim();
 
 const MESSAGE_HINT =
@@ -43,7 +43,7 @@ const parseObject = (text: string): Fields | undefined => {
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as Fields) : undefined;
   } catch {
-    return undefined; // not JSON: the calling function throws the contract's error
+    return undefined; // the text is not JSON, so the caller throws PostgREST's error
   }
 };
 

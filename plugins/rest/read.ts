@@ -1,4 +1,4 @@
-/** `GET /vessels?select=name&tonnage=gte.500`: rows of a relation. */
+/** `GET /vessels?select=name&tonnage=gte.500`: reads rows of a relation. */
 import type { Answer, Ask, BoundValue, Cache, CacheSpec, Headers, Relation } from "../../core/index.ts";
 import { encode } from "./answer/headers.ts";
 import { answerRows, readTotal } from "./answer/rows.ts";
@@ -10,11 +10,13 @@ import { runPlanned } from "./run.ts";
 
 export type PlannedReads = Cache<PlanSource, PlannedRead>;
 
-/** Clients and proxies take some kilobytes of headers and fail beyond; a list of a thousand keys is longer. @rule
- *  R-URL-4 */
+/**
+ * Clients and proxies accept some kilobytes of headers. The location of a list of a thousand keys would be longer.
+ * @rule ⏎  R-URL-4
+ */
 const MAX_LOCATION = 3000;
 
-/** Both the keys and the values grow with the query. */
+/** An estimate for a cached read, since both keys and values grow with the query. */
 const BYTES_PER_CHARACTER = 30;
 
 export const plannedReads: CacheSpec<PlanSource, PlannedRead> = {
@@ -25,7 +27,7 @@ export const plannedReads: CacheSpec<PlanSource, PlannedRead> = {
 
 const NO_HEADERS: Headers = [];
 
-/** The values of a planned read: those of this request's filters, limit and offset. */
+/** The values of a planned read for this request: its filters, limit and offset. */
 export const valuesOf = (
   { values, holes }: PlannedRead,
   { filterValues, range, hasLimit, hasOffset }: RestRequest,

@@ -1,4 +1,4 @@
-/** What every part of the REST surface works with: the parsed query, the preferences, the request itself. */
+/** The common types of the REST surface: the parsed query, the preferences, the request itself. */
 import type {
   BoundValue,
   Exchange,
@@ -32,7 +32,10 @@ import {
 
 // --- the parsed query -----------------------------------------------------------------------------------------------
 
-/** One step of a JSON path. `isIndex`: digits with an optional sign, bound as an integer. @rule R-LEX-6 */
+/**
+ * A step of a JSON path. With `isIndex`, it consists of digits with an optional sign and is bound as an integer.
+ * @rule R-LEX-6
+ */
 export interface JsonPathKey {
   readonly arrow: "->" | "->>";
   readonly key: string;
@@ -51,22 +54,23 @@ export type SelectItem =
       readonly kind: "field";
       readonly field: Field;
       readonly alias?: string;
-      /** Type name, R-LEX-7. Before an aggregate, the type of its argument. */
+      /** The type name of a cast, R-LEX-7. Before an aggregate, it is the type of its argument. */
       readonly cast?: string;
-      /** REST name. */
+      /** The REST name of the aggregate. */
       readonly aggregate?: string;
       readonly aggregateCast?: string;
     }
-  /** `count()` */
+  /** The item `count()`. */
   | { readonly kind: "count"; readonly alias?: string; readonly cast?: string }
   | SelectEmbed;
 
 export interface SelectEmbed {
   readonly kind: "embed";
-  /** The plan's embedding mode: the declared mode whose REST prefix precedes it (`nest` without one, `spread`,
-   *  yours). */
+  /**
+   * The embedding mode of the plan, declared with this REST prefix: `nest` without one, `spread`, or that of a plugin.
+   */
   readonly mode: string;
-  /** As written: relation, constraint, column or function name. */
+  /** The name in the query: a relation, constraint, column or function. */
   readonly name: string;
   readonly alias?: string;
   readonly hint?: string;
@@ -74,20 +78,20 @@ export interface SelectEmbed {
   readonly items: readonly SelectItem[];
 }
 
-/** `[not.]operator[(any|all|language)].value` on a field. */
+/** A condition on a field: `[not.]operator[(any|all|language)].value`. */
 export interface Condition {
   readonly field: Field;
   readonly isNegated: boolean;
-  /** REST name of the operator. */
+  /** The REST name of the operator. */
   readonly operator: string;
-  /** The declared operators of that name: one, or several for different types. */
+  /** The declared operators of that name, possibly several for different types. */
   readonly specs: readonly OperatorSpec[];
   readonly quantifier?: "any" | "all";
-  /** Language of full text. */
+  /** The language of a full text search. */
   readonly option?: string;
-  /** Text to bind; a list as an array literal; rewritten by the operator (`*` to `%`). */
+  /** The text to bind. Lists are array literals, and the operator may rewrite the text (`*` to `%`). */
   readonly value?: string;
-  /** In place of `value` for keyword operators, lower case. */
+  /** The lower-case keyword of keyword operators, in place of `value`. */
   readonly keyword?: string;
 }
 
@@ -95,17 +99,19 @@ export type LogicTree =
   | { readonly kind: "and" | "or"; readonly isNegated: boolean; readonly of: readonly LogicTree[] }
   | { readonly kind: "condition"; readonly condition: Condition };
 
-/** `path`: names of embeds from the root down; empty: the root. */
+/**
+ * A part with the level that it concerns. `path` contains the names of embeds from the root, and is empty for the root.
+ */
 export interface Addressed<Part> {
   readonly path: readonly string[];
   readonly part: Part;
 }
 
 export interface OrderTerm {
-  /** Related order: target name of a to-one embed of the same level. */
+  /** The target name of a to-one embed of the same level, in a related order. */
   readonly embed?: string;
   readonly field: Field;
-  /** `count()`, the number of rows in a group: there is no field. */
+  /** Whether the term is `count()`, the number of rows in a group, which has no field. */
   readonly isCount?: true;
   /** A declared ordering of the field, by REST name. */
   readonly ordering?: { readonly name: string; readonly operands: readonly string[] };
@@ -113,17 +119,19 @@ export interface OrderTerm {
   readonly nulls?: "first" | "last";
 }
 
-/** `limit` and `offset` of one level, whole numbers of any size and sign. */
+/** The `limit` and `offset` of one level, whole numbers of any size and sign. */
 export interface NodeRange {
   readonly limit?: bigint;
   readonly offset?: bigint;
 }
 
-/** `filters`: every free parameter is a filter. `arguments`: a parameter whose value is not an operator expression is
- *  an argument (R-RPC-2). */
+/**
+ * With `filters`, every free parameter is a filter. With `arguments`, a parameter whose value is not an operator
+ * expression is an argument (R-RPC-2).
+ */
 export type QueryKind = "reads" | "filters" | "arguments";
 
-/** A parameter of a plugin. `hook`: the name under which plugins tap it (`having`, `*.having`). */
+/** A parameter of a plugin. `hook` is the name under which plugins tap it (`having`, `*.having`). */
 export interface Extension {
   readonly hook: string;
   readonly name: string;
@@ -131,30 +139,31 @@ export interface Extension {
 }
 
 export interface ParsedQuery {
-  /** All parameters in URL order, decoded. A parameter without `=` has no value and only appears in
-   *  `Content-Location`. */
+  /**
+   * All parameters in URL order, decoded. A parameter without `=` has no value and only appears in `Content-Location`.
+   */
   readonly pairs: readonly (readonly [name: string, value: string | undefined])[];
-  /** Undefined: no `select`, or an empty one (R-SEL-1). */
+  /** The selected items. Undefined without `select`, or if it is empty (R-SEL-1). */
   readonly select: readonly SelectItem[] | undefined;
   readonly filters: readonly Addressed<Condition>[];
-  /** Those of plugins, in URL order. Only for kind `reads`. */
+  /** Parameters of plugins in URL order, only for kind `reads`. */
   readonly extensions: readonly Extension[];
-  /** The conditions of embeds. */
+  /** Parameters of plugins that concern embeds. */
   readonly nestedExtensions: readonly Addressed<Extension>[];
   readonly logic: readonly Addressed<LogicTree>[];
   readonly orders: readonly Addressed<readonly OrderTerm[]>[];
-  /** Of the embeds; the root's is `range`. */
+  /** The ranges of embeds. The root has its own in `range`. */
   readonly ranges: readonly Addressed<NodeRange>[];
   readonly range: NodeRange;
   readonly columns: readonly string[] | undefined;
   readonly onConflict: readonly string[] | undefined;
-  /** Only for kind `arguments`: name and value in URL order, including repeated ones. */
+  /** Names and values in URL order, including repeated ones, only for kind `arguments`. */
   readonly parameters: readonly (readonly [name: string, value: string])[];
 }
 
 // --- preferences ----------------------------------------------------------------------------------------------------
 
-/** `Prefer`, parsed. The first valid value of each. @rule R-PRF-1 */
+/** The parsed `Prefer` header, with the first valid value of each preference. @rule R-PRF-1 */
 export interface Preferences {
   readonly resolution?: "merge-duplicates" | "ignore-duplicates";
   readonly missing?: "default" | "null";
@@ -164,34 +173,34 @@ export interface Preferences {
   readonly handling?: "strict" | "lenient";
   readonly timezone?: string;
   readonly maxAffected?: number;
-  /** The value taken of each preference, those of plugins included, in the order sent. */
+  /** The accepted value of each preference, including those of plugins, in the order sent. */
   readonly given: ReadonlyMap<string, string>;
-  /** Unknown or misspelt items in the order sent; refused when `handling` is strict (`checkPreferences`). */
+  /** Unknown or misspelt items in the order sent. They are refused if `handling` is strict (`checkPreferences`). */
   readonly invalid: readonly string[];
 }
 
-/** Preferences by name: whether they are honoured, and so echoed. @rule R-PRF-3 */
+/** Whether each preference is honoured and therefore echoed, by name. @rule R-PRF-3 */
 export type AppliedPreferences = Readonly<Record<string, boolean>>;
 
 // --- the request ----------------------------------------------------------------------------------------------------
 
-/** Rows wanted at the root, after `limit`, `offset` and the `Range` header have been brought together. */
+/** The requested rows of the root, combined from `limit`, `offset` and the `Range` header. */
 export interface RootRange {
-  /** 0 by default. */
+  /** The number of skipped rows, by default 0. */
   readonly offset: bigint;
   readonly limit?: bigint;
 }
 
-/** What a plan knows of the window: the numbers themselves are bound. */
+/** The part of the window that a plan contains. The numbers themselves are bound. */
 export interface Window {
   readonly hasLimit: boolean;
   readonly hasOffset: boolean;
 }
 
-/** The surface with what it keeps between requests. */
+/** The surface with its state and caches. */
 export interface Rest {
   readonly context: PluginContext;
-  /** Media types with a tap of `compileMedia` are known. */
+  /** The hooks. Media types with a tap of `compileMedia` are known. */
   readonly hooks: RelApiHooks;
   readonly grammar: Grammar;
   readonly finishAnswer: ValueOf<typeof finishAnswerHook>;
@@ -199,90 +208,93 @@ export interface Rest {
   readonly receiveBody: ValueOf<typeof receiveBodyHook>;
   readonly readRaised: ValueOf<typeof readRaisedHook>;
   readonly readParameters: ValueOf<typeof readParametersHook>;
-  /** Similar names, if a plugin knows any. */
+  /** Suggestions of similar names, if a plugin offers them. */
   suggestions(): Suggestions | undefined;
-  /** More of them, where errors need not be the dialect's to the byte. */
+  /** Further suggestions, if a plugin offers them for errors that may differ from those of PostgREST. */
   hints(): Hints | undefined;
-  /** What takes long bodies, if a plugin does. */
+  /** The service that streams long bodies, if a plugin offers it. */
   streamed(): StreamedAnswers | undefined;
-  /** The route of a target: this surface's methods, changed by `buildRestRoute` taps. */
+  /** The route of a target: the methods of this surface, changed by taps of `buildRestRoute`. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
-  /** Where a request leads, by method, path and profile. Kept. @throws RelApiError `path-invalid`, `root-disabled`,
-   *  `schema-not-exposed` */
+  /**
+   * Matches the route of a request by method, path and profile. Matches are cached. @throws RelApiError `path-invalid`,
+   * `root-disabled`, `schema-not-exposed`
+   */
   wayOf(exchange: Exchange): Way;
-  /** What it says. Kept. @throws RelApiError `parse-error`, … in the order of R-PIPE-1 */
+  /** Parses the request, cached by its text. @throws RelApiError `parse-error`, … in the order of R-PIPE-1 */
   parse(source: ParseSource): ParsedRequest;
 }
 
-/** What requests are parsed from. */
+/** The input that requests are parsed from. */
 export interface ParseSource {
   readonly way: Way;
-  /** The query string, or its template. */
+  /** The query string or its template. */
   readonly text: string | undefined;
   readonly hasMarks: boolean;
   readonly hasRange: boolean;
-  /** The header. */
+  /** The `Prefer` header. */
   readonly prefer: string | undefined;
 }
 
-/** What the registry and the settings add to what a request may say. */
+/** The syntax that the registry and the settings add to requests. */
 export interface Grammar {
   readonly limits: Limits;
   /** Operators by REST name. */
   readonly operators: ReadonlyMap<string, readonly OperatorSpec[]>;
-  /** REST names of those that take a value as it is written: no list, word or pattern. */
+  /** REST names of operators whose value is used verbatim, and is not a list, keyword or pattern. */
   readonly plainOperators: ReadonlySet<string>;
-  /** Preferences by name, the surface's own among them. */
+  /** Preferences by name, including those of the surface itself. */
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
-  /** A parameter of reads that a plugin reads. */
+  /** Whether a plugin parses the read parameter of that name. */
   extensions(name: string): boolean;
-  /** Aggregate functions by REST name, in order of declaration: what a plan calls them. */
+  /** Aggregate functions by REST name with their name in plans, in the order of declaration. */
   readonly aggregates: ReadonlyMap<string, string>;
-  /** Declared orderings by REST name: one, or several for different types. */
+  /** Declared orderings by REST name, possibly several for different types. */
   readonly orderings: ReadonlyMap<string, readonly OrderingSpec[]>;
-  /** Embedding modes by REST prefix, longest prefix first; `""` is the plain embed. */
+  /** Embedding modes by REST prefix, the longest prefix first. `""` is the prefix of a plain embed. */
   readonly embeds: readonly { readonly prefix: string; readonly mode: string; readonly takesAlias: boolean }[];
-  /** Modes whose columns are the parent's own. */
+  /** Modes whose columns become the parent's own. */
   readonly flatModes: ReadonlySet<string>;
 }
 
-/** Where a request leads, by its path and its profile. */
+/** The target of a request, from its path and profile. */
 export interface Place {
   readonly kind: RestTarget["kind"];
   readonly model: Model;
   readonly schema: string;
-  /** The response names its schema in `Content-Profile` (R-PROF-3). */
+  /** Whether the response names its schema in `Content-Profile` (R-PROF-3). */
   readonly isProfileNamed: boolean;
-  /** Decoded last segment of the path: relation or function name; "" at the root. */
+  /** The decoded last segment of the path: the relation or function name, or "" at the root. */
   readonly name: string;
-  /** Path as received below the REST root, percent-encoded, without prefix and query: `/vessels`, `/rpc/f`, `/`. @rule
-   *  R-PATH-9 */
+  /**
+   * The path below the REST root as received, percent-encoded, without prefix and query: `/vessels`, `/rpc/f`, `/`.
+   * @rule R-PATH-9
+   */
   readonly path: string;
 }
 
-/** The same for all requests with that method, path and profile. */
+/** A route match, shared by all requests with the same method, path and profile. */
 export interface Way extends Place {
   readonly method: string;
-  /** Undefined: an unknown relation. */
+  /** The target. Undefined for an unknown relation. */
   readonly target: RestTarget | undefined;
-  /** For whoever counts and logs requests. */
+  /** The operation, for metrics and logs. */
   readonly operation: Operation;
-  /** Undefined: it does not answer the method. */
+  /** The handler. Undefined if the target does not support the method. */
   readonly handler: RestRoute["methods"] extends ReadonlyMap<string, infer Handler> ? Handler | undefined : never;
 }
 
-/** What is read of a request without the body, without planning and without the values of its filters: one object for
- *  all requests that say the same. */
+/** The parsed request without the body and the values of filters, before planning. Equal requests share one object. */
 export interface ParsedRequest extends Place {
   readonly rest: Rest;
   readonly method: string;
-  /** Of a read: values of plain filters are marks in it (`templateOf`). */
+  /** The query. In reads, the values of plain filters are marks (`templateOf`). */
   readonly query: ParsedQuery;
   readonly hasMarks: boolean;
   readonly preferences: Preferences;
-  /** How the transaction ends. */
+  /** The end of the transaction. */
   readonly end: TransactionEnd;
-  /** Rows wanted at the root, unless a `Range` header says so too. */
+  /** The requested rows of the root. Undefined if a `Range` header has to be combined with them. */
   readonly range: RootRange | undefined;
 }
 
@@ -290,28 +302,28 @@ export interface ParsedRequest extends Place {
 export interface RestRequest extends Omit<ParsedRequest, "range" | "hasMarks"> {
   readonly parsed: ParsedRequest;
   readonly exchange: Exchange;
-  /** What the marks of `query` stand for. */
+  /** The values of the marks in `query`. */
   readonly filterValues: readonly string[];
   readonly range: RootRange;
   readonly hasLimit: boolean;
   readonly hasOffset: boolean;
-  /** The header. */
+  /** The `Accept` header. */
   readonly accept: string | undefined;
 }
 
 export interface TransactionEnd {
   readonly end: "commit" | "rollback";
-  /** The client's `tx` is honoured, and echoed. */
+  /** Whether the client's `tx` preference is honoured and echoed. */
   readonly isChosen: boolean;
 }
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
-/** What a call offers to choose by. */
+/** The properties of a call by which an overload is chosen. */
 export interface CallShape {
-  /** Names of the arguments, sorted, each once. */
+  /** The names of the arguments, sorted and unique. */
   readonly names: readonly string[];
-  /** POST with a body of this type; undefined with GET, CSV and forms. */
+  /** The type of a POST body that can be a raw argument. Undefined for GET, CSV and forms. */
   readonly raw?: "json" | "text" | "xml" | "bytea";
 }
 
@@ -323,30 +335,37 @@ export interface ReadInput {
   readonly schema: string;
   readonly query: ParsedQuery;
   readonly from: ReadFrom;
-  /** The relation that the rows belong to; undefined for functions that do not return one. */
+  /** The relation of the rows. Undefined for functions that return no relation. */
   readonly relation: Relation | undefined;
-  /** Names of the result's columns, if there is no relation. */
+  /** The names of the result's columns, if there is no relation. */
   readonly columns?: readonly string[];
-  /** Then: its composite type, if it has one. */
+  /** The composite type of a result without a relation, if it has one. */
   readonly rowType?: number | undefined;
-  /** What messages call the source: the name of a relation, type or function. */
+  /** The name of the source in messages: that of a relation, type or function. */
   readonly name: string;
-  /** What messages call its rows, if not by that name. */
+  /** The name of its rows in messages, if it differs. */
   readonly row?: string;
-  /** Root filters, root trees and null filters on embeds apply. False for representations of writes (R-WRT-3). */
+  /**
+   * Whether root filters, root trees and null filters on embeds apply. False for representations of writes (R-WRT-3).
+   */
   readonly hasRootFilters: boolean;
-  /** The root's window, and that limits of embeds and `dbMaxRows` apply; undefined for writes (R-RNG-1, R-RNG-5). */
+  /**
+   * The root's window. If it is set, limits of embeds and `dbMaxRows` apply; it is undefined for writes (R-RNG-1,
+   * R-RNG-5).
+   */
   readonly window: Window | undefined;
-  /** The request's values so far; the read's are appended, with a gap for each number of the window, which comes last.
-   *  */
+  /** The request's values so far. The read appends its own values, then a slot for each number of the window. */
   readonly values: BoundValue[];
 }
 
 export interface ResolvedRead {
   readonly read: Read;
-  /** `select` is exactly the default `*` (R-MED-5). */
+  /** Whether `select` is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
-  /** Embeds addressed by the name written though they have an alias, for the `Warning` header. @rule R-EMB-7 R-HDR-9 */
+  /**
+   * Embeds that the query addresses by name although they have an alias, for the `Warning` header. @rule R-EMB-7
+   * R-HDR-9
+   */
   readonly legacyNames: readonly { readonly name: string; readonly alias: string }[];
 }
 
@@ -355,10 +374,10 @@ export interface ResolvedRead {
 /** The media type of a response. */
 export type MediaChoice = Required<MediaChosen>;
 
-/** What planners make of a request; the same for every request that says the same, so that it can be kept. */
+/** The cached result of planning a request, the same for all equal requests. */
 export interface PlannedRequest extends Planned {
   readonly media: MediaChoice;
-  /** Preferences that the plan honours. */
+  /** The preferences that the plan honours. */
   readonly applied: AppliedPreferences;
   readonly legacyNames: ResolvedRead["legacyNames"];
 }

@@ -1,5 +1,7 @@
-/** `set_config('response.headers', '[{"X-Seen": "yes"}]', true)`, `set_config('response.status', '201', true)`: headers
- *  and status that SQL sets. */
+/**
+ * `set_config('response.headers', '[{"X-Seen": "yes"}]', true)`, `set_config('response.status', '201', true)`: lets SQL
+ * set response headers and the status.
+ */
 import { definePlugin, literal, sql, type Headers, type ResultRow, type Sql } from "../../core/index.ts";
 import { headerText } from "./answer/header-text.ts";
 import { overrideHeaders, warnOfHeader } from "./answer/headers.ts";
@@ -15,8 +17,10 @@ interface ResponseSettings {
 
 const NOTHING_SET: ResponseSettings = { status: undefined, headers: [] };
 
-/** The status is judged first. @throws RelApiError `response-status-invalid`, `response-headers-invalid` @rule R-GUC-1
- *  R-GUC-2 R-GUC-3 R-GUC-4 */
+/**
+ * Reads the settings, and validates the status first. @throws RelApiError `response-status-invalid`,
+ * `response-headers-invalid` @rule R-GUC-1 ⏎  R-GUC-2 R-GUC-3 R-GUC-4
+ */
 const readResponseSettings = (row: ResultRow): ResponseSettings => {
   const status = row.response_status ?? null;
   const headers = row.response_headers ?? null;
@@ -29,7 +33,7 @@ const readResponseSettings = (row: ResultRow): ResponseSettings => {
 
 const readStatus = (text: string): number => {
   const status = Number(/^[0-9]+/.exec(text)?.[0] ?? Number.NaN);
-  // what HTTP can send, and 1xx would not be the last word
+  // HTTP allows these, except that 1xx would not be the final status
   if (!(status >= 200 && status <= 999)) throw responseStatusInvalid();
   return status;
 };
@@ -45,7 +49,7 @@ const readHeaders = (text: string): Headers => {
   return parsed.map(readHeader).filter(([name]) => name !== "");
 };
 
-/** `X-Request-Id` */
+/** Characters of header names such as `X-Request-Id`. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]*$/;
 
 const readHeader = (item: unknown): readonly [string, string] => {

@@ -1,4 +1,4 @@
-/** `POST /rpc/rename_vessel`, `GET /rpc/vessels_of?port=3`: functions are called. */
+/** `POST /rpc/rename_vessel`, `GET /rpc/vessels_of?port=3`: calls functions. */
 import {
   definePlugin,
   type Answer,
@@ -33,7 +33,7 @@ const WITH_WHOLE_BODY: ReadonlySet<string> = new Set([JSON_TYPE, FORM]);
 
 const NOTHING = Buffer.from("{}");
 
-/** Where the arguments come from. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
+/** Reads the arguments from the query or the body. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
 const readInput = async ({ rest, exchange, query, method }: RestRequest): Promise<CallInput> => {
   if (method !== "POST") return { shape: { kind: "query" } };
   const type = bodyType(exchange.header("content-type"));
@@ -56,12 +56,12 @@ const readInput = async ({ rest, exchange, query, method }: RestRequest): Promis
   };
 };
 
-/** A longer body is sent as it is. */
+/** The size limit of plain bodies. Longer ones are sent unparsed. */
 const MAX_PLAIN_BYTES = 16 * 1024;
 
 type PlannedCalls = Cache<PlanSource, PlannedCall>;
 
-/** Of a plan; what is named in the query is in the key as well. */
+/** The estimated size of a cached plan, without the names in the query, which the cache key contains too. */
 const BYTES_PER_CALL = 4000;
 
 const plannedCalls: CacheSpec<PlanSource, PlannedCall> = {
@@ -88,7 +88,7 @@ const callRoutine = async (request: RestRequest, calls: PlannedCalls): Promise<A
   const found = calls.get({ request, input: input.shape, payload: input.payload });
   return runPlanned(
     request,
-    // not cached: a form's values are part of the key and rarely repeat
+    // not cached, because the key would contain the values of the form, which rarely repeat
     input.shape.kind === "form" ? { made: found.made, keep: nothing } : found,
     (made) => {
       const isReading = request.method !== "POST" || made.routine.volatility !== "volatile";
@@ -118,11 +118,11 @@ const routineIsolation = ({ rest }: RestRequest, { settings }: Routine): string 
     ? settings.find(([name]) => name === ISOLATION)?.[1]
     : undefined;
 
-/** A single value or row counts as one, also when a filter or window took it away. */
+/** The number of returned rows. A single value or row counts as one, even if a filter or the window removed it. */
 const returnedRows = ({ routine }: PlannedCall, row: ResultRow | undefined): bigint =>
   routine.returns.isSet ? BigInt(row?.page_total ?? 0) : 1n;
 
-/** Looks at the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
+/** Checks the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
 const checkOf = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
   const { media, maxAffected, routine, envelope } = found;
   const isSingular = media.isSingular && routine.returns.isSet;
@@ -145,7 +145,7 @@ const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow): A
   return plan.returns === "void" && parts.status !== 416 ? { status: 204, headers: parts.headers } : parts;
 };
 
-/** Calls of functions. */
+/** The methods of functions. */
 export const restRpc = definePlugin({
   name: "rest-rpc",
   settings: rpcSettings,

@@ -1,4 +1,4 @@
-/** What reads, writes and calls do with a planned request: it runs in a transaction, and its row becomes the answer. */
+/** Runs planned reads, writes and calls in a transaction, and makes the response from the row of the statement. */
 import {
   isRelApiError,
   defineService,
@@ -19,7 +19,7 @@ import { buildAnswer, type AnswerParts } from "./answer/headers.ts";
 import { preconditionFailed } from "./errors.ts";
 import type { PlannedRequest, RestRequest } from "./request.ts";
 
-/** A statement before that of the plan, in the same transaction, and what its row must be. */
+/** A statement that runs before that of the plan, in the same transaction, with a check of its row. */
 export interface Precondition {
   readonly program: Program;
   readonly values: readonly BoundValue[];
@@ -27,34 +27,36 @@ export interface Precondition {
   check(row: ResultRow): void;
 }
 
-/** Tags of representations, for writes. */
+/** Computes tags of representations, for writes. */
 export interface Etags {
-  /** What a write asks for first; undefined: nothing. @rule R-ETG-3 R-ETG-4 */
+  /** The precondition of a write. Undefined if the request has none. @rule R-ETG-3 R-ETG-4 */
   preconditionOf(request: RestRequest, relation: Relation): Precondition | undefined;
-  /** Of the bytes of a body. */
+  /** The tag of the bytes of a body. */
   tagOf(body: string | Uint8Array): string;
 }
 
-/** Offered by the plugin `etag` where it is switched on. */
+/** Offered by the plugin `etag` if it is enabled. */
 export const etagsService = defineService<Etags>("rest-etags");
 
-/** What one request adds to what its plan says. */
+/** The parts of an execution that differ between requests of one plan. */
 export interface Run {
   readonly access: Execution["access"];
   readonly values: readonly SentValue[];
-  /** In place of the role's own. */
+  /** The isolation level in place of the role's. */
   readonly isolation?: string;
-  /** Beside those that every request has. */
+  /** Settings in addition to those of every request. */
   readonly settings?: Execution["settings"];
   readonly check?: Execution["check"];
   readonly before?: Precondition | undefined;
   readonly mayUseReplica?: boolean;
-  /** Headers that an execution plan is answered with, too. */
+  /** Headers that execution plans have too. */
   readonly headers?: Headers;
 }
 
-/** Plan, execute, answer: the way of every request with a plan. `run` and `outcome` are what the methods differ in; the
- *  plan is kept once it has run. @rule R-TX-2 R-PIPE-1 */
+/**
+ * Plans, executes and answers a request. Methods differ in `run` and `outcome`. The plan is cached after it has run.
+ * @rule R-TX-2 R-PIPE-1
+ */
 export const runPlanned = async <Made extends PlannedRequest>(
   request: RestRequest,
   { made, keep }: Found<Made>,
@@ -77,14 +79,15 @@ export const runPlanned = async <Made extends PlannedRequest>(
   const parts: AnswerParts =
     made.envelope.wrapper === undefined
       ? outcome(made, row)
-      : { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` }; // lines (R-MED-7)
+      : // execution plans as text are lines (R-MED-7)
+        { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` };
   const answer = buildAnswer(request, parts, { row, headers: running.headers, applied, legacyNames });
   return row.body === null && longBody !== undefined ? longBody.withBody(row, answer) : answer;
 };
 
 const SERIALIZATION_FAILURE = "40001";
 
-/** The row was changed between the two statements: their snapshot is one. */
+/** Both statements share a snapshot, so a serialization failure means that the row was changed in between. */
 const executeChecked = async (context: PluginContext, execution: Execution): Promise<readonly ResultRow[]> => {
   try {
     return await context.execute(execution);
@@ -97,7 +100,7 @@ const executeChecked = async (context: PluginContext, execution: Execution): Pro
 const onOneSnapshot = (isolation: string | undefined): string =>
   isolation === "serializable" ? isolation : "repeatable read";
 
-/** A program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
+/** The execution of a program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
 export const executionOf = (request: RestRequest, program: Program, run: Run, longBody?: LongBody): Execution => {
   const { rest, exchange, path, schema } = request;
   const { before } = run;
@@ -133,8 +136,10 @@ export const executionOf = (request: RestRequest, program: Program, run: Run, lo
 
 const NO_SETTINGS: NonNullable<Execution["settings"]> = [];
 
-/** Settings of the request's transaction beside what SQL may read of the request: those that it prefers, then `others`.
- *  @rule R-TX-6 R-PRF-4 R-PRF-7 */
+/**
+ * The settings of the transaction in addition to those that SQL may read of the request: settings by preferences, then
+ * `others`. @rule R-TX-6 R-PRF-4 R-PRF-7
+ */
 export const settingsOf = (
   { rest, preferences }: RestRequest,
   others = NO_SETTINGS,
@@ -146,7 +151,7 @@ export const settingsOf = (
   return [...preferred, ...others];
 };
 
-/** The isolation level from the role's settings; a function's own setting takes precedence. @rule R-TX-3 */
+/** The isolation level of the role's settings. A setting of the function takes precedence. @rule R-TX-3 */
 export const isolationOf = ({ exchange, model }: RestRequest): string | undefined => {
   const role = exchange.session.databaseRole;
   return role === undefined ? undefined : model.roles.get(role)?.isolation;

@@ -1,11 +1,11 @@
-/** Settings of the REST surface, by the plugins that list them. */
+/** Settings of the REST surface, grouped by the plugins that declare them. */
 import { defineLimit, defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { flag, httpUrl, listOf, oneOf, text } = settingKinds;
 
 const isPath = (given: string): boolean => /^\/[^\s?#%]*$/.test(given);
 
-/** The empty string is the root, as `/` is. */
+/** The empty string means the root, just as `/` does. */
 const pathList: SettingKind<readonly string[]> = {
   accepts: "paths that start with a slash, separated by commas",
   read: (given) => {
@@ -92,7 +92,7 @@ export const restLimits = [
   defineLimit("maxLogicDepth", 100, "`and` and `or` inside each other in a URL"),
 ] as const;
 
-/** Of `rest-rpc`. */
+/** Settings of `rest-rpc`. */
 export const rpcSettings = [
   defineOption({
     name: "dbHoistedTxSettings",
@@ -104,7 +104,7 @@ export const rpcSettings = [
   }),
 ] as const;
 
-/** Of `openapi`. */
+/** Settings of `openapi`. */
 export const openapiSettings = [
   defineOption({
     name: "openapiSecurityActive",
@@ -121,7 +121,7 @@ export const openapiSettings = [
   }),
 ] as const;
 
-/** Of `etag`. */
+/** Settings of `etag`. */
 export const etagSettings = [
   defineOption({
     name: "etags",

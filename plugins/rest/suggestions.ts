@@ -1,4 +1,7 @@
-/** `"hint": "Perhaps you meant the table 'sea.vessels'"`: similar names, indexed on first use and cached with the model. */
+/**
+ * `"hint": "Perhaps you meant the table 'sea.vessels'"`: suggests similar names, indexed on first use and cached with
+ * the model.
+ */
 import {
   definePlugin,
   memoize,
@@ -14,13 +17,13 @@ import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 import { isCallable } from "./plan/overload.ts";
 import { decodePercent } from "./syntax/parameters.ts";
 
-/** Where a schema has as many relations, none is suggested. @rule R-FUZ-1 */
+/** Schemas with this number of relations or more get no suggestions of relations. @rule R-FUZ-1 */
 const MAX_RELATIONS = 500;
 
 interface SchemaNames {
-  /** Undefined: too many. */
+  /** The relations. Undefined if there are too many. */
   readonly relations: FuzzySet | undefined;
-  /** Relations that have relationships. */
+  /** The relations that have relationships. */
   readonly sources: FuzzySet;
   readonly sourceNames: ReadonlySet<string>;
 }
@@ -49,7 +52,7 @@ const schemaNames = perSchema((model, schema): SchemaNames => {
   };
 });
 
-/** A relation whose name is close. @rule R-PATH-10 */
+/** Suggests a relation with a similar name. @rule R-PATH-10 */
 const relation: Suggestions["relation"] = (model, schema, name) =>
   schemaNames(model, schema).relations?.suggest(name, THRESHOLD.relation);
 
@@ -57,7 +60,7 @@ const targetsOf = memoize(({ relationships }: Relation) =>
   createFuzzySet(relationships.map((each) => each.target.name)),
 );
 
-/** For a relationship that was not found. @rule R-EMB-19 */
+/** Suggests names for a relationship that was not found. @rule R-EMB-19 */
 const relationship: Suggestions["relationship"] = (model, schema, source, target) => {
   const { sources, sourceNames } = schemaNames(model, schema);
   if (!sourceNames.has(source)) return insteadOf(source, sources.suggest(source, THRESHOLD.relationship));
@@ -77,11 +80,11 @@ const routineNames = perSchema((model, schema) => {
   return createFuzzySet(callable.map((routine) => routine.name));
 });
 
-/** A function of the schema whose name is close. @rule R-RPC-10 R-SC-7 */
+/** Suggests a function of the schema with a similar name. @rule R-RPC-10 R-SC-7 */
 const routine: Suggestions["routine"] = (model, schema, name) =>
   routineNames(model, schema).suggest(name, THRESHOLD.routine);
 
-/** Another overload by its parameters. @rule R-RPC-10 */
+/** Suggests another overload by its parameters. @rule R-RPC-10 */
 const overload: Suggestions["overload"] = (overloads, names) => {
   const lists = overloads.map(({ parameters }) => listOf(parameters.map((parameter) => parameter.name).sort()));
   return createFuzzySet(lists).suggest(listOf(names), THRESHOLD.argument);
@@ -89,7 +92,7 @@ const overload: Suggestions["overload"] = (overloads, names) => {
 
 const listOf = (names: readonly string[]): string => `(${names.join(", ")})`;
 
-/** `/api/ports` for `/ports`, or for `/port`: names that the caller has a right on alone. @rule R-PATH-12 */
+/** Suggests `/api/ports` for `/ports` or `/port`, if the caller has a right on the relation. @rule R-PATH-12 */
 const path: Suggestions["path"] = (model, session, written) => {
   const [, rpc = "", last = ""] = /(\/rpc)?\/([^/]+)$/.exec(written) ?? [];
   if (last === "") return undefined;

@@ -1,4 +1,4 @@
-/** `POST /vessels`, `PATCH /vessels?id=eq.1`, `PUT /vessels?id=eq.1`, `DELETE /vessels?id=eq.1`: rows are written. */
+/** `POST /vessels`, `PATCH /vessels?id=eq.1`, `PUT /vessels?id=eq.1`, `DELETE /vessels?id=eq.1`: writes rows. */
 import {
   definePlugin,
   type Answer,
@@ -20,7 +20,7 @@ import type { RestRequest } from "./request.ts";
 import { runPlanned, etagsService } from "./run.ts";
 import { receivePayload } from "./syntax/payload.ts";
 
-/** Of a plan; what is named in the query is in the key as well. */
+/** The estimated size of a cached plan, without the names in the query, which the cache key contains too. */
 const BYTES_PER_WRITE = 4000;
 
 const plannedWrites: CacheSpec<PlanSource, PlannedWrite> = {
@@ -29,7 +29,7 @@ const plannedWrites: CacheSpec<PlanSource, PlannedWrite> = {
   bytesOf: ({ values }) => BYTES_PER_WRITE + values.length * 200,
 };
 
-/** The body's rows; DELETE has none. @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-4 */
+/** Reads the rows of the body. DELETE has none of them. @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-4 */
 const readBody = async ({ rest, exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
   if (method === "DELETE") return undefined;
   return receivePayload(rest, exchange, query.columns !== undefined && method !== "PUT");
@@ -76,8 +76,10 @@ const withTag = (parts: AnswerParts, etag: string): AnswerParts => ({
 
 const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
 
-/** Looks at the affected rows before the transaction ends; undefined: there is nothing to look at. @rule R-WRT-6
- *  R-PRF-5 R-PUT-3 */
+/**
+ * Checks the affected rows before the transaction ends. Undefined if no check is needed. @rule R-WRT-6 ⏎  R-PRF-5
+ * R-PUT-3
+ */
 const checkOf = (
   { media, maxAffected, envelope }: PlannedWrite,
   method: WriteMethod,
@@ -95,14 +97,14 @@ const checkOf = (
 
 type Outcome = Pick<AnswerParts, "status" | "headers" | "body">;
 
-/** Total of `Content-Range`: the affected rows, if a count was requested. @rule R-CNT-4 */
+/** The total of `Content-Range`: the number of affected rows if a count was requested. @rule R-CNT-4 */
 const totalOf = ({ preferences }: RestRequest, affected: number): string =>
   preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
 
 const rangeOf = (request: RestRequest, window: string, affected: number): Outcome["headers"] =>
   contentRange(`${window}/${totalOf(request, affected)}`);
 
-/** Status and headers of a write by method; a body that is `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
+/** The status and headers of a write by method. The body `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
 const OUTCOMES: Readonly<
   Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => Outcome>
 > = {
@@ -132,7 +134,7 @@ const OUTCOMES: Readonly<
 /** @rule R-UPS-4 R-PUT-4 */
 const insertedRows = (row: ResultRow): number => Number(row.inserted ?? 0);
 
-/** `/crew?vessel_id=eq.1&sailor_id=eq.4`, where one row was inserted. @rule R-WRT-2 R-PATH-9 */
+/** The location of an inserted row: `/crew?vessel_id=eq.1&sailor_id=eq.4`. @rule R-WRT-2 R-PATH-9 */
 const encodeLocation = (
   relation: Relation,
   { envelope, countsInserted }: PlannedWrite,
@@ -144,7 +146,8 @@ const encodeLocation = (
     (countsInserted && insertedRows(row) !== 1)
   )
     return undefined;
-  const parts = JSON.parse(row.location) as readonly (string | null)[]; // written by the statement, in the order of the key
+  // the statement wrote the key's values, in its order
+  const parts = JSON.parse(row.location) as readonly (string | null)[];
   const query = envelope.location.map(
     (column, i) => `${encode(column)}=${typeof parts[i] === "string" ? `eq.${encode(parts[i])}` : "is.null"}`,
   );
@@ -153,7 +156,7 @@ const encodeLocation = (
 
 const METHODS: readonly WriteMethod[] = ["POST", "PUT", "PATCH", "DELETE"];
 
-/** POST, PUT, PATCH and DELETE of relations. */
+/** Serves POST, PUT, PATCH and DELETE of relations. */
 export const restWrites = definePlugin({
   name: "rest-writes",
   requires: ["rest"],
