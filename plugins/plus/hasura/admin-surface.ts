@@ -1,6 +1,6 @@
 /**
- * A path for administrators that accepts and returns JSON. Errors have the form `{"path","error","code"}`. @rule
- * P-HAS-2
+ * A path for administrators that accepts and returns JSON. Errors have the form `{"path","error","code"}`.
+ * @rule P-HAS-2
  */
 import {
   isRelApiError,

@@ -18,8 +18,8 @@ export const encodeCursor = ({ relation, order, isBackward, values }: Cursor): s
   Buffer.from(JSON.stringify([VERSION, relation, order, isBackward ? 1 : 0, ...values])).toString("base64url");
 
 /**
- * Decodes a cursor. Clients may forge one, because it reveals no more than a filter does. @throws RelApiError @rule
- * P-CUR-5
+ * Decodes a cursor. Clients may forge one, because it reveals no more than a filter does. @throws RelApiError
+ * @rule P-CUR-5
  */
 export const decodeCursor = (text: string): Cursor => {
   const [version, relation, order, direction, ...values] = readList(text);

@@ -1,6 +1,6 @@
 /**
- * Reads `native_queries` and `logical_models` of the metadata and matches them with the types of the database. @rule
- * P-NAT-1
+ * Reads `native_queries` and `logical_models` of the metadata and matches them with the types of the database.
+ * @rule P-NAT-1
  */
 import { isRawNumber, type Json, type Model, type PgType } from "../../../core/index.ts";
 import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
@@ -214,8 +214,8 @@ const readQuery = (
 };
 
 /**
- * Returns why the query cannot be served with these others: each nested field of its model needs a relationship. @rule
- * P-NAT-4
+ * Returns why the query cannot be served with these others: each nested field of its model needs a relationship.
+ * @rule P-NAT-4
  */
 const problemOf = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuery>): string | undefined => {
   const { returns, relationships } = query;

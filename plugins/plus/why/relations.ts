@@ -49,8 +49,8 @@ const countRows =
   };
 
 /**
- * Reports the relations of a plan. `rows` is the result of its programs, absent if the transaction failed. @rule
- * C-EXP-3 P-WHY-2 P-WHY-3
+ * Reports the relations of a plan. `rows` is the result of its programs, absent if the transaction failed.
+ * @rule C-EXP-3 P-WHY-2 P-WHY-3
  */
 export const relationsOf = async (
   looking: Looking,
