@@ -104,8 +104,8 @@ const fileNames = ({ name, environment = [] }: SettingSpec<unknown>): readonly s
 ];
 
 /**
- * Adds the settings of the file to the environment. @throws RelApiError `preset` with one line per unknown name @rule
- * C-CLI-3
+ * Adds the settings of the file to the environment. @throws RelApiError `preset` with one line per unknown name
+ * @rule C-CLI-3
  */
 export const withConfigFile = (file: string, environment: Environment): Environment => {
   const settings = new Map(
