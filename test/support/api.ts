@@ -14,18 +14,18 @@ export { capabilities } from "./database.ts";
 export interface StartOptions extends RelApiOptions {
   /** Plugins, presets and `without(...)` composed after the preset. */
   readonly parts?: readonly PresetPart[];
-  /** Instead of `fullCompat`: receives the options. */
+  /** The preset in place of `fullCompat`. It receives the options. */
   readonly preset?: (options: RelApiOptions) => PresetPart;
-  /** Instead of the file's database. */
+  /** The database in place of the file's. */
   readonly on?: TestDatabase;
 }
 
 type Send = (path: string, parts?: RequestParts) => Promise<Answer>;
 
 export interface TestApi {
-  /** `http://127.0.0.1:<port>` */
+  /** The URL `http://127.0.0.1:<port>`. */
   readonly url: string;
-  /** `ws://127.0.0.1:<port>` */
+  /** The URL `ws://127.0.0.1:<port>`. */
   readonly wsUrl: string;
   readonly port: number;
   readonly database: TestDatabase;
@@ -39,10 +39,12 @@ export interface TestApi {
   readonly patch: Send;
   readonly delete: Send;
   readonly options: Send;
-  /** POST `/v1/graphql` as administrator; a header given as null is left out, so `{ "x-session-admin-secret": null }`
-   *  is anybody. */
+  /**
+   * POST `/v1/graphql` as administrator. A header of null is left out, so `{ "x-session-admin-secret": null }` makes
+   * the caller anonymous.
+   */
   gql(query: string, variables?: Readonly<Record<string, unknown>>, headers?: HeaderValues): Promise<any>;
-  /** As superuser, past the API. After a change of the schema: `await api.reload()`. */
+  /** Runs SQL as superuser, outside of the API. After a change of the schema, call `await api.reload()`. */
   readonly sql: TestDatabase["query"];
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -56,11 +58,11 @@ const DEFAULTS: RelApiOptions = {
   adminSecret,
   dbTxEnd: "commit-allow-override",
   liveQueryInterval: 100,
-  dbSchemaPollInterval: 0, // a test says when the schema is read
+  dbSchemaPollInterval: 0, // tests reload the schema themselves
   logLevel: "silent",
 };
 
-/** Options for tests of the GraphQL surface, over those of `startApi`. */
+/** Options for tests of the GraphQL surface, which override those of `startApi`. */
 export const forGraphql = (options: StartOptions = {}): StartOptions => ({ dbSchemas: ["public"], ...options });
 
 /** Headers of the administrator, acting as `role` if one is given, with session variables: `asAdmin("music_artist", {
@@ -71,20 +73,23 @@ export const asAdmin = (role?: string, variables: Readonly<Record<string, string
   ...Object.fromEntries(Object.entries(variables).map(([name, text]) => [`x-session-${name}`, text])),
 });
 
-/** `Prefer` of a write that leaves nothing behind: `rolledBack("return=representation")`. */
+/** The `Prefer` header of a write that is rolled back: `rolledBack("return=representation")`. */
 export const rolledBack = (...preferences: readonly string[]): { prefer: string } => ({
   prefer: [...preferences, "tx=rollback"].join(", "),
 });
 
-/** Closed with the file at the latest. With ORACLE set, all that it is asked is put to the oracle when the file ends
- *  (oracle/recorded.ts). @throws what a preset that cannot start throws, or what `ready` rejects with */
+/**
+ * Starts an API that is closed at the latest with the file. With ORACLE set, all its requests are repeated by the
+ * oracle when the file ends (oracle/recorded.ts). @throws errors of a preset that cannot start, or the rejection of
+ * `ready`
+ */
 export const startApi = async (options: StartOptions = {}): Promise<TestApi> => {
   if ((process.env["ORACLE"] ?? "") === "") return openApi(options);
-  const { recorded } = await import("./oracle/recorded.ts"); // asks this file for servers
+  const { recorded } = await import("./oracle/recorded.ts"); // that module imports this file
   return recorded(options);
 };
 
-/** `asked` hears of each request. */
+/** Opens an API. `asked` is called with each request. */
 export const openApi = async (
   options: StartOptions,
   asked?: (method: string, path: string, parts?: RequestParts) => void,
@@ -93,7 +98,7 @@ export const openApi = async (
   const database = on ?? (await testDatabase());
   const handler = relApi(compose(preset({ ...DEFAULTS, ...database.options, ...own }), ...parts));
   const server = createServer(handler);
-  if ("attach" in handler) handler.attach(server); // a plugin adds it
+  if ("attach" in handler) handler.attach(server); // a plugin adds this member
   const agent = new Agent({ keepAlive: true });
   server.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
   try {
@@ -103,7 +108,7 @@ export const openApi = async (
     await handler.close();
     throw error;
   }
-  const { port } = server.address() as AddressInfo; // listening on TCP
+  const { port } = server.address() as AddressInfo; // the server listens on TCP
   const request: TestApi["request"] = (method, path, sent) => {
     asked?.(method, path, sent);
     return sendRequest({ port, agent }, method, path, sent);

@@ -1,23 +1,24 @@
-/** What the database under test can do; a test of something else is skipped: `test.skipIf(!capabilities.postgis)(...)`.
- *  */
+/**
+ * The capabilities of the database under test. Tests of others are skipped: `test.skipIf(!capabilities.postgis)(...)`.
+ */
 import type { Client } from "pg";
 
 export interface Capabilities {
-  /** Schema `atlas` is there. */
+  /** Whether schema `atlas` exists. */
   readonly postgis: boolean;
-  /** Relation `atlas.tiles` is there. */
+  /** Whether relation `atlas.tiles` exists. */
   readonly raster: boolean;
-  /** A PostgreSQL server: several connections at once, timeouts, cancel, login roles, psql. */
+  /** Whether it is a PostgreSQL server, with several connections, timeouts, cancellation, login roles and psql. */
   readonly realServer: boolean;
-  /** `wal_level` is logical. */
+  /** Whether `wal_level` is logical. */
   readonly logicalReplication: boolean;
-  /** Relation `sea.engine_plates` is there. */
+  /** Whether relation `sea.engine_plates` exists. */
   readonly foreignTables: boolean;
-  /** Major version. */
+  /** The major version. */
   readonly version: number;
 }
 
-/** Reads them in a database that holds the fixtures. */
+/** Reads the capabilities of a database with the fixtures. */
 export const loadCapabilities = async (client: Client, realServer: boolean): Promise<Capabilities> => {
   const { rows } = await client.query<{
     postgis: boolean;

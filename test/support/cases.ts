@@ -1,4 +1,4 @@
-/** Tables of cases: a request in, an answer out (docs/design.md section 11). */
+/** Tables of test cases, each with a request and its expected response (docs/design.md section 11). */
 import { expect, test } from "vitest";
 import type { Answer, HeaderValues, TestApi } from "./api.ts";
 import { adminSecret, bearer } from "./tokens.ts";
@@ -6,7 +6,7 @@ import { adminSecret, bearer } from "./tokens.ts";
 type LazyApi = TestApi | (() => TestApi);
 
 interface CaseParts {
-  /** Begins with the rule id. */
+  /** The title, which begins with the rule id. */
   readonly title: string;
   /** Skips the case when false: `when: capabilities.postgis`. */
   readonly when?: boolean;
@@ -14,41 +14,41 @@ interface CaseParts {
 }
 
 export interface Case extends CaseParts {
-  /** `GET /vessels?select=name`; blanks and other alphabets may stand as they are. */
+  /** The request: `GET /vessels?select=name`. Blanks and other alphabets need no escaping. */
   readonly request: string;
   readonly body?: unknown;
-  /** Shorthand for a token with this role. */
+  /** A role for which a token is signed. */
   readonly role?: string;
-  /** When absent any 2xx will do. */
+  /** The expected status. Any 2xx is accepted if absent. */
   readonly status?: number;
   readonly statusText?: string;
-  /** The body as parsed JSON. Strings may be asymmetric matchers (`expect.stringContaining`). */
+  /** The expected body as parsed JSON. Strings may be asymmetric matchers (`expect.stringContaining`). */
   readonly answer?: unknown;
-  /** The body to the byte. */
+  /** The exact body. */
   readonly bytes?: string | Uint8Array;
-  /** Values to the letter, a pattern, or null: the header is absent. */
+  /** The exact header value, a pattern, or null for an absent header. */
   readonly responseHeaders?: Readonly<Record<string, string | RegExp | null>>;
-  /** What the rest cannot say. */
+  /** A check that the other members cannot express. */
   readonly check?: (answer: Answer) => void | Promise<void>;
 }
 
 export interface GqlCase extends CaseParts {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>>;
-  /** Shorthand for `X-Session-Role`. */
+  /** The value of `X-Session-Role`. */
   readonly role?: string;
-  /** Shorthand for `X-Session-<name>` headers. */
+  /** The values of `X-Session-<name>` headers. */
   readonly session?: Readonly<Record<string, string>>;
   /** The expected `data`; there must be no `errors`. */
   readonly data?: unknown;
-  /** The one expected error; there must be no `data`. `internal` is compared only when given. */
+  /** The single expected error, without `data`. `internal` is compared only if given. */
   readonly error?: {
     readonly message: unknown;
     readonly path?: unknown;
     readonly code?: unknown;
     readonly internal?: unknown;
   };
-  /** The body to the byte. */
+  /** The exact body. */
   readonly bytes?: string;
 }
 
@@ -74,7 +74,7 @@ const runCase = async (api: TestApi, row: Case): Promise<void> => {
     headers: { ...(row.role === undefined ? {} : bearer({ role: row.role })), ...row.headers },
     body: row.body,
   });
-  const shown = answer.text.slice(0, 2000); // in the message of a wrong status: the answer says why
+  const shown = answer.text.slice(0, 2000); // shown in the message of a wrong status, because the body explains it
   if (row.status !== undefined) expect(answer.status, shown).toBe(row.status);
   else expect(answer.status >= 200 && answer.status < 300, `status ${answer.status}: ${shown}`).toBe(true);
   if (row.statusText !== undefined) expect(answer.statusText).toBe(row.statusText);
@@ -85,7 +85,7 @@ const runCase = async (api: TestApi, row: Case): Promise<void> => {
   await row.check?.(answer);
 };
 
-/** One test per row. `api`, or a function that gives it once the tests run. */
+/** Defines one test per row. `api` may be a function that is called when the tests run. */
 export const cases = (api: LazyApi, rows: readonly Case[]): void => {
   for (const row of rows) {
     if (!/^[A-Z]+ \//.test(row.request))
@@ -125,7 +125,7 @@ const runGqlCase = async (api: TestApi, row: GqlCase): Promise<void> => {
   }
 };
 
-/** One test per row, as administrator unless `role`, `session` or `headers` say otherwise. */
+/** Defines one test per row, as administrator unless `role`, `session` or `headers` are given. */
 export const gqlCases = (api: LazyApi, rows: readonly GqlCase[]): void => {
   for (const row of rows) {
     if (row.data === undefined && row.error === undefined && row.bytes === undefined)

@@ -1,5 +1,7 @@
-/** Lists the rules of the contract that no test begins with: `node dist/test/support/coverage.js [R-EMB]` in the
- *  project's root. */
+/**
+ * Lists the rules of the contract that no test title begins with: `node dist/test/support/coverage.js [R-EMB]` in the
+ * project's root.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

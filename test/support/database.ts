@@ -1,5 +1,7 @@
-/** The database of a test file: a copy of the template on a server, or an embedded one loaded from the image. Gone when
- *  the file ends. */
+/**
+ * The database of a test file: a copy of the template on a server, or an embedded one from the image. It is removed
+ * when the file ends.
+ */
 import pg from "pg";
 import { inject } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
@@ -17,18 +19,21 @@ const offered = <T>(what: T | undefined): T => {
   throw new Error("this file is listed among those that open no database, in test/support/files.ts");
 };
 
-/** Known when the file is collected, so that tests can be skipped by it. */
+/** Known when the file is collected, so that tests can be skipped depending on it. */
 export const capabilities: Capabilities = offered(inject("capabilities"));
 
-/** On the embedded database a transaction holds the only backend: finish it before asking the API. */
+/**
+ * The database of a test. On the embedded database a transaction occupies the only backend and must end before the API
+ * is used.
+ */
 export interface TestDatabase {
-  /** The options of a preset that lead to this database. */
+  /** Preset options that connect to this database. */
   readonly options: Pick<RelApiOptions, "databaseUrl" | "database">;
-  /** Connection string for another login role; the password is the name unless given. Real server only. */
+  /** The connection string for another login role, whose password is by default its name. Real server only. */
   urlAs(user: string, password?: string): string;
-  /** As superuser. Several statements may be sent without parameters; the rows are those of the last. */
+  /** Runs SQL as superuser. Without parameters, several statements are allowed; the rows are those of the last. */
   query<Row = Record<string, any>>(text: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** A connection of the test's own, for transactions, locks and LISTEN; the test ends it. */
+  /** Opens a separate connection for transactions, locks and LISTEN. The test closes it. */
   connect(): Promise<pg.Client>;
   close(): Promise<void>;
 }
@@ -37,7 +42,7 @@ const queryThrough =
   (pool: pg.Pool): TestDatabase["query"] =>
   async <Row>(text: string, params?: readonly unknown[]): Promise<Row[]> => {
     const result: unknown = await pool.query(text, params === undefined ? undefined : [...params]);
-    const last = Array.isArray(result) ? result[result.length - 1] : result; // pg answers a list when there were several statements
+    const last = Array.isArray(result) ? result[result.length - 1] : result; // pg returns a list for several statements
     return (last as { rows: Row[] }).rows;
   };
 
@@ -49,8 +54,10 @@ const connectWith =
     return client;
   };
 
-/** A database counts as in use until the server has ended the sender of a replication slot in it, which force does not
- *  wait for. */
+/**
+ * Drops a database. The server considers it in use until the sender of its replication slot has ended, which force does
+ * not wait for.
+ */
 const dropDatabase = (maintenance: pg.Pool, name: string): Promise<void> =>
   until(async () => {
     try {
@@ -71,7 +78,7 @@ let maintenancePool: pg.Pool | undefined;
 
 const openMaintenancePool = (url: string): pg.Pool => {
   const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
-  pool.on("error", () => {}); // a test that restarts the server ends it
+  pool.on("error", () => {}); // a test that restarts the server ends its connection
   return pool;
 };
 
@@ -88,17 +95,17 @@ const createCopy = async (plan: ServerPlan, maintenance: pg.Pool): Promise<strin
   return name;
 };
 
-/** Created while a file runs, so that the next file of the process need not wait for it. */
+/** The next copy, created while a file runs, so that the next file of the process need not wait. */
 let nextCopy: Promise<string> | undefined;
 
 const openOnServer = async (plan: ServerPlan): Promise<TestDatabase> => {
   const maintenance = (maintenancePool ??= openMaintenancePool(plan.url));
   const name = await (nextCopy ?? createCopy(plan, maintenance));
   nextCopy = inject("isProcessShared") ? createCopy(plan, maintenance) : undefined;
-  nextCopy?.catch(() => {}); // the next file awaits it, and fails with the error
+  nextCopy?.catch(() => {}); // the next file awaits it and gets the error
   const url = urlOf(plan.url, { database: name });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
-  pool.on("error", () => {}); // a test that ends backends ends idle ones of this pool too
+  pool.on("error", () => {}); // tests that terminate backends terminate idle ones of this pool too
   return {
     options: { databaseUrl: url },
     urlAs: (user, password = user) => urlOf(url, { user, password }),
@@ -120,7 +127,7 @@ const openEmbedded = async (
   const config = { user: "postgres", database: "postgres", stream: () => database.stream() };
   const pool = new pg.Pool({ ...config, max: 2 });
   return {
-    // without `close`: the APIs of a file come and go, the database stays
+    // `close` is left out, because APIs of a file must not close its database
     options: { database: { stream: () => database.stream(), ready: database.ready } },
     urlAs: () => {
       throw new Error("the embedded database has no login roles: skip by capabilities.realServer");
@@ -148,10 +155,12 @@ const closedOnce = (database: TestDatabase): TestDatabase => {
   return { ...database, close };
 };
 
-/** A further database of its own, for a test that must not share the file's. Closed with the file at the latest. */
+/** Opens another database, for a test that must not share the file's. It is closed at the latest with the file. */
 export const openDatabase = async (): Promise<TestDatabase> => closedOnce(await open());
 
-/** An embedded database without the fixtures, wherever there is a server too. Closed with the file at the latest. */
+/**
+ * Opens an embedded database without the fixtures, even if there is a server. It is closed at the latest with the file.
+ */
 export const openEmptyEmbeddedDatabase = async (): Promise<TestDatabase> => closedOnce(await openEmbedded({}));
 
 let fileDatabase: Promise<TestDatabase> | undefined;
@@ -160,7 +169,7 @@ let fileDatabase: Promise<TestDatabase> | undefined;
 export const testDatabase = (): Promise<TestDatabase> => {
   if (fileDatabase === undefined) {
     fileDatabase = openDatabase();
-    // the next file of this process has its own
+    // the next file of this process opens another
     atFileEnd(async () => {
       fileDatabase = undefined;
     });

@@ -1,4 +1,4 @@
-/** The image of the embedded database with the fixtures: made once, kept until the fixtures or the package change. */
+/** The image of the embedded database with the fixtures, rebuilt only when the fixtures or the package change. */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -16,7 +16,7 @@ const packageVersion = async (): Promise<string> => {
   return (JSON.parse(text) as { version: string }).version;
 };
 
-/** Which extensions an image holds, and how it is packed, is theirs to say. */
+/** The source files on which an image depends: they decide its extensions and its compression. */
 const embeddedSources = async (): Promise<string[]> => {
   const folder = fileURLToPath(new URL("../../plugins/embedded/", import.meta.url));
   const names = (await readdir(folder)).filter((name) => name.endsWith(".ts")).sort();
@@ -29,7 +29,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Two runs may write at once: each writes beside and moves, so a reader sees a whole file or none. */
+/** Writes a temporary file and renames it, so that parallel runs never read a partial file. */
 const writeWhole = async (path: string, content: Uint8Array | string): Promise<void> => {
   const beside = `${path}.${process.pid}`;
   await writeFile(beside, content);
@@ -38,7 +38,7 @@ const writeWhole = async (path: string, content: Uint8Array | string): Promise<v
 
 const dayMs = 86_400_000;
 
-/** Images of earlier fixtures; not the young ones, which a run beside this one may be reading. */
+/** Removes images of earlier fixtures, except recent ones, which a parallel run may be reading. */
 const removeOld = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

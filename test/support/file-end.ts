@@ -1,4 +1,4 @@
-/** What a test file opens is closed after its last test, newest first (see setup.ts). */
+/** Functions that close the resources of a test file after its last test, in reverse order (see setup.ts). */
 const closers: (() => Promise<void>)[] = [];
 
 export const atFileEnd = (close: () => Promise<void>): void => {

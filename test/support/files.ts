@@ -1,10 +1,13 @@
-/** How each test file runs: one of the projects of vitest.config.ts for each. */
+/** Assigns each test file to a project of vitest.config.ts, which determines how it runs. */
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 export type Kind = "no-database" | "own-process" | "shared-process" | "embedded";
 
-/** They open no database of the run, and start no program on one. They are not offered any (`provide` in vitest.config.ts): a file that asks for one fails. */
+/**
+ * Files that use no database of the run. None is provided to them (`provide` in vitest.config.ts), so that a file that
+ * opens one fails.
+ */
 const NO_DATABASE = new Set([
   "cli/C-CLI",
   "clients/docs-site",
@@ -33,13 +36,13 @@ const NO_DATABASE = new Set([
   "production/faults",
 ]);
 
-/** One file of each surface, which runs on the embedded database as well. What that database can do beside is tested by
- *  core/embedded. */
+/** One file per surface that also runs on the embedded database. Its other features are tested by core/embedded. */
 const EMBEDDED = new Set(["rest/R-FLT", "rest/R-INS", "graphql/G-INS", "live/sse"]);
 
-/** They look at the memory or the time that their process takes, or change what all of it has: its clock, its
- *  environment, its packages. All others run one after the other in a process for many, whose code is compiled already:
- *  that takes a third of the time. */
+/**
+ * Files that measure the memory or time of their process, or change its clock, environment or packages. All other files
+ * share processes, whose code is compiled already, which takes a third of the time.
+ */
 const OWN_PROCESS = new Set([
   "clients/supabase",
   "core/http",
@@ -64,7 +67,7 @@ const kindOf = (name: string): Exclude<Kind, "embedded"> =>
 
 const ENDING = ".test.ts";
 
-/** Paths from the project's root. @throws Error if a list names a file that there is none of */
+/** Paths relative to the project's root. @throws Error if a list names a file that does not exist */
 export const filesOf = (kind: Kind): string[] => {
   const names = readdirSync(fileURLToPath(new URL("..", import.meta.url)), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(ENDING))

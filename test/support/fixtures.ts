@@ -1,4 +1,4 @@
-/** The fixture scripts, in the order they run in, and the digest of their text by which the embedded image is kept. */
+/** The fixture scripts in their order, and the digest of their text, which identifies the embedded image. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -13,10 +13,10 @@ const read = (name: string): FixtureScript => ({
   text: readFileSync(fileURLToPath(new URL(`./fixtures/${name}.sql`, import.meta.url)), "utf8"),
 });
 
-/** Roles belong to the cluster: this one may run again. */
+/** The roles, which belong to the cluster, so the script can run repeatedly. */
 export const rolesScript = read("roles");
 
-/** Into an empty database, after the roles. */
+/** The scripts for an empty database, after the roles. */
 export const databaseScripts: readonly FixtureScript[] = [
   "extensions",
   "sea-tables",
@@ -27,13 +27,13 @@ export const databaseScripts: readonly FixtureScript[] = [
   "music-grants",
 ].map(read);
 
-/** What the embedded database must bring for them. */
+/** The extensions that the embedded database needs for the fixtures. */
 export const embeddedExtensions: readonly string[] = ["citext", "ltree", "hstore", "pg_trgm", "file_fdw"];
 
-/** Only where PostGIS is. */
+/** The script for databases with PostGIS. */
 export const geoScript = read("geo");
 
-/** What answers depend on and a server may have set otherwise. */
+/** Settings that affect responses and may differ between servers. */
 export const sessionSettings = (database: string): string =>
   [
     "timezone = 'UTC'",

@@ -1,16 +1,17 @@
-/** Once per run: the template database of a PostgreSQL server, or the image of the embedded database where the platform
- *  has no server. */
+/**
+ * Prepares a run: the template database on a PostgreSQL server, or the embedded image on platforms without a server.
+ */
 import type { TestProject } from "vitest/node";
 import type { Capabilities } from "./capabilities.ts";
 
-/** What a test process needs to open its database. */
+/** The data with which a test process opens its database. */
 export type DatabasePlan =
   | {
       readonly kind: "server";
       readonly url: string;
       readonly template: string;
       readonly prefix: string;
-      /** An option of `create database`: files are copied, which spares the log of each page. */
+      /** An option of `create database` that copies files, which avoids logging each page. */
       readonly strategy: string;
     }
   | { readonly kind: "embedded"; readonly imagePath: string };
@@ -22,11 +23,11 @@ interface Prepared {
 }
 
 declare module "vitest" {
-  /** undefined: the file opens no database (see files.ts). */
+  /** The provided values. The plan is undefined for files without a database (see files.ts). */
   export interface ProvidedContext {
     databasePlan: DatabasePlan | undefined;
     capabilities: Capabilities | undefined;
-    /** Several files run one after the other in one process. */
+    /** Whether several files run one after the other in one process. */
     isProcessShared: boolean;
   }
 }
@@ -61,7 +62,7 @@ const provide = (project: TestProject, { plan, capabilities, remove }: Prepared)
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // the project of files that run on the embedded database, wherever there is a server
+  // this project's files always run on the embedded database
   if (project.name === "embedded") return provide(project, await onEmbedded());
   const prepared = await prepare();
   console.log(

@@ -1,12 +1,16 @@
-/** How the CPU time of an algorithm grows with its input. CPU time, unlike wall-clock time, does not depend on what else
- *  the machine does. */
+/**
+ * Measures how the CPU time of an algorithm grows with its input. Unlike wall-clock time, it does not depend on other
+ * load of the machine.
+ */
 const MIN_ROUNDS = 2;
-/** The fastest of so many rounds counts: a busy machine makes single ones slower, but none faster. */
+/** The maximum of rounds, of which the fastest counts, because other load only makes rounds slower. */
 const MAX_ROUNDS = 10;
 const MEASURABLE_MS = 20;
 const MAX_REPETITIONS = 4096;
-/** Growth that is not linear is measured again with twice the work: what the garbage collector takes, more often for a
- *  large input than for a small one, weighs less then. */
+/**
+ * Nonlinear growth is measured again with twice the work, in which garbage collection, more frequent for large inputs,
+ * has less weight.
+ */
 const MAX_ATTEMPTS = 4;
 /** Linear work takes 4 times as long for an input 4 times as long, quadratic work 16 times. */
 const MAX_RATIO = 8;
@@ -22,10 +26,12 @@ const measure = async (run: () => unknown, repetitions: number): Promise<number>
   return cpuMs() - startMs;
 };
 
-/** Runs `run(n)` and `run(4 * n)` in turn and compares their CPU time.
- *  @throws Error with both times when the growth is not near linear */
+/**
+ * Runs `run(n)` and `run(4 * n)` alternately and compares their CPU time. @throws Error with both times if the growth
+ * is not nearly linear
+ */
 export const requireLinearTime = async (run: (n: number) => unknown, n: number): Promise<void> => {
-  await run(n); // what runs for the first time is compiled meanwhile
+  await run(n); // compiles the code before it is measured
   let repetitions = 1;
   while (repetitions < MAX_REPETITIONS && (await measure(() => run(n), repetitions)) < MEASURABLE_MS) repetitions *= 2;
   let [small, large] = [Infinity, Infinity];

@@ -1,5 +1,7 @@
-/** Requests as they are: the path goes out as written, the answer keeps its reason phrase, every header and the bytes
- *  of its body. */
+/**
+ * Sends requests unchanged: the path is sent as written, and the response keeps its reason phrase, all headers and the
+ * bytes of its body.
+ */
 import { request as send, type Agent } from "node:http";
 
 export type HeaderValues = Readonly<Record<string, string | readonly string[] | null | undefined>>;
@@ -7,7 +9,7 @@ export type HeaderValues = Readonly<Record<string, string | readonly string[] | 
 export interface RequestParts {
   /** A value of null or undefined leaves the header out. */
   readonly headers?: HeaderValues;
-  /** Text and bytes go as they are, anything else as JSON with its `Content-Type`. */
+  /** Strings and bytes are sent unchanged, other values as JSON with its `Content-Type`. */
   readonly body?: unknown;
 }
 
@@ -15,17 +17,17 @@ export interface Answer {
   readonly status: number;
   /** The reason phrase. */
   readonly statusText: string;
-  /** Lower-case names, repeated ones joined by `, `. */
+  /** Headers with lower-case names. Repeated ones are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As sent: names in their own case, repeated ones apart. */
+  /** The headers as sent, with their own case and repetitions. */
   readonly rawHeaders: readonly (readonly [name: string, value: string])[];
   readonly bytes: Buffer;
   readonly text: string;
-  /** @throws SyntaxError when the body is no JSON */
+  /** @throws SyntaxError if the body is not JSON */
   json(): any;
 }
 
-/** Escapes what may not stand in a request line (blanks, quotes, other alphabets); `%` and the rest stay. */
+/** Escapes characters that a request line cannot contain (blanks, quotes, other alphabets). `%` and the rest stay. */
 export const encodePath = (path: string): string => path.replace(/[^\x21-\x7e]+|["<>\\^`{|}]/gu, encodeURIComponent);
 
 const headersOf = (parts: RequestParts, payload: Buffer | undefined): Record<string, string | string[]> => {

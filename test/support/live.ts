@@ -19,11 +19,13 @@ export const subscribe = (
   variables: Readonly<Record<string, unknown>> = {},
 ): void => socket.send({ id, type: "subscribe", payload: { query, variables } });
 
-/** An api whose live queries a test can wait for. */
+/** An API for tests that wait for its live queries. */
 export interface LiveApi extends TestApi {
   readonly context: PluginContext;
-  /** Resolves when every change that was committed before has been noticed, no live query is due, and all messages that
-   *  were sent have arrived. It writes to `studio`, so schema `public` must be exposed and changes must be noticed. */
+  /**
+   * Resolves when every earlier committed change was noticed, no live query is due, and all sent messages have arrived.
+   * It writes to `studio`, so schema `public` must be exposed and changes must be noticed.
+   */
   settled(): Promise<void>;
 }
 
@@ -41,7 +43,7 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
     return name;
   };
 
-  /** With its first change heard: until the source listens, it may miss some. */
+  /** Opens the marker and waits for its first change, because the source may miss changes before it listens. */
   const openMarker = async (): Promise<TestSocket> => {
     const socket = await initiated(api);
     subscribe(socket, "marker", "subscription { studio_by_pk(id: 1) { name } }");
@@ -58,7 +60,7 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
     context,
     settled: async () => {
       marker ??= await openMarker();
-      // the first message may come from a look at the database that began before the change; the second does not
+      // the first message may result from a read that began before the change, the second cannot
       for (let round = 0; round < 2; round++) {
         const name = await mark();
         await marker.next((message) => message.payload?.data?.studio_by_pk?.name === name);
@@ -69,10 +71,10 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
   };
 };
 
-/** The answer to a request comes behind all messages that were sent before it. */
+/** Sends a request, whose response arrives after all earlier messages. */
 export const roundTrip = async (api: TestApi): Promise<void> => void (await api.gql("{ __typename }"));
 
-/** Resolves when no live query is to run and none is running. */
+/** Resolves when no live query is due or running. */
 export const noneIsDue = (context: PluginContext): Promise<void> =>
   until(() => context.counters.get("live-queries-due") === 0, "no live query is due");
 
@@ -100,7 +102,7 @@ const readEvent = (text: string): Event | undefined => {
   return "data" in fields ? (fields as unknown as Event) : undefined;
 };
 
-/** `GET` (or another method) asking for events. */
+/** Sends a `GET` (or another method) that accepts events. */
 export const openEvents = (
   target: TestApi,
   path: string,

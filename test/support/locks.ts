@@ -1,9 +1,11 @@
-/** Requests that take as long as a test wants. */
+/** Makes requests wait until a test releases them. */
 import type { TestDatabase } from "./database.ts";
 import { until } from "./until.ts";
 
-/** Statements that read the table wait until the returned function is called. On the embedded database, which has one
- *  backend, all statements do. */
+/**
+ * Makes statements that read the table wait until the returned function is called. On the embedded database, with its
+ * single backend, all statements wait.
+ */
 export const lockTable = async (database: TestDatabase, table: string): Promise<() => Promise<void>> => {
   const client = await database.connect();
   await client.query("begin");

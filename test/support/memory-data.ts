@@ -1,10 +1,12 @@
-/** What the memory benchmark asks about: posts with a condition on themselves, one long text, and roles. */
+/** The data of the memory benchmark: posts that refer to themselves, one long text, and roles. */
 export const MEMORY_SECRET = "a-secret-of-the-memory-benchmark-of-32-bytes";
 
 export const ROLE_COUNT = 20;
 export const roleName = (at: number): string => `bench_reader_${at}`;
 
-/** A text of 1 MB (`id` 1) and one of 30 MB (`id` 2); a function that says what the connection's backend holds. */
+/**
+ * A text of 1 MB (`id` 1), one of 30 MB (`id` 2), and a function that returns the memory of the connection's backend.
+ */
 export const MEMORY_SQL = `
 create table post (id int primary key, title text, body text, likes int, parent_id int references post, at timestamptz default now(), tags text[], data jsonb);
 insert into post select i, 'title ' || i, 'body ' || i, i, null, now(), '{a,b}', '{"a": 1}' from generate_series(1, 100) i;

@@ -1,5 +1,7 @@
-/** What asks for memory: small requests that make a server or one of its backends keep or hold much. Each load runs
- *  against a server process of its own, whose heap is limited to 1 GB, so that what has no bound ends it. */
+/**
+ * Loads that consume memory: small requests that make the server or a backend retain much. Each runs against a server
+ * process with a 1 GB heap, so that unbounded growth ends the process.
+ */
 import { fork } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { Agent, request } from "node:http";
@@ -10,27 +12,29 @@ import { MEMORY_SECRET, ROLE_COUNT, roleName } from "./memory-data.ts";
 
 export interface LoadContext {
   readonly port: number;
-  /** Of the full load: 1, or less for a small one. */
+  /** The fraction of the full load: 1, or less for a small one. */
   readonly scale: number;
-  /** How it was answered is counted, not judged: a refusal is as good as an answer. */
+  /** Sends a request. Its status is counted but not judged: a refusal is as good as a success. */
   readonly ask: (method: string, path: string, parts?: RequestParts) => Promise<void>;
-  /** So many, eight at a time. */
+  /** Runs a function this number of times, eight at a time. */
   readonly many: (count: number, one: (at: number) => Promise<void>) => Promise<void>;
 }
 
 export interface Load {
   readonly name: string;
   readonly connections: number;
-  /** Answers that wait for it to read them, which the settings allow; beside the limits. */
+  /** The size of pending responses that the settings allow, in addition to the limits. */
   readonly waitingMegabytes?: number;
-  /** The part of it that the test suite asks, and how all of that is answered; absent: none. */
+  /** The part of the load that the test suite runs, with the expected statuses. Absent if the suite skips it. */
   readonly small?: { readonly scale: number; readonly answers: string };
-  /** May give back what ends it, once it has been looked at. */
+  /** Runs the load. It may return a function that ends it after the measurement. */
   readonly run: (context: LoadContext) => Promise<void | (() => void)>;
 }
 
-/** After the load and a collection: what the server's heap and the largest backend may hold; and the most that the
- *  process may ever have had. */
+/**
+ * The limits on the server's heap and the largest backend after the load and a collection, and on the peak memory of
+ * the process.
+ */
 export interface Limits {
   readonly heapMegabytes: number;
   readonly peakMegabytes: number;
@@ -39,10 +43,10 @@ export interface Limits {
 
 export interface Figures {
   readonly name: string;
-  /** `200 x 100, 413 x 2`; `none` for requests without an answer. */
+  /** The number of responses by status: `200 x 100, 413 x 2`; `none` for requests without a response. */
   readonly answers: string;
   readonly seconds: number;
-  /** Undefined: the process ended. */
+  /** The retained memory. Undefined if the process ended. */
   readonly held:
     | { readonly heapMegabytes: number; readonly peakMegabytes: number; readonly backendMegabytes: number }
     | undefined;
@@ -54,7 +58,7 @@ const graphql = (query: string, variables?: unknown): RequestParts => ({
 
 const random = createRandom(1);
 
-/** `_and`, `_or` and `_not` within each other, ten deep. */
+/** Nests `_and`, `_or` and `_not` ten levels deep. */
 const chain = (depth: number): unknown => {
   if (depth === 0)
     return { [random.pick(["id", "likes"])]: { [random.pick(["_eq", "_gt", "_lt", "_neq"])]: random.int(100) } };
@@ -66,7 +70,7 @@ const chain = (depth: number): unknown => {
 
 const COLUMNS = ["id", "title", "body", "likes", "parent_id", "at", "tags", "data"];
 
-/** A document of so many bytes that no other is equal to. */
+/** A unique document with this number of bytes. */
 const longDocument = (bytes: number, at: number, field: string): string => {
   const one = (alias: number): string =>
     `a${at}_${alias}: post(where: {likes: {_gt: ${alias}}}, limit: 1) { ${field} title body at }`;
@@ -75,7 +79,7 @@ const longDocument = (bytes: number, at: number, field: string): string => {
   return `query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } ${parts.join(" ")} }`;
 };
 
-/** A caller that asks and does not read. */
+/** A client that sends a request and does not read the response. */
 const unread = (port: number, path: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = createConnection({ port, host: "127.0.0.1" }, () => {
@@ -198,7 +202,7 @@ export const LOADS: readonly Load[] = [
   },
 ];
 
-/** How it was answered; the answer itself, which may be large, is let go. */
+/** The status of a response, whose body is discarded because it may be large. */
 const statusOf = (
   port: number,
   agent: Agent,
@@ -235,14 +239,14 @@ const statusOf = (
 
 const MEGABYTE = 1024 * 1024;
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface LoadedServer {
-  /** Runs the load. What is not asked when the time is over is not asked. */
+  /** Runs the load. Requests not sent within the time limit are skipped. */
   measure(load: Load, scale: number, maxSeconds?: number): Promise<Figures>;
   stop(): Promise<void>;
 }
 
-/** `program`: the compiled memory-server.js. `connections`: to the database. */
+/** Starts a server. `program` is the compiled memory-server.js, `connections` the number of database connections. */
 export const startLoaded = async (program: string, databaseUrl: string, connections: number): Promise<LoadedServer> => {
   const child = fork(program, [databaseUrl, String(connections)], {
     execArgv: ["--max-old-space-size=1024", "--expose-gc"],
@@ -286,7 +290,7 @@ export const startLoaded = async (program: string, databaseUrl: string, connecti
       () => Number.NaN,
     );
     const answer = told<{ readonly heapBytes: number; readonly externalBytes: number; readonly peakBytes: number }>();
-    child.send("held", () => {}); // one that has ended is told by its end
+    child.send("held", () => {}); // the exit event reports a process that has ended
     const held = await answer;
     end?.();
     return {
@@ -307,7 +311,7 @@ export const startLoaded = async (program: string, databaseUrl: string, connecti
   return { measure: run, stop };
 };
 
-/** Runs it against a server of its own. */
+/** Runs the load against a server started for it. */
 export const measure = async (
   load: Load,
   program: string,
@@ -323,14 +327,14 @@ export const measure = async (
   }
 };
 
-/** Those for a load. */
+/** The limits for a load. */
 export const limitsFor = ({ waitingMegabytes = 0 }: Load, limits: Limits): Limits => ({
   ...limits,
   heapMegabytes: limits.heapMegabytes + waitingMegabytes,
   peakMegabytes: limits.peakMegabytes + waitingMegabytes,
 });
 
-/** What passes a limit, in words; none: all is well. */
+/** Describes the exceeded limits. Empty if all were kept. */
 export const excesses = ({ held }: Figures, limits: Limits): readonly string[] => {
   if (held === undefined) return ["the process ended"];
   return (Object.keys(limits) as (keyof Limits)[])

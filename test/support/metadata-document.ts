@@ -1,13 +1,13 @@
-/** Metadata documents of tests, short to write. */
+/** Helpers that build metadata documents for tests. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** `table("album", { … })`, `table("shop.item")` */
+/** A table entry: `table("album", { … })`, `table("shop.item")`. */
 export const table = (name: string, more: Entry = {}): Entry => {
   const [schema, own] = name.includes(".") ? name.split(".") : ["public", name];
   return { table: { schema, name: own }, ...more };
 };
 
-/** `permissions({ reader: {…} })`: the list under `select_permissions` and its like. */
+/** The list under `select_permissions` and similar keys: `permissions({ reader: {…} })`. */
 export const permissions = (byRole: Readonly<Record<string, Entry>>): readonly Entry[] =>
   Object.entries(byRole).map(([role, permission]) => ({ role, permission }));
 
@@ -35,11 +35,11 @@ export interface Notes {
     debug(): void;
     access(): void;
   };
-  /** Warnings so far that speak of the metadata. */
+  /** The warnings about metadata so far. */
   all(): readonly string[];
 }
 
-/** A logger that keeps what is left out of the metadata. */
+/** A logger that collects the warnings about ignored metadata. */
 export const notes = (): Notes => {
   const kept: string[] = [];
   const keep = (message: string): void => {

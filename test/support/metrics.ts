@@ -1,13 +1,13 @@
-/** An api with its `/metrics`. */
+/** An API with its `/metrics`. */
 import type { PresetPart } from "../../core/index.ts";
 import { adminServer } from "../../plugins/admin/index.ts";
 import { metrics } from "../../plugins/metrics/index.ts";
 import { startApi, type StartOptions, type TestApi } from "./api.ts";
 
 export interface Measured extends TestApi {
-  /** Of the admin listener. */
+  /** The URL of the admin listener. */
   readonly adminUrl: string;
-  /** Numbers of this project's own, by name with labels. */
+  /** The metrics of this project, by name with labels. */
   metrics(): Promise<Readonly<Record<string, number>>>;
 }
 

@@ -1,11 +1,11 @@
-/** Ports for programs that cannot choose one themselves and say which. */
+/** Ports for programs that cannot choose and report one themselves. */
 import { randomInt } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Below the range from which systems take the ports of outgoing connections. */
+/** The first port, below the range that systems use for outgoing connections. */
 const FIRST_PORT = 15_000;
 const LAST_PORT = 30_000;
 
@@ -36,7 +36,7 @@ const reserve = (port: number): boolean => {
   } catch (error) {
     if ((error as { code?: string }).code !== "EEXIST") throw error;
     const owner = Number(readFileSync(path, "utf8"));
-    if (owner > 0 && !isAlive(owner)) rmSync(path, { force: true }); // free from the next attempt on
+    if (owner > 0 && !isAlive(owner)) rmSync(path, { force: true }); // the next attempt can take the port
     return false;
   }
   if (reserved.length === 0) process.once("exit", () => reserved.forEach((each) => rmSync(each, { force: true })));

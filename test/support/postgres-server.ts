@@ -1,4 +1,4 @@
-/** Real PostgreSQL servers: a primary, and standbys that follow it and can take its place. */
+/** Real PostgreSQL servers: a primary, and standbys that follow it and can be promoted. */
 import { execFile, execFileSync } from "node:child_process";
 import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { freePort } from "./ports.ts";
 import { moveUnlessThere, postgresPrograms, serverFolder, serverUser } from "./postgres-programs.ts";
 import { until } from "./until.ts";
 
-/** @throws Error where there are none */
+/** @throws Error if there are no PostgreSQL programs */
 const pathOf = (program: string): string => {
   if (postgresPrograms !== undefined) return join(postgresPrograms, program);
   throw new Error(
@@ -20,7 +20,7 @@ const pathOf = (program: string): string => {
 
 /** @throws Error with what the program printed */
 const runProgram = async (program: string, ...parameters: readonly string[]): Promise<void> => {
-  // pg_ctl leaves a server behind, which would keep the pipes of its output open
+  // pg_ctl leaves a server process behind, which would keep inherited output pipes open
   const shell = `"$0" "$@" < /dev/null > "$OUTPUT" 2>&1 || { cat "$OUTPUT" >&2; exit 1; }`;
   const folder = serverFolder("output");
   try {
@@ -31,7 +31,7 @@ const runProgram = async (program: string, ...parameters: readonly string[]): Pr
         PATH: process.env["PATH"],
         LC_ALL: "C",
         OUTPUT: join(folder, "output"),
-        // a new session takes its memory in large pages: that saves a third of what the start of an API costs the server
+        // new sessions allocate memory in large pages, which saves a third of the server's cost of starting an API
         GLIBC_TUNABLES: "glibc.malloc.hugetlb=1",
       },
     });
@@ -42,7 +42,7 @@ const runProgram = async (program: string, ...parameters: readonly string[]): Pr
 
 export interface Server {
   readonly port: number;
-  /** `127.0.0.1:5433` */
+  /** The address, such as `127.0.0.1:5433`. */
   readonly place: string;
   /** The superuser's connection string, which has no password. */
   readonly url: string;
@@ -51,13 +51,13 @@ export interface Server {
   readonly logFile: string;
   readonly dataFolder: string;
   query<Row = Record<string, any>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** A connection of the test's own, which the test ends. */
+  /** Opens a connection that the test closes. */
   connect(): Promise<pg.Client>;
-  /** Makes the server read its files again. Whoever connects afterwards meets what they say. */
+  /** Reloads the server's configuration files. Later connections use the new configuration. */
   reload(): Promise<void>;
   /** Replaces pg_hba.conf by these lines. */
   setAccess(access: string): Promise<void>;
-  /** Stops the server as a power cut does. */
+  /** Stops the server abruptly, as a power cut does. */
   kill(): Promise<void>;
   start(): Promise<void>;
   restart(): Promise<void>;
@@ -92,7 +92,7 @@ const server = (folder: string, port: number): Server => {
   let reloads = 0;
   const reload = async (): Promise<void> => {
     reloads++;
-    // the process that accepts connections reads all files before the next one
+    // the postmaster reads all files before it accepts the next connection
     const mark = `${port}-${reloads}`; // a copy of the server has the mark of the first
     appendFileSync(join(dataFolder, "postgresql.conf"), `test.reloads = '${mark}'\n`);
     await runProgram("pg_ctl", "-D", dataFolder, "reload");
@@ -139,10 +139,10 @@ const PRIMARY_SETTINGS = [
   "fsync = off",
   "synchronous_commit = off",
   "full_page_writes = off",
-  "autovacuum = off", // the plans of a test do not depend on when a table was analyzed
+  "autovacuum = off", // test plans must not depend on when a table was analyzed
   "wal_level = logical",
-  "wal_writer_delay = '10ms'", // a change that nobody waits for reaches replication so much later
-  "wal_keep_size = '64MB'", // for standbys that begin to follow
+  "wal_writer_delay = '10ms'", // changes without a waiting client reach replication after this delay
+  "wal_keep_size = '64MB'", // keeps the log for standbys that begin to follow
   "max_connections = 200",
   "max_wal_senders = 40",
   "max_replication_slots = 40",
@@ -152,8 +152,10 @@ const PRIMARY_SETTINGS = [
 const initialize = (data: string, ...access: readonly string[]): Promise<void> =>
   runProgram("initdb", "-D", data, "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8", ...access);
 
-/** A data folder that trusts everybody, to be copied: that takes a tenth of the time of `initdb`. It stays in the
- *  temporary folder for further runs, which it reaches in one step. */
+/**
+ * A data folder that trusts all connections. Copying it takes a tenth of the time of `initdb`. It stays in the
+ * temporary folder for later runs and is renamed in one step.
+ */
 const dataTemplate = async (): Promise<string> => {
   const version = execFileSync(pathOf("postgres"), ["--version"], { ...serverUser, cwd: "/" });
   const name = String(version).replaceAll(/[^a-z0-9.]+/gi, "-");
@@ -165,8 +167,10 @@ const dataTemplate = async (): Promise<string> => {
   return template;
 };
 
-/** Started, and stopped when the test file ends. `password`: the password of the user postgres; without it, the server
- *  trusts everybody. */
+/**
+ * Starts a server that is stopped when the test file ends. `password` belongs to the user postgres; without it, the
+ * server trusts all connections.
+ */
 export const startPrimary = async (settings: readonly string[] = [], password?: string): Promise<Server> => {
   const folder = serverFolder("postgres");
   const port = await freePort();
@@ -186,11 +190,11 @@ export const startPrimary = async (settings: readonly string[] = [], password?: 
   return primary;
 };
 
-/** Files of a running server that its copy does without. */
+/** Files of a running server that its copy must not have. */
 const isOfRunningServer = (path: string): boolean =>
   /\/(?:postmaster\.(?:pid|opts)|pg_wal\/.+|pg_replslot\/.+)$/.test(path);
 
-/** A hot standby; `name` is what `synchronous_standby_names` knows it by. */
+/** A hot standby. `synchronous_standby_names` refers to it by `name`. */
 export const startStandby = async (of: Server, name: string, settings: readonly string[] = []): Promise<Server> => {
   const folder = serverFolder("postgres");
   const data = join(folder, "data");

@@ -1,23 +1,22 @@
-/** A network that can be broken: a TCP proxy in front of a server. */
+/** A TCP proxy in front of a server that simulates network failures. */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import type { TestDatabase } from "./database.ts";
 import { atFileEnd } from "./file-end.ts";
 
 export interface Proxy {
-  /** `127.0.0.1:5433` */
+  /** The address, such as `127.0.0.1:5433`. */
   readonly place: string;
-  /** From now on nothing goes through, and nobody hears of it. New connections are taken and led nowhere. */
+  /** Drops all traffic without closing connections. New connections are accepted but not forwarded. */
   swallow(): void;
-  /** Connections that were opened while it swallows. */
+  /** The number of connections opened while traffic is dropped. */
   readonly swallowedCount: number;
-  /** What was opened before stays dead: the packets of the outage are lost, and whoever kept its state has forgotten
-   *  it. New connections work. */
+  /** Lets new connections work. Earlier ones stay dead, as after an outage with lost packets and expired state. */
   heal(): void;
-  /** Everything takes so much longer, in each direction. */
+  /** Delays all traffic by this time in each direction. */
   delay(ms: number): void;
-  /** A connection breaks as soon as the server has sent this many bytes through it. */
+  /** Breaks a connection once the server has sent this many bytes through it. */
   breakAfter(bytes: number): void;
-  /** Breaks what is open. New connections lead to another server. */
+  /** Breaks open connections and forwards new ones to another server. */
   leadTo(port: number): void;
 }
 
@@ -62,7 +61,7 @@ export const startProxy = async (firstPort: number): Promise<Proxy> => {
     for (const socket of sockets) socket.destroy();
   });
   return {
-    place: `127.0.0.1:${(server.address() as AddressInfo).port}`, // listening on TCP
+    place: `127.0.0.1:${(server.address() as AddressInfo).port}`, // the proxy listens on TCP
     swallow: () => {
       isSwallowing = true;
       for (const socket of sockets) dead.add(socket);
@@ -86,7 +85,7 @@ export const startProxy = async (firstPort: number): Promise<Proxy> => {
   };
 };
 
-/** A proxy in front of the server of a database. `url`: the connection string that leads through it. */
+/** Starts a proxy in front of a database server. `url` is the connection string through it. */
 export const startDatabaseProxy = async (database: TestDatabase): Promise<Proxy & { readonly url: string }> => {
   const url = new URL(database.urlAs("postgres"));
   const proxy = await startProxy(Number(url.port));

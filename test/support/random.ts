@@ -1,10 +1,10 @@
-/** Choices that a seed repeats. */
+/** Random choices that a seed reproduces. */
 export interface Random {
-  /** From 0 to `below`, without it. */
+  /** An integer from 0 to below `below`. */
   int(below: number): number;
   chance(part: number): boolean;
   pick<Item>(list: readonly Item[]): Item;
-  /** So many different ones, or all there are. */
+  /** This number of different items, or all items if there are fewer. */
   some<Item>(list: readonly Item[], count: number): Item[];
   shuffled<Item>(list: readonly Item[]): Item[];
 }

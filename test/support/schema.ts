@@ -1,4 +1,4 @@
-/** A role's schema as introspection tells it, in a form that tests compare: types as text, by name. */
+/** The introspected schema of a role in a comparable form: types as strings, by name. */
 import type { TestApi } from "./api.ts";
 
 interface TypeRef {
@@ -37,12 +37,12 @@ export interface Schema {
   has(type: string): boolean;
   type(name: string): SchemaType;
   description(type: string, member?: string, argument?: string): string | null;
-  /** `{ id: "Int!" }`: fields or input fields. */
+  /** The fields or input fields of a type: `{ id: "Int!" }`. */
   members(type: string): Record<string, string>;
-  /** `{ where: "album_bool_exp" }` */
+  /** The arguments of a field: `{ where: "album_bool_exp" }`. */
   args(type: string, field: string): Record<string, string>;
   values(type: string): readonly string[];
-  /** Root types by operation; undefined: there is none. */
+  /** The root types by operation, undefined for operations that do not exist. */
   readonly roots: {
     readonly query: string;
     readonly mutation: string | undefined;
@@ -69,7 +69,7 @@ export const typeText = (type: TypeRef | null): string => {
 const texts = (inputs: readonly { readonly name: string; readonly type: TypeRef }[]): Record<string, string> =>
   Object.fromEntries(inputs.map(({ name, type }) => [name, typeText(type)]));
 
-/** As administrator unless a role is given. */
+/** Introspects the schema as administrator, or as a role. */
 export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => {
   const { data, errors } = await api.gql(INTROSPECTION, {}, role === undefined ? {} : { "x-session-role": role });
   if (data === undefined) throw new Error(`no schema: ${JSON.stringify(errors)}`);

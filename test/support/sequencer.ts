@@ -1,11 +1,13 @@
-/** The order of the test files: those that take longest first, since the last one decides when all are done. */
+/** Orders the test files, the slowest first, because the last one to end determines the total time. */
 import { chosenSeed, createRandom } from "./random.ts";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** More than 20 seconds, as measured on a server, the longest first: where vitest knows of no run before, it takes the
- *  largest files first, and these are none of them. */
+/**
+ * Files of more than 20 seconds on a server, the longest first. Without earlier runs, vitest starts with the largest
+ * files, which are others.
+ */
 const LONG = [
-  // those that mostly wait
+  // these mostly wait
   "live/oracle",
   "production/workers",
   "production/bus",
@@ -20,7 +22,7 @@ const LONG = [
   "production/large-schema",
   "production/disk",
   "production/poolers",
-  // the others
+  // these use the processor
   "production/rolling",
   "security/bounds",
   "cli/C-CLI",
@@ -38,16 +40,16 @@ const LONG = [
   "core/embedded",
 ].map((name) => `/test/${name}`);
 
-/** Its place among them, or the one behind all. */
+/** The position in the list, or the one after its end. */
 const placeOf = ({ moduleId }: TestSpecification): number => {
   const place = LONG.findIndex((name) => moduleId.includes(name));
   return place === -1 ? LONG.length : place;
 };
 
-/** Files that share a process come last, so that each process has one run of them. */
+/** Whether the file shares its process. Such files come last, so that each process runs them in one sequence. */
 const isShared = ({ project }: TestSpecification): boolean => project.config.isolate === false;
 
-/** TEST_ORDER: `random` (by SEED) or `reverse` shows that no file depends on the order. */
+/** The sequencer. TEST_ORDER `random` (by SEED) or `reverse` verifies that no file depends on the order. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byPath = files.toSorted((a, b) => (a.moduleId < b.moduleId ? -1 : 1));

@@ -1,5 +1,7 @@
-/** The template database on a server: made once per run, copied for each test file, dropped with its copies at the end.
- *  */
+/**
+ * The template database on a server: created once per run, copied for each test file, dropped with its copies at the
+ * end.
+ */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { loadCapabilities, type Capabilities } from "./capabilities.ts";
@@ -28,7 +30,7 @@ export const withClient = async <T>(url: string, work: (client: pg.Client) => Pr
   }
 };
 
-/** @throws Error that names the script, with PostgreSQL's message */
+/** @throws Error with the name of the script and PostgreSQL's message */
 export const runScript = async (client: pg.Client, script: FixtureScript): Promise<void> => {
   try {
     await client.query(script.text);
@@ -39,7 +41,7 @@ export const runScript = async (client: pg.Client, script: FixtureScript): Promi
   }
 };
 
-/** Roles are shared by all runs on a server: one run at a time makes them. */
+/** The lock for creating roles, which all runs on a server share. */
 const ROLES_LOCK = 715_001;
 
 export const prepareTemplate = async (
@@ -73,7 +75,7 @@ export const prepareTemplate = async (
       if (rows.length > 0) await runScript(client, geoScript);
       return loadCapabilities(client, true);
     });
-    // PostgreSQL 14 knows no other way, and no word for it
+    // PostgreSQL 14 always copies files and has no option for it
     const strategy = capabilities.version < 15 ? "" : "strategy file_copy";
     return { plan: { kind: "server", url, template, prefix, strategy }, capabilities, remove };
   } catch (error) {

@@ -1,5 +1,4 @@
-/** The tables of docs/reference/settings.md, from the declarations. As a program it writes them: `npm run
- *  docs:settings`. */
+/** Generates the tables of docs/reference/settings.md from the declarations. `npm run docs:settings` writes them. */
 import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { settingRow, settingsOf, type Setting } from "../../core/index.ts";
@@ -18,7 +17,7 @@ const table = (heading: string, settings: readonly Parameters<typeof settingRow>
     ...settings.map(settingRow),
   ].join("\n");
 
-/** Settings by the plugins that list them; those of core by the empty name. */
+/** Settings by the plugin that declares them, those of core under the empty name. */
 const groups = (): ReadonlyMap<string, readonly Setting[]> => {
   const preset = plus({});
   const found = new Map<string, Setting[]>();
@@ -30,7 +29,7 @@ const groups = (): ReadonlyMap<string, readonly Setting[]> => {
   return found;
 };
 
-/** The page, with the tables that the declarations make. */
+/** The page with its tables replaced by the generated ones. */
 export const settingsPage = (page: string): string => {
   const [before, after] = [page.split(BEGIN)[0] ?? "", page.split(END)[1] ?? ""];
   const tables = [

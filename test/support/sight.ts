@@ -1,13 +1,13 @@
-/** What SQL sees of a caller: a function `seen` in schema `public`, asked on either surface. */
+/** Shows what SQL sees of a caller, with a function `seen` in schema `public` that both surfaces call. */
 import { expect } from "vitest";
 import type { Answer, HeaderValues, TestApi } from "./api.ts";
 
-/** Settings by name, `current_user` and `pid` of the connection among them; null: never set on this connection. */
+/** Settings by name, including `current_user` and the `pid` of the connection. Null if never set on this connection. */
 export type Sight = Readonly<Record<string, string | null>>;
 
 const NAMES = ["role", "session.variables", "session.role", "session.user_id", "hasura.user", "request.jwt.claims"];
 
-/** Once per file; the API is reloaded. */
+/** Installs the function, once per file, and reloads the API. */
 export const installSight = async (api: TestApi): Promise<void> => {
   await api.sql(`
     create table if not exists public.sight (name text primary key, value text);
@@ -21,7 +21,7 @@ export const installSight = async (api: TestApi): Promise<void> => {
 const toSight = (rows: readonly { readonly name: string; readonly value: string | null }[]): Sight =>
   Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
-/** `more`: further settings. */
+/** Calls the function over REST. `more` names further settings. */
 export const askRest = (api: TestApi, headers: HeaderValues = {}, more: readonly string[] = []): Promise<Answer> =>
   api.get(`/api/rpc/seen?more=${more.join(",")}`, { headers });
 
@@ -50,7 +50,7 @@ export const sightOfGraphql = (answer: Answer): Sight => {
   return toSight(body.data.seen);
 };
 
-/** The one error of a GraphQL answer, in short. */
+/** The single error of a GraphQL response, in short form. */
 export const gqlError = (
   answer: Answer,
 ): { readonly message: string; readonly code: string; readonly path: string } => {

@@ -1,4 +1,4 @@
-/** Clients that read when they are told to, and what a server says of those that wait. */
+/** Clients that read only on request, and the server's metrics about waiting clients. */
 import { connect, type Socket } from "node:net";
 import { atFileEnd } from "./file-end.ts";
 import type { Measured } from "./metrics.ts";
@@ -10,7 +10,7 @@ export interface SlowClient {
   readonly closed: Promise<void>;
 }
 
-/** Sends the text of a request, and reads nothing until it is told to. */
+/** Sends the text of a request, and reads nothing until the test asks for it. */
 export const askSlowly = (port: number, text: string): SlowClient => {
   let bytes = 0;
   const socket = connect(port, "127.0.0.1");
@@ -21,6 +21,6 @@ export const askSlowly = (port: number, text: string): SlowClient => {
   return { socket, received: () => bytes, closed: new Promise((resolve) => socket.on("close", () => resolve())) };
 };
 
-/** Waits until a figure is as wanted. */
+/** Waits until a metric has the wanted value. */
 export const untilFigure = (of: Measured, name: string, wanted: (value: number) => boolean): Promise<void> =>
   until(async () => wanted((await of.metrics())[name] ?? Number.NaN), `${name}, as wanted`);

@@ -4,24 +4,26 @@ import { adminSecret } from "./tokens.ts";
 import type { TestApi } from "./api.ts";
 
 export interface SocketOptions {
-  /** `/v1/graphql/ws` when absent. */
+  /** The path, by default `/v1/graphql/ws`. */
   readonly path?: string;
-  /** Subprotocols offered; `graphql-transport-ws` when absent. */
+  /** The offered subprotocols, by default `graphql-transport-ws`. */
   readonly protocols?: readonly string[];
-  /** Of the upgrade request. */
+  /** The headers of the upgrade request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface TestSocket {
   readonly socket: WebSocket;
-  /** Objects as JSON, text as it is. */
+  /** Sends a message: objects as JSON, strings unchanged. */
   send(message: unknown): void;
-  /** The next message that `wanted` takes (any but keep-alives when absent); those before it are dropped. @throws after
-   *  120 s */
+  /**
+   * The next message that `wanted` accepts, by default any but keep-alives. Earlier ones are dropped. @throws after 120
+   * s
+   */
   next(wanted?: (message: any) => boolean): Promise<any>;
-  /** The messages that have come and that the test has not read, without keep-alives. */
+  /** The messages that have arrived and that the test has not read, without keep-alives. */
   arrived(): any[];
-  /** `connection_init` as administrator (or with the payload given) until the acknowledgement. */
+  /** Sends `connection_init` as administrator, or with the given payload, and waits for the acknowledgement. */
   init(payload?: unknown): Promise<void>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
   close(): Promise<void>;
@@ -30,10 +32,10 @@ export interface TestSocket {
 const isKeepAlive = (message: any): boolean =>
   message?.type === "ping" || message?.type === "pong" || message?.type === "ka";
 
-/** Ends a test that would hang. */
+/** The time after which a hanging test fails. */
 const DEADLINE_MS = 120_000;
 
-/** @throws Error `refused with <status>: <body>` when the upgrade is not granted */
+/** @throws Error `refused with <status>: <body>` if the upgrade is refused */
 export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOptions = {}): Promise<TestSocket> => {
   const { path = "/v1/graphql/ws", protocols = ["graphql-transport-ws"], headers = {} } = options;
   const socket = new WebSocket(`${api.wsUrl}${path}`, [...protocols], { headers: { ...headers } });
@@ -56,7 +58,7 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
       response.on("end", () => reject(new Error(`refused with ${response.statusCode}: ${body}`)));
     });
   });
-  socket.on("error", () => {}); // the close that follows tells the test
+  socket.on("error", () => {}); // the close event after it informs the test
 
   const next: TestSocket["next"] = (wanted = (message) => !isKeepAlive(message)) =>
     new Promise((resolve, reject) => {

@@ -1,7 +1,9 @@
-/** The database of the tests of plans: a shop with customers, purchases and items. Everything follows from the row's
- *  number, so that two machines have the same rows. */
+/**
+ * The database of plan tests: a shop with customers, purchases and items. All values derive from the row number, so
+ * that every machine has the same rows.
+ */
 
-/** Another text makes another database. */
+/** The script of the database. Its text identifies the database. */
 export const statementsSchema = (million: number): string => `
 create table country (id int primary key, name text not null, region text not null);
 insert into country select i, 'Country ' || i, 'Region ' || i % 10 from generate_series(1, 200) i;
@@ -74,7 +76,7 @@ grant usage on schema public to bench_anon, bench_tenant;
 grant select, insert, update, delete on all tables in schema public to bench_anon, bench_tenant;
 `;
 
-/** Roles of metadata: a seller sees the tenant's own. */
+/** Metadata roles: a seller sees only rows of its tenant. */
 export const METADATA = {
   version: 3,
   sources: [

@@ -1,4 +1,4 @@
-/** Signs tokens by hand, so that a test can send what a library would refuse to make. */
+/** Signs tokens without a library, so that tests can send tokens that a library would refuse to make. */
 import { createHmac, sign, type KeyObject } from "node:crypto";
 
 /** The secret of `startApi`. */
@@ -9,9 +9,9 @@ export const adminSecret = "admin-secret-of-the-tests";
 
 export interface SignOptions {
   readonly secret?: string | Buffer;
-  /** Private key, for every algorithm but those on a secret. */
+  /** The private key, for all algorithms without a shared secret. */
   readonly key?: KeyObject;
-  /** `HS256` when absent. `none` leaves the signature empty. */
+  /** The algorithm, by default `HS256`. `none` leaves the signature empty. */
   readonly algorithm?: string;
   /** Merged into the token's header. */
   readonly header?: Readonly<Record<string, unknown>>;
@@ -32,14 +32,14 @@ const signatureOf = (text: string, algorithm: string, { secret = jwtSecret, key 
   ).toString("base64url");
 };
 
-/** `claims`: an object, or the text of a payload that is none. */
+/** Signs a token. `claims` is an object, or the text of an invalid payload. */
 export const signToken = (claims: Readonly<Record<string, unknown>> | string, options: SignOptions = {}): string => {
   const algorithm = options.algorithm ?? "HS256";
   const text = `${encode({ typ: "JWT", alg: algorithm, ...options.header })}.${encode(claims)}`;
   return `${text}.${signatureOf(text, algorithm, options)}`;
 };
 
-/** The header of a caller whose token carries the claims: `bearer({ role: "sea_clerk" })`. */
+/** The header of a caller whose token has the claims: `bearer({ role: "sea_clerk" })`. */
 export const bearer = (
   claims: Readonly<Record<string, unknown>> | string,
   options?: SignOptions,

@@ -1,11 +1,13 @@
-/** Waiting for a condition: the only way in which a test waits. */
+/** Waits for a condition. Tests wait in no other way. */
 const DEADLINE_MS = 120_000;
 const INTERVAL_MS = 10;
-/** The real one, also while a test turns the clock. */
+/** The real timer, which a test with a fake clock does not replace. */
 const startTimer = setTimeout;
 
-/** Resolves when the condition holds. The deadline of 120 s only ends a test that would hang.
- *  @throws Error that names the condition, after the deadline */
+/**
+ * Resolves when the condition holds. The deadline of 120 s only ends a test that would hang. @throws Error that names
+ * the condition, after the deadline
+ */
 export const until = async (condition: () => boolean | Promise<boolean>, name: string): Promise<void> => {
   const deadlineMs = performance.now() + DEADLINE_MS;
   while (!(await condition())) {

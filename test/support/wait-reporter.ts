@@ -1,4 +1,4 @@
-/** Prints how long each test file takes until its first test begins: its process, its imports, its database, its API. */
+/** Prints how long each test file takes until its first test begins: process, imports, database and API. */
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 const median = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;

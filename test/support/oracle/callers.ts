@@ -1,4 +1,6 @@
-/** Who asks: nobody, tokens of the roles of `sea`, and the administrator as the roles of `public`. */
+/**
+ * The callers: without credentials, with tokens of the roles of `sea`, and the administrator as the roles of `public`.
+ */
 import { asAdmin, type HeaderValues } from "../api.ts";
 import { bearer } from "../tokens.ts";
 
@@ -12,7 +14,7 @@ export const SEA_CALLERS: readonly HeaderValues[] = [
   bearer({ role: "sea_columns" }),
   bearer({ role: "sea_writeonly" }),
   bearer({ role: "sea_captain", sub: "ada" }),
-  bearer({ role: "music_reader" }), // may not use the schema, whatever its tables say
+  bearer({ role: "music_reader" }), // this role has no right on the schema, whatever its tables grant
 ];
 
 export const MUSIC_CALLERS: readonly HeaderValues[] = [

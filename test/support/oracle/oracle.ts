@@ -1,12 +1,14 @@
-/** The oracle: requests in random orders against one warm server, each answer compared with that of a server that keeps
- *  nothing. What is kept under a key that forgets something shows as a difference, and is cut down to the request that
- *  was remembered and the one that got its answer. Nothing is written: both servers roll every transaction back. */
+/**
+ * The oracle: sends requests in random orders to a warm server, and compares each response with that of a server that
+ * caches nothing. An incomplete cache key shows as a difference, which is reduced to the cached request and the one
+ * that got its response. Both servers roll every transaction back.
+ */
 import type { StartOptions, TestApi } from "../api.ts";
 import { sendRequest, type Answer, type HeaderValues } from "../http.ts";
 import { createRandom, type Random } from "../random.ts";
 import { Agent } from "node:http";
 
-/** A server that plans, compiles and parses each request anew and lets the database do the same. */
+/** Settings of a server that parses, plans and compiles each request again, and lets the database do the same. */
 export const KEEPS_NOTHING = {
   cacheBytes: 0,
   jwtCacheMaxEntries: 0,
@@ -21,7 +23,7 @@ export interface Asked {
 }
 
 export interface Difference {
-  /** What was asked before, as short as it could be made; the last one got the wrong answer. */
+  /** The shortest sequence of requests that was found. The last one got the wrong response. */
   readonly requests: readonly Asked[];
   readonly wanted: string;
   readonly got: string;
@@ -30,9 +32,9 @@ export interface Difference {
 export interface Verdict {
   readonly differences: readonly Difference[];
   readonly comparedCount: number;
-  /** Of the requests, those that were answered without an error. */
+  /** The number of requests that were answered without an error. */
   readonly fineCount: number;
-  /** Not compared: they answer differently each time. */
+  /** Requests that are not compared, because their responses differ each time. */
   readonly unsteady: readonly Asked[];
 }
 
@@ -40,13 +42,13 @@ export interface OracleOptions {
   readonly start: (options: StartOptions) => Promise<TestApi>;
   readonly options: StartOptions;
   readonly seed: number;
-  /** Times that the warm server is asked everything, each in another order. */
+  /** The number of times that the warm server receives all requests, each time in another order. */
   readonly rounds?: number;
-  /** For cutting down what differs; later differences are shown as they were met. */
+  /** The time for reducing differences. Later ones are reported unreduced. */
   readonly shorteningMs?: number;
 }
 
-/** Different on every request, or told by the order of connections. */
+/** Headers that differ on every request or depend on the order of connections. */
 const UNCOMPARED = new Set(["date", "server-timing", "x-request-id", "keep-alive", "connection"]);
 
 const CALLERS = 4;
@@ -54,11 +56,13 @@ const PATIENCE_MS = 120_000;
 
 type Ask = (asked: Asked) => Promise<string>;
 
-/** What `seen` (test/support/sight.ts) says of the connection: its number, and whether a setting was ever made on it.
- *  */
+/**
+ * The connection facts that `seen` (test/support/sight.ts) returns: its number, and whether a setting was ever made on
+ * it.
+ */
 const CONNECTION = /"name":"pid","value":"\d+"|,"value":(null|"")|(?<=^pid,)\d+|(?<=^[a-z_.]+,)""$/gm;
 
-/** Everything of an answer that a client can see, as text; not which server gave it. */
+/** The visible parts of a response as text, without the server's port. */
 const factsOf = (answer: Answer, port: number): string => {
   const isSight = /"name":"(?:pid|session\.|hasura\.|request\.)|^pid,\d/m.test(answer.text);
   const headers = answer.rawHeaders.filter(
@@ -77,15 +81,14 @@ const factsOf = (answer: Answer, port: number): string => {
   ].join("\n");
 };
 
-/** Numbers of sequences and times, which go on though everything is rolled back; and the length that they change. */
+/** Removes numbers of sequences and times, which advance despite the rollback, and the length that they change. */
 const withoutNumbers = (facts: string): string => facts.replace(/\d+/g, "#");
 
 const PLANNING = {
-  // one plan for all values, from the first execution on: what PostgreSQL checks when it plans is not checked again, and
-  // no operand is looked at while planning, which would be told on one server and not on the other
+  // one plan for all values, from the first execution on: PostgreSQL then repeats no checks, and evaluates no operand
+  // while planning, which only one of the servers would report
   plan_cache_mode: "force_generic_plan",
-  // one way to go through tables, whatever the statistics have become since a plan was made: rows without an order come
-  // in the same one
+  // a fixed join order, independent of statistics, so that unordered rows arrive in the same order
   join_collapse_limit: "1",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
@@ -95,7 +98,7 @@ const PLANNING = {
   enable_bitmapscan: "off",
 };
 
-/** How PostgreSQL plans what the oracle asks. */
+/** Fixes how PostgreSQL plans the oracle's requests. */
 export const useSteadyPlans = async (sql: TestApi["sql"]): Promise<void> => {
   for (const [name, value] of Object.entries(PLANNING)) {
     await sql(`do $$ begin execute format('alter database %I set ${name} = ${value}', current_database()); end $$`);
@@ -124,7 +127,7 @@ const asker = (api: TestApi): { readonly ask: Ask; readonly close: () => Promise
   };
 };
 
-/** So many at a time, each as soon as the one before it is done. */
+/** Sends requests with this concurrency. */
 const askAll = async (
   ask: Ask,
   all: readonly Asked[],
@@ -154,7 +157,7 @@ export const shown = ({ method, path, headers = {}, body }: Asked): string => {
   return [`  ${method} ${path}`, ...lines, ...text].join("\n").slice(0, 2000);
 };
 
-/** One line, with the seed that asks the same again. */
+/** One line, with the seed that repeats the run. */
 export const summary = (
   { differences, comparedCount, fineCount, unsteady }: Verdict,
   seed: number,
@@ -172,7 +175,7 @@ export const report = ({ requests, wanted, got }: Difference): string =>
     `  shared: ${got.slice(0, 700).replaceAll("\n", "\n          ")}`,
   ].join("\n");
 
-/** Compares. @throws what a server that cannot start throws */
+/** Compares the servers. @throws errors of a server that cannot start */
 export const consult = async (
   requests: readonly Asked[],
   { start, options, seed, rounds = 2, shorteningMs = 20_000 }: OracleOptions,
@@ -192,8 +195,10 @@ export const consult = async (
   await askAll(oracle.ask, requests, (asked, facts) => wanted.set(asked, facts));
 
   const unsteady = new Set<Asked>();
-  /** Asked again, the oracle may say something else: then numbers do not count, and if that does not help the request
-   *  says nothing. */
+  /**
+   * Whether the response differs. If the oracle's own response varies, numbers are ignored; if it still varies, the
+   * request is not compared.
+   */
   const isDifferent = async (asked: Asked, got: string): Promise<boolean> => {
     const first = wanted.get(asked)!;
     if (got === first) return false;
@@ -226,7 +231,7 @@ export const consult = async (
       found.push(suspect);
   }
 
-  /** Whether a server that was asked these, one after the other, answers the last one wrongly; what it says then. */
+  /** Whether a server that received these requests in order answers the last one wrongly. Returns that response. */
   const replay = async (before: readonly Asked[], asked: Asked): Promise<string | undefined> => {
     const fresh = await open({});
     for (const one of before) await fresh.ask(one);
@@ -254,7 +259,7 @@ const STATEMENT_REPEATS = 6; // PostgreSQL looks at a generic plan from the sixt
 
 const MAX_HISTORY = 400;
 
-/** The fewest requests after which the answer is wrong: none, one of the same address, or what halving leaves. */
+/** The fewest requests after which the response is wrong: none, one of the same address, or the result of halving. */
 const shorten = async (
   asked: Asked,
   before: readonly Asked[],
@@ -289,7 +294,8 @@ const shorten = async (
       if (still === undefined) at += size;
       else [left, got] = [without, still];
     }
-    if (left.length > 40 && size < left.length / 8) break; // not one culprit, but many: enough is seen
+    // many requests contribute, so reducing further is not useful
+    if (left.length > 40 && size < left.length / 8) break;
   }
   return { before: left, got };
 };
@@ -336,7 +342,7 @@ const TYPES = [
 ];
 const PROFILES = ["sea", "sea", "land", "public", "hold"];
 
-/** `callers`: headers that say who asks, of those that the requests are mutated to. */
+/** The possible mutations. `callers` contains the headers of the callers. */
 export interface Mutation {
   readonly callers: readonly HeaderValues[];
   readonly countPerRequest: number;
@@ -362,7 +368,7 @@ const asCaller = (asked: Asked, caller: HeaderValues): Asked => {
   return { ...asked, headers: { ...Object.fromEntries(others), ...caller } };
 };
 
-/** The same request with another header, by another caller, or by another method. */
+/** The same request with another header, caller or method. */
 export const mutate = (asked: Asked, random: Random, { callers }: Mutation): Asked => {
   const isGraphql = asked.path.includes("graphql");
   switch (random.int(isGraphql ? 2 : 10)) {
@@ -406,7 +412,7 @@ export const mutate = (asked: Asked, random: Random, { callers }: Mutation): Ask
   }
 };
 
-/** Each request with so many of its like: one or two steps away. */
+/** Adds mutations, one or two steps away from each request. */
 export const withMutations = (requests: readonly Asked[], random: Random, mutation: Mutation): Asked[] => {
   const all = new Map<string, Asked>();
   const add = (asked: Asked): void => void all.set(shown(asked), asked);

@@ -1,5 +1,7 @@
-/** `npm run oracle`: the requests that a test file sent, and mutations of them, put to the oracle on the database that
- *  the file left. */
+/**
+ * `npm run oracle`: runs the oracle on the requests of a test file and mutations of them, on the database that the file
+ * left.
+ */
 import { basename } from "node:path";
 import { expect } from "vitest";
 import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../api.ts";
@@ -11,7 +13,7 @@ import { CALLERS } from "./callers.ts";
 /** Mutations of each request. */
 const PER_REQUEST = Number(process.env["ORACLE_MUTATIONS"] ?? 4);
 
-/** Requests of these sizes are of tests that look at sizes. */
+/** Larger requests are skipped, because they come from tests of sizes. */
 const MAX_TEXT = 16_384;
 
 const sizeOf = (body: unknown): number =>
@@ -21,10 +23,11 @@ const sizeOf = (body: unknown): number =>
       ? body.length
       : (JSON.stringify(body)?.length ?? 0);
 
-/** Waits on purpose, changes what a rollback does not, never ends, takes longer than the oracle waits, tells of
- *  statistics, which the database changes when it likes, or of the connection itself: a name that some transaction has
- *  given a setting reads as "" there ever after, and as null elsewhere. Or what clients leave on purpose: documents under
- *  their hashes. Or it takes numbers of a sequence until they reach one that was written. */
+/**
+ * Requests that are skipped. They wait, never end, change things despite the rollback, use numbers of a sequence, or
+ * store documents under hashes. Others show statistics or the state of the connection: a setting once made in a
+ * transaction reads as "" afterwards, and as null elsewhere.
+ */
 const LEFT_OUT =
   /sleep|event-stream|advisory|count=(planned|estimated)|huge|rpc.(prepared|backend)|plan.*analyze|setting\?name=app\.|persistedQuery|identified\?columns=id/i;
 
@@ -34,7 +37,7 @@ const isAskedAgain = (asked: Asked): boolean =>
 const asText = (value: unknown): string =>
   JSON.stringify(value, (_name, each: unknown) => (typeof each === "bigint" ? String(each) : each)) ?? "";
 
-/** What a server refuses since others wait, or since the caller has asked before, or after a time. */
+/** Whether options make the server refuse requests depending on time, or on other requests. */
 const dependsOnTime = (options: StartOptions): boolean =>
   options.maxPendingBodyBytes !== undefined ||
   options.rateLimits !== undefined ||
@@ -59,12 +62,12 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
     };
     if (isAskedAgain(asked)) requests.set(shown(asked), asked);
   });
-  // closed after this, and the database after that
+  // this closes before the database
   atFileEnd(async () => {
     await api.close();
     if (requests.size === 0 || dependsOnTime(options)) return;
     const file = basename(expect.getState().testPath ?? "");
-    // a test that took away what its options lead to, as a folder of metadata
+    // a test may have removed files that its options name, such as a metadata folder
     const again = await openApi({ on: api.database, ...options }).catch((error: Error) =>
       console.log(`${file}: cannot be asked again: ${error.message}`),
     );

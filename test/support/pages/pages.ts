@@ -1,4 +1,4 @@
-/** What the pages of `docs/` show: their blocks of code, and the examples that requests and their answers make. */
+/** The code blocks of the pages in `docs/`, and the examples made of requests and their responses. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ export const docsFolder = fileURLToPath(new URL("../../../docs/", import.meta.ur
 export interface Block {
   readonly language: string;
   readonly text: string;
-  /** Number of the block's first line in its page, counted from one. */
+  /** The line number of the block's first line, counted from one. */
   readonly line: number;
 }
 
@@ -24,7 +24,7 @@ export interface Example {
   readonly title: string;
   readonly isGraphql: boolean;
   readonly request: Request;
-  /** Absent: that it is answered without an error is all the page says. */
+  /** The response that the page shows. If absent, the request must only succeed. */
   readonly answer?: Block;
 }
 
@@ -43,7 +43,7 @@ const isAnswer = ({ language, text }: Block): boolean =>
 const isRequest = (block: Block): boolean =>
   block.language === "graphql" || (block.language === "http" && !isAnswer(block));
 
-/** `Name: value` lines. */
+/** Parses lines of `Name: value`. */
 const headersOf = (lines: readonly string[]): Record<string, string> =>
   Object.fromEntries(
     lines.map((line) => {
@@ -53,7 +53,7 @@ const headersOf = (lines: readonly string[]): Record<string, string> =>
     }),
   );
 
-/** A request as it goes over the wire, except that its query may stand on lines of its own, indented. */
+/** Parses a request in HTTP syntax, whose query may be on indented lines of its own. */
 const httpRequest = (text: string): Request => {
   const [head = "", ...bodies] = text.trimEnd().split("\n\n");
   const [start = "", ...lines] = head.replaceAll(/\n +(?=[?&])/g, "").split("\n");
@@ -74,7 +74,7 @@ const httpRequest = (text: string): Request => {
 
 const COMMENT = /^# ([\w-]+: .*)$/;
 
-/** A document. Comments in front of it are the headers of its request, and `# Variables: {…}` its variables. */
+/** Parses a document. Comments before it are the request headers, and `# Variables: {…}` its variables. */
 const graphqlRequest = (text: string): Request => {
   const comments = text.split("\n").flatMap((line) => COMMENT.exec(line)?.[1] ?? []);
   const { Variables: variables, ...headers } = headersOf(comments);
@@ -88,7 +88,7 @@ const graphqlRequest = (text: string): Request => {
   };
 };
 
-/** Each request of a page, with the answer that follows it. */
+/** Each request of a page, with the response after it. */
 export const examplesOf = (blocks: readonly Block[]): readonly Example[] =>
   blocks.flatMap((block, index): readonly Example[] => {
     if (!isRequest(block)) return [];
@@ -119,11 +119,10 @@ const withoutSpace = (json: string): string =>
 
 const isJson = (answer: Answer): boolean => /[/+]json\b/.test(answer.headers["content-type"] ?? "");
 
-/** Digits and the order of keys count, blanks between them do not. */
+/** The body for comparison: digits and the order of keys are significant, blanks between them are not. */
 const bodyOf = (text: string, answer: Answer): string => (isJson(answer) ? withoutSpace(text) : text.trimEnd());
 
-/** The block and the answer in one shape, so that a difference can be seen: what the block does not show is left out of
- *  the answer. */
+/** The block and the response in the same form. Parts that the block does not show are removed from the response. */
 export const comparison = (block: Block, answer: Answer): readonly [shown: string, answered: string] => {
   if (block.language !== "http")
     return [bodyOf(block.text, answer), answer.status < 300 ? bodyOf(answer.text, answer) : statusLine(answer)];
@@ -138,7 +137,7 @@ export const comparison = (block: Block, answer: Answer): readonly [shown: strin
 
 const statusLine = ({ status }: Answer): string => `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
 
-/** The same block with what was answered: `DOCS_ANSWERS=write` puts it into the page. */
+/** The block with the actual response: `DOCS_ANSWERS=write` writes it into the page. */
 export const rewritten = async (block: Block, answer: Answer): Promise<string> => {
   const body = isJson(answer)
     ? (await format("answer.json", withoutSpace(answer.text), { printWidth: 58 })).code
@@ -151,7 +150,7 @@ export const rewritten = async (block: Block, answer: Answer): Promise<string> =
   return `${answered.join("\n")}\n${bodies.length === 0 ? "" : `\n${body}`}`;
 };
 
-/** Puts new texts in the place of blocks. */
+/** Replaces the text of blocks. */
 export const writePage = (page: string, changes: readonly (readonly [Block, string])[]): void => {
   const lines = readPage(page).split("\n");
   for (const [block, text] of [...changes].sort(([a], [b]) => b.line - a.line))

@@ -1,4 +1,4 @@
-/** The server that a page of `docs/` starts, on the database that it is about. */
+/** The server that a page of `docs/` starts, on the page's database. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
@@ -18,14 +18,14 @@ export const NEEDS_POSTGIS = ["features/geo.md"];
 export interface PageServer {
   readonly url: string;
   send(request: Request): Promise<Answer>;
-  /** After a request that may have written: ids begin where they began. */
+  /** Resets the ids after a request that may have written. */
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const agent = new Agent({ keepAlive: true });
 
-/** Identity columns count on when a transaction is rolled back. */
+/** Identity columns continue counting after a rollback. */
 const RESET = `do $$
 declare target record;
 begin
@@ -39,7 +39,7 @@ begin
   end loop;
 end $$`;
 
-/** An embedded database of its own: the demo, or an empty one in which a script is run. */
+/** Opens an embedded database: the demo, or an empty one in which a script is run. */
 export const openEmbedded = async (loadScript?: string) => {
   const image = loadScript === undefined ? "demo" : "empty";
   const database = startEmbeddedDatabase({ image, loadScript, statementTimeout: 0 });
@@ -61,13 +61,13 @@ let demo: ReturnType<typeof openEmbedded> | undefined;
 const openDemo = (): ReturnType<typeof openEmbedded> => {
   if (demo === undefined) {
     demo = openEmbedded();
-    // the next file of this process needs one of its own: this one is closed
+    // closes with the file, so the next file of this process opens another
     atFileEnd(async () => void (demo = undefined));
   }
   return demo;
 };
 
-/** The database that the page is about: the demo, or one in which the SQL of the page is run. */
+/** The page's database: the demo, or one with the SQL of the page. */
 const openPageDatabase = async (page: string, blocks: readonly Block[], isDemo: boolean) => {
   if (isDemo) {
     const { query, options } = await openDemo();
@@ -80,7 +80,7 @@ const openPageDatabase = async (page: string, blocks: readonly Block[], isDemo: 
   return { query, options: { dbExtraSearchPath: ["public", "gis"], ...options } };
 };
 
-/** The server that the page starts. Files that it shows (`# metadata.yaml` in the first line) are there. */
+/** The server that the page starts. Files that the page shows (`# metadata.yaml` in the first line) exist. */
 export const startPageServer = async (page: string, more: RelApiOptions = {}): Promise<PageServer> => {
   const blocks = blocksOf(readPage(page));
   const folder = mkdtempSync(join(tmpdir(), "relapi-docs-"));

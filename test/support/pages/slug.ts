@@ -1,4 +1,4 @@
-/** Anchors as GitHub makes them of headings, for the site (docs/site) and for the test of its links. */
+/** Makes anchors of headings as GitHub does, for the site (docs/site) and the test of its links. */
 export const slugify = (heading: string): string =>
   heading
     .trim()
