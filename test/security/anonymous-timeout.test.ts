@@ -1,4 +1,4 @@
-/** Callers without a credential have a time limit, unless somebody has set another one. */
+/** Statements of anonymous callers have a time limit, unless another one is configured. */
 import { expect, onTestFinished, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -24,7 +24,7 @@ const database = await (async () => {
 const start = (options: StartOptions = {}): Promise<TestApi> =>
   startApi(forGraphql({ on: database, anonRole: role, compatMode: false, ...options }));
 
-/** What a statement of an anonymous caller sees; of others where there are headers. */
+/** The time limit that SQL sees, for an anonymous caller unless there are headers. */
 const patience = async (api: TestApi, headers = {}): Promise<unknown> =>
   (await api.get("/api/rpc/patience", { headers })).json();
 
@@ -55,7 +55,7 @@ test("R-LIM-9 what the role, the role in the database, the database and a functi
   };
   const [{ name } = { name: "" }] = await api.sql<{ name: string }>("select current_database() as name");
   expect(await with_(`alter role ${role} set statement_timeout = '44s'`, `alter role ${role} reset all`)).toBe("44s");
-  // it takes no effect on a switch of roles, and is meant all the same
+  // PostgreSQL ignores it on a switch of roles, but this setting expresses it
   expect(
     await with_(
       `alter role ${role} in database "${name}" set statement_timeout = '44s'`,
@@ -117,7 +117,7 @@ test.skipIf(!capabilities.realServer)(
         },
       ],
     };
-    // rights by the metadata: the statement runs as the login role
+    // with metadata permissions, the statement runs as the login role
     const byMetadata = await start({ anonStatementTimeout: 1, metadata });
     for (const each of [api, byMetadata]) {
       const answer = await each.post("/v1/graphql", { body: document });
@@ -133,7 +133,7 @@ test.skipIf(!capabilities.realServer)(
         },
       ]);
     }
-    // the limit of the metadata's api_limits goes before, longer or shorter
+    // the limit in the metadata's api_limits takes precedence, whether it is longer or shorter
     const limited = await start({
       anonStatementTimeout: 1,
       metadata: { ...metadata, api_limits: { time_limit: { global: 2 } } },
@@ -159,7 +159,7 @@ test.skipIf(!capabilities.realServer)(
       id: "slow",
       payload: { errors: [{ extensions: { code: "time-limit-exceeded" } }] },
     });
-    // the clock stands still, so that the pause has no end
+    // the clock stands still, so that the pause never ends
     const real = performance.now.bind(performance);
     let nowMs = real();
     const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);

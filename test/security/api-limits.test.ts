@@ -1,4 +1,6 @@
-/** Limits by role and rate: what goes beyond is refused in each surface's words, and nobody else is held up. */
+/**
+ * Limits by role and rate: excess requests are refused in each surface's format, and other callers are not affected.
+ */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { compose, without, type Preset, type RelApiOptions } from "../../core/index.ts";
@@ -244,7 +246,7 @@ describe("rates", async () => {
     rateLimits: { "*": 2 },
     rateLimitBy: ["address", "x-session-user-id", "sub"],
   });
-  // the clock by which buckets fill
+  // the clock by which buckets refill
   let nowMs = performance.now();
   const clock = vi.spyOn(performance, "now");
   beforeAll(() => void clock.mockImplementation(() => nowMs));
@@ -329,7 +331,7 @@ describe("rates", async () => {
     const status = async (forwarded: string): Promise<number> =>
       (await behind.get("/artist?select=name&id=eq.1", { headers: { "x-forwarded-for": forwarded } })).status;
     expect(await status("10.0.0.1")).toBe(200);
-    expect(await status("6.6.6.6, 10.0.0.1")).toBe(429); // the client's own entries change nothing
+    expect(await status("6.6.6.6, 10.0.0.1")).toBe(429); // entries that the client adds itself change nothing
     expect(await status("10.0.0.1, 10.0.0.2")).toBe(200);
   });
 

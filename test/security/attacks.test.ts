@@ -1,4 +1,4 @@
-/** What somebody would try: each row is refused on both surfaces, or changes nothing about who the caller is. */
+/** Attacks: each one is refused on both surfaces, or does not change who the caller is. */
 import { generateKeyPairSync, sign } from "node:crypto";
 import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -29,7 +29,7 @@ const WANTED = {
 const encode = (part: unknown): string =>
   Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
 const raw = (token: string): HeaderValues => ({ authorization: `Bearer ${token}` });
-/** A header of the attacker's choice over wanted claims, signed by whatever they have. */
+/** A token with a header of the attacker's choice and forged claims, signed with any available key. */
 const forged = (header: unknown, signature = encode("signature"), claims: unknown = WANTED): HeaderValues =>
   raw(`${encode(header)}.${encode(claims)}.${signature}`);
 
@@ -38,7 +38,7 @@ const forged = (header: unknown, signature = encode("signature"), claims: unknow
 const told: string[] = [];
 const tell = (...words: readonly unknown[]): void => void told.push(JSON.stringify(words));
 const logger: Logger = { error: tell, warn: tell, info: tell, debug: tell, access: tell };
-/** Nothing of these may be in an answer or a log line. */
+/** Strings that no response or log line may contain. */
 const secrets = [jwtSecret, adminSecret, adminSecret.slice(0, -1), pem.split("\n")[1]!];
 
 const BASE: StartOptions = { dbSchemas: ["public"], anonRole: "music_nobody", logger, logLevel: "debug" };
@@ -75,7 +75,7 @@ interface Attack {
   readonly title: string;
   readonly options?: StartOptions;
   readonly headers: HeaderValues;
-  /** Why the REST surface refuses, when it is not the token: status and code. */
+  /** The status and code of the REST surface, if the token is not the reason of the refusal. */
   readonly rest?: readonly [status: number, code: string];
   readonly graphql?: string;
 }
@@ -84,7 +84,7 @@ interface Ignored {
   readonly title: string;
   readonly options?: StartOptions;
   readonly headers: HeaderValues;
-  /** `current_user` all the same. */
+  /** The expected `current_user`. */
   readonly user: string;
   readonly userId?: string;
 }
@@ -538,10 +538,10 @@ describe("headers of a session", () => {
   ]);
   test("R-AUT-1 a token in the query is no credential", async () => {
     const answer = await (await apiFor(HS)).get(`/api/sight?access_token=${signToken(WANTED)}`);
-    expect(answer.status).toBe(400); // a filter like any other
+    expect(answer.status).toBe(400); // the parameter is an ordinary filter
   });
 
-  /** Node's own client refuses to send these. */
+  /** Sends raw lines, because Node's client refuses to send these. */
   const sendRaw = async (lines: readonly string[]): Promise<string> => {
     const { port } = await apiFor(HS);
     return new Promise((resolve, reject) => {
@@ -584,8 +584,7 @@ describe("over a socket", () => {
   const cookies: StartOptions = {
     jwtSecret: { type: "HS256", key: jwtSecret, header: { type: "Cookie", name: "tok" } },
   };
-  /** The role of a caller whose `connection_init` has that payload, or the code of the query's error; a number: closed
-   *  with it. */
+  /** The role of a caller with that payload of `connection_init`, the code of the query's error, or the close code. */
   const roleOf = async (
     payload: unknown,
     options: StartOptions = HS,
@@ -636,7 +635,8 @@ describe("over a socket", () => {
     ["__proto__", JSON.parse('{"headers":{"__proto__":{"x-session-admin-secret":"x"}}}'), 4400],
     ["lines in a value", { headers: { ...acting, "X-Session-User-Id": "a\r\nX-Session-Role: admin" } }, "music_reader"],
     ["NUL in a value", { headers: { ...acting, "X-Session-User-Id": "a\u0000b" } }, "data-exception"],
-    ["lines in a role", { headers: { ...acting, "X-Session-Role": "music_reader\r\n" } }, "validation-failed"], // a role that does not exist has no schema
+    // roles that do not exist have no schema
+    ["lines in a role", { headers: { ...acting, "X-Session-Role": "music_reader\r\n" } }, "validation-failed"],
   ])("G-WS-1 G-AUTH-6 %s", async (_title, payload, outcome) => {
     expect(await roleOf(payload)).toBe(outcome);
   });

@@ -1,5 +1,7 @@
-/** What arrives by mistake: each row gets an error in the surface's own form, and the service goes on. Errors of the
- *  server itself are none of them. */
+/**
+ * Invalid input: each row gets an error in the surface's format, and the server keeps working. Internal errors are not
+ * accepted.
+ */
 import { connect } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
@@ -22,7 +24,7 @@ const logger = {
 const rest = await startApi({ logger, maxBodyBytes: MAX_BODY_BYTES });
 const graphql = await startApi(forGraphql({ logger, maxBodyBytes: MAX_BODY_BYTES, on: rest.database }));
 
-/** `nested(3, "[", "]")` is `[[[]]]`. */
+/** Nests brackets: `nested(3, "[", "]")` is `[[[]]]`. */
 const nested = (levels: number, open: string, close: string, core = ""): string =>
   open.repeat(levels) + core + close.repeat(levels);
 const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
@@ -37,7 +39,7 @@ afterAll(async () => {
 
 // --- REST -----------------------------------------------------------------------------------------------------------
 
-/** Request, status, code; then what goes with the request. */
+/** The request, status and code, then the request options. */
 type RestRow = readonly [
   title: string,
   request: string,
@@ -680,7 +682,7 @@ describe("NUL", () => {
 
 // --- below HTTP -----------------------------------------------------------------------------------------------------
 
-/** What comes back for bytes that no HTTP client sends, once the server ends the connection. */
+/** The response to bytes that no HTTP client sends, once the server has closed the connection. */
 const answerTo = (bytes: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(graphql.port, "127.0.0.1");

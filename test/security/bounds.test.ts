@@ -1,4 +1,4 @@
-/** What comes from outside, and what goes out, is bounded in bytes and time. */
+/** Input and output are bounded in bytes and time. */
 import express from "express";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
@@ -14,7 +14,7 @@ import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
 const MIB = 1024 * 1024;
-/** Takes most of a minute of processor time, and gigabytes of memory, in the database. */
+/** Enables tests that need most of a minute of processor time and gigabytes of memory in the database. */
 const LARGE_ANSWERS = (process.env["LARGE_ANSWERS"] ?? "") !== "";
 const admin = { "x-session-admin-secret": adminSecret };
 
@@ -36,7 +36,7 @@ await first.sql(`
 const start = (options: StartOptions = {}): Promise<Measured> =>
   startMeasured({ on: database, dbSchemas: ["edge"], ...options });
 
-/** One for all tests that take these options, started by the first. */
+/** An API shared by all tests with these options, started by the first one. */
 const sharing = (options: StartOptions): (() => Promise<Measured>) => {
   let api: Promise<Measured> | undefined;
   return () => (api ??= start(options));
@@ -65,14 +65,14 @@ const open = (port: number, text: string): Raw => {
   };
 };
 
-/** Until the connection ends. */
+/** Sends pieces until the connection ends. */
 const trickle = async ({ socket, closed }: Raw, piece: string | Buffer, everyMs: number): Promise<void> => {
   const timer = setInterval(() => socket.write(piece), everyMs);
   await closed;
   clearInterval(timer);
 };
 
-/** From now on a test turns the clock by which the API judges slow clients, and with it the timer that looks at them. */
+/** Takes control of the clock by which the API detects slow clients, and of the timer that checks it. */
 const takeClock = (): ((ms: number) => void) => {
   vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -216,7 +216,7 @@ describe("large bodies", () => {
 });
 
 describe("answers that nobody reads", () => {
-  /** Such that wait in the process, not in the database. */
+  /** Options with which responses wait in the process, not in the database. */
   const held: StartOptions = { streamPatience: 1, dbPool: 1 };
   const ask = (api: TestApi): Raw => open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\n\r\n");
   const paused = (api: TestApi): Raw => {
@@ -235,7 +235,7 @@ describe("answers that nobody reads", () => {
     const turnClock = takeClock();
     const stuck = [paused(api), paused(api)];
     const slow = paused(api);
-    // it reads every three seconds, more than the system keeps back before it takes more from the server
+    // it reads every three seconds, more than the system buffers before it accepts more from the server
     for (let wanted = 4 * MIB; wanted < 16_000_000; wanted += 4 * MIB) {
       slow.socket.resume();
       await until(() => slow.received().length >= wanted, "a piece of the answer");
@@ -249,7 +249,7 @@ describe("answers that nobody reads", () => {
       return (await api.metrics())["relapi_unread_closed_total"] === 2;
     }, "both that take nothing are closed");
     for (const { socket, closed, received } of stuck) {
-      socket.resume(); // what was sent is read before the end is seen
+      socket.resume(); // reading the buffered data is necessary to see the end
       await closed;
       expect(received().length).toBeLessThan(16_000_000);
     }
@@ -372,7 +372,7 @@ describe("request bodies", () => {
     expect((await api.metrics())['relapi_refused_total{limit="maxUrlBytes"}']).toBe(4);
   });
 
-  /** Writes all of it before it reads anything, as blocking clients do. Rejects where the connection is reset. */
+  /** Sends everything before it reads anything, as blocking clients do. Rejects if the connection is reset. */
   const sendAll = (port: number, head: string, bytes: number): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect(port, "127.0.0.1");
@@ -547,7 +547,7 @@ describe("request bodies together", () => {
         body: gzipSync(call(bytes)),
       });
     expect((await send("/rpc/size", 2_000_000)).text).toBe("2000000");
-    // most of a body, and then nothing
+    // sends most of a body and then stops
     const held = open(
       api.port,
       `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,

@@ -1,5 +1,7 @@
-/** Limits on rows and on what the planner expects, by role: beyond the first rows are left out, beyond the second
- *  nothing runs. */
+/**
+ * Limits by role on rows and on the planner's estimated cost: beyond the first, rows are cut off; beyond the second,
+ * nothing runs.
+ */
 import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { restCompat } from "../../presets/index.ts";
@@ -51,7 +53,7 @@ describe("aliases and root fields", async () => {
     expect(await api.gql(wide, {}, asReader)).toEqual(
       refusedWith("the operation has 4 root fields, more than 3", "root-field-limit-exceeded"),
     );
-    expect((await api.gql(wide)).data.shelf).toHaveLength(1); // the administrator
+    expect((await api.gql(wide)).data.shelf).toHaveLength(1); // the caller is the administrator
   });
 });
 

@@ -1,5 +1,6 @@
-/** Grant mode: what a role is shown and what it may do are the grants of the database, column by column, and the row
- *  policies. */
+/**
+ * Grant mode: the grants of the database, column by column, and the row policies determine what a role sees and may do.
+ */
 import { afterAll, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
@@ -13,7 +14,7 @@ interface Grants {
   readonly insert: readonly Column[];
   readonly update: readonly Column[];
   readonly delete: boolean;
-  /** EXECUTE on the functions. */
+  /** Whether the role has EXECUTE on the functions. */
   readonly execute: boolean;
 }
 
@@ -74,7 +75,7 @@ const isRefused = (answer: { errors?: readonly { extensions: { code: string } }[
   answer.errors?.[0] !== undefined &&
   ["validation-failed", "permission-error"].includes(answer.errors[0].extensions.code);
 
-/** What is expected of the fields of an object or input type; undefined: the type is not there. */
+/** The fields of an object or input type. Undefined if the type does not exist. */
 const membersOf = async (name: string, type: string): Promise<readonly string[]> => {
   const schema = await schemaOf(api, roleOf(name));
   return schema.has(type)
@@ -246,7 +247,8 @@ for (const [name, grants] of Object.entries(ROLES)) {
 test("G-UPS-1 R-UPS-1 an upsert needs both grants on what it writes", async () => {
   const merge = "resolution=merge-duplicates";
   expect((await rest("everything", "POST", "/note", { id: 1, owner: 7, a: "x" }, merge)).status).toBeLessThan(300);
-  expect((await rest("writes_some", "POST", "/note", { id: 1, owner: 7, a: "x" }, merge)).status).toBe(403); // UPDATE (a) alone
+  // the role has only UPDATE (a)
+  expect((await rest("writes_some", "POST", "/note", { id: 1, owner: 7, a: "x" }, merge)).status).toBe(403);
   const upsert = (name: string, columns: string) =>
     gql(
       name,
@@ -260,7 +262,8 @@ test("G-UPS-1 R-UPS-1 an upsert needs both grants on what it writes", async () =
 
 test("R-AUT-6 the same by a token", async () => {
   const token = { headers: bearer({ role: roleOf("sees_some") }) };
-  expect((await api.get("/note?select=id", token)).json()).toEqual([]); // no session variable, no row
+  // without the session variable no row is visible
+  expect((await api.get("/note?select=id", token)).json()).toEqual([]);
   expect((await api.get("/note?select=b", token)).status).toBe(403);
   expect((await api.options("/note", token)).headers["allow"]).toBe("OPTIONS,GET,HEAD");
 });

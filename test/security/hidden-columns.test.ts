@@ -1,4 +1,4 @@
-/** Columns on which a role has no privilege are named nowhere, whatever it may do with the whole table. */
+/** No message or description names columns on which a role has no privilege, whatever its rights on the table. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { getIntrospectionQuery } from "graphql";
@@ -38,7 +38,7 @@ afterAll(async () => {
   for (const one of [role, deleter]) await base.sql(`drop owned by ${one}; drop role ${one}`);
 });
 
-/** Nothing asks for it by this spelling. */
+/** Matches the hidden names in a spelling that no request uses. */
 const HIDDEN = /.{0,80}zz.hidden.{0,40}/i;
 
 for (const one of [role, deleter]) {
@@ -61,19 +61,20 @@ for (const one of [role, deleter]) {
     for (const path of ["/v1/graphql", "/v1beta1/relay"]) {
       const { text } = await api.post(path, { headers, body: { query: getIntrospectionQuery() } });
       expect(text).toContain("delete_cellar_note");
-      expect(text).not.toContain("note_once"); // the database refuses it to the role
+      expect(text).not.toContain("note_once"); // the role has no right on the function
       expect(HIDDEN.exec(text)?.[0]).toBeUndefined();
     }
   });
 
   test(`P-MCP-3 the tables that are told to ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
     const client = new Client({ name: "test", version: "1.0.0" });
-    // of the same protocol, though its types do not know exact optional properties
+    // both implement one protocol, but its types do not support exact optional properties
     await client.connect(
       new StreamableHTTPClientTransport(new URL(`${api.url}/mcp`), { requestInit: { headers } }) as never,
     );
     const call = (name: string, args: Record<string, unknown>) =>
-      client.callTool({ name, arguments: args }).catch((error: Error) => error.message); // not a tool of this role
+      // this role does not have the tool
+      client.callTool({ name, arguments: args }).catch((error: Error) => error.message);
     const answers = [
       await client.listTools(),
       await call("list_tables", {}),

@@ -1,4 +1,4 @@
-/** Keys that rotate behind a `jwk_url`, and a key server that does not behave. */
+/** Keys rotate behind a `jwk_url`, and a key server misbehaves. */
 import { generateKeyPairSync } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -10,7 +10,7 @@ import { until } from "../support/until.ts";
 const keys = Array.from({ length: 4 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" });
 
-/** Each token is a new one, which the API has not verified before. */
+/** The number of tokens, which makes each token new to the API. */
 let tokens = 0;
 const tokenOf = (i: number, kid = `k${i}`): string =>
   signToken({ role: "sea_clerk", jti: tokens++ }, { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid } });
@@ -27,13 +27,13 @@ const server = createServer((_, response) => {
   answer(response);
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // it listens
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // a listening server has an address
 afterAll(() => {
   server.closeAllConnections();
   server.close();
 });
 
-/** The keys of a set may be fetched again after a second on this clock, which stands still unless a test turns it. */
+/** A key set may be fetched again after a second on this clock, which only tests advance. */
 let nowMs = performance.now();
 const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
 afterAll(() => clock.mockRestore());
@@ -74,12 +74,12 @@ test("R-AUT-14 G-AUTH-22 a new key is accepted with its first token, a removed o
   turnClock();
   answer = setOf(1, 2);
   expect(await graphqlOf(tokenOf(2))).toBeUndefined();
-  // a token that was verified before, too
+  // this includes tokens that were verified before
   expect([await statusOf(old), await graphqlOf(old), await statusOf(tokenOf(0))]).toEqual([401, "invalid-jwt", 401]);
   expect([await statusOf(tokenOf(1)), await statusOf(tokenOf(2))]).toEqual([200, 200]);
 });
 
-/** The API fetches these keys, and may fetch again at once. */
+/** Serves these keys, and lets the API fetch again at once. */
 const haveKeys = async (...indexes: readonly number[]): Promise<void> => {
   answer = setOf(...indexes);
   expect(await statusOf(tokenOf(0, "unknown"))).toBe(401);
@@ -107,7 +107,7 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second, an
       refused++;
     }
   });
-  /** All tokens under way are refused, and others behind them. */
+  /** Expects all pending tokens to be refused, and further tokens too. */
   const goesOn = async (): Promise<void> => {
     const wanted = refused + 4 * flood.length;
     await until(() => refused >= wanted, "the flood of tokens goes on");
@@ -121,14 +121,14 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second, an
     turnClock(1);
   }
   await goesOn();
-  // a good token does not wait for the fetch that the flood waits for
+  // a valid token does not wait for the fetch that the flood awaits
   let release: () => void = () => undefined;
   answer = (response) => void (release = () => setOf(1, 2)(response));
   turnClock();
   await until(() => fetches === 5, "the flood causes a fetch");
   expect(await statusOf(tokenOf(1))).toBe(200);
   release();
-  // a new key comes while it goes on
+  // a new key is published during the flood
   await goesOn();
   answer = setOf(1, 2, 3);
   expect(await statusOf(tokenOf(3))).toBe(401);
@@ -139,7 +139,7 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second, an
   expect(fetches).toBe(6);
 });
 
-/** What the key server may do wrong. The first two end with the API's patience of 3 s. */
+/** Faults of the key server. The first two end after the API's time limit of 3 s. */
 const faults: readonly (readonly [fault: string, answer: (response: ServerResponse) => void])[] = [
   ["says nothing", () => undefined],
   ["never ends its answer", (response) => void response.write('{"keys":[')],

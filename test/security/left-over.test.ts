@@ -1,4 +1,4 @@
-/** What one caller leaves on a connection, the next one does not find; and what connections keep for all is bounded. */
+/** Traces of one caller on a connection are invisible to the next one, and the caches of connections are bounded. */
 import { describe, expect, test } from "vitest";
 import { capabilities, rolledBack, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { startMeasured } from "../support/metrics.ts";
@@ -100,9 +100,9 @@ describe("what code of users leaves behind", () => {
     await expectClean();
     expect((await api.post("/watched", { body: row })).status).toBe(201);
     await expectClean();
-    expect((await api.post("/watched", { body: row })).status).toBe(409); // the trigger runs before the key is looked at
+    expect((await api.post("/watched", { body: row })).status).toBe(409); // the trigger runs before the key is checked
     await expectClean();
-    // checked first, committed apart
+    // the check runs first, in a transaction of its own
     expect(
       (
         await api.patch("/watched?id=eq.1", {
@@ -118,7 +118,7 @@ describe("what code of users leaves behind", () => {
   test("R-TX-13 of the pre-request function, on reads too", async () => {
     const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreRequest: "left_over.before" });
     for (let i = 0; i < 3; i++) expect((await own.get("/plain")).status).toBe(200);
-    // seen by the statement itself alone: the next transaction starts from the beginning
+    // only the statement itself sees it, because the next transaction starts clean
     await first.sql("create or replace function left_over.before() returns void language sql as 'select'");
     await expectClean(own);
   });
@@ -139,7 +139,8 @@ describe("what code of users leaves behind", () => {
     await expectClean();
     expect((await api.post("/unique_one", { body: row })).status).toBe(409);
     await expectClean();
-    expect((await api.post("/unique_one", { body: { ...row, t: "y" } })).status).toBe(409); // at the end
+    // the constraint is checked at the end
+    expect((await api.post("/unique_one", { body: { ...row, t: "y" } })).status).toBe(409);
     await expectClean();
     expect((await api.post("/unique_one", { headers: rolledBack(), body: { t: "z", late: 2 } })).status).toBe(201);
     await expectClean();
@@ -172,7 +173,7 @@ describe("prepared statements", () => {
     const metric = async (name: string): Promise<number> => (await own.metrics())[name] ?? Number.NaN;
     return { own, metric };
   };
-  /** A text of its own, about twice as long as `padding`. */
+  /** A unique document, about twice as long as `padding`. */
   const document = (i: number, padding: number): string =>
     `{ ${Array.from({ length: padding / 20 }, (_, n) => `a${i}_${n}_${"x".repeat(8)}: t`).join(" ")} }`;
 
@@ -194,7 +195,8 @@ describe("prepared statements", () => {
     const bytes = await metric("relapi_prepared_statement_bytes");
     expect(bytes).toBeGreaterThan(20_000);
     expect(bytes).toBeLessThanOrEqual(40_000);
-    if (capabilities.realServer) expect((await own.post("/rpc/prepared")).json().bytes).toBeLessThanOrEqual(42_000); // and those that clean
+    // the cleaning statements run too
+    if (capabilities.realServer) expect((await own.post("/rpc/prepared")).json().bytes).toBeLessThanOrEqual(42_000);
     for (let round = 0; round < 3; round++) await own.gql(`{ left_over_plain ${document(99, 8000)} }`);
     expect(await metric("relapi_prepared_statement_bytes")).toBeLessThanOrEqual(40_000);
   });

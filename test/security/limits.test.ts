@@ -1,5 +1,4 @@
-/** Requests that ask for more than their limit are refused at once, in the surface's own form, and counted; those just
- *  within it are answered. */
+/** Requests beyond a limit are refused at once, in the surface's format, and counted. Those just within it succeed. */
 import { request as send, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -28,7 +27,7 @@ const logger = {
   access: nothing,
 };
 
-/** Small, so that a test can go just as far and one step further. */
+/** Small limits, so that a test can reach and exceed them. */
 const small: Readonly<Record<Limit, number>> = {
   maxUrlBytes: 15_000,
   maxJsonDepth: 10,
@@ -67,9 +66,9 @@ const rest = await startApi({ ...small, logger, parts: [watch] });
 const restCounters = counters!; // the plugin was applied
 const graphql = await startApi(forGraphql({ ...small, logger, parts: [watch], on: rest.database }));
 const graphqlCounters = counters!;
-/** With the limits that everybody has. */
+/** An API with the default limits. */
 const usual = await startApi({ logger, on: rest.database });
-/** Its limits are too high for any test. */
+/** Limits too high for any test. */
 const far = 1_000_000;
 const wide = await startApi({
   logger,
@@ -88,13 +87,15 @@ afterAll(() => expect(faults).toEqual([]));
 
 const nested = (levels: number, open: string, close: string, core = ""): string =>
   open.repeat(levels) + core + close.repeat(levels);
-/** Columns of `vessels` that take null. */
+/** The nullable columns of `vessels`. */
 const NULLABLE = ["tonnage", "home_port_id", "specs", "flags"];
 
 const list = (count: number, item: (i: number) => string, separator = ","): string =>
   Array.from({ length: count }, (_, i) => item(i)).join(separator);
 
-/** The time for a refusal grows no faster than what is sent. @returns the answer to the larger request */
+/**
+ * Expects the time of a refusal to grow at most linearly with the request. @returns the response to the larger request
+ */
 const soon = async (ask: (n: number) => Promise<Answer>, n: number): Promise<Answer> => {
   const answer = await ask(n);
   await requireLinearTime(ask, n / 4);
@@ -483,7 +484,7 @@ const post = (api: TestApi, body: string, headers: HeaderValues = asAdmin()): Pr
 
 const asBody = (query: string, variables?: unknown): string => JSON.stringify({ query, variables });
 
-/** Selection sets inside each other, from artist to albums and back: `{ albums { artist { id } } }` are three. */
+/** Nests selection sets from artist to albums and back: `{ albums { artist { id } } }` has three. */
 const deepRows = (count: number, field: "artist" | "albums"): string =>
   count === 1 ? "{ id }" : `{ ${field} ${deepRows(count - 1, field === "artist" ? "albums" : "artist")} }`;
 
@@ -704,7 +705,7 @@ const graphqlRows: readonly GraphqlRow[] = [
   ],
 ];
 
-/** What tools ask first. */
+/** The first query of GraphQL tools. */
 const INTROSPECTION = `query IntrospectionQuery { __schema { queryType { name } mutationType { name } subscriptionType { name } types { ...FullType }
   directives { name description isRepeatable locations args { ...InputValue } } } }
   fragment FullType on __Type { kind name description specifiedByURL fields(includeDeprecated: true) { name description args(includeDeprecated: true) { ...InputValue } type { ...TypeRef } isDeprecated deprecationReason }
@@ -904,7 +905,7 @@ describe("batches", () => {
     expect(await graphql.sql("select country from artist where id = 1")).not.toEqual([{ country: "XX" }]);
   });
 
-  /** Together more than the buffers of a connection hold. */
+  /** The number of entries whose results exceed the buffers of a connection. */
   const ENTRIES = 20;
   const PAGE_BYTES = 2_000_000;
   const body = JSON.stringify(
@@ -920,7 +921,8 @@ describe("batches", () => {
     name: "counting",
     apply: (_hooks, context) => {
       const { execute } = context;
-      const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] }; // what all plugins have of it
+      // all plugins share this prototype
+      const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] };
       shared.execute = (execution: Execution) => {
         runs++;
         return execute(execution);
@@ -956,7 +958,7 @@ describe("batches", () => {
       );
       outgoing.on("error", reject).end(body);
     });
-    // a client that reads has all of its answers, although it asked later
+    // a client that reads gets all of its responses, although its request was later
     expect(names((await api.post("/v1/graphql", { headers, body })).json())).toEqual(inOrder);
     expect(runs).toBeLessThan(2 * ENTRIES);
     const chunks: Buffer[] = [];

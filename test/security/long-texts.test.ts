@@ -1,5 +1,7 @@
-/** Long texts that expressions could try in many ways: the time that a request takes grows no faster than its text. `npm run
- *  lint` proves that each expression by itself is linear. */
+/**
+ * Long strings that regular expressions could match in many ways: the time of a request grows at most linearly with its
+ * text. `npm run lint` proves that each single expression is linear.
+ */
 import { describe, expect, test } from "vitest";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
@@ -18,7 +20,7 @@ await startApi({
   compatMode: false,
 });
 
-/** Blanks, quotes, brackets, separators, digits and letters, to be repeated. */
+/** Blanks, quotes, brackets, separators, digits and letters, which are repeated. */
 const PIECES = [" ", '"', "(", "{", ",", ".", "/", "-", "->", "0", "1e", "a", "a ", " ,", "%25"];
 
 type Headers = Readonly<Record<string, string>>;
@@ -38,7 +40,7 @@ const inBody = (path: string, type: string): ((text: string) => Carried) => {
   return (body) => ({ method: "POST", path, headers: { "content-type": type, prefer: "tx=rollback" }, body });
 };
 
-/** Each kind of text that a request carries. */
+/** Each kind of text that a request contains. */
 const PLACES: Readonly<Record<string, (text: string) => Carried>> = {
   "the path": (text) => ({ path: `/${encoded(text)}` }),
   "the path, as it is": (text) => ({ path: `/${text.replace(/[?#]/g, "")}` }),
@@ -119,7 +121,7 @@ describe("R-LIM-10 a text takes time in proportion to its length (6)", () => {
   test.each(Object.entries(PLACES))("%s", async (_name, carry) => {
     const ask = async (length: number): Promise<void> => {
       const texts = PIECES.map((piece) => `${piece.repeat(length / piece.length)}!`);
-      // a string that ends nowhere, with places in it where one could begin
+      // an unterminated string with positions at which another could begin
       for (const text of [...texts, `"${'\\"'.repeat(length / 2)}`]) {
         const { method = "GET", ...call } = carry(text);
         const status = await context.call({ method, ...call }).then(

@@ -1,4 +1,4 @@
-/** Every kind of caller on every surface, by configuration: what is answered, and whom SQL saw. */
+/** Every kind of caller on every surface, by configuration: the response, and the caller that SQL sees. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
 import { askGraphql, askRest, installSight, type Sight } from "../support/sight.ts";
@@ -13,7 +13,7 @@ const CLAIMS = {
   "x-session-allowed-roles": ["music_reader", "music_editor"],
   "x-session-user-id": "7",
 };
-/** Sent by everybody, to see when it counts. */
+/** Session variables that every request sends, to see when they are accepted. */
 const SENT = { "x-session-user-id": "99" };
 
 const CALLERS = {
@@ -33,13 +33,13 @@ type Caller = keyof typeof CALLERS;
 // --- what comes of them ---------------------------------------------------------------------------------------------
 
 interface Seen {
-  /** `current_user` */
+  /** The value of `current_user`. */
   readonly user: string;
-  /** `session.role` */
+  /** The value of `session.role`. */
   readonly role: string;
-  /** `session.user_id` */
+  /** The value of `session.user_id`. */
   readonly userId: string | null;
-  /** `request.jwt.claims` */
+  /** The value of `request.jwt.claims`. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 
@@ -52,7 +52,7 @@ interface Refusal {
 interface Outcome {
   readonly seen?: Seen;
   readonly rest?: Refusal;
-  /** `status`: of `/v1alpha1/graphql` */
+  /** The refusal of GraphQL. `status` is that of `/v1alpha1/graphql`. */
   readonly graphql?: Refusal;
 }
 
@@ -104,7 +104,7 @@ const TOKEN_ASKED_FOR = CLOSED(
   400,
 );
 const SECRET_ASKED_FOR = CLOSED("x-session-admin-secret required, but not found", "access-denied", 401);
-/** The REST surface cannot read the token, the GraphQL surface does not look at it. */
+/** The REST surface cannot verify the token, and the GraphQL surface does not read it. */
 const UNREADABLE: Outcome = { rest: NO_SECRET_TO_READ, graphql: SECRET_ASKED_FOR.graphql };
 
 const CONFIGURATIONS: readonly {
@@ -150,7 +150,7 @@ const CONFIGURATIONS: readonly {
 const toSeen = (sight: Sight): Seen => ({
   user: sight.current_user ?? "",
   role: sight["session.role"] ?? "",
-  userId: sight["session.user_id"] || null, // empty where an earlier caller of the connection had one
+  userId: sight["session.user_id"] || null, // it is empty if an earlier caller of the connection had one
   claims: JSON.parse(sight["request.jwt.claims"] ?? "{}"),
 });
 

@@ -1,5 +1,7 @@
-/** The loads of `npm run bench:memory`, small: all of them is answered, and the server goes on. The benchmark measures how
- *  much memory that takes. */
+/**
+ * Small versions of the loads of `npm run bench:memory`: every request gets a response, and the server keeps working.
+ * The benchmark measures the memory.
+ */
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
@@ -16,10 +18,10 @@ const prepare = async (): Promise<TestDatabase> => {
   return database;
 };
 
-/** The first test prepares it. */
+/** The database, which the first test prepares. */
 let prepared: Promise<TestDatabase> | undefined;
 
-/** By the number of their connections: one after the other, the loads share what they start. */
+/** Servers by their number of connections. The loads run one after the other and share them. */
 const servers = new Map<number, LoadedServer>();
 afterAll(async () => {
   for (const server of servers.values()) await server.stop();

@@ -1,5 +1,7 @@
-/** REST with the permissions of the metadata (`metadataPermissionsForRest`): the role's statements are the login
- *  role's, so everything that a request can reach has to be permitted by the metadata. */
+/**
+ * REST with metadata permissions (`metadataPermissionsForRest`): statements run as the login role, so the metadata has
+ * to permit everything that a request can reach.
+ */
 import { expect, test } from "vitest";
 import { adminSecret } from "../support/tokens.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";

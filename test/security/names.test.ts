@@ -1,6 +1,8 @@
-/** Names that requests bring along. `"row"."name"` is a column to PostgreSQL only where there is one: else a function
- *  of the row, or a system column. So none reaches it that the model does not know, and none that the caller may not
- *  see is told. */
+/**
+ * Names in requests. PostgreSQL reads `"row"."name"` as a column only if it exists, otherwise as a function of the row
+ * or a system column. Names unknown to the model therefore never reach it, and no error reveals names that the caller
+ * may not see.
+ */
 import { afterAll, describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type Answer, type TestApi } from "../support/api.ts";
 import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
@@ -138,7 +140,7 @@ afterAll(async () => {
   );
 });
 
-/** Nothing of the kind is a column of any relation here. */
+/** Names that are no column of any relation here. */
 const HOSTILE = [
   "row_to_json",
   "to_json",
@@ -175,15 +177,15 @@ const HOSTILE = [
 
 interface Place {
   readonly title: string;
-  /** What the row is called; undefined: the answer is another refusal. */
+  /** The name of the row in the message. Undefined if another refusal is expected. */
   readonly row?: string;
   readonly method?: string;
-  /** `name`: quoted and percent-encoded. */
+  /** The path for a name, quoted and percent-encoded. */
   readonly path: (name: string) => string;
   readonly prefer?: string;
   readonly body?: (name: string) => unknown;
   readonly code?: string;
-  /** Where `count` alone is the number of rows (R-AGG-7). */
+  /** Whether a bare `count` means the number of rows (R-AGG-7). */
   readonly counts?: boolean;
 }
 
@@ -350,13 +352,13 @@ describe.each(surfaces)("by %s", (_title, api, acting) => {
   });
 
   test("R-CMP-1 a computed field is called by its schema", async () => {
-    // a function of the row takes all of its columns
+    // a function of the row receives all of its columns
     const get = async (path: string) =>
       (await api.get(path, { headers: asAdmin(api === byGrants ? fullRole : acting) })).json();
     expect(await get("/account?select=shout&shout=like.A*")).toEqual([{ shout: "ANN" }]);
     expect(await get("/rpc/accounts?select=id,shout&order=shout&limit=1")).toEqual([{ id: 1, shout: "ANN" }]);
     expect(await get("/note?select=id,account(shout)&id=eq.3")).toEqual([{ id: 3, account: { shout: "BOB" } }]);
-    // not in the permissions, and a whole row for the grants
+    // the permissions lack the function, and grants require the whole row
     expect((await api.get("/account?select=pairwise", { headers: asAdmin(acting) })).json().code).toBe("42501");
     for (const path of ["/account?select=whisper", "/account?whisper=eq.classified", "/note?select=account(whisper)"])
       expect((await get(path)).code, path).toBe("42501");
@@ -687,7 +689,7 @@ describe("R-NAM-2 permissions of the metadata hold for every name", () => {
         headers: { ...asAdmin("reader"), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) },
         body: place.body?.("secret"),
       });
-      // of an embed's keys it is not one
+      // the name is not among the embed's keys
       const isKey = place.title.startsWith("related order");
       expect([answer.status, answer.json().code], `${place.title}: ${answer.text}`).toEqual(
         isKey ? [400, "42703"] : [403, "42501"],
@@ -827,7 +829,7 @@ describe("R-NAM-4 details of constraints", () => {
       code: "23514",
       details: failing,
     });
-    // rows that the select filter hides may be written, and not be read
+    // rows that the select filter hides may be written but not read
     const patched = await byMetadata.patch("/account", {
       headers: asAdmin("keeper", { "user-id": "1" }),
       body: { name: null },

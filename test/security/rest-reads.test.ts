@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fullCompat } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
 
-/** What a text must survive on its way into a statement, wherever it enters. */
+/** Strings that must reach a statement unchanged, wherever they enter. */
 const HOSTILE = [
   "'",
   '"',
@@ -57,7 +57,7 @@ const api = await startApi({
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 const encode = encodeURIComponent;
 
-/** The answer is a good one, or an error that somebody meant. */
+/** Sends a request and expects success or an intentional error. */
 const send = async (path: string) => {
   const answer = await api.get(path);
   expect(faults, path).toEqual([]);
@@ -140,7 +140,7 @@ describe.each(HOSTILE)("%j", (text) => {
   });
 
   test("R-PRF-4 in headers it is a value", async () => {
-    if (!/^[\x20-\x7e]*$/.test(text)) return; // no header can carry it
+    if (!/^[\x20-\x7e]*$/.test(text)) return; // headers cannot contain it
     for (const headers of [
       { "accept-profile": text },
       { prefer: `timezone=${text}` },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { rolledBack, startApi } from "../support/api.ts";
 
-/** What a text must survive on its way into a statement, wherever it enters. */
+/** Strings that must reach a statement unchanged, wherever they enter. */
 const HOSTILE = [
   "'",
   '"',
@@ -92,7 +92,7 @@ describe.each(HOSTILE)("%j", (text) => {
       "content-type": "application/x-www-form-urlencoded",
     });
     expect(form.json()).toEqual([{ name: text }]);
-    if (text === "NULL") return; // null in CSV
+    if (text === "NULL") return; // this string means null in CSV
     const csv = await send("POST", "/ports?select=name", `name\n"${text.replaceAll('"', '""')}"\n`, {
       ...shown,
       "content-type": "text/csv",
@@ -189,7 +189,7 @@ describe.each(HOSTILE)("%j", (text) => {
   });
 
   test("R-MED-1 R-BODY-1 as a media type it is unknown", async () => {
-    if (!/^[\x20-\x7e]+$/.test(text)) return; // no header can carry it
+    if (!/^[\x20-\x7e]+$/.test(text)) return; // headers cannot contain it
     expect((await api.get("/ports", { headers: { accept: `application/${text}` } })).status).toBe(406);
     expect((await send("POST", "/ports", "{}", { "content-type": text })).json().code).toBe("PGRST102");
     await send("POST", "/ports", "{}", {

@@ -1,4 +1,4 @@
-/** Schemes from outside: written as docs/guides/write-an-auth-scheme.md shows. */
+/** Third-party auth schemes, written as in docs/guides/write-an-auth-scheme.md. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ export const apiKeys = (roleOfKey: ReadonlyMap<string, string>) =>
     apply: (hooks) => {
       hooks.authorize.tap("api-keys", (credentials) => {
         const key = credentials.header("x-api-key");
-        if (key === undefined) return undefined; // not this scheme: the next one is asked
+        if (key === undefined) return undefined; // the scheme does not apply, so the next one runs
         const role = roleOfKey.get(createHash("sha256").update(key).digest("hex"));
         if (role === undefined) throw tokenRefused("unknown API key");
         return { role, databaseRole: role, isAdmin: false, claims: { role }, variables: { "x-session-role": role } };

@@ -1,5 +1,7 @@
-/** Live queries of two callers of one role: each must see what it alone gets from the same query, over every transport,
- *  whoever came first, and go on doing so when the data changes. */
+/**
+ * Live queries of two callers of one role: each must get its own result of the same query, on every transport, in
+ * either order, and after changes too.
+ */
 import { describe, expect, test } from "vitest";
 import { definePlugin, type Execution, type PluginContext } from "../../core/index.ts";
 import { openEvents } from "../support/live.ts";
@@ -61,7 +63,7 @@ interface Open {
 interface Transport {
   readonly name: string;
   open(api: TestApi, user: string, query: string): Promise<Open>;
-  /** What the caller gets from the same as a plain request. */
+  /** The caller's result of the same query as an ordinary request. */
   once(api: TestApi, user: string, query: string): Promise<unknown>;
 }
 
@@ -119,7 +121,7 @@ const REST: Transport = {
 
 const last = ({ answers }: Open): unknown => answers.at(-1);
 
-/** Both callers in turn, and then again after a change. */
+/** Compares both callers in turn, and again after a change. */
 const compare = async (
   api: TestApi,
   { open, once }: Transport,
@@ -149,7 +151,7 @@ const compare = async (
     await agree();
     await database.query(change);
     await agree();
-    // never what was another's in between
+    // no message in between contained the other caller's result
     for (const [i, stream] of streams.entries()) {
       const other = JSON.stringify(await once(api, users[1 - i]!, query));
       if (differ) expect(stream.answers.map((answer) => JSON.stringify(answer))).not.toContain(other);
@@ -270,7 +272,8 @@ describe("G-SUB-10 what is proven is shared", () => {
     name: "counting",
     apply: (_hooks, context) => {
       const { execute } = context;
-      const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] }; // what all plugins have of it
+      // all plugins share this prototype
+      const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] };
       shared.execute = (execution: Execution) => {
         runs.add(JSON.stringify([execution.session.variables, execution.programs.map(({ values }) => values)]));
         return execute(execution);
@@ -280,7 +283,7 @@ describe("G-SUB-10 what is proven is shared", () => {
 
   const SUBSCRIBERS = 30;
 
-  /** The different runs that a change costs, however often each is repeated. */
+  /** The distinct runs that a change causes, regardless of their repetitions. */
   const runsOf = async (api: TestApi, query: string, role: string): Promise<number> => {
     const streams = await Promise.all(
       Array.from({ length: SUBSCRIBERS }, async (_, i) => {

@@ -1,11 +1,14 @@
-/** Two callers on one connection: what the first has had prepared must give the second exactly what it gets alone.
- *  Every request is asked by both, in both orders, and compared with an api that prepares nothing. */
+/**
+ * Two callers on one connection: statements prepared for the first must give the second the same result as without
+ * them. Both callers send every request, in both orders, and the responses are compared with those of an API that
+ * prepares nothing.
+ */
 import { describe, expect, test } from "vitest";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
 import { testDatabase } from "../support/database.ts";
 
-/** May execute what others may not. */
+/** A role that may execute functions that others may not. */
 const OWNER = "sea_clerk";
 const OTHER = "sea_anon";
 
@@ -66,7 +69,7 @@ const SCHEMA = `
   grant execute on function duo.asks(), duo.before(), duo.act_as(text), duo.prepared(), duo.passed_on(int), duo.passed_rows(), duo.passed_field(duo.author) to ${OTHER};
   revoke insert on duo.note from ${OTHER}`;
 
-/** Enough for the plan that is made once for all values. */
+/** Enough executions for PostgreSQL to choose a generic plan. */
 const TIMES = 7;
 
 interface Request {
@@ -171,7 +174,7 @@ const OPTIONS: StartOptions = {
 };
 
 const starting = (more: StartOptions = {}): Promise<TestApi> => startApi({ ...OPTIONS, ...more });
-/** The same without anything kept on the connection. */
+/** The same API without anything cached on the connection. */
 const alone = (more: StartOptions = {}): Promise<TestApi> => starting({ dbPreparedStatements: false, ...more });
 
 const ask = async (
@@ -191,7 +194,7 @@ const ask = async (
 const ROLLED_BACK: StartOptions = { dbTxEnd: "rollback-allow-override" };
 
 let shared: Promise<TestApi> | undefined;
-/** One for all tests with these options: nothing is kept on its connection. */
+/** One API for all tests with these options, because its connection caches nothing. */
 const aloneRolledBack = (): Promise<TestApi> => (shared ??= alone(ROLLED_BACK));
 
 interface Caller {
@@ -204,7 +207,7 @@ const asCaller = (request: Request, { headers }: Caller): Request => ({
   headers: { ...request.headers, ...headers },
 });
 
-/** Each of two callers, warmed by the other, gets what it gets alone. A server of its own for each order. */
+/** Each of two callers gets its own result after the other one's requests. Each order has its own server. */
 const compare = async (
   requests: readonly Request[],
   callers: readonly [Caller, Caller],
@@ -232,7 +235,7 @@ const compare = async (
   if (options !== ROLLED_BACK) await cold.close();
 };
 
-/** Allowed to both. */
+/** The requests that both callers may send. */
 const COMMON: ReadonlySet<Request> = new Set(
   ["/api/note?select=id", "/api/"]
     .flatMap((path) => REST.filter((request) => request.path === path))
