@@ -1,4 +1,4 @@
-/** The directives of a schema, as introspection tells them. @rule G-INT-8 */
+/** The directives of a schema in introspection. @rule G-INT-8 */
 import { DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLInt, GraphQLNonNull } from "graphql";
 import type { RoleSchema } from "../parts.ts";
 
@@ -36,7 +36,7 @@ const LOCATIONS = {
   subscription: DirectiveLocation.SUBSCRIPTION,
 };
 
-/** Those of plugins too, sorted. @rule G-INT-2 X-DIR-1 */
+/** Returns the directives of the schema, sorted, including those of plugins. @rule G-INT-2 X-DIR-1 */
 export const directivesOf = ({ directives }: RoleSchema): readonly GraphQLDirective[] => {
   const added = Object.values(directives).flatMap(({ added: one }) =>
     one === undefined

@@ -1,4 +1,4 @@
-/** What a selection on the introspection types asks for. */
+/** Reads selections on the introspection types. */
 import { Kind, valueFromASTUntyped, type DocumentNode, type FieldNode, type SelectionSetNode } from "graphql";
 
 export interface Selected {
@@ -9,7 +9,7 @@ export interface Selected {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The fields of one selection set: fragments inlined, equal response names merged. */
+/** Collects the fields of one selection set: inlines fragments and merges equal response names. */
 export const createCollector = (document: DocumentNode, variables: Variables) => {
   const fragments = new Map(
     document.definitions.flatMap((definition) =>

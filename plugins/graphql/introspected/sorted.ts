@@ -1,7 +1,7 @@
-/** Tens of thousands of names take longer than a piece. */
+/** Sorts names in time slices, because tens of thousands of them take longer than one slice. */
 import type { Pieces } from "../../../core/index.ts";
 
-/** Names to be sorted at once. */
+/** The number of names that are sorted in one slice. */
 const SORTED_AT_ONCE = 4000;
 
 export const sortedInPieces = function* (names: readonly string[]): Pieces<readonly string[]> {
@@ -13,7 +13,7 @@ export const sortedInPieces = function* (names: readonly string[]): Pieces<reado
   const all: string[] = [];
   let at = 0;
   for (const name of left) {
-    while (at < right.length && right[at]! < name) all.push(right[at++]!); // below its length
+    while (at < right.length && right[at]! < name) all.push(right[at++]!); // the index is below its length
     all.push(name);
     if (all.length % 100 === 0) yield;
   }

@@ -1,5 +1,5 @@
-/** Writes types as JSON text, straight from the types of graphql-js: the generic executor takes seconds for the schema of
- *  a large database. @rule G-INT-2 … G-INT-6 */
+/** Writes types as JSON text, directly from the types of graphql-js. The generic executor takes seconds for the schema
+ *  of a large database. @rule G-INT-2 … G-INT-6 */
 import {
   astFromValue,
   GraphQLEnumType,
@@ -25,16 +25,16 @@ import type { Collector, Selected } from "./selected.ts";
 
 type Write<Source> = (source: Source) => string;
 
-/** A text, or the items of a list, which commas go between. */
+/** A text, or the items of a list, which the caller separates with commas. */
 export type Part = string | Iterable<string>;
 
-/** The same piece by piece, for what may be long: as many parts for all sources of a kind. */
+/** Writes values in parts, because the text may be long. All sources of a kind have the same number of parts. */
 export interface WriteParts<Source> {
   readonly write: Write<Source>;
   readonly parts: (source: Source) => Iterable<Part>;
 }
 
-/** What a member has: its text where that is the same for all. */
+/** A member of an object: its text if all sources share it, otherwise its writer. */
 type Member<Source> = string | Write<Source> | WriteParts<Source>;
 
 const NULL = "null";
@@ -42,7 +42,7 @@ const NULL = "null";
 const text = (value: string | null | undefined): string =>
   value === null || value === undefined ? NULL : JSON.stringify(value);
 
-/** Names of GraphQL have nothing that JSON escapes. */
+/** GraphQL names contain no characters that JSON escapes. */
 const nameText = (name: string): string => `"${name}"`;
 
 const listOf = <Source>(sources: readonly Source[], write: Write<Source>): string => {
@@ -53,20 +53,21 @@ const listOf = <Source>(sources: readonly Source[], write: Write<Source>): strin
 
 const listOfMembers = <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>): string => {
   let body = "[";
-  for (const name in sources) body += body.length === 1 ? write(sources[name]!) : `,${write(sources[name]!)}`; // one of its keys
+  for (const name in sources) body += body.length === 1 ? write(sources[name]!) : `,${write(sources[name]!)}`; // the name is one of its keys
   return `${body}]`;
 };
 
 const eachMember = function* <Source>(sources: Readonly<Record<string, Source>>, write: Write<Source>) {
-  for (const name in sources) yield write(sources[name]!); // one of its keys
+  for (const name in sources) yield write(sources[name]!); // the name is one of its keys
 };
 
-/** Cached texts per kind: enough for what repeats soon, small compared with the text of a large schema. */
+/** The number of cached texts per kind. It covers texts that repeat soon, and is small compared with the text of a
+ *  large schema. */
 const MAX_KEPT = 4000;
 const MAX_FIELDS_KEPT = 100;
 
-/** Writes once what many places share: references to a type, the arguments of a table's lists, the fields of types that
- *  have the same ones. */
+/** Caches texts that occur in many places: references to a type, the arguments of a table's lists, and the fields of
+ *  types that share them. */
 const keeping = <Source extends object>(write: Write<Source>, maxKept = MAX_KEPT): Write<Source> => {
   const written = new Map<Source, string>();
   return (source) => {
@@ -79,7 +80,7 @@ const keeping = <Source extends object>(write: Write<Source>, maxKept = MAX_KEPT
   };
 };
 
-// `isObjectType` and its like take longer for the types that are not: they look for other copies of graphql
+// `isObjectType` and similar functions are slower for other types, because they check for other copies of graphql
 const isNonNullType = (type: GraphQLType) => type instanceof GraphQLNonNull;
 const isListType = (type: GraphQLType) => type instanceof GraphQLList;
 const isObjectType = (type: GraphQLType) => type instanceof GraphQLObjectType;
@@ -115,11 +116,11 @@ const defaultOf = ({ defaultValue, type }: GraphQLArgument | GraphQLInputField):
   return node === null || node === undefined ? NULL : text(print(node));
 };
 
-/** Fields of our types are in order already. */
+/** The fields of types that the builder made are already sorted. */
 const sorted = <Item extends { readonly name: string }>(items: readonly Item[]): readonly Item[] =>
   [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
-/** What fields, arguments and values of enums have in common. @rule G-INT-3 */
+/** Writes the members that fields, arguments and enum values share. @rule G-INT-3 */
 const common = (name: string): Member<{ readonly name: string; readonly description?: string | null | undefined }> => {
   switch (name) {
     case "name":
@@ -135,15 +136,15 @@ const common = (name: string): Member<{ readonly name: string; readonly descript
 };
 
 export interface Writers {
-  /** A type, with what the selections ask for. */
+  /** Returns the writer of a type for the selections. */
   type(nodes: readonly FieldNode[]): WriteParts<GraphQLType>;
   directive(nodes: readonly FieldNode[]): WriteParts<GraphQLDirective>;
 }
 
-/** Turns selections on the introspection types into functions that write text. `types`: all, where there are
- *  interfaces. */
+/** Converts selections on the introspection types to functions that write text. `types` returns all types, which only
+ *  interfaces need. */
 export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<string, GraphQLNamedType>): Writers => {
-  /** What stands between two members that differ is put together here. */
+  /** Joins the constant text between two members in advance. */
   const object = <Source>(
     typeName: string,
     parents: readonly FieldNode[],
@@ -262,13 +263,13 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
         return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : NULL);
       }
       default:
-        return NULL; // specifiedByURL: none here
+        return NULL; // specifiedByURL, which no type has
     }
   };
 
   const type = (nodes: readonly FieldNode[]): WriteParts<GraphQLType> => object("__Type", nodes, typeMember);
 
-  /** Each type is written once per selection: `[album!]!` occurs in many places. */
+  /** A type is written once per selection, because `[album!]!` occurs in many places. */
   const reference = (nodes: readonly FieldNode[]): Write<GraphQLType> => keeping(type(nodes).write);
 
   const directive = (nodes: readonly FieldNode[]) =>
