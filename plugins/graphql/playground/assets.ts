@@ -1,4 +1,4 @@
-/** The files of the page: bundled and packed by the build. */
+/** The files of the playground page, which the build bundles and compresses. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -18,14 +18,14 @@ export const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "LICENSES.txt": "text/plain; charset=utf-8",
 };
 
-/** Beside this module when it is built; a checkout that runs from its sources looks into `dist`. The result is
- *  undefined without a bundle. */
+/** The folder is beside this module in a build. A checkout that runs from its sources uses `dist`. Undefined without a
+ *  bundle. */
 export const findAssetFolder = (): string | undefined =>
   ["./app", "../../../dist/plugins/graphql/playground/app"]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((folder) => existsSync(join(folder, "main.js.gz")));
 
-/** Changes with the files, so that browsers may cache them forever. */
+/** The digest changes with the files, so browsers may cache them forever. */
 export const digestOf = (folder: string): string => {
   const hash = createHash("sha256");
   for (const name of Object.keys(CONTENT_TYPES))

@@ -1,4 +1,4 @@
-/** `GET /v1/graphql` in a browser: a page on which queries, mutations and subscriptions are written and run. Works
+/** `GET /v1/graphql` in a browser: serves a page to write and run queries, mutations and subscriptions. It works
  *  without the internet. */
 import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
 import { graphqlService, playgroundService } from "../api.ts";
@@ -9,15 +9,14 @@ import { CONTENT_TYPES, digestOf, findAssetFolder, readAsset } from "./assets.ts
 import { buildPage } from "./page.ts";
 
 const ASSETS_PATH = `${PATH}/playground/`;
-/** The first query of the editor, which names a table of the caller. */
+/** The path of the first query in the editor, which uses a table of the caller. */
 const EXAMPLE_PATH = `${ASSETS_PATH}example`;
 
 const YEAR_SECONDS = 31_536_000;
 
 type AnyExchange = Omit<Exchange, "session">;
 
-/** The assets, relative to the page's address as the browser has it: with or without a slash at its end. @rule
- *  R-PATH-11 */
+/** Returns the path of the assets relative to the page's URL, which may end with a slash. @rule R-PATH-11 */
 const folderBeside = (exchange: AnyExchange): string =>
   exchange.request.url?.split("?", 1)[0]?.endsWith("/") === true ? "playground" : "graphql/playground";
 
@@ -49,7 +48,7 @@ const createSurface = (folder: string, { use }: Pick<PluginContext, "use">): Sur
   };
 };
 
-/** The page asks with the headers that its editor has. @rule G-HTTP-16 */
+/** The page requests it with the headers in its editor. @rule G-HTTP-16 */
 const createExample = ({ use }: Pick<PluginContext, "use">): Surface => ({
   name: "graphql",
   credentialRules,
@@ -74,7 +73,7 @@ const createExample = ({ use }: Pick<PluginContext, "use">): Surface => ({
 
 export const playground = definePlugin({
   name: "playground",
-  // the surface at that path serves the other methods; it comes later, so it cannot be in `requires`
+  // the surface at that path serves the other methods; it starts later, so it cannot be in `requires`
   before: ["graphql"],
   apply: (_hooks, context) => {
     const folder = findAssetFolder();

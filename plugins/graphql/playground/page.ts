@@ -1,12 +1,12 @@
-/** The page itself: a frame for the bundle, with a policy that lets nothing else run. */
+/** The page that loads the bundle, with a content security policy that allows nothing else. */
 import { inlineJson, type Page } from "../../pages.ts";
 
-/** Old browsers do not count WebSockets of the same host to 'self'. */
+/** Old browsers do not include WebSockets of the same host in 'self'. */
 const socketSources = (host: string | undefined): string =>
   host !== undefined && /^[A-Za-z0-9.\-[\]:]+$/.test(host) ? ` ws://${host} wss://${host}` : "";
 
-/** `assets`: folder of the files, relative to the page, so that it holds under any mount. Editors add inline styles, and
- *  load their font and workers from the same folder. */
+/** `assets` is the folder of the files, relative to the page, so it is correct under any mount. Editors add inline
+ *  styles, and load their font and workers from the same folder. */
 export const buildPage = (assets: string, host: string | undefined, nonce: string): Page => ({
   title: "GraphQL playground",
   head: `<link rel="icon" href="data:,">
