@@ -1,4 +1,4 @@
-/** Relations of the model from the rows of the relations query. */
+/** Builds the relations of the model from the rows of the relations query. */
 import { type Column, type ForeignKey, memoize, type PgType, type Relation, type UniqueKey } from "../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
 import { DELETE, INSERT, UPDATE, type ColumnRow, type ConflictTargetRow, type RelationRow } from "./relations.ts";
@@ -8,13 +8,13 @@ export interface RelationParts {
   readonly readAcl: ReturnType<typeof createAclReader>;
   readonly traitsOf: (type: number) => DomainTraits;
   readonly types: ReadonlyMap<number, PgType>;
-  /** All by oid, for the targets of keys. */
+  /** All relations by oid, for the targets of keys. */
   readonly rows: { get(oid: number): NamedRow | undefined };
-  /** Key of a view, by attribute numbers. */
+  /** Returns the key of a view, as attribute numbers. */
   readonly viewKeyOf: (row: RelationRow) => readonly number[];
-  /** Conflict targets of the table that a view shows, by attribute numbers of the view. */
+  /** Returns the conflict targets of the table that a view shows, as attribute numbers of the view. */
   readonly viewTargetsOf: (view: RelationRow) => readonly ConflictTargetRow[];
-  /** Column of a table that a view's column is. */
+  /** Returns the column of a table that a view's column shows. */
   readonly originOf: (view: RelationRow, position: number) => ColumnRow | undefined;
 }
 
@@ -25,7 +25,7 @@ export const relationBuilder = (parts: RelationParts): ((row: RelationRow) => Re
   return (row) => buildRelation(row, parts, columnsOf);
 };
 
-/** The relation of the model, without relationships. */
+/** Builds a relation of the model, without relationships. */
 const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: ColumnsOf): Relation => {
   const keys = row.keys ?? [];
   const rows = row.columns ?? NO_COLUMNS;
@@ -84,7 +84,7 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: Column
   };
 };
 
-/** `own`: the relation, if it is a view or has comments. */
+/** `own` is the relation, if it is a view or has comments. */
 const buildColumns = (rows: readonly ColumnRow[], parts: RelationParts, own?: RelationRow): readonly Column[] =>
   rows.map((row) => buildColumn(row, parts, own));
 
@@ -126,7 +126,7 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
   };
 };
 
-/** What has columns with names. */
+/** A relation with the names of its columns. */
 export interface NamedRow {
   readonly schema: string;
   readonly name: string;
@@ -138,16 +138,16 @@ const namesOf = memoize(
     new Map(columns.map(([position, name]) => [position, name])),
 );
 
-/** Column names by attribute number. */
+/** Returns column names by attribute number. */
 export const columnNames = ({ columns }: NamedRow): ReadonlyMap<number, string> => namesOf(columns ?? NO_COLUMNS);
 
 const NO_COLUMNS: readonly ColumnRow[] = [];
 
-/** Attribute numbers of the primary key, in key order. */
+/** Returns the attribute numbers of the primary key, in key order. */
 export const primaryKeyOf = (row: RelationRow): readonly number[] =>
   row.keys?.find(([kind]) => kind === "p")?.[2] ?? [];
 
-/** The row types, whose attributes are the columns. */
+/** Builds the row types, whose attributes are the columns. */
 export const rowTypeBuilder = (): ((row: RelationRow) => PgType) => {
   const attributesOf = memoize((rows: readonly ColumnRow[]) => rows.map(([, name, type]) => ({ name, type })));
   return (row) => buildRowType(row, attributesOf(row.columns ?? NO_COLUMNS));

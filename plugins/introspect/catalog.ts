@@ -1,5 +1,5 @@
-/** The model from the catalogs: relations, routines, types, roles, privileges. Relationships are other plugins' part.
- *  */
+/** Loads the model from the catalogs: relations, routines, types, roles, privileges. Other plugins add the
+ *  relationships. */
 import {
   definePlugin,
   eachInPieces,
@@ -20,18 +20,18 @@ import { loadServer } from "./server.ts";
 import { loadTypes, loadUsualTypes } from "./types.ts";
 import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
 
-/** What a view column is: a column of a table, by name. */
+/** The column of a table that a view column shows, by name. */
 export interface ColumnOrigin {
   readonly relation: QualifiedName;
   readonly column: string;
 }
 
-/** Columns of views that are columns of tables. Keys: `nameKey` of the view, name of the column. */
+/** Columns of views that show columns of tables. The keys are the `nameKey` of the view and the name of the column. */
 export type ColumnOrigins = ReadonlyMap<string, ReadonlyMap<string, ColumnOrigin>>;
 
 const NAME = "catalog-introspection";
 
-/** `Model.parts` under the name of the plugin. */
+/** `Model.parts` under the name of this plugin. */
 export interface CatalogPart {
   readonly columnOrigins: ColumnOrigins;
 }
@@ -39,24 +39,25 @@ export interface CatalogPart {
 export const columnOriginsOf = (model: Model): ColumnOrigins =>
   (model.parts[NAME] as CatalogPart | undefined)?.columnOrigins ?? new Map();
 
-/** Relations and routines to load although their schema is not exposed. A plugin whose tap comes first (metadata) puts
- *  them into `Model.parts["catalog-wanted"]`. */
+/** Returns the relations and routines to load although their schema is not exposed. A plugin with an earlier tap
+ *  (metadata) puts them into `Model.parts["catalog-wanted"]`. */
 const wantedOf = (model: Model, { hiddenSchemas }: IntrospectContext): Wanted => {
   const { relations = [], routines = [] } = (model.parts["catalog-wanted"] ?? {}) as Partial<Wanted>;
   return { relations, routines, schemas: hiddenSchemas };
 };
 
-/** Five queries, whatever the number of relations, and one more where types are not the usual ones. @rule R-SC-1 */
+/** Loads the catalog with five queries, independent of the number of relations. One more query loads types outside the
+ *  usual ones. @rule R-SC-1 */
 export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
   const wanted = wantedOf(model, context);
-  // asked in this order, none behind an answer that it does not need: first what there is most to do with here, while
-  // the database works on
+  // The relations take longest to process, so they are requested first, and the database runs the other queries in the
+  // meantime. No query waits for a result that it does not need.
   const rowsOfRelations = loadRelations(context, wanted);
   const usualTypes = loadUsualTypes(context);
   const rowsOfRoutines = loadRoutines(context, wanted);
   const serverFacts = loadServer(context, wanted);
   const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
-  rolesByName.catch(() => undefined); // it is awaited below
+  rolesByName.catch(() => undefined); // the promise is awaited below
   const [relationRows, usual, routineRows] = await Promise.all([rowsOfRelations, usualTypes, rowsOfRoutines]);
   const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
   const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, routineRows), {
@@ -73,7 +74,8 @@ export const loadCatalog = async (model: Model, context: IntrospectContext): Pro
       const row = byOid.get(table);
       return row === undefined ? [] : primaryKeyOf(row);
     });
-  /** Those whose columns have the same names in the view: the texts of an index name the columns of the table. */
+  /** Returns the targets whose columns have the same names in the view, because the texts of an index name the columns
+   *  of the table. */
   const viewTargetsOf = (view: RelationRow): readonly ConflictTargetRow[] => {
     const shown = [...(origins.get(view.oid) ?? [])];
     const [table, ...others] = new Set(shown.map(([, { relation }]) => relation));

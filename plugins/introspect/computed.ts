@@ -1,4 +1,4 @@
-/** Relationships that are functions of a row. `create function sea.flagship(sea.ports) returns sea.vessels`:
+/** Adds relationships that are functions of a row. `create function sea.flagship(sea.ports) returns sea.vessels`:
  *  `ports?select=flagship(name)`. */
 import {
   definePlugin,
@@ -11,8 +11,8 @@ import {
   type Routine,
 } from "../../core/index.ts";
 
-/** Computed relationships by `nameKey` of the argument's relation. Source and function lie in one exposed schema, the
- *  target in any. @rule R-REL-8 R-REL-9 */
+/** Returns computed relationships by `nameKey` of the argument's relation. Source and function are in one exposed
+ *  schema, the target in any schema. @rule R-REL-8 R-REL-9 */
 export const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly Relationship[]> => {
   const exposed = new Set(model.schemas);
   const bySource = new Map<string, Relationship[]>();
@@ -30,7 +30,7 @@ export const deriveComputedRelationships = (model: Model): ReadonlyMap<string, r
   return bySource;
 };
 
-/** The relation whose row is the one argument. */
+/** Returns the relation whose row is the only argument. */
 const argumentRelation = (model: Model, routine: Routine): QualifiedName | undefined => {
   const [parameter, ...others] = routine.parameters;
   return parameter === undefined || others.length > 0 ? undefined : model.types.get(parameter.type)?.relation;
@@ -51,8 +51,8 @@ const buildComputed = (routine: Routine, source: QualifiedName, target: Qualifie
   };
 };
 
-/** The relation with computed relationships in place of the detected ones that lead to a relation of the function's
- *  name. */
+/** Returns the relation with its computed relationships. They replace detected relationships whose target has the name
+ *  of the function. */
 const addComputed = (relation: Relation, computed: readonly Relationship[]): Relation => {
   const replaced = (detected: Relationship): boolean =>
     detected.routine === undefined &&

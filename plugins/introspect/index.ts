@@ -1,4 +1,4 @@
-/** Reads the database into the model. */
+/** Loads the model from the database. */
 export {
   catalogIntrospection,
   columnOriginsOf,

@@ -1,7 +1,8 @@
-/** Types of users: domains, enums, composites, ranges, and what they lead to. */
+/** Loads user-defined types: domains, enums, composites, ranges, and the types to which they refer. */
 import { sql, value, type IntrospectContext, type Sql } from "../../core/index.ts";
 
-/** Everything that `roots` lead to, up to what is `known`. `facts`: columns of any type, and what they need joined. */
+/** Loads all types that can be reached from `roots`, except the `known` ones. `facts` are columns that every type has,
+ *  with the joins that they need. */
 export const loadOthers = <Row>(
   context: IntrospectContext,
   [facts, joined]: readonly [Sql, Sql],

@@ -1,7 +1,7 @@
-/** Who may do what: access control lists as the catalog prints them, and roles with what they inherit. */
+/** Reads access control lists as the catalog prints them, and roles with the roles that they inherit. */
 import { sql, type AclItem, type IntrospectContext, type Role } from "../../core/index.ts";
 
-/** Roles that may read and write every relation; ACLs do not show it. */
+/** The predefined roles that may read or write every relation, which ACLs do not show. */
 const EVERYWHERE = {
   relation: [
     { grantee: "pg_read_all_data", privileges: "r" },
@@ -18,10 +18,9 @@ const EVERYWHERE = {
 // sea_clerk=ar*/postgres, =X/postgres, "odd ""role"""=r/postgres
 const ACL_ITEM = /^("(?:[^"]|"")*"|[^"=]*)=([^/]*)\//;
 
-/**
- * Reads `aclitem[]` as text. Grant options are dropped. Equal lists are one array: with a thousand relations most are.
- * The lists of relations and schemas also name the predefined roles that hold rights on all of them.
- */
+/** Creates a reader of `aclitem[]` as text. It drops grant options. Equal lists share one array, because most of a
+ *  thousand relations have equal lists. The lists of relations and schemas also contain the predefined roles with
+ *  rights on all of them. */
 export const createAclReader = (): ((
   items: readonly string[] | null,
   kind: keyof typeof EVERYWHERE,
@@ -48,22 +47,20 @@ interface RoleRow {
   readonly name: string;
   readonly isSuperuser: boolean;
   readonly isAssumable: boolean;
-  /** Roles it is a direct member of with their rights. */
+  /** The roles of which it is a direct member with their rights. */
   readonly inherits: readonly string[] | null;
   readonly settings: readonly (readonly [name: string, value: string])[] | null;
 }
 
 const ISOLATION = "default_transaction_isolation";
 
-/**
- * All roles. `settings`: those of `ALTER ROLE … SET` that the login role may apply for a role it may assume.
- * @rule R-OPT-3 R-TX-3 R-TX-6
- */
+/** Loads all roles. `settings` are those of `ALTER ROLE … SET` that the login role may apply for a role that it may
+ *  assume. @rule R-OPT-3 R-TX-3 R-TX-6 */
 export const loadRoles = async (
   context: IntrospectContext,
   serverVersion: number,
 ): Promise<ReadonlyMap<string, Role>> => {
-  // Newer functions and options fail to parse on older servers.
+  // Newer functions and options cannot be parsed by older servers.
   const maySet =
     serverVersion >= 150000 ? sql`pg_catalog.has_parameter_privilege(session_user, parameter.name, 'SET')` : sql`false`;
   const assumes = serverVersion >= 160000 ? sql`'SET'` : sql`'MEMBER'`;
@@ -114,7 +111,7 @@ order by role.rolname`);
   return buildRoles(rows);
 };
 
-/** Resolves inheritance: a role has the rights of everything reached by inheriting memberships. */
+/** Resolves inheritance: a role has the rights of all roles that it inherits, directly or indirectly. */
 const buildRoles = (rows: readonly RoleRow[]): ReadonlyMap<string, Role> => {
   const direct = new Map(rows.map((row) => [row.name, row.inherits ?? []]));
   const reach = (name: string): readonly string[] => {

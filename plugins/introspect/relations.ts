@@ -1,4 +1,4 @@
-/** Rows of the relations query: relations with their columns, keys and privileges. */
+/** Loads the rows of the relations query: relations with their columns, keys and privileges. */
 import {
   eachInPieces,
   ident,
@@ -12,7 +12,7 @@ import {
   type Sql,
 } from "../../core/index.ts";
 
-/** Bits of `pg_relation_is_updatable`. */
+/** The bits of `pg_relation_is_updatable`. */
 export const UPDATE = 4;
 export const INSERT = 8;
 export const DELETE = 16;
@@ -39,7 +39,7 @@ export type KeyRow = readonly [
   targetColumns: readonly number[] | null,
 ];
 
-/** Columns as attribute numbers. */
+/** The columns as attribute numbers. */
 export type ConflictTargetRow = readonly [
   columns: readonly number[],
   keys: readonly string[],
@@ -53,52 +53,52 @@ export interface RelationRow {
   readonly kind: RelationKind;
   readonly isPartition: boolean;
   readonly rowType: number;
-  /** Row types of the parent tables, by inheritance and partitioning, nearest first. */
+  /** The row types of the parent tables, by inheritance and partitioning, nearest first. */
   readonly ancestorTypes: readonly number[] | null;
   readonly rowSqlName: string;
   readonly owner: string;
   readonly acl: readonly string[];
   readonly hasRowSecurity: boolean;
-  /** Other than views. */
+  /** Null for views. */
   readonly plain: "read" | "write" | null;
   readonly mayHideNulls: boolean;
   readonly rules: Relation["rules"] | null;
   readonly takesNoConflict: boolean;
   readonly writable: number;
-  /** A view written by INSTEAD OF triggers. */
+  /** The view is written by INSTEAD OF triggers. */
   readonly hasTrigger: boolean;
-  /** Comment of the relation under 0, of columns under their attribute numbers. */
+  /** The comment of the relation under 0, and of columns under their attribute numbers. */
   readonly comments: Readonly<Record<number, string>> | null;
-  /** One list for all relations that have equal ones. */
+  /** All relations with equal columns share one list. */
   readonly columns: readonly ColumnRow[] | null;
   readonly keys: readonly KeyRow[] | null;
   readonly conflictTargets: readonly ConflictTargetRow[] | null;
-  /** Views that may be traced: text of their rule. */
+  /** The text of the view's rule, for views that may be traced. */
   readonly action: string | null;
 }
 
-/** What to load though no exposed schema has it. */
+/** The objects to load although their schema is not exposed. */
 export interface Wanted {
   readonly relations: readonly QualifiedName[];
   readonly routines: readonly QualifiedName[];
-  /** All relations of these. */
+  /** The schemas whose relations are all loaded. */
   readonly schemas: readonly string[];
 }
 
-/** `[[schema, name], …]` as a parameter. */
+/** Returns `[[schema, name], …]` as a parameter. */
 export const pairs = (names: readonly QualifiedName[]) =>
   value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
 
-/** `"exposed" as materialized (…)`: oids of the schemas of these names. */
+/** Writes `"exposed" as materialized (…)` with the oids of the schemas of these names. */
 export const schemasNamed = (cte: string, names: Iterable<string>) => sql`${ident(cte)} as materialized (
   select schema.oid
   from pg_catalog.pg_namespace schema
   where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify([...names]), "json")}))
 )`;
 
-/** `coded`: relations whose writes run user code. C functions do not count: only a superuser can create them. `remote`:
- *  relations with rows on another server. Both include what leads to them: parents, and tables whose keys cascade to
- *  them. @rule R-TX-10 */
+/** `coded` are relations whose writes run user code. C functions do not count, because only a superuser can create
+ *  them. `remote` are relations with rows on another server. Both include parents of such relations, and tables whose
+ *  keys cascade to them. @rule R-TX-10 */
 const CODE = sql`code (class, oid) as materialized (
   select 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, routine.oid
   from pg_catalog.pg_proc routine
@@ -172,9 +172,9 @@ remote (oid) as (
   join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote.oid
 )`;
 
-/** `ruled`: relations whose writes pass a rule, their own or one of the table that a view shows. `event` is `ev_type`,
- *  `effect` a value of `Relation.rules`. `inconclusive`: relations whose inserts take no `on conflict` with the key.
- *  @rule R-OPT-4 R-PUT-6 R-WRT-7 */
+/** `ruled` are relations whose writes use a rule of their own, or of the table that a view shows. `event` is `ev_type`,
+ *  `effect` a value of `Relation.rules`. `inconclusive` are relations whose inserts accept no `on conflict` with the
+ *  key. @rule R-OPT-4 R-PUT-6 R-WRT-7 */
 const RULED = sql`own_rules (oid, event, effect) as materialized (
   select rule.ev_class, rule.ev_type,
     case
@@ -248,9 +248,9 @@ inconclusive (oid) as (
   join shown on shown.oid = inconclusive.oid
 )`;
 
-/** `with …`: `own`, the relations of the exposed and the wanted schemas, and `chosen`, with those of hidden ones that a view reads, a
- *  foreign key of an exposed one leads to or comes from, or a routine names by row type. Partitions come only as what a
- *  view reads. @rule R-PATH-4 R-REL-2 R-REL-4 */
+/** Writes `with …` with two sets of relations. `own` are the relations of the exposed and the wanted schemas. `chosen`
+ *  adds relations of hidden schemas that a view reads, that a foreign key of an exposed relation connects, or that a
+ *  routine names by row type. Partitions are included only if a view reads them. @rule R-PATH-4 R-REL-2 R-REL-4 */
 const withChosen = (context: IntrospectContext, wanted: Wanted): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE},
@@ -319,21 +319,21 @@ chosen (oid) as (
 )`;
 };
 
-/** Which of the chosen. */
+/** The condition for the chosen relations that are loaded. */
 const isLoaded = sql`relation.relkind in ('r', 'v', 'm', 'f', 'p')
   and (relation.oid in (select own.oid from own) or schema.nspname <> 'information_schema' and schema.nspname !~ '^pg_')`;
 
-/** What `Relation.plain` comes from. */
+/** The expression for `Relation.plain`. */
 const PLAIN = sql`case
     when relation.relkind not in ('r', 'p') or relation.relrowsecurity or relation.oid in (select remote.oid from remote) then null
     when relation.oid in (select coded.oid from coded) then 'read'
     else 'write'
   end`;
 
-/** What `Relation.mayHideNulls` comes from. */
+/** The expression for `Relation.mayHideNulls`. */
 const HIDES_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
 
-/** What `Relation.rules` comes from. */
+/** The expression for `Relation.rules`. */
 const RULES = sql`(
     select pg_catalog.json_object_agg(events.event, events.effect order by events.event)
     from (
@@ -345,7 +345,7 @@ const RULES = sql`(
     ) events
   )`;
 
-/** What `Relation.takesNoConflict` comes from. */
+/** The expression for `Relation.takesNoConflict`. */
 const TAKES_NO_CONFLICT = sql`relation.oid in (select inconclusive.oid from inconclusive)`;
 
 type RowAsSent = Omit<RelationRow, "columns"> & { readonly columns: string | null };

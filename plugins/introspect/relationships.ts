@@ -1,4 +1,4 @@
-/** Ways between relations: foreign keys both ways, the same through views, and through junctions.
+/** Derives relationships from foreign keys in both directions, also through views and junctions.
  *  `ports?select=vessels(name)`. */
 import {
   atOnce,
@@ -14,9 +14,9 @@ import {
 } from "../../core/index.ts";
 import { columnOriginsOf, type ColumnOrigins } from "./catalog.ts";
 
-/** A foreign key between two relations, each the table of the constraint or a view that shows the key. */
+/** A foreign key between two relations. Each is a table of the constraint, or a view that shows the key. */
 interface Link {
-  /** Distinguishes keys of the same name on different tables. */
+  /** Distinguishes keys with the same name on different tables. */
   readonly key: object;
   readonly constraint: string;
   readonly source: Relation;
@@ -26,15 +26,15 @@ interface Link {
   readonly isThroughView: boolean;
 }
 
-/** A relation that shows a key, and its columns in the order of the constraint's. */
+/** A relation that shows a key, with its columns in the order of the constraint. */
 interface Showing {
   readonly relation: Relation;
   readonly columns: readonly string[];
 }
 
-/** Relationships of every relation, by `nameKey` of the source. Those that need a view or a junction are made only
- *  within one exposed schema, since they are of use nowhere else. @rule R-REL-2 R-REL-3 R-REL-5 R-REL-6 R-REL-8
- *  R-REL-10 */
+/** Returns the relationships of every relation, by `nameKey` of the source. Relationships that need a view or a
+ *  junction are made only within one exposed schema, because no other schema uses them. @rule R-REL-2 R-REL-3 R-REL-5
+ *  R-REL-6 R-REL-8 R-REL-10 */
 export const deriveRelationships = (
   ...parts: Parameters<typeof derivedRelationships>
 ): ReadonlyMap<string, readonly Relationship[]> => atOnce(derivedRelationships(...parts));
@@ -107,8 +107,8 @@ const deriveLinks = function* (
   return links;
 };
 
-/** Views of exposed schemas that show all columns of a table's key: one entry for every combination of the columns that
- *  show it. */
+/** Returns the views of exposed schemas that show all columns of a table's key, with one entry for every combination of
+ *  the columns that show it. */
 const indexViews = (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
@@ -136,7 +136,8 @@ const indexViews = (
     );
 };
 
-/** One of each: `[[a, b], [c]]` to `[[a, c], [b, c]]`; nothing where a choice is empty. */
+/** Combines one element of each list: `[[a, b], [c]]` becomes `[[a, c], [b, c]]`. The result is empty if a list is
+ *  empty. */
 const combine = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   choices.reduce<readonly (readonly string[])[]>(
     (sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])),
@@ -215,17 +216,17 @@ const throughJunction = (junction: Relation, near: Link, far: Link): Relationshi
   };
 };
 
-/** One object for all relationships of the relation. */
+/** All relationships of the relation share one object. */
 const nameOf = memoize(({ schema, name }: Relation): QualifiedName => ({ schema, name }));
 
-/** The name, with its schema where that is not the schema of `from`. */
+/** Returns the name, with its schema if it differs from the schema of `from`. */
 const label = (name: QualifiedName, from: QualifiedName): string =>
   name.schema === from.schema ? name.name : `${name.schema}.${name.name}`;
 
 const describePairs = (pairs: readonly ColumnPair[]): string => `(${pairs.map(([a, b]) => `${a}=${b}`).join(",")})`;
 
-/** Names that contain the signs ids are made with could meet: those get a number. The order is that of names, so it
- *  stays across reloads. */
+/** Adds numbers to ids that are equal. Names that contain the separators of ids can cause this. The list is ordered by
+ *  name, so the numbers are stable across reloads. */
 const makeIdsUnique = (list: Relationship[]): void => {
   const seen = new Map<string, number>();
   list.forEach((relationship, i) => {

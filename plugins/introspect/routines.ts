@@ -1,4 +1,4 @@
-/** Functions with their parameters and results. */
+/** Loads functions with their parameters and results. */
 import {
   sql,
   type IntrospectContext,
@@ -22,12 +22,12 @@ export interface RoutineRow {
   readonly owner: string;
   readonly acl: readonly string[];
   readonly comment: string | null;
-  /** Of every parameter, OUT and TABLE ones included. */
+  /** The types of all parameters, including OUT and TABLE ones. */
   readonly types: readonly number[];
   readonly names: readonly string[] | null;
   readonly modes: readonly Mode[] | null;
   readonly defaultCount: number;
-  /** As SQL, of every parameter; null unless the function has a variadic one. */
+  /** The defaults of all parameters as SQL. Null unless the function has a variadic parameter. */
   readonly defaults: readonly (string | null)[] | null;
   readonly resultType: number;
   readonly isSet: boolean;
@@ -36,9 +36,9 @@ export interface RoutineRow {
   readonly settings: readonly string[] | null;
 }
 
-/** Loads the functions of the exposed schemas and, of the rest of the search path, those that take a row of an exposed
- *  relation (computed fields). Procedures, aggregates, window and trigger functions are left out. @rule R-RPC-1 R-CMP-1
- *  R-SC-1 */
+/** Loads the functions of the exposed schemas. From the rest of the search path, it loads functions that take a row of
+ *  an exposed relation (computed fields). Procedures, aggregates, window and trigger functions are omitted. @rule
+ *  R-RPC-1 R-CMP-1 R-SC-1 */
 export const loadRoutines = (context: IntrospectContext, wanted: Wanted): Promise<readonly RoutineRow[]> => {
   return context.query<RoutineRow>(sql`
 with ${schemasNamed("exposed", context.schemas)},
@@ -144,7 +144,7 @@ export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
   };
 };
 
-// Types that a cast without length cuts to one character or bit. Elements of arrays likewise.
+// A cast to these types without a length truncates to one character or bit. The same is true of arrays of them.
 const WITHOUT_LIMIT: Readonly<Record<string, string>> = {
   bpchar: "character varying",
   _bpchar: "character varying[]",
@@ -167,7 +167,7 @@ const describeResult = (
   const declared = types.get(row.resultType);
   const base = belowDomains(declared, types);
   const common = { type: row.resultType, isSet: row.isSet, hasOutParameters: outputs.length > 0 };
-  // A single OUT parameter of a composite type is that composite as a whole, so the type is checked first.
+  // A single OUT parameter of a composite type is the whole composite, so the type is checked first.
   if (base?.kind === "composite") {
     const relation: QualifiedName | undefined = base.relation;
     return { ...common, kind: "composite", relation, columns: base.attributes ?? [] };

@@ -1,5 +1,5 @@
-/** What is true of the server and its schemas as a whole: version, login role, schemas, extensions, casts of domains,
- *  media type aggregates. */
+/** Loads facts about the server and its schemas: version, login role, schemas, extensions, casts of domains, media type
+ *  aggregates. */
 import {
   sql,
   value,
@@ -56,9 +56,9 @@ export interface ServerFacts {
   readonly rivals: ReadonlySet<string>;
 }
 
-/** Objects from oid 16384 on were made after the database. Built-in types, enums, arrays of them and rows are what
- *  statements that are proven work with. An operator whose right side is another type is chosen for a value without a
- *  type only where PostgreSQL has none that takes the left type on both sides. @rule R-TX-10 */
+/** User-created objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
+ *  For a value without a type, PostgreSQL chooses an operator whose right side has another type only if no operator
+ *  takes the left type on both sides. @rule R-TX-10 */
 const RIVALS = sql`
 with plain as materialized (
   select type.oid, 'c' in (type.typtype, element.typtype) as is_row
@@ -116,7 +116,7 @@ from (
     and method.amname in ('btree', 'hash')
 ) rival (name)`;
 
-/** Of a path as PostgreSQL writes it: `"$user", public`. */
+/** Returns the schemas of a path in PostgreSQL's notation: `"$user", public`. */
 const schemasIn = (path: string): readonly string[] =>
   [...path.matchAll(/"((?:[^"]|"")*)"|([^\s,"]+)/g)]
     .map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase())

@@ -1,4 +1,4 @@
-/** Types: everything columns, parameters and results lead to, and the built-in ones. */
+/** Loads types: the built-in ones, and those that columns, parameters and results use. */
 import { eachInPieces, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../core/index.ts";
 
 export interface TypeRow {
@@ -10,7 +10,7 @@ export interface TypeRow {
   readonly category: string;
   readonly element: number | null;
   readonly base: number | null;
-  /** Domains: modifier of the base type, -1 for none. */
+  /** For domains: the modifier of the base type, or -1. */
   readonly baseModifier: number;
   readonly notNull: boolean;
   readonly default: string | null;
@@ -21,7 +21,7 @@ export interface TypeRow {
   readonly comment: string | null;
 }
 
-/** What a column or parameter of a domain gets from the domain, all levels of domains taken together. */
+/** The properties of a column or parameter that come from its domain, combined over all levels of domains. */
 export interface DomainTraits {
   readonly notNull: boolean;
   readonly default: string | undefined;
@@ -33,17 +33,17 @@ export interface LoadedTypes {
   traitsOf(oid: number): DomainTraits;
 }
 
-/** Types of extensions that operators name though no column may have them (`lquery`). */
+/** Extension types that operators name even if no column has them (`lquery`). */
 const EXTENSION_TYPES = "citext geography geometry hstore lquery ltree ltxtquery raster vector".split(" ");
 
-/** Row types of relations that are loaded already. */
+/** The row types of relations that are already loaded. */
 export interface KnownRows {
   readonly oids: Iterable<number>;
-  /** Called while the database is asked for the others. */
+  /** Called while the database loads the other types. */
   make(): Promise<readonly PgType[]>;
 }
 
-/** Of any type. */
+/** The columns of every type. */
 const FACTS = sql`type.oid,
   schema.nspname::text as schema,
   type.typname::text as name,
@@ -63,12 +63,12 @@ const FACTS = sql`type.oid,
   type.typtypmod as "baseModifier",
   type.typnotnull as "notNull",
   comment.description as comment`;
-/** Joined to them. */
+/** The joins of these columns. */
 const COMMENT = sql`left join pg_catalog.pg_description comment
   on comment.objoid = type.oid and comment.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and comment.objsubid = 0`;
 
-/** Those of `pg_catalog`, and of extensions: they lead to each other alone. Needs no other answer, and most databases use
- *  few others, whose query takes PostgreSQL as long to plan as to run. */
+/** Loads the types of `pg_catalog` and of extensions, which refer only to each other. The query does not depend on
+ *  other results. Most databases use few other types, and PostgreSQL takes as long to plan their query as to run it. */
 export const loadUsualTypes = (context: IntrospectContext): Promise<readonly TypeRow[]> =>
   context.query<TypeRow>(sql`
 select ${FACTS}, null as "default", null as labels, null as attributes, null as "relationSchema", null as "relationName"
@@ -87,8 +87,8 @@ where schema.nspname = 'pg_catalog'
       and dependency.deptype = 'e'
   )`);
 
-/** The types reachable from `seeds` and the usual ones. `rows` are added as they are, since their attributes are known
- *  columns. @rule R-SC-1 G-TYP-20 G-TYP-26 */
+/** Loads the types that can be reached from `seeds` and the usual types. `rows` are added unchanged, because their
+ *  attributes are known columns. @rule R-SC-1 G-TYP-20 G-TYP-26 */
 export const loadTypes = async (
   context: IntrospectContext,
   usual: readonly TypeRow[],
@@ -122,7 +122,7 @@ export const loadTypes = async (
   return { types, traitsOf: (oid) => domainTraits(byOid, oid) };
 };
 
-/** Kinds of which the usual query says too little. */
+/** The kinds of types for which the usual query returns too few facts. */
 const HAVE_MORE: ReadonlySet<TypeKind> = new Set(["composite", "domain", "enum"]);
 
 const buildType = (row: TypeRow): PgType => ({
@@ -159,8 +159,8 @@ const domainTraits = (types: ReadonlyMap<number, TypeRow>, oid: number): DomainT
   return { notNull, default: text, maxLength: type && characterLength(type, modifier) };
 };
 
-/** Length limit of a text or bit string, as the information schema has it; the modifier of text counts the header of
- *  four bytes. */
+/** Returns the length limit of a text or bit string, as the information schema defines it. The modifier of text
+ *  includes the header of four bytes. */
 export const characterLength = (type: Pick<PgType, "schema" | "name">, modifier: number): number | undefined => {
   if (type.schema !== "pg_catalog" || modifier < 0) return undefined;
   if (type.name === "varchar" || type.name === "bpchar") return modifier - 4;

@@ -1,4 +1,4 @@
-/** Which columns of tables the columns of views are. `select id as vessel_id from sea.vessels`: `vessel_id` is
+/** Finds the table columns that the columns of views show. `select id as vessel_id from sea.vessels`: `vessel_id` is
  *  `vessels.id`. */
 
 /** A column by relation oid and attribute number. */
@@ -7,7 +7,7 @@ export interface Origin {
   readonly position: number;
 }
 
-/** Origins of a view's columns by attribute number; expressions are absent. */
+/** The origins of a view's columns by attribute number. Expressions have no entry. */
 export type Origins = ReadonlyMap<number, Origin>;
 
 const BACKSLASH = 92;
@@ -22,10 +22,9 @@ const TARGET_LIST = ":targetList (";
 const ENTRY_END =
   / :resno (\d+) :resname (?:\\[^]|[^\s\\])+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (-?\d+) :resjunk (true|false)\}/y;
 
-/** Reads the target list of a view's rule from the text of `pg_rewrite.ev_action`. `resorigtbl` and `resorigcol` are
- *  PostgreSQL's own trace through joins, subqueries and CTEs, and 0 for expressions and set operations. Only the
- *  outermost query counts, so nesting is followed by its brackets; those inside names are escaped with a backslash.
- *  @rule R-REL-4 */
+/** Reads the target list of a view's rule from the text of `pg_rewrite.ev_action`. PostgreSQL traces `resorigtbl` and
+ *  `resorigcol` through joins, subqueries and CTEs. They are 0 for expressions and set operations. Only the outermost
+ *  query counts, so the brackets are counted. Brackets inside names are escaped with a backslash. @rule R-REL-4 */
 export const parseOrigins = (action: string): Origins => {
   const origins = new Map<number, Origin>();
   const list = findTargetList(action);
@@ -39,7 +38,7 @@ export const parseOrigins = (action: string): Origins => {
       depth--;
       if (depth < 0) break;
       if (depth !== 1) continue;
-      // A bracket that closes inside an entry ends its expression: the rest of the entry follows.
+      // A closing bracket inside an entry ends its expression, and the rest of the entry follows.
       ENTRY_END.lastIndex = i + 1;
       const [, position, relation, column, junk] = ENTRY_END.exec(action) ?? [];
       if (Number(relation) > 0 && Number(column) > 0 && junk === "false") {
@@ -50,7 +49,7 @@ export const parseOrigins = (action: string): Origins => {
   return origins;
 };
 
-/** Index after the `(` of the outermost query's target list, -1 if there is none. */
+/** Returns the index after the `(` of the outermost query's target list, or -1 without a target list. */
 const findTargetList = (action: string): number => {
   let depth = 0;
   for (let i = 0; i < action.length; i++) {
@@ -63,9 +62,9 @@ const findTargetList = (action: string): number => {
   return -1;
 };
 
-/** Follows origins that are columns of views themselves, down to columns of tables. `views`: direct origins of every
- *  view that may be followed; a trace ends where `isTable` is true. Other ends (hidden views) and cycles leave the
- *  column without an origin. @rule R-REL-4 */
+/** Traces origins that are columns of views down to columns of tables. `views` has the direct origins of every view
+ *  that may be traced. A trace ends at a relation for which `isTable` is true. If it ends elsewhere (hidden views) or
+ *  in a cycle, the column has no origin. @rule R-REL-4 */
 export const traceViews = (
   views: ReadonlyMap<number, Origins>,
   isTable: (oid: number) => boolean,
@@ -90,19 +89,19 @@ export const traceViews = (
   return traced;
 };
 
-/** Attribute numbers of a view's primary key: those of every table whose whole key the view shows, tables in order
- *  of their first column in the view. A key column that is shown twice counts at its first position. @rule R-REL-5
- *  R-REL-7 */
+/** Returns the attribute numbers of a view's primary key: the keys of all tables whose whole key the view shows. Tables
+ *  are in the order of their first column in the view. A key column that is shown twice counts at its first position.
+ *  @rule R-REL-5 R-REL-7 */
 export const deriveViewKey = (origins: Origins, keyOf: (table: number) => readonly number[]): readonly number[] => {
   const shown = new Map<number, Map<number, number>>();
   for (const position of [...origins.keys()].sort((a, b) => a - b)) {
-    const { relation, position: column } = origins.get(position)!; // a key of the map
+    const { relation, position: column } = origins.get(position)!; // the position is a key of the map
     const columns = shown.get(relation) ?? new Map<number, number>();
     if (!columns.has(column)) columns.set(column, position);
     shown.set(relation, columns);
   }
   return [...shown].flatMap(([table, columns]) => {
     const key = keyOf(table);
-    return key.every((column) => columns.has(column)) ? key.map((column) => columns.get(column)!) : []; // every() looked
+    return key.every((column) => columns.has(column)) ? key.map((column) => columns.get(column)!) : []; // every() has checked the columns
   });
 };
