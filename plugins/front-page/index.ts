@@ -1,4 +1,4 @@
-/** `GET /` in a browser: what is served here, where it can be tried, and the first requests to copy. */
+/** `GET /` in a browser: a page with the served surfaces, the pages to try them, and first requests to copy. */
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import {
@@ -24,8 +24,8 @@ import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
 
 type AnyExchange = Omit<Exchange, "session">;
 
-/** A caller without header, cookie or anything that middleware has found out. The page is for everyone who opens it, so it
- *  shows what callers without a credential may see. */
+/** The credentials of an anonymous caller, without headers, cookies and facts from middleware. Any visitor may open the
+ *  page, so it shows only what anonymous callers may see. */
 const nobody = (surface: string, rules: Credentials["rules"]): Credentials => ({
   header: () => undefined,
   headers: () => [],
@@ -36,7 +36,8 @@ const nobody = (surface: string, rules: Credentials["rules"]): Credentials => ({
   isSocket: false,
 });
 
-/** The session of a caller without a credential; undefined if one is needed. @throws any error but a refusal */
+/** Returns the session of an anonymous caller. Undefined if the surface requires credentials. @throws errors with a
+ *  status from 500 on, and exceptions */
 const anonymousOf = async (
   { authorize }: Pick<PluginContext, "authorize">,
   surface: string,
@@ -50,7 +51,7 @@ const anonymousOf = async (
   }
 };
 
-/** `180004` is 18.4, `90624` 9.6.24. */
+/** Formats a version: `180004` is 18.4, `90624` is 9.6.24. */
 const versionText = (version: number): string =>
   version >= 100_000
     ? `${Math.floor(version / 10_000)}.${version % 10_000}`
@@ -61,14 +62,14 @@ const serverText = ({ options, model }: PluginContext): string =>
 
 const HOST = /^[A-Za-z0-9.\-_]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{1,5})?$/;
 
-/** As the browser reached it; the page's script has the last word, which knows of proxies. */
+/** Returns the origin by the request. The page's script corrects it in the browser, because a proxy may change it. */
 const originOf = ({ request }: AnyExchange): string => {
   const { host = "" } = request.headers;
   const scheme = "encrypted" in request.socket ? "https" : "http";
   return `${scheme}://${HOST.test(host) ? host : `localhost:${request.socket.localPort ?? 80}`}`;
 };
 
-/** The header for callers who need a credential. */
+/** Returns the kind of credential that the example requests need. */
 const secretOf = ({ use }: PluginContext): Secret | undefined => {
   const taken = use(takenCredentialsService)?.of();
   return taken?.takesTokens === true ? "token" : taken?.takesAdminSecret === true ? "admin-secret" : undefined;
@@ -76,7 +77,7 @@ const secretOf = ({ use }: PluginContext): Secret | undefined => {
 
 const createFrontPage = (context: PluginContext): Surface => {
   let named: Promise<string> | undefined;
-  /** A connection leads to one database for good. */
+  /** The name is cached, because the pool stays connected to one database. */
   const databaseName = async (): Promise<string> => {
     named ??= context
       .query<{ readonly name: string }>(sql`select pg_catalog.current_database() as name`)
@@ -84,7 +85,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     try {
       return await named;
     } catch (error) {
-      named = undefined; // asked again next time
+      named = undefined; // the next request asks again
       throw error;
     }
   };
@@ -127,7 +128,7 @@ const createFrontPage = (context: PluginContext): Surface => {
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
-    // a link that began with two slashes would lead to another host
+    // a link that began with two slashes would be a link to another host
     const base = trimEndOf(mountOf(exchange.request), "/").replace(/^\/+/, "/");
     const origin = originOf(exchange);
     // waits for the first load of the schema

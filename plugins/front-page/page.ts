@@ -1,23 +1,24 @@
-/** The page: plain HTML that works without its script, which copies requests and knows the address of the browser. */
+/** The page: plain HTML that works without its script. The script copies requests and inserts the origin of the
+ *  browser. */
 import { escapeHtml, type Page } from "../pages.ts";
 import type { Secret } from "./requests.ts";
 
-/** One surface. */
+/** The card of one surface. */
 export interface Card {
   readonly title: string;
   readonly about: string;
-  /** Where it is served. */
+  /** The URL of the surface. */
   readonly address: string;
-  /** The page on which it can be tried. */
+  /** The page on which the surface can be tried. */
   readonly link?: { readonly text: string; readonly path: string };
-  /** What callers without a credential may do: read something, read nothing, not even call. */
+  /** The access of anonymous callers: they may read something, may read nothing, or may not call the surface. */
   readonly access: "open" | "nothing" | "secret";
   readonly request: string;
 }
 
 export interface PageContent {
   readonly database: string;
-  /** Name and version. */
+  /** The name and version of the server. */
   readonly server: string;
   /** The version of relapi. */
   readonly version: string;
@@ -26,7 +27,7 @@ export interface PageContent {
   readonly cards: readonly Card[];
 }
 
-/** The origin is marked, so that the script can write the one that the browser has. */
+/** Marks the origin, so that the script can replace it with the browser's origin. */
 const withOrigin = (text: string, origin: string): string =>
   text
     .split(origin)
@@ -64,7 +65,7 @@ code, pre { font: 13.5px/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas, "Dej
 footer { color: var(--quiet); font-size: .85rem; text-align: center; }
 `;
 
-/** Runs in the browser. */
+/** This script runs in the browser. */
 const SCRIPT = `
 for (const place of document.querySelectorAll("[data-origin]")) place.textContent = location.origin;
 if (navigator.clipboard) for (const request of document.querySelectorAll(".request")) {
@@ -104,7 +105,7 @@ ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">$
 <div class="request"><pre><code>${withOrigin(request, origin)}</code></pre><button type="button" hidden>Copy</button></div>
 </section>`;
 
-/** The page loads and sends nothing, and its script is the only one that runs. */
+/** The page loads and sends nothing, and only its own script can run. */
 export const buildPage = (content: PageContent, nonce: string): Page => ({
   title: content.database,
   head: '<meta name="robots" content="noindex">\n<link rel="icon" href="data:,">',

@@ -1,7 +1,7 @@
-/** Requests to copy into a terminal. Names are encoded for URLs or are GraphQL's own, so nothing ends the quotes. */
+/** Builds requests to copy into a terminal. Names are URL-encoded or GraphQL names, so they cannot end the quotes. */
 import type { RestExample } from "../rest/api.ts";
 
-/** The credential that requests need: a token of the caller, or the secret of the administrator. */
+/** The credential that requests need: the caller's token, or the admin secret. */
 export type Secret = "token" | "admin-secret";
 
 const HEADERS: Readonly<Record<Secret, string>> = {
@@ -14,7 +14,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const command = (parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join(" \\\n  ");
 
-/** The request for the example; without one, for the description of the schema. */
+/** Returns the request for the example. Without an example, it requests the description of the schema. */
 export const restRequest = (at: string, example: RestExample | undefined, secret: Secret | undefined): string =>
   command([
     `curl ${quoted(`${at}${example?.path ?? "/"}`)}`,
