@@ -1,5 +1,5 @@
-/** The files of the page: its script, and those of Swagger UI, which the build copies beside this module. Without a
- *  build they are those of the development dependency. */
+/** The files of the page: its script, and the files of Swagger UI. The build copies the latter beside this module.
+ *  Without a build, they are read from the development dependency. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -19,7 +19,7 @@ export const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 const pack = promisify(gzip);
 
-/** Folder of the files; undefined: they are not installed. */
+/** Returns the folder of the files. Undefined if they are not installed. */
 export const findAssetFolder = (): string | undefined => {
   const copied = join(dirname(fileURLToPath(import.meta.url)), "swagger-ui");
   if (existsSync(join(copied, "swagger-ui-bundle.js"))) return copied;

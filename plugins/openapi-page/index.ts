@@ -1,5 +1,5 @@
-/** `GET /api` in a browser: the OpenAPI document as a page on which requests can be tried. Works without the internet.
- *  */
+/** `GET /api` in a browser: shows the OpenAPI document as a page on which requests can be tried. It works without the
+ *  internet. */
 import {
   definePlugin,
   mountOf,
@@ -13,16 +13,16 @@ import { createAssets, sendAsset, sendPage, takesPage } from "../pages.ts";
 import { CONTENT_TYPES, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
 
-/** Below the REST root; no relation or function has a path of three parts. */
+/** The path below the REST root. Relations and functions never have a path of three segments. */
 const ASSETS = "/openapi/ui";
 const MAX_AGE_SECONDS = 86_400;
 
 const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
-/** Settings may change under a running server; where the REST root is does not. */
+/** Settings may change while the server runs, but the path of the REST root does not. */
 const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
   let known: readonly string[] | undefined;
-  // "openapi" follows this plugin, so it is asked with the first request
+  // the plugin "openapi" starts after this one, so its service is looked up on the first request
   const roots = (): readonly string[] => (known ??= context.use(openapiService)?.roots() ?? []);
   const assets = createAssets(CONTENT_TYPES, (name) => readAsset(folder, name));
   const assetName = (path: string): string | undefined => {
@@ -60,10 +60,10 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
   };
 };
 
-/** Shows itself only where the root describes the schema. @rule R-OAS-1 */
+/** Serves the page only if the root describes the schema. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
-  // must precede the surface whose root it shares; the description at that root follows it
+  // it must precede the surface with the same root; the description at that root follows
   before: ["rest"],
   apply: (_hooks, context) => {
     const isDescribed = (): boolean => context.use(openapiService)?.isServed() === true;

@@ -2,7 +2,7 @@
 import { escapeHtml, inlineJson, type Page } from "../pages.ts";
 
 export interface PageConfig {
-  /** Path of the schema description, from the server's root. */
+  /** The path of the schema description, from the server's root. */
   readonly root: string;
   readonly assets: string;
   readonly schemas: readonly string[];
@@ -21,7 +21,7 @@ body { margin: 0; }
 html.dark-mode, html.dark-mode #failure { background: #12151b; color: #e7eaf0; }
 `;
 
-/** Everything the page loads comes from its own server; Swagger UI styles inline. */
+/** The page loads only files of its own server. Swagger UI uses inline styles. */
 export const buildPage = (config: PageConfig): Page => ({
   title: "REST API",
   head: `<link rel="icon" href="${escapeHtml(config.assets)}/favicon-32x32.png">
@@ -48,7 +48,7 @@ export const buildPage = (config: PageConfig): Page => ({
   },
 });
 
-/** Runs in the browser: loads the document as the token's role, and shows it. */
+/** This script runs in the browser: it loads the document with the token's role and shows it. */
 export const PAGE_SCRIPT = `"use strict";
 const config = JSON.parse(document.getElementById("config").textContent);
 const dark = matchMedia("(prefers-color-scheme: dark)");
