@@ -1,6 +1,5 @@
-// Bundles the playground's page beside the built plugin: GraphiQL and its editor are development dependencies, so that
-// installing relapi
-// brings none of them. Run by `npm run build`.
+// Bundles the playground's page beside the built plugin. GraphiQL and its editor are development dependencies, so users
+// of relapi do not install them. `npm run build` runs this script.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -11,7 +10,7 @@ import { build } from "esbuild";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const outdir = join(root, "dist", "plugins", "graphql", "playground", "app");
 
-// the workers must be of the very editor that GraphiQL has
+// the workers must belong to the same copy of the editor that GraphiQL uses
 const fromHere = createRequire(import.meta.url);
 const ofEditor = (path) =>
   createRequire(createRequire(fromHere.resolve("graphiql/package.json")).resolve("@graphiql/react")).resolve(path);
@@ -30,7 +29,7 @@ const common = {
 };
 
 rmSync(outdir, { recursive: true, force: true });
-// in one piece: parts that are loaded later would leave their styles behind
+// one bundle without code splitting, because lazily loaded chunks would lose their styles
 const { metafile } = await build({
   ...common,
   metafile: true,
@@ -43,7 +42,7 @@ const { metafile } = await build({
   format: "iife",
 });
 
-// what is in the bundle goes with its licence
+// the licences of all bundled packages are distributed with the bundle
 const packages = new Set(
   Object.keys(metafile.inputs).flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
 );
@@ -58,7 +57,7 @@ const licences = [...packages].sort().flatMap((folder) => {
 });
 writeFileSync(join(outdir, "LICENSES.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
 
-// a browser takes them packed, and so does the package
+// the files are stored compressed, because browsers accept gzip and the package stays small
 for (const name of readdirSync(outdir)) {
   writeFileSync(join(outdir, `${name}.gz`), gzipSync(readFileSync(join(outdir, name)), { level: 9 }));
   rmSync(join(outdir, name));

@@ -1,12 +1,12 @@
-// The playground's page: GraphiQL against the address it was loaded from. Bundled by ../bundle.mjs; nothing of it comes
-// from elsewhere.
+// The playground's page: GraphiQL for the URL from which it was loaded. ../bundle.mjs bundles it, and it loads nothing
+// from other hosts.
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
 import "graphiql/style.css";
 import { createElement } from "react";
 import { createRoot } from "react-dom/client";
 
-/** Written into the page by the server. */
+/** The server writes this configuration into the page. */
 const { assets } = JSON.parse(document.getElementById("config").textContent);
 
 const WORKERS = { json: "json.worker.js", graphql: "graphql.worker.js" };
@@ -15,14 +15,14 @@ globalThis.MonacoEnvironment = {
   getWorker: (_id, label) => new Worker(`${assets}/${WORKERS[label] ?? "editor.worker.js"}`),
 };
 
-/** Headers of the editor, for as long as the tab lives: they hold secrets, so they are not kept longer. */
+/** The key of the editor's headers. They contain secrets, so they are stored only until the tab is closed. */
 const HEADERS_KEY = "relapi:playground:headers";
 
 const EXAMPLE_HEADERS = JSON.stringify({ "X-Session-Admin-Secret": "", "X-Session-Role": "" }, null, 2);
 
 const HELP = "# Ctrl-Space completes, Ctrl-Enter runs.";
 
-/** Where the callers without credentials see nothing. */
+/** The first query if callers without credentials may see nothing. */
 const QUERY_OF_NOBODY = `# Set your headers below (X-Session-Admin-Secret, X-Session-Role or Authorization), then load this page again.
 ${HELP}
 
@@ -33,7 +33,7 @@ query {
 
 const savedHeaders = () => sessionStorage.getItem(HEADERS_KEY) ?? undefined;
 
-/** The editor's text as headers; while it is being typed it may be no JSON. Empty ones are left out. */
+/** Parses the editor's text as headers. It may be invalid JSON while the user types. Empty headers are omitted. */
 const parseHeaders = (text) => {
   try {
     const headers = JSON.parse(text ?? "{}");
@@ -49,7 +49,8 @@ const url = location.pathname;
 const socketUrl = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${location.pathname.replace(/\/$/, "")}/ws`;
 const send = createGraphiQLFetcher({ url, subscriptionUrl: socketUrl });
 
-/** The first introspection comes before the header editor is there: the saved headers go with every request. */
+/** Adds the saved headers to every request, because GraphiQL sends the first introspection before it has a header
+ *  editor. */
 const fetcher = (params, options) => {
   const given = Object.fromEntries(
     Object.entries(options?.headers ?? {}).filter(([, header]) => typeof header === "string" && header !== ""),
@@ -57,7 +58,7 @@ const fetcher = (params, options) => {
   return send(params, { ...options, headers: { ...parseHeaders(savedHeaders()), ...given } });
 };
 
-/** A query of the tables that the saved headers let one see. */
+/** Loads an example query for the tables that a caller with the saved headers may see. */
 const exampleQuery = async () => {
   try {
     const response = await fetch(`${location.pathname.replace(/\/$/, "")}/playground/example`, {
@@ -65,16 +66,16 @@ const exampleQuery = async () => {
     });
     if (response.status === 200) return `${HELP}\n\n${await response.text()}\n`;
   } catch {
-    // the page is of use without it
+    // the page also works without an example
   }
   return QUERY_OF_NOBODY;
 };
 
-/** The query that a visit began with. */
+/** The key of the example query of the last visit. */
 const EXAMPLE_KEY = "relapi:playground:example";
 
-/** GraphiQL opens what the last visit left. Where that is the query it began with, untouched, a new one may know more:
- *  the tables of other headers, or of another database at this address. */
+/** Forgets the query of the last visit if it is the unchanged example, so that GraphiQL does not open it again. The new
+ *  example may have other tables, because the headers or the database at this URL may have changed. */
 const forgetUntouched = () => {
   const { tabs = [] } = JSON.parse(localStorage.getItem("graphiql:tabState") ?? "{}");
   if (tabs.length !== 1 || tabs[0].query !== localStorage.getItem(EXAMPLE_KEY)) return;
