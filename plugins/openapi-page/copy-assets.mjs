@@ -1,6 +1,5 @@
-// Copies the browser files of Swagger UI beside the built page: the package itself is a development dependency, so that
-// installing relapi
-// runs no script of anybody's. Run by `npm run build`.
+// Copies the browser files of Swagger UI beside the built page. The package is a development dependency, so installing
+// relapi runs none of its scripts. `npm run build` runs this script.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
