@@ -249,8 +249,9 @@ inconclusive (oid) as (
 )`;
 
 /** Writes `with …` with two sets of relations. `own` are the relations of the exposed and the wanted schemas. `chosen`
- *  adds relations of hidden schemas that a view reads, that a foreign key of an exposed relation connects, or that a
- *  routine names by row type. Partitions are included only if a view reads them. @rule R-PATH-4 R-REL-2 R-REL-4 */
+ *  adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds those that a
+ *  foreign key connects with an exposed relation. Partitions are included only if a view reads them. @rule R-PATH-4
+ *  R-REL-2 R-REL-4 */
 const withChosen = (context: IntrospectContext, wanted: Wanted): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE},

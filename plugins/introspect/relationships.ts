@@ -107,8 +107,8 @@ const deriveLinks = function* (
   return links;
 };
 
-/** Returns the views of exposed schemas that show all columns of a table's key, with one entry for every combination of
- *  the columns that show it. */
+/** Returns the views of exposed schemas that show all columns of a table's key. Each combination of the columns that
+ *  show it has an entry. */
 const indexViews = (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,

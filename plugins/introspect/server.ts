@@ -57,8 +57,8 @@ export interface ServerFacts {
 }
 
 /** User-created objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
- *  For a value without a type, PostgreSQL chooses an operator whose right side has another type only if no operator
- *  takes the left type on both sides. @rule R-TX-10 */
+ *  For a value without a type, PostgreSQL prefers an operator that takes the left type on both sides. Only without one
+ *  does it choose an operator whose right side has another type. @rule R-TX-10 */
 const RIVALS = sql`
 with plain as materialized (
   select type.oid, 'c' in (type.typtype, element.typtype) as is_row
