@@ -3,7 +3,6 @@
 import { escapeHtml, type Page } from "../pages.ts";
 import type { Secret } from "./requests.ts";
 
-/** The card of one surface. */
 export interface Card {
   readonly title: string;
   readonly about: string;
