@@ -63,7 +63,6 @@ export interface Planner extends InputContext {
   readonly schema: RoleSchema;
   readonly document: DocumentNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** The remaining budget of the operation. */
   readonly budget: Budget;
   /** The values of the current step, by parameter. */
   readonly sources: ValueSource[];

@@ -103,7 +103,6 @@ const collect = (
   return fields;
 };
 
-/** A selected field. */
 export interface Selected {
   /** The response name. */
   readonly as: string;
