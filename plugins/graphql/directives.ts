@@ -21,13 +21,11 @@ export type DirectivePlace =
 
 export interface DirectiveSpec {
   readonly places: readonly DirectivePlace[];
-  /** The arguments by name. */
   readonly arguments: Readonly<Record<string, { readonly type: GraphQLInputType; readonly hasDefault: boolean }>>;
   /** The declaration of a plugin's directive. */
   readonly added?: GqlDirective;
 }
 
-/** The directives by name. */
 export type Directives = Readonly<Record<string, DirectiveSpec>>;
 
 /** The arguments of the directives that plugins read on an operation, by directive name. */

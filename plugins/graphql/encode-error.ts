@@ -5,7 +5,6 @@ import { errorWords } from "./errors.ts";
 
 export interface EncodedErrors {
   readonly body: string;
-  /** The code in the body. */
   readonly code: string;
   /** The status on `/v1alpha1/graphql`. The other endpoints return 200, unless `keepsStatus` is true. */
   readonly status: number;

@@ -78,7 +78,6 @@ export interface GqlStep {
 export interface GqlCall {
   /** The source of the function in log lines: `plugin "weather", field query_root.weather`. */
   readonly origin: string;
-  /** The path of the field. */
   readonly path: string;
   /** Returns the JSON text of the field. */
   run(asked: GqlAsked): Promise<string>;
@@ -130,7 +129,7 @@ export type GqlOutput =
   /** a namespace of a mutation */
   | { readonly as: string; readonly of: readonly GqlOutput[] };
 
-/** The HTTP request or message that carried an operation. */
+/** The sender of an operation. */
 export interface GqlSender {
   /** The HTTP request, or the upgrade request of the WebSocket. */
   readonly request: IncomingMessage;
@@ -142,7 +141,6 @@ export interface GqlSender {
 export interface GqlEngine {
   /** The credential rules, for other surfaces of this dialect and for WebSockets. */
   readonly credentialRules: CredentialRules;
-  /** The path of the surface. */
   readonly path: string;
   /** Derives an engine with other schemas over the same tables. Checks of documents apply to it too. Call it once per
    *  name, while plugins are applied or when the first model is loaded. @rule X-GQL-9 */
@@ -180,11 +178,10 @@ export interface PackedBody {
 }
 
 export interface GqlLongBody extends Pick<LongBody, "aboveBytes"> {
-  /** `data` is `before`, the body and `after`. */
+  /** The text of `data` is `before`, the body and `after`. */
   take(row: ResultRow, body: ArrivingBody, before: string, after: string): ValueTaker | undefined;
 }
 
-/** The options of one run of an operation. */
 export interface GqlRunOptions extends Pick<Execution, "exchange" | "requestSettings"> {
   /** Receives a body that is all of `data`, or its only member. */
   readonly longBody?: GqlLongBody | undefined;

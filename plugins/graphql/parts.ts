@@ -216,7 +216,7 @@ export interface GqlSelectionContext {
   /** Returns the selection on the rows of a root field. `type` is the row type, if the field's own type does not
    *  determine it. */
   rows(type?: GraphQLObjectType): readonly Output[];
-  /** Returns the list arguments of the field: those from `build.listArguments`, or with a part such as `having`. It
+  /** Plans the field's list arguments, which are from `build.listArguments` or have a part such as `having`. The result
    *  includes the limit that applies to every list. @rule X-GQL-8 */
   list(): Pick<Read, "where" | "orderBy" | "distinctOn" | "having" | "limit" | "offset" | "cap">;
   /** Returns the selection on an object of aggregates (`build.aggregateFields`). */
@@ -290,7 +290,6 @@ export interface GqlInputField extends GqlInput {
 /** The context in which a plugin adds steps to an update. */
 export interface GqlWriting {
   readonly schema: RoleSchema;
-  /** The updated table. */
   readonly relation: Relation;
   /** Adds a step and returns its number. `own` is the same number, for requirements of the step on itself. */
   step(make: (own: number) => SequenceStep): number;
@@ -362,7 +361,6 @@ export type GqlFields = Readonly<Record<string, GqlField>>;
 /** The type to which a tap of `buildGqlField` adds fields. */
 export interface GqlFieldContext {
   readonly scope: GqlScope;
-  /** The name of the GraphQL type of these fields. */
   readonly typeName: string;
   readonly model: Model;
   readonly role: string;

@@ -65,7 +65,7 @@ const nothing: IntrospectionService["introspect"] = () =>
     yield;
   };
 
-/** The number of schemas that are prepared for the next model. They are those that were created last. */
+/** The maximum number of schemas that are prepared for the next model: those that were created last. */
 const MAX_PREPARED = 10;
 
 /** The preparation for which a document waits, so that it does not block other requests: the work on all tables for the
