@@ -37,8 +37,8 @@ export interface RoutineRow {
 }
 
 /** Loads the functions of the exposed schemas. From the rest of the search path, it loads functions that take a row of
- *  an exposed relation (computed fields). Procedures, aggregates, window and trigger functions are omitted. @rule
- *  R-RPC-1 R-CMP-1 R-SC-1 */
+ *  an exposed relation (computed fields). Procedures, aggregates, window and trigger functions are omitted.
+ *  @rule R-RPC-1 R-CMP-1 R-SC-1 */
 export const loadRoutines = (context: IntrospectContext, wanted: Wanted): Promise<readonly RoutineRow[]> => {
   return context.query<RoutineRow>(sql`
 with ${schemasNamed("exposed", context.schemas)},
