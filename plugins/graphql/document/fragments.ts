@@ -11,8 +11,8 @@ const listed = (names: readonly string[]): string => {
   return `${names.slice(0, -1).join(", ")}, and ${names[names.length - 1]}`;
 };
 
-/** @throws RelApiError at the selection set that contains the spread. Its path has the name of each enclosing fragment.
- *  */
+/** @throws RelApiError at the selection set that contains the spread. Its path has the name of each enclosing
+ *  fragment. */
 export const checkFragments = (set: SelectionSetNode, fragments: Fragments): void => {
   const done = new Set<string>();
   const walk = (selections: SelectionSetNode, path: string, open: readonly string[]): void => {

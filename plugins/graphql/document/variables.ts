@@ -100,8 +100,8 @@ export const declareVariables = (
   return { declarations, used: uses.names, unbound: uses.first.find((name) => !declarations.has(name)) };
 };
 
-/** With `takesUnknown`, values without a variable in the document are ignored. @throws RelApiError G-VAR-1, 3, 4, 5, 10
- *  */
+/** With `takesUnknown`, values without a variable in the document are ignored. @throws RelApiError G-VAR-1, 3, 4, 5,
+ *  10 */
 export const readVariables = (
   declared: DeclaredVariables,
   given: Readonly<Record<string, Json>> | null | undefined,
