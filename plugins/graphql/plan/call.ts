@@ -1,5 +1,5 @@
-/** Fields that a plugin's function resolves: the request to the function, and the selection on its result. @rule
- *  X-GQL-4 */
+/** Fields that a plugin's function resolves: the request to the function, and the selection on its result.
+ *  @rule X-GQL-4 */
 import { getNamedType, isListType, isNonNullType, isObjectType, type GraphQLOutputType } from "graphql";
 import { isRelApiError, type Json } from "../../../core/index.ts";
 import { isPlainObject } from "../coerce/leaf.ts";

@@ -20,8 +20,8 @@ interface Fixed {
 
 const THE_ROW: RoutineArgument = { value: { constant: null }, isRow: true };
 
-/** Orders the arguments as the parameters. They are positional until one is omitted, and named from there. @rule G-FN-5
- *  */
+/** Orders the arguments as the parameters. They are positional until one is omitted, and named from there.
+ *  @rule G-FN-5 */
 const assemble = (
   routine: Routine,
   fixed: Fixed,

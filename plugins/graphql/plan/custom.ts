@@ -1,5 +1,5 @@
-/** Plans plugins' own fields: their arguments, and the parts of plans that plugins make. @rule X-GQL-1 X-GQL-2 X-GQL-3
- *  */
+/** Plans plugins' own fields: their arguments, and the parts of plans that plugins make. @rule X-GQL-1 X-GQL-2
+ *  X-GQL-3 */
 import { getNamedType, getNullableType, isInterfaceType, isListType, type GraphQLObjectType } from "graphql";
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
 import type { ValueSource } from "../document/variables.ts";

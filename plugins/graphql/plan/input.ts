@@ -88,8 +88,8 @@ export const open = (context: InputContext, input: Input, place: InputPosition, 
   return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", held: value };
 };
 
-/** Returns true for a variable without a value or default, if the option says that it counts as omitted. @rule G-VAR-11
- *  */
+/** Returns true for a variable without a value or default, if the option says that it counts as omitted.
+ *  @rule G-VAR-11 */
 export const isAbsent = (context: InputContext, input: Input, place: InputPosition, path: string): boolean => {
   if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable")
     return false;

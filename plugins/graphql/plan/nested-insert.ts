@@ -78,8 +78,8 @@ export const insertFirst = (build: Build, { target, rows, conflict }: FoundRelat
 
 const quoted = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
 
-/** Inserts a row and its related rows. `determined` has the cells that an earlier row provides. Returns the row's step.
- *  */
+/** Inserts a row and its related rows. `determined` has the cells that an earlier row provides. Returns the row's
+ *  step. */
 const insertRow = (
   build: Build,
   relation: Relation,

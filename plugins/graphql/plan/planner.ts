@@ -144,8 +144,8 @@ export const bindColumn = (
   return columnRef(value, param);
 };
 
-/** Returns the reference to a bound column value: text cast to the type, or text that the type's input function reads.
- *  */
+/** Returns the reference to a bound column value: text cast to the type, or text that the type's input function
+ *  reads. */
 export const columnRef = (value: GqlValueType, param: number): ValueRef => {
   const apply = inputFunction(value);
   return apply === undefined ? { param, type: value.cast } : { param, type: "text", apply };

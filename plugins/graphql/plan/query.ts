@@ -1,5 +1,5 @@
-/** Plans the root fields of queries and subscriptions as one statement. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5 G-FN-7
- *  */
+/** Plans the root fields of queries and subscriptions as one statement. @rule G-ROOT-1 … G-ROOT-7 G-FN-3 G-FN-5
+ *  G-FN-7 */
 import type { GraphQLObjectType } from "graphql";
 import type { BundleField, Expression, Predicate, Read, Relation, ReadFrom } from "../../../core/index.ts";
 import { planAggregate } from "./aggregate.ts";
