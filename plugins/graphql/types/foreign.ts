@@ -1,5 +1,5 @@
-/** Checks the fields that plugins outside this surface add: their owner, and whether their type can have them. @rule
- *  X-GQL-1 X-GQL-5 */
+/** Checks the fields that plugins outside this surface add: their owner, and whether their type can have them.
+ *  @rule X-GQL-1 X-GQL-5 */
 import { isLeafType, getNamedType, isOutputType } from "graphql";
 import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
 import { isFor, isForeign, merge } from "./tap.ts";

@@ -1,5 +1,5 @@
-/** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: adds functions that return rows as root fields. @rule
- *  G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
+/** `{ search_albums(args: { term: "a" }, limit: 3) { title } }`: adds functions that return rows as root fields.
+ *  @rule G-FN-1 … G-FN-4 G-FN-7 G-FN-9 G-FN-10 */
 import { definePlugin } from "../../../core/index.ts";
 import { argsArgument, functionArgumentFields } from "./function-arguments.ts";
 import { hasOperator, roleTableOf } from "./role-table.ts";

@@ -26,8 +26,8 @@ export interface Names {
 /** Returns true for a legal name that introspection does not reserve. @rule G-NAM-3 G-NAM-4 */
 export const isLegalName = (name: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(name) && !name.startsWith("__");
 
-/** Returns true for a legal name of an enum value. graphql-js does not allow `true`, `false` and `null`. @rule G-NAM-3
- *  */
+/** Returns true for a legal name of an enum value. graphql-js does not allow `true`, `false` and `null`.
+ *  @rule G-NAM-3 */
 export const isEnumValueName = (name: string): boolean =>
   isLegalName(name) && name !== "true" && name !== "false" && name !== "null";
 

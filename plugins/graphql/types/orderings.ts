@@ -1,5 +1,5 @@
-/** `order_by: { place_distance: { from: "(1,2)", order: desc } }`: adds the orderings that plugins declare. @rule
- *  X-ORD-3 */
+/** `order_by: { place_distance: { from: "(1,2)", order: desc } }`: adds the orderings that plugins declare.
+ *  @rule X-ORD-3 */
 import { matchesType, type OrderingSpec } from "../../../core/index.ts";
 import { DIRECTION, orderingName } from "../part-names.ts";
 import { orderDirection } from "./shapes.ts";

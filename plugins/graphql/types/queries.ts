@@ -1,6 +1,6 @@
 /** `{ album(where: …, order_by: …) { id title } album_by_pk(id: 1) { title } }`: adds rows of tables and views, their
- *  columns, `where` and `order_by`. @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8 G-GEN-11
- *  */
+ *  columns, `where` and `order_by`. @rule G-OUT-1 G-INP-1 G-INP-3 G-ROOT-1 G-ROOT-3 G-ROOT-16 G-GEN-7 G-GEN-8
+ *  G-GEN-11 */
 import { GraphQLString, type GraphQLOutputType } from "graphql";
 import { definePlugin } from "../../../core/index.ts";
 import { roleTableOf, type RoleTable, type RoleColumn } from "./role-table.ts";

@@ -1,5 +1,5 @@
-/** Builds the types of a table that several families of fields share, by name. The families add their fields. @rule
- *  G-OUT G-INP G-ENU */
+/** Builds the types of a table that several families of fields share, by name. The families add their fields.
+ *  @rule G-OUT G-INP G-ENU */
 import {
   GraphQLInt,
   type GraphQLArgumentConfig,

@@ -38,8 +38,8 @@ const has = (fields: GqlFields, name: string): boolean => Object.hasOwn(fields, 
 
 const givesWay = ({ toPlan }: GqlField): boolean => toPlan.kind === "custom" || toPlan.kind === "ordering";
 
-/** Adds fields. An existing field stays, unless it comes from a plugin: names from the database take precedence. @rule
- *  X-GQL-5 X-ORD-3 */
+/** Adds fields. An existing field stays, unless it comes from a plugin: names from the database take precedence.
+ *  @rule X-GQL-5 X-ORD-3 */
 export const merge = (fields: GqlFields, added: GqlFields): GqlFields => {
   const merged: Record<string, GqlField> = { ...fields };
   for (const name in added) if (!has(fields, name) || givesWay(fields[name]!)) merged[name] = added[name]!; // the name is one of its keys
