@@ -42,8 +42,8 @@ export const findGqlDocumentHook = defineHook(
   () => new SyncBailHook<[request: Readonly<Record<string, Json>>], string | undefined>(["request"]),
 );
 
-/** The plugin `graphql` declares this hook. Taps add directives for plugins to read, or extend one of them. @rule
- *  X-DIR-1 */
+/** The plugin `graphql` declares this hook. Taps add directives for plugins to read, or extend one of them.
+ *  @rule X-DIR-1 */
 export const gqlDirectivesHook = defineHook(
   "gqlDirectives",
   "graphql",

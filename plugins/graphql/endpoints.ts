@@ -80,8 +80,8 @@ const unexpectedVariable = (name: string): RelApiError => refusal("bad-request",
 
 const NUMBERS = new Set(["Int", "Float", "smallint", "bigint", "numeric", "float4", "float8", "money"]);
 
-/** Converts text of a URL to a value of the variable's type. Coercion refuses text that cannot be converted. @rule
- *  G-RES-3 */
+/** Converts text of a URL to a value of the variable's type. Coercion refuses text that cannot be converted.
+ *  @rule G-RES-3 */
 const valueOf = (engine: GqlEngine, text: string, type: TypeNode | undefined): Json => {
   const inner = type?.kind === "NonNullType" ? type.type : type;
   const isFlag = inner?.kind === "NamedType" && inner.name.value === "Boolean";

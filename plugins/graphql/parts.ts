@@ -56,8 +56,8 @@ import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, Gq
 
 // --- parts --------------------------------------------------------------------------
 
-/** The part of a plan that a field, argument, input field or enum value becomes. Planners read parts and never names.
- *  */
+/** The part of a plan that a field, argument, input field or enum value becomes. Planners read parts and never
+ *  names. */
 export type GqlPart =
   // root fields
   | { readonly kind: GqlRootKind; readonly relation: Relation }
@@ -163,8 +163,8 @@ export type GqlService =
   /** In roots: a plan. The mutation root has the plans that write. The selected columns of the written rows are added
    *  to the plan. */
   | { readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read | Insert | Update | Delete }
-  /** In roots: the name of a declared statement. It receives the field's arguments, and the field's type is a scalar.
-   *  */
+  /** In roots: the name of a declared statement. It receives the field's arguments, and the field's type is a
+   *  scalar. */
   | { readonly statement: string }
   /** In the query and mutation roots: a plugin's own function. In the subscription root, `live` replaces it. */
   | {

@@ -1,5 +1,5 @@
-/** Creates the schemas of all roles: one source per model, and one set of types per role, on its first request. @rule
- *  G-GEN-1 */
+/** Creates the schemas of all roles: one source per model, and one set of types per role, on its first request.
+ *  @rule G-GEN-1 */
 import {
   atOnce,
   inPieces,

@@ -167,8 +167,8 @@ export interface GqlTableRights {
     /** Undefined if the role has all of them. @rule G-ROOT-16 */
     readonly queryRootFields?: ReadonlySet<GqlRootFieldName>;
     readonly subscriptionRootFields?: ReadonlySet<GqlRootFieldName>;
-    /** Columns and computed fields that may be null for the role, although the table declares otherwise. @rule G-PRM-14
-     *  */
+    /** Columns and computed fields that may be null for the role, although the table declares otherwise.
+     *  @rule G-PRM-14 */
     readonly masked?: ReadonlySet<string>;
     /** Some rows may be hidden from the role. */
     readonly isFiltered?: true;

@@ -67,8 +67,8 @@ const collect = (folder: string | undefined, queries: MetadataQueries | undefine
   return { allowed, named } satisfies Trusted;
 };
 
-/** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define them.
- *  */
+/** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define
+ *  them. */
 const NAMES = ["documentId", "doc_id", "id"];
 
 const apply = (_hooks: RelApiHooks, context: PluginContext): void => {
