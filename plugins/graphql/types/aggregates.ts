@@ -59,7 +59,7 @@ const rowFields = (context: GqlFieldContext): GqlFields =>
       return (
         type &&
         ([
-          // in order_by, and if the relationship's name is custom (G-NAM-8)
+          // in `order_by` and `where`, the relationship's name stays unchanged (G-NAM-8)
           context.build.fieldName(each.name, "aggregate"),
           {
             config: {
