@@ -1,6 +1,8 @@
 // @runs-also-on postgresql-15-postgis
-/** The pages of `docs/features` and those recipes that show requests: each request is sent, to the server that the page
- *  starts, and is answered as the page shows. `DOCS_ANSWERS=write` writes the answers into the pages. */
+/**
+ * Sends each request of the pages of `docs/features`, and of the recipes that show requests, to the server that the
+ * page starts. The answers have to be those of the page. `DOCS_ANSWERS=write` writes the answers into the pages.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
@@ -19,7 +21,7 @@ import {
 
 const isWriting = process.env["DOCS_ANSWERS"] === "write";
 
-/** What it shows goes on after its answer: live.test.ts. */
+/** live.test.ts checks the events that follow the first answer. */
 const OWN_TEST = ["features/live-queries.md"];
 
 const pages = [
@@ -62,7 +64,7 @@ describe.each(pages)("%s", (page) => {
   );
 });
 
-/** SQL of the demo that pages show stands in the demo. */
+/** The SQL of the demo that a page shows is part of the demo. */
 test.each(pages.filter((page) => page.startsWith("features/") && !NEEDS_POSTGIS.includes(page)))(
   "%s: its SQL is that of the demo",
   (page) => {

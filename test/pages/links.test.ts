@@ -1,4 +1,4 @@
-/** Links of the project's pages, as GitHub follows them: the file is there, and so is the heading. */
+/** Checks the links of the project's pages by GitHub's rules: the file and the heading exist. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,7 +17,7 @@ const pages = [
 
 const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```$/gm, "");
 
-/** Of each heading; the second of two alike ends in `-1`. */
+/** The anchor of each heading. The second of two equal headings ends in `-1`. */
 const anchorsOf = (page: string): ReadonlySet<string> => {
   const found = new Map<string, number>();
   const anchors = new Set<string>();
@@ -43,7 +43,7 @@ test("there are pages", () => {
   expect(linksOf(readFileSync(`${root}README.md`, "utf8"))).not.toEqual([]);
 });
 
-test.each(pages)("%s leads to what is there", (page) => {
+test.each(pages)("%s leads to existing files and headings", (page) => {
   const dead = linksOf(readFileSync(root + page, "utf8")).filter((href) => {
     const [path = "", anchor] = href.split("#");
     const file = path === "" ? root + page : join(dirname(root + page), path);

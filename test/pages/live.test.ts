@@ -1,4 +1,6 @@
-/** The page about live queries: what its subscribers get, and get again after the write that it shows. */
+/**
+ * Checks the page about live queries: the first event of its subscribers, and the event after the write that it shows.
+ */
 import { expect, test } from "vitest";
 import { atFileEnd } from "../support/file-end.ts";
 import { encodePath } from "../support/http.ts";
@@ -50,10 +52,10 @@ const subscribe = async ({ url }: PageServer, { method, path, parts }: Request):
   };
 };
 
-/** Of an event of GraphQL, the result. */
+/** The result in an event of GraphQL. */
 const resultOf = (event: string): string => /^data: (.*)$/m.exec(event)?.[1] ?? event;
 
-test("G-SUB-3 subscribers get what the page shows, at once and after the write", async () => {
+test("G-SUB-3 subscribers get the events of the page, at once and after the write", async () => {
   const blocks = blocksOf(readPage(PAGE));
   const server = await startPageServer(PAGE, { dbTxEnd: "commit", liveQueryInterval: 50 });
   const [rest, graphql, write, other] = examplesOf(blocks);

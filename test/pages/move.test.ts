@@ -1,4 +1,4 @@
-/** The guides for those who come from elsewhere: their tables name settings that exist, and all that there are. */
+/** Checks the guides for users of other engines: their tables name only settings that exist, and every such setting. */
 import { describe, expect, test } from "vitest";
 import { knownSettings, knownVariables, readEnvironment } from "../../presets/environment.ts";
 import { strayVariables } from "../../presets/misspelt.ts";
@@ -10,7 +10,7 @@ import { openEmbedded } from "../support/pages/server.ts";
 
 const known = knownVariables();
 
-/** Cells of the tables' rows. */
+/** The cells of the rows of the tables. */
 const rowsOf = (page: string): readonly (readonly string[])[] =>
   readPage(page)
     .split("\n")
@@ -34,7 +34,7 @@ describe.each([
     .filter(({ theirs }) => !theirs.endsWith("…"));
   const served = rows.filter(({ ours }) => ours !== "not served" && !ours.includes("<"));
 
-  test("lists every setting that is taken, and what it is called here", () => {
+  test("lists every setting that is accepted, with its name here", () => {
     const taken = knownSettings().flatMap(({ environment: [own = "", ...aliases] = [] }) =>
       aliases.filter((alias) => alias.startsWith(prefix)).map((theirs) => ({ theirs, ours: `\`${own}\`` })),
     );
@@ -43,7 +43,7 @@ describe.each([
     expect(inOrder(served)).toEqual(inOrder(taken));
   });
 
-  test("what it calls not served is told at the start", () => {
+  test("every setting that the guide calls not served is reported at the start", () => {
     const left = rows.filter(({ ours }) => ours === "not served");
     expect(left).not.toEqual([]);
     for (const { theirs } of left)
@@ -53,7 +53,7 @@ describe.each([
   });
 });
 
-/** Environment variables that are not settings. */
+/** These environment variables are not settings. */
 const OTHERS = new Set(["NODE_ENV"]);
 
 test.each(["postgrest", "hasura", "postgraphile"])("move-from-%s.md names settings that exist", (engine) => {

@@ -1,6 +1,8 @@
-/** The recipes: settings that other programs read are ours, tokens of the providers are understood, and code that needs no
- *  framework compiles and runs. Code for Next.js, NestJS and Fastify is not compiled here: their pages say what it was
- *  tried with. */
+/**
+ * Checks the recipes: their settings exist, tokens of the providers are understood, and code that needs no framework
+ * compiles and runs. Code for Next.js, NestJS and Fastify is not compiled here; its pages name the versions that it was
+ * tried with.
+ */
 import { execFile } from "node:child_process";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -34,7 +36,7 @@ describe("tokens", async () => {
     const all = Object.entries(keys).map(([kid, { publicKey }]) => ({ ...publicKey.export({ format: "jwk" }), kid }));
     response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: all }));
   });
-  jwks.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
+  jwks.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
   await new Promise<void>((resolve) => jwks.listen(0, "127.0.0.1", resolve));
   atFileEnd(async () => {
     jwks.closeAllConnections();
@@ -49,7 +51,7 @@ describe("tokens", async () => {
       insert into caller default values;
       grant select on caller to guest, anon, member, editor, authenticated;`);
 
-  /** Settings and claims of a provider, as its section shows them. */
+  /** The settings and claims of a provider, as its section shows them. */
   const sections = readPage("recipes/tokens.md")
     .split(/^## /m)
     .flatMap((section) => {
@@ -68,7 +70,7 @@ describe("tokens", async () => {
       ];
     });
 
-  /** Role, session variable and subject, as SQL sees them. */
+  /** The role, session variable and subject that SQL sees. */
   const expected: Readonly<Record<string, readonly [algorithm: keyof typeof keys, role: string, hasUser: boolean]>> = {
     Auth0: ["RS256", "editor", true],
     Clerk: ["RS256", "member", true],
@@ -108,7 +110,7 @@ describe("tokens", async () => {
       body: JSON.stringify({ query: "{ caller { name } }" }),
     });
     expect(await graphql.json()).toEqual({ data: { caller: [{ name: "postgres" }] } });
-    // of another application, of another provider, or signed by somebody else
+    // tokens of another application, of another provider, or with a foreign signature
     for (const headers of [
       sign({ iss: "https://elsewhere.example/" }),
       sign(
@@ -130,7 +132,7 @@ describe("containers", () => {
     expect(block?.text).toBe(projectFiles("my-api")["Dockerfile"]);
   });
 
-  test("settings in the files are settings", () => {
+  test("the files name only settings that exist", () => {
     const known = knownVariables();
     const [, own] = recipe("docker").filter(({ language }) => language === "dockerfile");
     const ofImage = Array.from(
@@ -155,7 +157,10 @@ describe("containers", () => {
   });
 });
 
-/** A folder with the TypeScript of a recipe, whose first line names its file, compiled strictly against the build. */
+/**
+ * A folder with the TypeScript of a recipe, compiled strictly against the build. The first line of the code names its
+ * file.
+ */
 const compile = async (name: string, files: readonly string[]): Promise<string> => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "relapi-recipe-")));
   atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
@@ -199,7 +204,7 @@ describe("code", () => {
     const folder = await compile("serverless", ["handler.ts"]);
     const { options } = await openDatabase();
     const file = join(folder, "handler.js");
-    // a role of the fixtures, and an end for the connections
+    // uses a role of the fixtures, and closes the connections
     writeFileSync(
       file,
       readFileSync(file, "utf8")
