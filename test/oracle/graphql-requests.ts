@@ -1,6 +1,8 @@
-/** Random GraphQL requests, made from what introspection tells: selections, arguments as literals and as variables,
- *  nested conditions, lists and single values, null and absent variables, `@include` and `@skip`. The same document
- *  comes with several sets of variables. */
+/**
+ * Random GraphQL requests, made from introspection: selections, arguments as literals and as variables, nested
+ * conditions, lists and single values, null and absent variables, `@include` and `@skip`. The same document comes with
+ * several sets of variables.
+ */
 import { asAdmin } from "../support/api.ts";
 import type { Random } from "../support/random.ts";
 import { typeText, type Schema, type SchemaField, type SchemaInput } from "../support/schema.ts";
@@ -10,7 +12,7 @@ type TypeRef = SchemaInput["type"];
 
 interface Value {
   readonly json: unknown;
-  /** As it stands in a document. */
+  /** The value as a literal of a document. */
   readonly literal: string;
 }
 
@@ -27,14 +29,14 @@ const SCALARS: Readonly<Record<string, readonly unknown[]>> = {
   json: [{ a: 1 }],
 };
 
-/** Of types that are not above: whatever it is, both servers must say the same. */
+/** Literals for types that are not listed above. Any value is fine, because both servers have to answer alike. */
 const ANY = ["1", "a", 1, true];
 
 const nonNull = (type: TypeRef): TypeRef => (type.kind === "NON_NULL" && type.ofType !== null ? type.ofType : type);
 
 export interface DocumentOptions {
   readonly schema: Schema;
-  /** Decides what the document looks like. */
+  /** Decides the shape of the document. */
   readonly shape: Random;
   /** Decides the values of variables. */
   readonly values: Random;
@@ -56,7 +58,7 @@ const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: num
   const type = nonNull(typeRef);
   if (type.kind === "LIST") {
     const item = type.ofType!;
-    if (random.chance(0.2)) return inputValue(schema, { ...nonNull(item), kind: nonNull(item).kind }, random, depth); // a single value where a list may stand
+    if (random.chance(0.2)) return inputValue(schema, { ...nonNull(item), kind: nonNull(item).kind }, random, depth); // one value is a list too
     const items = Array.from({ length: random.int(4) }, () => inputValue(schema, item, random, depth + 1));
     return { json: items.map(({ json }) => json), literal: `[${items.map(({ literal }) => literal).join(", ")}]` };
   }
@@ -86,7 +88,7 @@ export interface Drawn {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** One document; drawn again with the same shape and other values it is the same document with other variables. */
+/** One document. Drawn again with the same shape and other values, it is the same document with other variables. */
 export const drawDocument = (
   { schema, shape, values }: DocumentOptions,
   kind: "query" | "mutation" | "subscription",
@@ -102,12 +104,12 @@ export const drawDocument = (
         : "";
     declared.push(`$${name}: ${typeText(type)}${fallback}`);
     const given = inputValue(schema, type, values, 0);
-    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = given.json; // else it is absent
+    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = given.json; // or it is absent
     return `$${name}`;
   };
 
   const argumentsOf = (field: SchemaField): string => {
-    // which of equal rows are kept, and in which order they come, is the planner's choice
+    // the planner chooses which of several equal rows remain, and their order
     const chosen = field.args.filter(
       (input) =>
         input.name !== "distinct_on" &&
@@ -123,7 +125,7 @@ export const drawDocument = (
       ? ` @${shape.pick(["include", "skip"])}(if: ${shape.chance(0.8) ? variable(boolean) : shape.pick(["true", "false"])})`
       : "";
 
-  /** It has one root field, always. */
+  /** The document always has exactly one root field. */
   const isSubscription = kind === "subscription";
 
   const named = (type: TypeRef): TypeRef => (type.ofType === null ? type : named(type.ofType));

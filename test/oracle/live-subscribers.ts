@@ -1,4 +1,4 @@
-/** Subscribers on every transport, each with the last answer that it heard. */
+/** Subscribers on every transport, each with the last answer that it received. */
 import { request } from "node:http";
 import { asAdmin, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
@@ -16,7 +16,7 @@ export interface Subscriber {
   readonly transport: Transport;
   readonly caller: Caller;
   readonly drawn: Drawn;
-  /** `{ data }`, or anything else for an error; undefined: nothing yet. */
+  /** `{ data }`, or another value for an error. Undefined before the first answer. */
   last: unknown;
 }
 

@@ -1,5 +1,7 @@
-/** Live queries of several callers at once, on every transport: each hears what a server that keeps nothing answers to
- *  it alone, at first and after rows, and policies, have changed. */
+/**
+ * Live queries of several callers on every transport. Each caller gets the answers of a server without caches, at first
+ * and after rows and policies have changed.
+ */
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
@@ -21,7 +23,10 @@ const CALLERS: readonly Caller[] = [
   { role: "music_artist", session: { "artist-id": "2" } },
 ];
 
-/** Those that were shared, or nearly: policies, a representation that looks at the caller, functions of the session. */
+/**
+ * Queries that are shared or almost shared: policies, a representation that depends on the caller, functions of the
+ * session.
+ */
 const KNOWN: readonly Drawn[] = [
   "{ album(order_by: {id: asc}) { id title artist_id } }",
   "{ artist(order_by: {id: asc}) { id name albums(order_by: {id: asc}) { id } } }",
@@ -56,7 +61,7 @@ const CHANGES: readonly (readonly [title: string, sql: string])[] = [
   ],
 ];
 
-/** Rows that nothing orders may come in any order. */
+/** Rows without an order may arrive in any order. */
 const unordered = (value: unknown): unknown => {
   if (Array.isArray(value))
     return value
@@ -67,7 +72,7 @@ const unordered = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unordered(part)]));
 };
 
-/** Errors are worded by each transport: one is like another. */
+/** Each transport words its errors differently, so all errors compare as equal. */
 const heard = (payload: unknown): string =>
   payload === undefined
     ? "nothing"
@@ -75,7 +80,7 @@ const heard = (payload: unknown): string =>
       ? JSON.stringify(unordered(payload.data))
       : "an error";
 
-/** Which of the rows are left is anybody's guess where nothing orders them, or not enough. */
+/** Without a complete order, PostgreSQL may answer any of the rows. */
 const CUTS = /\b(limit|offset|distinct_on)\b/;
 
 const sizes = (value: unknown): unknown => {
@@ -91,8 +96,10 @@ const isLike = (one: string, other: string): boolean =>
     other.startsWith("{") &&
     JSON.stringify(sizes(JSON.parse(one))) === JSON.stringify(sizes(JSON.parse(other))));
 
-/** An operand that is no value of its type (G-DBE-8). A live query's are columns, which PostgreSQL may never look at; a
- *  query's it reads while planning. */
+/**
+ * An operand that is not a value of its type (G-DBE-8). The operands of a live query are columns, which PostgreSQL may
+ * never read; it reads those of a query while planning.
+ */
 const BAD_OPERAND = "a bad operand";
 
 const isBadOperand = ({
@@ -115,7 +122,7 @@ const drawAll = (random: Random, schema: Awaited<ReturnType<typeof schemaOf>>): 
   }).flat();
 
 test(
-  "G-SUB-1 G-WS-1 G-WSL-1 each of several callers hears what it alone would be answered",
+  "G-SUB-1 G-WS-1 G-WSL-1 each of several callers gets the answer that it would get without other callers",
   { timeout: 300_000 },
   async () => {
     const random = createRandom(seed);
@@ -166,15 +173,15 @@ test(
       const isAsWanted = ({ last, drawn: one }: Subscriber, answer: string): boolean =>
         CUTS.test(JSON.stringify(one)) ? isLike(heard(last), answer) : heard(last) === answer;
       const isWrong = (subscriber: Subscriber): boolean => {
-        const answer = wanted.get(subscriber) as string; // asked for above
-        // an operation that failed has ended
+        const answer = wanted.get(subscriber) as string; // requested above
+        // the operation ended when it failed
         return (
           answer !== BAD_OPERAND &&
           !isAsWanted(subscriber, answer) &&
           !(title !== "at first" && heard(subscriber.last) === "an error")
         );
       };
-      // those that never do are listed below
+      // operations that never fail are listed below
       await until(() => !subscribers.some(isWrong), "all hear what they would be answered").catch(() => undefined);
       const wrong = subscribers.filter(isWrong);
       console.log(

@@ -1,5 +1,7 @@
-/** Random requests in random orders against a warm server and one that keeps nothing: the answers are the same. A share
- *  of what `npm run oracle` asks; SEED asks the same again. */
+/**
+ * Sends random requests in random orders to a warm server and to one without caches: the answers are the same. This is
+ * a share of the requests of `npm run oracle`; SEED repeats a run.
+ */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, openApi, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -12,7 +14,7 @@ import { consult, report, summary, useSteadyPlans, withMutations, type Asked } f
 import { drawRestRequest } from "./rest-requests.ts";
 
 const seed = chosenSeed();
-/** Shapes of each kind; each comes with up to four sets of values. */
+/** The number of shapes of each kind. Each shape comes with up to four sets of values. */
 const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 12);
 
 const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
@@ -101,7 +103,7 @@ const documentsFor = async (
   return lists;
 };
 
-/** By callers that may do most of it. */
+/** Requests of callers that may do most of it. */
 const requestsFor = async (
   options: StartOptions,
   random: Random,
@@ -136,7 +138,10 @@ const expectNoDifference = async (
   expect(differences.length, `SEED=${seed}\n${differences.map(report).join("\n\n")}`).toBe(0);
 };
 
-/** Shared once: calls with another window, what only some may execute, a table open to all in a schema that is not. */
+/**
+ * Cases that were once shared by mistake: calls with another window, functions that only some roles may execute, and a
+ * table that is open to all in a schema that is not.
+ */
 const KNOWN: readonly Asked[] = [
   ...["0-0", "1-", undefined].map((range): Asked => ({ method: "GET", path: "/rpc/ledger", headers: { range } })),
   ...["0-0", "1-1", undefined].map((range): Asked => ({
@@ -157,14 +162,14 @@ const REST: StartOptions = { dbAggregatesEnabled: true };
 const GRANTS = forGraphql();
 const METADATA = forGraphql({ metadata, metadataPermissionsForRest: true, dbAggregatesEnabled: true });
 
-test("R-PIPE-1 what is kept of REST requests changes no answer, with grants", { timeout: 600_000 }, async () => {
+test("R-PIPE-1 caches of REST requests change no answer, with grants", { timeout: 600_000 }, async () => {
   const random = createRandom(seed);
   const requests = [...KNOWN, ...(await requestsFor(REST, random, ["sea", "land"], SEA_CALLERS.slice(0, 5)))];
   await expectNoDifference(REST, requests, random, SEA_CALLERS);
 });
 
 test(
-  "R-PIPE-1 G-PRM-7 what is kept of REST requests changes no answer, with the permissions of metadata",
+  "R-PIPE-1 G-PRM-7 caches of REST requests change no answer, with the permissions of metadata",
   { timeout: 600_000 },
   async () => {
     const random = createRandom(seed + 1);
@@ -184,7 +189,7 @@ test(
   },
 );
 
-test("G-DOC-14 what is kept of GraphQL requests changes no answer, with grants", { timeout: 600_000 }, async () => {
+test("G-DOC-14 caches of GraphQL requests change no answer, with grants", { timeout: 600_000 }, async () => {
   const random = createRandom(seed + 2);
   await expectNoDifference(
     GRANTS,
@@ -195,7 +200,7 @@ test("G-DOC-14 what is kept of GraphQL requests changes no answer, with grants",
 });
 
 test(
-  "G-DOC-14 G-PRM-7 what is kept of GraphQL requests changes no answer, with the permissions of metadata",
+  "G-DOC-14 G-PRM-7 caches of GraphQL requests change no answer, with the permissions of metadata",
   { timeout: 600_000 },
   async () => {
     const random = createRandom(seed + 3);

@@ -1,5 +1,7 @@
-/** Random REST requests, made from the model: selects with embeds, spreads, casts, paths and aggregates, filters and
- *  logic trees, orders, windows, calls by GET and POST, writes. The same shape comes with several values. */
+/**
+ * Random REST requests, made from the model: selects with embeds, spreads, casts, paths and aggregates, filters and
+ * logic trees, orders, windows, calls by GET and POST, writes. The same shape comes with several values.
+ */
 import {
   relationOf,
   type Column,
@@ -14,9 +16,9 @@ import type { Asked } from "../support/oracle/oracle.ts";
 export interface RestShape {
   readonly model: Model;
   readonly schema: string;
-  /** Relations and functions that most requests are about, where others are closed to most callers. */
+  /** The relations and functions of most requests. Most callers may not use the others. */
   readonly mostly?: readonly string[];
-  /** Decides what the request looks like. */
+  /** Decides the shape of the request. */
   readonly shape: Random;
   /** Decides the values. */
   readonly values: Random;
@@ -51,7 +53,7 @@ const operation = (request: RestShape, column: Column): string => {
   const one = (): string => valueOf(request, column.type);
   const negation = shape.chance(0.15) ? "not." : "";
   const { category = "S" } = model.types.get(column.type) ?? {};
-  // one in twenty does not suit its column
+  // one value in twenty does not fit its column
   const suits = (categories: string): boolean => categories.includes(category) || shape.chance(0.05);
   const kind = shape.int(9);
   switch ((kind === 2 && !suits("S")) || (kind === 4 && !suits("AR")) || (kind === 3 && !suits("NSD")) ? 8 : kind) {
@@ -145,7 +147,7 @@ const orderOf = ({ shape }: RestShape, relation: Relation, embeds: readonly Embe
     .join(",");
 };
 
-/** Everything after `?`. Rows are ordered by all that orders them, so that both servers have one order. */
+/** The query string after `?`. Rows are ordered by all their columns, so that both servers have one order. */
 const queryOf = (request: RestShape, relation: Relation): [string, string][] => {
   const { shape, values } = request;
   const pairs: [string, string][] = [];
@@ -259,7 +261,7 @@ const drawWrite = (request: RestShape, relation: Relation): Asked => {
   };
 };
 
-/** Not asked: they wait, or count on though they are rolled back. */
+/** Functions that are not called: they wait, or they count on although they are rolled back. */
 const LEFT_OUT = /sleep|next_number|^ring$/;
 
 const isCallable = ({ model }: RestShape, { parameters, returns }: Routine): boolean =>
@@ -272,7 +274,9 @@ const inSchema = (asked: Asked, schema: string): Asked => ({
   headers: { ...asked.headers, [asked.method === "GET" ? "accept-profile" : "content-profile"]: schema },
 });
 
-/** One request of a schema; drawn again with the same shape and other values it is the same with other values. */
+/**
+ * One request of a schema. Drawn again with the same shape and other values, it is the same request with other values.
+ */
 export const drawRestRequest = (request: RestShape): Asked => {
   const { model, schema, shape } = request;
   const relations = [...model.relations.values()].filter(
