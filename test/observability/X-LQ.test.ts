@@ -1,4 +1,4 @@
-/** What operators see of live queries: the page of the admin listener, and `/metrics` by plan. */
+/** The view of operators on live queries: the page of the admin listener, and `/metrics` by plan. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { capabilities, forGraphql } from "../support/api.ts";
@@ -16,7 +16,7 @@ const page = async (of = api): Promise<{ readonly response: Response; readonly t
   return { response, text: await response.text() };
 };
 
-/** Numbers of the rows, by relation. */
+/** The numbers of the table's rows, by relation. */
 const rows = async (): Promise<Readonly<Record<string, readonly string[]>>> =>
   Object.fromEntries(
     [...(await page()).text.matchAll(/<tr><td>.*?<\/code> (.*?)<\/summary>.*?<\/tr>/gs)].map(([row, relation]) => [
@@ -41,7 +41,7 @@ afterAll(() => api.close());
 
 const NOBODY = "0 subscribers of 0 queries in 0 cohorts";
 
-test("X-LQ-2 nobody subscribes to anything", async () => {
+test("X-LQ-2 the page is empty without subscribers", async () => {
   const { response, text } = await page();
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
   expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -49,7 +49,7 @@ test("X-LQ-2 nobody subscribes to anything", async () => {
   expect(text).not.toMatch(/<script|https?:\/\/|<link|<img/);
 });
 
-test("X-LQ-1 X-LQ-2 X-MET-8 cohorts, subscribers, queries, runs, rows and what was sent, by plan and role", async () => {
+test("X-LQ-1 X-LQ-2 X-MET-8 the page and the metrics show cohorts, subscribers, queries, runs, rows and bytes sent, by plan and role", async () => {
   for (const [i, id] of [1, 1, 2, 3].entries()) subscribe(socket, `${i}`, BY_ID, { id });
   for (let i = 0; i < 4; i++) await socket.next(({ type }) => type === "next");
   subscribe(socket, "album", "subscription { album(limit: 1) { title } }");
@@ -76,7 +76,7 @@ test("X-LQ-1 X-LQ-2 X-MET-8 cohorts, subscribers, queries, runs, rows and what w
   expect((await page()).text).toContain(`<code>${key}</code> public.artist`);
   const of = (name: string): number => numbers[`relapi_live_plan_${name}{plan="${key}",role="admin"}`]!;
   expect([of("cohorts"), of("queries"), of("deliveries_total")]).toEqual([1, 3, Number(after[5])]);
-  // it may have run once more in between, for nothing
+  // the query may have run once more in between without a change
   const later = (await rows())["public.artist"]!;
   for (const [name, column] of [
     ["runs_total", 3],
@@ -90,7 +90,7 @@ test("X-LQ-1 X-LQ-2 X-MET-8 cohorts, subscribers, queries, runs, rows and what w
   expect(numbers["relapi_live_rows_total"]).toBeGreaterThanOrEqual(of("rows_total"));
 });
 
-test("X-LQ-1 no value of a caller is on the page or in the metrics", async () => {
+test("X-LQ-1 neither the page nor the metrics contain a value of a caller", async () => {
   const secret = "a value that nobody else knows";
   subscribe(socket, "secret", "subscription ($name: String!) { artist(where: {name: {_eq: $name}}) { id } }", {
     name: secret,
@@ -104,7 +104,7 @@ test("X-LQ-1 no value of a caller is on the page or in the metrics", async () =>
   stream.close();
 });
 
-test("X-LQ-2 names of tables are text, whatever they consist of", async () => {
+test("X-LQ-2 the page escapes names of tables", async () => {
   const name = `<img src=x onerror="alert(1)">&'`;
   await api.sql(`create table public."${name.replaceAll('"', '""')}" (id int primary key)`);
   await api.reload();
@@ -119,7 +119,7 @@ test("X-LQ-2 names of tables are text, whatever they consist of", async () => {
   live.close();
 });
 
-test("X-MET-8 the plans beyond the first 20 are one", async () => {
+test("X-MET-8 the metrics sum up all plans after the first 20", async () => {
   for (let i = 0; i < 30; i++)
     subscribe(socket, `many ${i}`, `subscription { artist(limit: 1) { ${"name ".repeat(1)} a${i}: id } }`);
   for (let i = 0; i < 30; i++) await socket.next(({ type }) => type === "next");
@@ -130,7 +130,7 @@ test("X-MET-8 the plans beyond the first 20 are one", async () => {
   expect(plansOf("runs_total")).toHaveLength(20);
 });
 
-test.skipIf(!capabilities.logicalReplication)("X-MET-4 how far the change feed is behind", async () => {
+test.skipIf(!capabilities.logicalReplication)("X-MET-4 the metrics show the lag of the change feed", async () => {
   const lag = async (): Promise<number> => (await api.metrics())["relapi_live_source_lag_seconds"]!;
   subscribe(socket, "1", BY_ID, { id: 2 });
   await socket.next(({ type }) => type === "next");
@@ -141,7 +141,7 @@ test.skipIf(!capabilities.logicalReplication)("X-MET-4 how far the change feed i
   expect((await page()).text).toMatch(/The last change was noticed [\d.,]+ ms after its commit\./);
 });
 
-test("X-LQ-2 what has ended is gone, and the numbers of all time stay", async () => {
+test("X-LQ-2 ended subscriptions disappear, and the totals stay", async () => {
   subscribe(socket, "1", BY_ID, { id: 2 });
   await socket.next(({ type }) => type === "next");
   expect((await page()).text).toContain("1 subscribers of 1 queries in 1 cohorts");
@@ -156,7 +156,7 @@ test.each(["POST", "PUT", "DELETE"])("R-ADM-1 %s of the page is 404", async (met
   expect((await fetch(`${api.adminUrl}/live-queries`, { method })).status).toBe(404),
 );
 
-test("X-LQ-2 without live queries there is no page", async () => {
+test("X-LQ-2 without live queries the page does not exist", async () => {
   const transports = ["websocket-transport", "legacy-websocket", "sse", "multipart", "live-directive", "live-patches"];
   const names = [...transports, "replication-changes", "notify-changes", "poll-changes", "live-queries"];
   const other = await startMeasured(forGraphql({}), names.map(without));

@@ -1,4 +1,4 @@
-/** `/metrics`: what it counts, and with which labels. */
+/** `/metrics`: its metrics and their labels. */
 import { beforeAll, expect, test } from "vitest";
 import { asAdmin, type TestApi } from "../support/api.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 const requests = (surface: string, operation: string, role: string, status: number): string =>
   `relapi_requests_total{surface="${surface}",operation="${operation}",role="${role}",status="${status}"}`;
 
-/** What has been added to each of the numbers. */
+/** The increase of each number. */
 const grown = async (names: readonly string[], run: () => Promise<unknown>): Promise<readonly number[]> => {
   const before = await api.metrics();
   await run();
@@ -22,7 +22,7 @@ const grown = async (names: readonly string[], run: () => Promise<unknown>): Pro
   return names.map((name) => (after[name] ?? 0) - (before[name] ?? 0));
 };
 
-test("X-MET-2 requests by surface, kind of operation, role and status", async () => {
+test("X-MET-2 counts requests by surface, kind of operation, role and status", async () => {
   const rolledBack = { prefer: "tx=rollback" };
   const clerk = bearer({ role: "sea_clerk" });
   expect(
@@ -50,13 +50,13 @@ test("X-MET-2 requests by surface, kind of operation, role and status", async ()
     ),
   ).toEqual([2, 1, 1, 1, 0, 1, 2]);
   const all = await api.metrics();
-  expect(all[requests("rest", "other", "none", 401)]).toBe(1); // refused before the path was looked at
+  expect(all[requests("rest", "other", "none", 401)]).toBe(1); // refused before the path is read
   const seconds = 'relapi_request_duration_seconds_count{surface="rest",operation="read",role="sea_anon",status="200"}';
   expect(all[seconds]).toBe(all[requests("rest", "read", "sea_anon", 200)]);
   expect(all['relapi_request_errors_total{surface="graphql",operation="query",code="validation-failed"}']).toBe(1);
 });
 
-test("X-MET-2 roles that nobody has are one", async () => {
+test("X-MET-2 counts all unknown roles under one label", async () => {
   expect(
     await grown(
       [requests("graphql", "query", "other", 200), requests("graphql", "query", "made_up_7", 200)],
@@ -67,7 +67,7 @@ test("X-MET-2 roles that nobody has are one", async () => {
   ).toEqual([20, 0]);
 });
 
-test("X-MET-3 transactions: waiting for a connection, and having one", async () => {
+test("X-MET-3 measures the wait for a connection and the time of the transaction", async () => {
   expect(
     await grown(
       [
@@ -87,7 +87,7 @@ test("X-MET-3 transactions: waiting for a connection, and having one", async () 
   }, "the requests are over and the connections are free");
 });
 
-test("X-MET-4 live queries: subscribers, distinct queries, runs, deliveries, lag", async () => {
+test("X-MET-4 counts subscribers, distinct queries, runs and deliveries of live queries, and measures their lag", async () => {
   const first = await openSocket(api);
   const second = await openSocket(api);
   for (const [i, socket] of [first, second].entries()) {
@@ -110,7 +110,7 @@ test("X-MET-4 live queries: subscribers, distinct queries, runs, deliveries, lag
   for (const socket of [first, second]) await socket.close();
 });
 
-test("X-MET-4 live queries that are due", async () => {
+test("X-MET-4 counts live queries that are due", async () => {
   await api.sql("create table public.tardy (id int primary key)");
   await api.reload();
   const untilDue = (count: number): Promise<void> =>
@@ -129,7 +129,7 @@ test("X-MET-4 live queries that are due", async () => {
   await socket.close();
 });
 
-test("X-MET-5 a blocked event loop shows", async () => {
+test("X-MET-5 shows a blocked event loop", async () => {
   const late = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
   const all = "relapi_event_loop_delay_seconds_count";
   const beyond = async (): Promise<number> => {
@@ -145,7 +145,7 @@ test("X-MET-5 a blocked event loop shows", async () => {
   expect(now["relapi_event_loop_active_seconds_total"]).toBeGreaterThan(0);
 });
 
-test("X-MET-1 the process's own figures, and the same text by a method", async () => {
+test("X-MET-1 shows the metrics of the process, and api.metrics() returns the same text", async () => {
   const text = await (api.relApi as TestApi["relApi"]).metrics();
   for (const name of [
     "process_cpu_seconds_total",
@@ -158,7 +158,7 @@ test("X-MET-1 the process's own figures, and the same text by a method", async (
     expect(text).toContain(`# TYPE ${name} `);
 });
 
-test("X-MET-1 without the plugin there is no /metrics", async () => {
+test("X-MET-1 without the plugin /metrics does not exist", async () => {
   const bare = await startMeasured({}, []);
   expect((await fetch(`${bare.adminUrl}/metrics`)).status).toBe(404);
   expect((await fetch(`${bare.adminUrl}/live`)).status).toBe(200);

@@ -19,7 +19,7 @@ const logger: Logger = {
   access: quiet,
 };
 
-/** What the log says of slow queries that contain the text. */
+/** The log entries of slow queries that contain the text. */
 const slowOf = (text: string): readonly any[] =>
   lines
     .filter(({ message, facts }) => message === "slow query" && facts.statement.includes(text))
@@ -36,7 +36,7 @@ const start = (more: StartOptions): Promise<TestApi> =>
 
 let api: TestApi;
 beforeAll(async () => {
-  // one connection: plans are asked for in the order of the queries
+  // with one connection, plans are requested in the order of the queries
   api = await start({ slowQueryMs: 1, slowQueryPlans: true, ...(capabilities.realServer ? { dbPool: 1 } : {}) });
 });
 beforeEach(() => {
@@ -45,7 +45,7 @@ beforeEach(() => {
 
 const slept = "/rpc/sleep";
 
-test("X-SLW-1 the statement, how long it took, for whom, and the key of its plan; never a value", async () => {
+test("X-SLW-1 logs the statement, its duration, the role and the key of its plan, but no value", async () => {
   await api.post(slept, { body: { seconds: 0.0421 } });
   const [facts] = slowOf("sleep");
   expect(facts).toMatchObject({ role: "sea_anon", surface: "rest", operation: "call", operationName: "sleep" });
@@ -55,7 +55,7 @@ test("X-SLW-1 the statement, how long it took, for whom, and the key of its plan
   expect(JSON.stringify(lines)).not.toContain("0.0421");
 });
 
-test("X-SLW-2 its plan, as the same role, with parameters in the place of values, once a minute", async () => {
+test("X-SLW-2 logs the plan under the same role, with parameters in place of values, once a minute", async () => {
   await api.sql(
     "create view sea.slow_ports as select id, name from sea.ports, pg_catalog.pg_sleep(0.02) where name <> 'of the view'",
   );
@@ -66,7 +66,7 @@ test("X-SLW-2 its plan, as the same role, with parameters in the place of values
     expect((await api.get(`/slow_ports?name=neq.${value}&select=id`)).status).toBe(200);
   expect(slowOf("slow_ports")).toHaveLength(3);
   const [{ planKey: key }] = slowOf("slow_ports");
-  // its plan comes behind all that was to be explained before
+  // its plan follows all plans that were due before
   await api.get("/slow_ports?select=name");
   const other = slowOf("slow_ports").at(-1).planKey;
   await until(() => plansOf(other).length === 1, "the plan of a further query is told");
@@ -77,11 +77,11 @@ test("X-SLW-2 its plan, as the same role, with parameters in the place of values
   expect(plan).toContain("cost=");
   for (const secret of ["VALUE_", "of the view"]) expect(plan).not.toContain(secret);
   expect(JSON.stringify(lines)).not.toContain("VALUE_");
-  // its connection serves others as before
+  // its connection is used by other requests afterwards
   expect((await api.get("/ports?id=eq.1&select=id")).json()).toEqual([{ id: 1 }]);
 });
 
-test("X-SLW-1 without the setting, or without the plugin, nothing is logged", async () => {
+test("X-SLW-1 logs nothing without the setting or without the plugin", async () => {
   for (const more of [{}, { slowQueryMs: 1, parts: [without("slow-queries")] }]) {
     const other = await start(more);
     lines.length = 0;

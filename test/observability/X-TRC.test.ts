@@ -26,7 +26,7 @@ const start = (more: StartOptions = {}): Promise<TestApi> =>
 
 beforeAll(async () => {
   trace.setGlobalTracerProvider(provider);
-  // as the SDK's own one reads it
+  // reads the header as the SDK's own propagator does
   propagation.setGlobalPropagator({
     inject: () => undefined,
     fields: () => ["traceparent"],
@@ -55,7 +55,7 @@ const named = (name: string): ReadableSpan => {
 };
 const msOf = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6;
 
-test("X-TRC-1 X-TRC-2 a request, its plan, its connection and its statement, in the caller's trace", async () => {
+test("X-TRC-1 X-TRC-2 a request has spans for its plan, its connection and its statement, in the caller's trace", async () => {
   const answer = await api.get("/ports?select=id&id=eq.4711", { headers: { traceparent: PARENT } });
   const request = named("GET rest read ports");
   expect(request.spanContext().traceId).toBe(TRACE);
@@ -86,7 +86,7 @@ test("X-TRC-1 X-TRC-2 a request, its plan, its connection and its statement, in 
   expect(JSON.stringify(spans().map((span) => span.attributes))).not.toContain("4711");
 });
 
-test("X-TRC-2 an error of GraphQL is one of the span, whatever the status", async () => {
+test("X-TRC-2 an error of GraphQL marks its span as failed, with any status", async () => {
   await api.gql("query Wrong { nothing }");
   const { status, attributes } = named("POST graphql query Wrong");
   expect([status.code, attributes["error.type"], attributes["http.response.status_code"]]).toEqual([
@@ -96,10 +96,10 @@ test("X-TRC-2 an error of GraphQL is one of the span, whatever the status", asyn
   ]);
   await api.get("/ports?id=eq.x");
   expect(named("statement").attributes).toMatchObject({ "db.response.status_code": "22P02", "error.type": "22P02" });
-  expect(named("GET rest read ports").status.code).toBe(0); // the client's own mistake
+  expect(named("GET rest read ports").status.code).toBe(0); // an error that the client caused
 });
 
-test("X-TRC-3 the delivery of a live query", async () => {
+test("X-TRC-3 the delivery of a live query has a span", async () => {
   const socket = await openSocket(api);
   await socket.init(asAdmin());
   socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { artist_by_pk(id: 4) { country } }" } });
@@ -115,7 +115,7 @@ test("X-TRC-3 the delivery of a live query", async () => {
   await socket.close();
 });
 
-test("X-TRC-4 the database learns of the trace, by its application's name or by a comment, and nothing ends it", async () => {
+test("X-TRC-4 the database gets the trace in its application name or in a comment, which no text of a request can end", async () => {
   for (const [how, wanted] of [
     ["application-name", /^relapi 00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/],
     [
@@ -138,13 +138,13 @@ test("X-TRC-4 the database learns of the trace, by its application's name or by 
     ).toEqual({
       data: { artist: [] },
     });
-    // not sampled: nothing is said
+    // the trace is not sampled, so SQL does not mention it
     const quiet = await own.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT.replace(/01$/, "00") } });
     expect(quiet.json()).not.toMatch(wanted);
   }
 });
 
-test("X-TRC-5 a share of the requests begins a trace; a request of a trace is in it as that says", async () => {
+test("X-TRC-5 the sampling rate applies to requests without a trace; others follow the decision of their trace", async () => {
   const others = await start({ traceRatio: 0 });
   exporter.reset();
   const alone = await others.get("/ports?select=id");
@@ -154,7 +154,7 @@ test("X-TRC-5 a share of the requests begins a trace; a request of a trace is in
   expect(spans()).toEqual([]);
   const sampled = await others.get("/ports?select=id", { headers: { traceparent: PARENT } });
   expect(sampled.headers["traceparent"]).toMatch(new RegExp(`^00-${TRACE}-`));
-  // what is not sampled elsewhere is not here, whatever the share
+  // a trace that is not sampled elsewhere is not sampled here, with any rate
   exporter.reset();
   await api.get("/ports?select=id", { headers: { traceparent: PARENT.replace(/01$/, "00") } });
   expect(spans()).toEqual([]);
@@ -173,7 +173,7 @@ test("X-TRC-5 a share of the requests begins a trace; a request of a trace is in
   expect(traceIds.size).toBe(2);
 });
 
-test("X-TRC-5 the share is a number from 0 to 1", () => {
+test("X-TRC-5 the sampling rate is a number from 0 to 1", () => {
   for (const traceRatio of [-0.1, 1.1, Number.NaN, "half" as unknown as number])
     expect(() => relApi(fullCompat({ databaseUrl: "postgres://localhost/none", traceRatio }))).toThrow(
       "a number from 0 to 1",
@@ -201,7 +201,7 @@ describe("X-TRC-1 parts of a request", () => {
     whole = await start({ preset: plus, on: api.database, metadata: documentOf([table("artist")], {}, source) });
   });
 
-  /** Names of the spans below one, and that all are in its trace. */
+  /** The names of the spans below one. Checks that all are in its trace. */
   const below = (request: ReadableSpan): readonly string[] => {
     for (const span of spans()) expect(span.spanContext().traceId).toBe(request.spanContext().traceId);
     return spans()
@@ -224,14 +224,14 @@ describe("X-TRC-1 parts of a request", () => {
     },
   );
 
-  test("X-TRC-1 X-TRC-5 nothing of a batch is traced where the batch is not (M9)", async () => {
+  test("X-TRC-1 X-TRC-5 nothing in a batch is traced if the batch is not sampled (M9)", async () => {
     const rarely = await start({ preset: plus, on: api.database, traceRatio: 0 });
     expect((await rarely.post("/api/batch", { body: [{ path: "/ports?select=id" }] })).status).toBe(200);
     expect(spans()).toEqual([]);
     await rarely.close();
   });
 
-  test("X-TRC-1 what a tool of the Model Context Protocol reads is in its span (M9)", async () => {
+  test("X-TRC-1 the reads of a tool of the Model Context Protocol are in its span (M9)", async () => {
     const answer = await whole.post("/mcp", {
       headers: { accept: "application/json, text/event-stream", ...asAdmin("sea_anon") },
       body: {
@@ -242,11 +242,11 @@ describe("X-TRC-1 parts of a request", () => {
       },
     });
     expect(answer.status, answer.text).toBe(200);
-    // the second one asks whether rows are left
+    // the second statement reads whether more rows exist
     expect(below(named("POST mcp tools/call read_rows"))).toEqual(["GET rest read ports", "GET rest read ports"]);
   });
 
-  test("X-TRC-1 a native query has its connection and its statement (M9)", async () => {
+  test("X-TRC-1 a native query has a connection span and a statement span (M9)", async () => {
     const { data, errors } = await whole.gql("query Native { all_ports { id } }");
     expect(errors).toBeUndefined();
     expect(data.all_ports.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** The dashboard asks for what /metrics has. */
+/** The dashboard uses only metrics that /metrics has. */
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { asAdmin } from "../support/api.ts";
@@ -16,11 +16,11 @@ const dashboard = JSON.parse(readFileSync(new URL("../../docs/deploy/grafana.jso
 const panels = (dashboard.panels as readonly Panel[]).filter(({ type }) => type !== "row");
 const queries = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
 
-/** Labels that Prometheus itself adds. */
+/** Prometheus itself adds these labels. */
 const OF_PROMETHEUS: ReadonlySet<string> = new Set(["job", "instance"]);
 const METRIC = /\b(?:relapi|pgrst|process|nodejs)_\w+/g;
 
-/** Metric names of a query, and the label names that it groups, filters and shows by. */
+/** The metric names of a query, and the label names by which it groups, filters and shows. */
 const readQuery = ({ expr, legendFormat }: { readonly expr: string; readonly legendFormat: string }) => ({
   metrics: [...expr.matchAll(METRIC)].map(([name]) => name),
   labels: [
@@ -31,7 +31,7 @@ const readQuery = ({ expr, legendFormat }: { readonly expr: string; readonly leg
 });
 
 let api: Measured;
-/** Label names by metric, as the answer has them. */
+/** The label names by metric in the answer. */
 const labelsOf = new Map<string, Set<string>>();
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ beforeAll(async () => {
   await socket.close();
 });
 
-test("there is something to look at", () => {
+test("the dashboard has panels", () => {
   expect(panels).not.toEqual([]);
   expect(queries).not.toEqual([]);
   expect([...labelsOf.keys()]).toContain("relapi_requests_total");
@@ -70,7 +70,7 @@ test.each(queries.map((query) => [`${query.title}: ${query.expr}`, query] as con
   }
 });
 
-test("X-MET-7 every metric of relapi's own that counts traffic is shown", () => {
+test("X-MET-7 the dashboard shows every metric of relapi that counts traffic", () => {
   const shown = new Set(queries.flatMap((query) => readQuery(query).metrics));
   for (const name of [
     "relapi_requests_total",
