@@ -51,7 +51,7 @@ test("X-AUTH-1 the user of the application's middleware is the caller", async ()
   expect(answer.json()).toEqual({ data: { app_note: [{ id: 1 }] } });
 });
 
-test("X-AUTH-1 nobody logged in: the next scheme decides", async () => {
+test("X-AUTH-1 without a logged-in user the next scheme decides", async () => {
   expect((await get("/db/api/rpc/who")).json()).toEqual({ role: "sea_anon", user: null });
   expect((await get("/db/api/rpc/who", "sid=unknown")).json()).toEqual({ role: "sea_anon", user: null });
 });
@@ -65,7 +65,7 @@ test("X-AUTH-1 the middleware runs for the upgrade of a WebSocket", async () => 
   await socket.close();
 });
 
-test("X-AUTH-1 a middleware that fails refuses the socket, in no words of its own", async () => {
+test("X-AUTH-1 a middleware that fails refuses the socket without showing its error", async () => {
   const target = { ...inner, wsUrl: `ws://127.0.0.1:${port}/db` } as TestApi;
   const socket = await openSocket(target, { headers: { cookie: "sid=broken" } });
   socket.send({ type: "connection_init", payload: {} });

@@ -1,4 +1,4 @@
-/** Orderings of plugins: the example of docs/guides/write-an-ordering.md, and what it does not show. */
+/** Orderings of plugins: the example of docs/guides/write-an-ordering.md, and cases that the guide does not show. */
 import { describe, expect, test } from "vitest";
 import { compose, definePlugin, relApi, sql, type OrderingSpec } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
@@ -7,7 +7,7 @@ import { cases, gqlCases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 import { distance } from "./distance.ts";
 
-/** By how far a number is from another one, and whether it is above: two operands. */
+/** Orders by the distance of a number from another one, and by which of them is greater. It takes two operands. */
 const near = definePlugin({
   name: "near",
   orderings: [
@@ -33,27 +33,27 @@ describe("over REST", async () => {
   const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
   cases(api, [
     {
-      title: "X-ORD-2 orders by it",
+      title: "X-ORD-2 orders rows by the plugin's ordering",
       request: 'GET /spot?select=id&order=at.distance("(0,0)")',
       answer: ids(1, 4, 2, 3),
     },
     {
-      title: "X-ORD-2 with a direction, and where nulls go",
+      title: "X-ORD-2 takes a direction and the position of nulls",
       request: 'GET /spot?select=id&order=at.distance("(0,0)").desc.nullslast',
       answer: ids(2, 4, 1, 3),
     },
     {
-      title: "X-ORD-2 beside other terms, on quoted names",
+      title: "X-ORD-2 orders beside other terms, and on quoted names",
       request: 'GET /spot?select=id&order=port_id.desc,"odd name".distance("(5,5)").nullsfirst',
       answer: ids(3, 4, 1, 2),
     },
     {
-      title: "X-ORD-2 several operands, without quotes",
+      title: "X-ORD-2 takes several operands, without quotes",
       request: "GET /spot?select=id&order=depth.near(22,1.5).asc,id",
       answer: ids(2, 4, 3, 1),
     },
     {
-      title: "X-ORD-2 in embeds",
+      title: "X-ORD-2 orders rows in embeds",
       request: 'GET /ports?select=id,spot(id)&spot.order=at.distance("(1,1)").desc.nullslast&order=id&id=lte.2',
       answer: [
         { id: 1, spot: ids(2, 1) },
@@ -61,12 +61,12 @@ describe("over REST", async () => {
       ],
     },
     {
-      title: "X-ORD-2 R-ORD-3 in related orders",
+      title: "X-ORD-2 R-ORD-3 orders parents by related rows",
       request: 'GET /stop?select=id,spot()&order=spot(at.distance("(4,4)")).nullsfirst,id',
       answer: ids(3, 1, 2, 4),
     },
     {
-      title: "X-ORD-2 R-ORD-4 in related orders, by the key of a renamed column",
+      title: "X-ORD-2 R-ORD-4 orders by related rows with the key of a renamed column",
       request: 'GET /stop?select=id,here:spot(place:at)&order=here(place.distance("(0,0)")).desc.nullslast',
       answer: [
         { id: 1, here: { place: "(5,5)" } },
@@ -76,7 +76,7 @@ describe("over REST", async () => {
       ],
     },
     {
-      title: "X-ORD-2 R-SPR-1 in related orders on a spread, whose key the parent has too",
+      title: "X-ORD-2 R-SPR-1 orders by related rows of a spread whose key the parent has too",
       request: "GET /stop?select=id,...spot(id,depth)&order=spot(depth.near(22,1.5)),spot(id.near(9,1))",
       answer: [
         { id: 2, depth: 20 },
@@ -86,12 +86,12 @@ describe("over REST", async () => {
       ],
     },
     {
-      title: "X-ORD-2 R-SPR-3 in related orders of a spread in a spread, with one key in both",
+      title: "X-ORD-2 R-SPR-3 orders by related rows of a spread in a spread, with one key in both",
       request: "GET /ports?select=...spot(depth,id,...ports(id))&spot.order=ports(id.near(0,1)),depth&id=eq.2",
       answer: [{ depth: [25, 30], id: [2, 2] }],
     },
     {
-      title: "X-ORD-2 in related orders one level down",
+      title: "X-ORD-2 orders by related rows one level down",
       request: "GET /ports?select=id,spot(id,ports(id))&spot.order=ports(id.near(2,1)),id&order=id&id=eq.2",
       answer: [
         {
@@ -104,19 +104,19 @@ describe("over REST", async () => {
       ],
     },
     {
-      title: "R-ORD-4 X-ORD-2 in related orders the column must be there",
+      title: "R-ORD-4 X-ORD-2 requires the column in an order by related rows",
       request: 'GET /stop?select=id,spot(depth)&order=spot(at.distance("(0,0)"))',
       status: 400,
       answer: expect.objectContaining({ code: "42703" }),
     },
     {
-      title: "R-ORD-3 an unknown one in a related order is what it always was",
+      title: "R-ORD-3 an unknown ordering in an order by related rows gets the usual error",
       request: "GET /stop?select=id,spot()&order=spot(at.farness(1))",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST100" }),
     },
     {
-      title: "R-ORD-1 an unknown one is what it always was",
+      title: "R-ORD-1 an unknown ordering gets the usual error",
       request: "GET /spot?select=id&order=at.farness(1)",
       status: 400,
       answer: expect.objectContaining({
@@ -125,20 +125,20 @@ describe("over REST", async () => {
       }),
     },
     {
-      title: "X-ORD-2 too few operands",
+      title: "X-ORD-2 refuses too few operands",
       request: "GET /spot?select=id&order=depth.near(22)",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST100" }),
     },
     {
-      title: "X-ORD-2 values are bound: a wrong one is the database's error",
+      title: "X-ORD-2 binds values, so that the database refuses a wrong one",
       request: `GET /spot?select=id&order=at.distance("')%3B drop table x")`,
       status: 400,
       answer: expect.objectContaining({ code: "22P02" }),
     },
   ]);
 
-  test("X-ORD-1 rights of columns hold", async () => {
+  test("X-ORD-1 checks the rights on columns", async () => {
     const answer = await api.get('/spot?select=id&order=at.distance("(0,0)")', {
       headers: bearer({ role: "sea_columns" }),
     });
@@ -158,30 +158,30 @@ describe("over GraphQL", async () => {
   const camps = (...list: readonly number[]) => ({ camp: list.map((id) => ({ id })) });
   gqlCases(api, [
     {
-      title: "X-ORD-3 orders by it, nulls last",
+      title: "X-ORD-3 orders rows, nulls last",
       query: '{ camp(order_by: {at_distance: {from: "(4,4)"}}) { id } }',
       data: camps(2, 1, 3),
     },
     {
-      title: "X-ORD-3 with a direction, all of it in a variable",
+      title: "X-ORD-3 takes a direction, all of it in a variable",
       query: "query ($o: [camp_order_by!]) { camp(order_by: $o) { id } }",
       variables: { o: [{ at_distance: { from: "(4,4)", order: "desc" } }] },
       data: camps(3, 1, 2),
     },
     {
-      title: "X-ORD-3 its operand in a variable",
+      title: "X-ORD-3 takes its operand in a variable",
       query:
         "query ($p: point!) { camp(order_by: [{at_distance: {from: $p, order: desc_nulls_last}}, {id: asc}]) { id } }",
       variables: { p: "(4,4)" },
       data: camps(1, 2, 3),
     },
     {
-      title: "X-ORD-3 along a relationship",
+      title: "X-ORD-3 orders along a relationship",
       query: '{ tent(order_by: {camp: {at_distance: {from: "(4,4)"}}}) { id } }',
       data: { tent: [{ id: 2 }, { id: 1 }, { id: 3 }] },
     },
     {
-      title: "X-ORD-3 several operands, and then the column itself",
+      title: "X-ORD-3 takes several operands, and then the column itself",
       query: "{ camp(order_by: {height_near: {to: 8, factor: 2}, height: desc}) { id } }",
       data: camps(2, 3, 1),
     },
@@ -193,24 +193,24 @@ describe("over GraphQL", async () => {
       data: { a: camps(2, 3, 1).camp, b: camps(1, 3, 2).camp },
     },
     {
-      title: "X-ORD-3 an unknown one",
+      title: "X-ORD-3 refuses an unknown ordering",
       query: '{ camp(order_by: {at_farness: {from: "(4,4)"}}) { id } }',
       error: { message: "field 'at_farness' not found in type: 'camp_order_by'" },
     },
     {
-      title: "X-ORD-3 its operands are required",
+      title: "X-ORD-3 requires its operands",
       query: "{ camp(order_by: {height_near: {to: 8}}) { id } }",
       error: { message: "missing required field 'factor'" },
     },
     {
-      title: "X-ORD-1 a role that may not read the column does not have it",
+      title: "X-ORD-1 a role that may not read the column does not have the ordering",
       query: '{ camp(order_by: {at_distance: {from: "(4,4)"}}) { id } }',
       role: "music_reader",
       error: { message: "field 'at_distance' not found in type: 'camp_order_by'" },
     },
   ]);
 
-  test("X-ORD-3 what the database gives the name keeps it (plus H1)", async () => {
+  test("X-ORD-3 an object of the database keeps its name (plus H1)", async () => {
     await api.sql(`
       create table height_near (id int primary key);
       create table peak (id int primary key, at point, at_distance text, height int, near_id int references height_near);
@@ -224,7 +224,7 @@ describe("over GraphQL", async () => {
     expect(data).toEqual({ a: [{ id: 2 }, { id: 1 }], b: [{ id: 2 }, { id: 1 }] });
   });
 
-  test("X-ORD-3 is in introspection", async () => {
+  test("X-ORD-3 introspection shows the ordering", async () => {
     const { data } = await api.gql(
       '{ __type(name: "camp_order_by") { inputFields { name type { name } } } o: __type(name: "point_distance_ordering") { inputFields { name type { kind } } } }',
       {},

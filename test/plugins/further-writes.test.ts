@@ -1,4 +1,4 @@
-/** Arguments of plugins' own that add writes to updates, and what sequences of writes can say. */
+/** Arguments of plugins that add writes to updates, and the steps of sequences of writes. */
 import { GraphQLBoolean, GraphQLString } from "graphql";
 import { beforeEach, describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
@@ -29,7 +29,7 @@ const named = (name: string) => ({ schema: "public", name });
 const eq = (name: string, constant: string) =>
   ({ kind: "compare", left: { kind: "column", name }, operator: "eq", operand: { constant, type: "int" } }) as const;
 
-/** `_reason: "…"`: a line in the log for the one piece. */
+/** `_reason: "…"`: adds a log row for the one piece. */
 const log =
   (context: GqlFieldContext) =>
   (input: GqlInput, writing: GqlWriting): GqlFurther | undefined => {
@@ -51,7 +51,10 @@ const log =
     };
   };
 
-/** `_from_third: true`: the name of piece 3, which goes; then the parts take the name, and the pieces are shown. */
+/**
+ * `_from_third: true`: takes the name of piece 3, which is deleted. Then the parts get the name, and the pieces are
+ * read.
+ */
 const fromThird = (input: GqlInput, writing: GqlWriting): GqlFurther | undefined => {
   if (!input.isTrue()) return undefined;
   const third = { kind: "read", from: { relation: named("piece") }, shape: "rows", output: [] } as const;
@@ -110,8 +113,8 @@ const write = async (text: string): Promise<any> => {
 const logged = async (): Promise<unknown> =>
   (await database.query("select reason from public.piece_log")).map(({ reason }) => reason);
 
-describe("arguments of plugins' own in updates", () => {
-  test("X-GQL-10 they add steps to an update, in each kind of it", async () => {
+describe("arguments of plugins in updates", () => {
+  test("X-GQL-10 they add steps to each kind of update", async () => {
     expect(
       await write('update_piece_by_pk(pk_columns: {id: 1}, _set: {name: "I"}, _reason: "by key") { name }'),
     ).toEqual({
@@ -128,7 +131,7 @@ describe("arguments of plugins' own in updates", () => {
     expect(await logged()).toEqual(["by key", "by where", "of many"]);
   });
 
-  test("X-GQL-10 one that asks for nothing changes nothing", async () => {
+  test("X-GQL-10 an argument that adds no step changes nothing", async () => {
     expect(await write("update_piece_by_pk(pk_columns: {id: 1}, _reason: null) { name }")).toBeNull();
     expect(await write("update_piece(where: {}, _from_third: false) { affected_rows }")).toEqual({ affected_rows: 0 });
     expect(await logged()).toEqual([]);
@@ -151,7 +154,7 @@ describe("arguments of plugins' own in updates", () => {
 });
 
 describe("sequences", () => {
-  test("X-SEQ-1 X-SEQ-2 X-SEQ-4 rows of earlier steps, rows found by a read, rows written twice", async () => {
+  test("X-SEQ-1 X-SEQ-2 X-SEQ-4 steps use rows of earlier steps, rows found by a read, and rows written twice", async () => {
     expect(
       await write(
         "update_piece(where: {id: {_lt: 3}}, _from_third: true) { affected_rows returning { id name shown } }",
@@ -168,7 +171,7 @@ describe("sequences", () => {
     );
   });
 
-  test("X-SEQ-3 a step may need rows of its own, and no more than so many", async () => {
+  test("X-SEQ-3 a step may require rows and limit their number", async () => {
     const at = "$.selectionSet.update_piece.args";
     expect(await write('update_piece(where: {id: {_eq: 9}}, _reason: "x") { affected_rows }')).toBe(
       `${at}._reason: nothing to log`,

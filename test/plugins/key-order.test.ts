@@ -6,7 +6,7 @@ import { fullCompat } from "../../presets/index.ts";
 import { forGraphql, startApi, type Answer } from "../support/api.ts";
 import { keyOrder } from "./key-order.ts";
 
-/** `Prefer: wait=5`: the statement is given up after five seconds. */
+/** `Prefer: wait=5`: the statement is cancelled after five seconds. */
 const wait = definePlugin({
   name: "wait",
   preferences: [
@@ -18,7 +18,7 @@ const wait = definePlugin({
   ],
 });
 
-/** `Prefer: echo=relation`: a handler that serves its preference itself. */
+/** `Prefer: echo=relation`: a handler that reads its preference itself. */
 const echo = definePlugin({
   name: "echo",
   requires: ["rest"],
@@ -65,7 +65,7 @@ const ids = (answer: Answer): unknown => (answer.json() as readonly { readonly i
 const appliedOf = (answer: Answer): unknown => answer.headers["preference-applied"];
 
 describe("a preference that changes the plan", () => {
-  test("R-PRF-7 changes the plan of the requests that state it, and no other's", async () => {
+  test("R-PRF-7 changes the plan only of the requests that state it", async () => {
     for (let round = 0; round < 3; round++) {
       const sorted = await api.get("/stamp?select=id", { headers: { prefer: "order=key" } });
       expect([sorted.status, ids(sorted), appliedOf(sorted)]).toEqual([200, [1, 2, 3], "order=key"]);
@@ -80,14 +80,14 @@ describe("a preference that changes the plan", () => {
     expect(await Promise.all([0, 1, 2].map(page)).then((pages) => pages.map(ids))).toEqual([[1], [2], [3]]);
   });
 
-  test("R-PRF-7 is not echoed where it has no effect", async () => {
+  test("R-PRF-7 is not echoed if it has no effect", async () => {
     const ordered = await api.get("/stamp?select=id&order=id.desc", { headers: { prefer: "order=key" } });
     expect([ids(ordered), appliedOf(ordered)]).toEqual([[3, 2, 1], undefined]);
     const called = await api.get("/rpc/stamps?select=id", { headers: { prefer: "order=key" } });
     expect([ids(called), appliedOf(called)]).toEqual([[3, 1, 2], undefined]);
   });
 
-  test("R-PRF-2 R-PRF-7 is known under handling=strict, its values as well", async () => {
+  test("R-PRF-2 R-PRF-7 is known under handling=strict, and so are its values", async () => {
     const known = await api.get("/stamp?select=id", { headers: { prefer: "order=key, handling=strict, count=exact" } });
     expect([known.status, appliedOf(known)]).toEqual([200, "count=exact, handling=strict, order=key"]);
     const misspelt = await api.get("/stamp", { headers: { prefer: "handling=strict, order=name" } });
@@ -104,14 +104,14 @@ describe("a preference that changes the plan", () => {
 });
 
 describe("a preference that sets something", () => {
-  test("R-PRF-7 sets it for its own transaction", async () => {
+  test("R-PRF-7 sets it for its own transaction only", async () => {
     const before = (await api.get("/patience")).json();
     const patient = await api.get("/patience", { headers: { prefer: "wait=7" } });
     expect([patient.json(), appliedOf(patient)]).toEqual([[{ statement_timeout: "7s" }], "wait=7"]);
     expect((await api.get("/patience")).json()).toEqual(before);
   });
 
-  test("R-PRF-7 a value that the check turns down counts as unknown", async () => {
+  test("R-PRF-7 a value that the check refuses counts as unknown", async () => {
     const lenient = await api.get("/patience", { headers: { prefer: "wait=70, wait=8" } });
     expect([lenient.json(), appliedOf(lenient)]).toEqual([[{ statement_timeout: "8s" }], "wait=8"]);
     expect((await api.get("/patience", { headers: { prefer: "wait=70, handling=strict" } })).status).toBe(400);
@@ -125,7 +125,7 @@ test("R-PRF-7 a handler reads the preferences of its request", async () => {
   expect((await api.get("/stamp")).headers["x-relation"]).toBeUndefined();
 });
 
-test("R-PRF-7 a mistake in its code is logged with the plugin and the preference", async () => {
+test("R-PRF-7 an error in its code is logged with the plugin and the preference", async () => {
   const logged: string[] = [];
   const quiet = (): void => undefined;
   const other = await startApi({
@@ -152,7 +152,7 @@ describe("at the start", () => {
     return api.close();
   };
 
-  test("R-PRF-7 two plugins with one preference are refused, both named", () => {
+  test("R-PRF-7 two plugins with one preference are refused by their names", () => {
     expect(() => start(keyOrder, declaring("rows-in-order", "order"))).toThrow(
       'preference "order" is declared by plugins "key-order" and "rows-in-order": rename one or remove one of the plugins',
     );
@@ -161,7 +161,7 @@ describe("at the start", () => {
     );
   });
 
-  test("R-PRF-7 a name that no header can carry is refused", () => {
+  test("R-PRF-7 a name that is not allowed in a header is refused", () => {
     expect(() => start(declaring("my-words", "two words"))).toThrow(
       'preference "two words" of plugin "my-words" cannot be sent: name it with letters, digits and dashes',
     );

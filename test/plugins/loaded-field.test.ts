@@ -1,4 +1,7 @@
-/** Fields of rows by a function: the example of docs/guides/write-a-loaded-field.md, and what it does not show. */
+/**
+ * Fields of rows by a function: the example of docs/guides/write-a-loaded-field.md, and cases that the guide does not
+ * show.
+ */
 import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLString } from "graphql";
 import { beforeEach, describe, expect, test } from "vitest";
 import { definePlugin, type Plugin } from "../../core/index.ts";
@@ -21,7 +24,7 @@ const find = async (artists: readonly string[], width: number): Promise<readonly
 describe("the example", async () => {
   const api = await startApi(forGraphql({ dbTxEnd: "rollback", parts: [loadedField(find)] }));
 
-  test("X-GQL-6 one call for all rows, with columns that are not answered", async () => {
+  test("X-GQL-6 one call loads all rows, with columns that are not selected", async () => {
     expect(await api.gql("{ artist(order_by: {id: asc}) { id portrait } }")).toEqual({
       data: {
         artist: [
@@ -36,7 +39,7 @@ describe("the example", async () => {
     expect(asked[0]).toHaveLength(4);
   });
 
-  test("X-GQL-6 at any depth: one per selected field, aliases and fragments included", async () => {
+  test("X-GQL-6 one call per selected field loads rows at any depth, in aliases and fragments too", async () => {
     const { data } = await api.gql(
       `query ($w: Int) {
          album(order_by: {id: asc}) { by: artist { small: portrait large: portrait(width: $w) albums(limit: 1) { artist { ...p } } } }
@@ -53,12 +56,12 @@ describe("the example", async () => {
 
   gqlCases(api, [
     {
-      title: "X-GQL-6 in nodes of aggregates",
+      title: "X-GQL-6 loads fields in nodes of aggregates",
       query: "{ artist_aggregate(where: {id: {_eq: 1}}) { aggregate { count } nodes { portrait } } }",
       data: { artist_aggregate: { aggregate: { count: 1 }, nodes: [{ portrait: "Abba/SE@100" }] } },
     },
     {
-      title: "X-GQL-6 in what mutations return",
+      title: "X-GQL-6 loads fields in the returned rows of mutations",
       query: `mutation {
         update_artist(where: {id: {_eq: 1}}, _set: {name: "X"}) { returning { portrait albums(limit: 1, order_by: {id: asc}) { artist { portrait } } } }
         insert_artist_one(object: {name: "Y", country: "NO"}) { portrait }
@@ -73,12 +76,12 @@ describe("the example", async () => {
       },
     },
     {
-      title: "X-GQL-6 by key, and of no row",
+      title: "X-GQL-6 loads the field of a row by its key, and makes no call without a row",
       query: "{ artist_by_pk(id: 1) { portrait } none: artist_by_pk(id: -1) { portrait } }",
       data: { artist_by_pk: { portrait: "Abba/SE@100" }, none: null },
     },
     {
-      title: "X-GQL-1 its arguments are checked",
+      title: "X-GQL-1 checks the arguments",
       query: '{ artist { portrait(width: "x") } }',
       error: {
         message: "expected a 32-bit integer for type 'Int', but found a string",
@@ -87,7 +90,7 @@ describe("the example", async () => {
     },
   ]);
 
-  test("X-GQL-6 the rest of the answer stays as PostgreSQL wrote it", async () => {
+  test("X-GQL-6 the rest of the response keeps the bytes of PostgreSQL", async () => {
     await api.sql(`create table odd (id int primary key, artist_id int references artist, raw json);
       insert into odd values (1, 1, '{ "b" : 1.50,  "a":[ 12345678901234567890, "]}\\"" ], "b": {"artist": {}} }')`);
     await api.reload();
@@ -100,7 +103,7 @@ describe("the example", async () => {
     );
   });
 
-  test("X-GQL-6 without rows nothing is asked", async () => {
+  test("X-GQL-6 makes no call without rows", async () => {
     expect(await api.gql("{ artist(where: {id: {_lt: 0}}) { portrait } }")).toEqual({ data: { artist: [] } });
     expect(asked).toEqual([]);
   });
@@ -110,7 +113,7 @@ describe("the example", async () => {
     expect(errors[0].message).toBe("field 'portrait' not found in type: 'artist'");
   });
 
-  test("X-GQL-7 live queries have it, and it is loaded again when the rows change", async () => {
+  test("X-GQL-7 live queries have the field, and it is loaded again when the rows change", async () => {
     await api.sql(
       "create table band (id int primary key, artist_id int references artist); insert into band values (1, 1)",
     );
@@ -134,7 +137,7 @@ describe("the example", async () => {
     });
     subscribe("1", 10);
     expect(await socket.next()).toEqual(answer("1", "Abba/SE@10"));
-    // the same statement, other arguments of the function
+    // the same statement with other arguments of the function
     subscribe("2", 20);
     expect(await socket.next()).toEqual(answer("2", "Abba/SE@20"));
     await api.sql("insert into band values (2, 2)");
@@ -186,23 +189,23 @@ describe("results", async () => {
   );
   gqlCases(api, [
     {
-      title: "X-GQL-6 of objects what is selected is answered",
+      title: "X-GQL-6 a result of objects is reduced to the selection",
       query: "{ artist(where: {id: {_eq: 2}}) { size { u: unit width __typename } me } }",
       data: { artist: [{ size: { u: "cm", width: 4, __typename: "size" }, me: "admin" }] },
     },
     {
-      title: "X-GQL-6 as many as there are rows",
+      title: "X-GQL-6 refuses a result whose length is not the number of rows",
       query: "{ album(limit: 1) { artist { few } } }",
       error: { message: "internal error", path: "$.selectionSet.album.selectionSet.artist.selectionSet.few" },
     },
     {
-      title: "X-GQL-6 an error fails the request, and nothing of it is shown",
+      title: "X-GQL-6 an error fails the request, and its message is not shown",
       query: "{ artist { fails } }",
       error: { message: "internal error", path: "$.selectionSet.artist.selectionSet.fails", code: "unexpected" },
     },
   ]);
 
-  test("X-GQL-7 answers of live queries are the caller's own", async () => {
+  test("X-GQL-7 live queries load the field for each caller", async () => {
     const ask = async (role: string) => {
       const socket = await openSocket(api);
       socket.send({

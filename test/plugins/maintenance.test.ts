@@ -60,13 +60,13 @@ test("X-SET-4 an option of a plugin is given like any other, with its type and i
   expect((await own.get("/ports?limit=1")).status).toBe(200);
   const refused = await own.post("/rpc/add_numbers", { body: { a: 1, b: 2 } });
   expect([refused.status, refused.json().code]).toEqual([503, "maintenance"]);
-  // @ts-expect-error: not one of its words
+  // @ts-expect-error: not one of its values
   expect(() => start(fullCompat({ ...nowhere, maintenance: "now" }), maintenance)).toThrow(
     'invalid option maintenance "now": expected one of off, writes, all',
   );
 });
 
-test("X-SET-4 variables of options are read by programs that are configured by them, not by relApi", async () => {
+test("X-SET-4 only programs that are configured by variables read variables of options", async () => {
   const preset = compose(fullCompat({}), maintenance);
   expect(optionsFromEnvironment(preset, { MAINTENANCE: "all", PGRST_DB_POOL: "3", PATH: "/bin" })).toEqual({
     maintenance: "all",
@@ -92,7 +92,7 @@ test("X-SET-4 a limit of a plugin is counted under its name", async () => {
       context.addStep({
         name: "wishes",
         before: (exchange) => {
-          // a file that ships would add it to `Limits`
+          // a published plugin would extend `Limits` in its types
           const most = limits[0].of(context.options);
           if (Number(exchange.header("x-wishes") ?? 0) <= most) return undefined;
           throw limitExceeded(limits[0].name as Limit, {
@@ -137,7 +137,7 @@ test.each([
   );
 });
 
-test("X-SET-6 an option that nobody has is refused, with a near name", () => {
+test("X-SET-6 an unknown option is refused with a similar name", () => {
   const unknown = (options: object, ...parts: readonly PresetPart[]) =>
     start(fullCompat({ ...nowhere, ...options }), ...parts);
   expect(() => unknown({ maxEmbed: 1 })).toThrow('there is no option "maxEmbed"; did you mean "maxEmbeds"?');
@@ -153,25 +153,25 @@ test("X-SET-6 an option that nobody has is refused, with a near name", () => {
   );
 });
 
-test("X-SET-6 options of plugins that a preset leaves out are taken", () => {
+test("X-SET-6 options of plugins that a preset leaves out are accepted", () => {
   expect(() => start(minimal({ ...nowhere, jwtSecret: "x", maxAliases: 1, liveQueryInterval: 1 }))).not.toThrow();
   expect(() => start(fullCompat({ ...nowhere, serverTraceHeader: "x" }), without("trace-header"))).not.toThrow();
 });
 
-test("X-SET-6 a preset that does not say which options there are takes any, and logs those that no plugin has", () => {
+test("X-SET-6 a preset without a list of options accepts any, and logs those that no plugin has", () => {
   warnings.length = 0;
   start({ plugins: [], options: { ...nowhere, maxEmbeds: 1 } });
   expect(warnings).toEqual([["no plugin of the preset has this option", { option: "maxEmbeds" }]]);
 });
 
-test("X-SET-7 options that a plugin reads with each load go before those of the preset", async () => {
+test("X-SET-7 options that a plugin reads with each load override those of the preset", async () => {
   await keep("writes");
   expect([await statusOf("get"), await statusOf("post")]).toEqual([200, 503]);
   await keep("all");
   expect(await statusOf("get")).toBe(503);
   errors.length = 0;
   await keep("now");
-  expect(await statusOf("get")).toBe(503); // what was before
+  expect(await statusOf("get")).toBe(503); // the state before the change
   expect(errors).toEqual([
     [
       "invalid settings in the database or the flags of the application; keeping the previous settings",
@@ -183,7 +183,7 @@ test("X-SET-7 options that a plugin reads with each load go before those of the 
   expect(await statusOf("post")).toBe(200);
 });
 
-test("X-SET-7 what is read once cannot change", async () => {
+test("X-SET-7 an option that is read only once cannot change", async () => {
   const pool = definePlugin({
     name: "pool",
     apply: (_, context) => context.addOptionSource({ name: "the pool", read: async () => ({ dbPool: 1 }) }),

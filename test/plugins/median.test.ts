@@ -11,12 +11,12 @@ describe("over REST", async () => {
   const api = await startApi({ dbAggregatesEnabled: true, parts: [median] });
   cases(api, [
     {
-      title: "X-AGG-2 is a part of a select",
+      title: "X-AGG-2 can be selected",
       request: "GET /vessels?select=tonnage.median()",
       answer: [{ median: 402 }],
     },
     {
-      title: "X-AGG-2 with casts, an alias, and groups of the other fields",
+      title: "X-AGG-2 can be selected with casts, an alias, and groups of the other fields",
       request: "GET /vessels?select=home_port_id,middle:tonnage::numeric.median()::text&order=home_port_id",
       check: async (answer) => {
         const rows = answer.json() as readonly { readonly middle: string }[];
@@ -25,25 +25,25 @@ describe("over REST", async () => {
       },
     },
     {
-      title: "X-AGG-2 in embeds",
+      title: "X-AGG-2 can be selected in embeds",
       request: "GET /ports?select=name,vessels(tonnage.median())&id=eq.1",
       answer: [{ name: "Oslo", vessels: [{ median: expect.anything() }] }],
     },
     {
-      title: "R-LEX-12 what is expected names it",
+      title: "R-LEX-12 is listed among the expected words of a parse error",
       request: "GET /vessels?select=tonnage.mode()",
       status: 400,
       check: (answer) => expect(answer.text).toContain('\\"median\\"'),
     },
     {
-      title: "X-AGG-2 ill-typed use is the database's to judge",
+      title: "X-AGG-2 the database refuses a column of a wrong type",
       request: "GET /vessels?select=name.median()",
       status: 404,
       answer: expect.objectContaining({ code: "42883" }),
     },
   ]);
 
-  test("R-NAM-5 rights of columns hold", async () => {
+  test("R-NAM-5 needs the right to read the column", async () => {
     const denied = await api.get("/payroll?select=id.median()", { headers: bearer({ role: "sea_anon" }) });
     expect(denied.status).toBeGreaterThanOrEqual(400);
     expect(denied.json().code).toBe("42501");
@@ -53,7 +53,7 @@ describe("over REST", async () => {
 describe("with aggregates switched off", async () => {
   cases(await startApi({ parts: [median] }), [
     {
-      title: "R-AGG-1 it is refused like the others",
+      title: "R-AGG-1 is refused like the other functions",
       request: "GET /vessels?select=tonnage.median()",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST123" }),
@@ -74,7 +74,7 @@ describe("over GraphQL", async () => {
       },
     },
     {
-      title: "X-AGG-3 and of no others",
+      title: "X-AGG-3 is no field for columns of other types",
       query: "{ album_aggregate { aggregate { median { title } } } }",
       error: { message: "field 'title' not found in type: 'album_median_fields'" },
     },
@@ -91,7 +91,7 @@ describe("over GraphQL", async () => {
       },
     },
     {
-      title: "X-AGG-3 stands in conditions on related rows",
+      title: "X-AGG-3 can be used in conditions on related rows",
       query:
         "{ none: studio(where: {takes_aggregate: {median: {arguments: length, predicate: {_lt: -1}}}}) { name } some: studio(where: {takes_aggregate: {median: {arguments: length, predicate: {_gt: 0}}}}) { name } }",
       data: {
@@ -100,14 +100,14 @@ describe("over GraphQL", async () => {
       },
     },
     {
-      title: "X-AGG-3 is a part of live queries' and other roles' schemas, by their rights",
+      title: "X-AGG-3 is in the schemas of live queries and of other roles, by their rights",
       query: "{ album_aggregate { aggregate { median { sold } } } }",
       role: "music_nobody",
       error: { message: "field 'album_aggregate' not found in type: 'query_root'" },
     },
   ]);
 
-  test("X-AGG-3 what is live with one is answered again", async () => {
+  test("X-AGG-3 a live query with it is answered again after a change", async () => {
     const { data } = await api.gql(
       "{ take_aggregate { aggregate { median { length } } } }",
       {},
@@ -154,18 +154,18 @@ describe("without aggregate-functions", async () => {
   const parts = ["aggregate-functions", "graphql-aggregates", "aggregate-predicates"].map(without);
   cases(await startApi({ dbAggregatesEnabled: true, parts: [...parts, median] }), [
     {
-      title: "X-AGG-2 a plugin's own stand alone",
+      title: "X-AGG-2 the plugin's own functions work without the others",
       request: "GET /vessels?select=tonnage.median()",
       answer: [{ median: 402 }],
     },
     {
-      title: "R-AGG-1 the others are unknown",
+      title: "R-AGG-1 the other functions are unknown",
       request: "GET /vessels?select=tonnage.sum()",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST100" }),
     },
     {
-      title: "R-AGG-1 and so is the number of rows",
+      title: "R-AGG-1 the number of rows is unknown too",
       request: "GET /vessels?select=count()",
       status: 400,
       answer: expect.objectContaining({ code: "PGRST100" }),

@@ -1,4 +1,4 @@
-/** Permissions of the metadata hold for what plugins add. */
+/** Permissions of the metadata apply to the parts that plugins add. */
 import { GraphQLString } from "graphql";
 import { definePlugin, sql } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
@@ -83,24 +83,24 @@ cases(api, [
   {
     ...as("part"),
     ...denied,
-    title: "X-AGG-1 of a column that the role may not read",
+    title: "X-AGG-1 an aggregate of a column that the role may not read is refused",
     request: "GET /album?select=sold.median()",
   },
   {
     ...as("part"),
     ...denied,
-    title: "X-ORD-1 by a column that the role may not read",
+    title: "X-ORD-1 an order by a column that the role may not read is refused",
     request: "GET /album?select=id&order=sold.near(1)",
   },
   {
     ...as("fans"),
     ...denied,
-    title: "X-AGG-1 without the right to aggregate",
+    title: "X-AGG-1 an aggregate is refused without the right to aggregate",
     request: "GET /album?select=sold.median()",
   },
   {
     ...as("some", "1"),
-    title: "X-AGG-1 of the rows that the role sees",
+    title: "X-AGG-1 an aggregate counts only the rows that the role sees",
     request: "GET /album?select=sold.median()",
     answer: [{ median: 5000 }],
   },
@@ -108,25 +108,25 @@ cases(api, [
 
 gqlCases(api, [
   {
-    title: "X-AGG-3 filters of the metadata may have them",
+    title: "X-AGG-3 filters of the metadata may use aggregates of plugins",
     query: "{ artist { name } }",
     role: "fans",
     data: { artist: [{ name: "Abba" }] },
   },
   {
-    title: "X-AGG-3 no field for columns that the role may not read",
+    title: "X-AGG-3 columns that the role may not read have no field",
     query: "{ album_aggregate { aggregate { median { sold } } } }",
     role: "part",
     error: { message: expect.stringMatching(/^field '(median|sold)' not found/) },
   },
   {
-    title: "X-GQL-6 a loaded field neither",
+    title: "X-GQL-6 a loaded field is missing if the role may not read its columns",
     query: "{ album { sales } }",
     role: "part",
     error: { message: "field 'sales' not found in type: 'album'" },
   },
   {
-    title: "X-GQL-6 a cell that is masked is null for its function",
+    title: "X-GQL-6 the function of a loaded field gets null for a masked cell",
     query: "{ album(order_by: {id: asc}, limit: 3) { sold sales } }",
     role: "mixed",
     session: { "artist-id": "1" },
@@ -139,7 +139,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "X-GQL-2 a plan reads the rows that the role sees",
+    title: "X-GQL-2 a plan reads only the rows that the role sees",
     query: "{ charts(top: 10) { artist_id } }",
     role: "some",
     session: { "artist-id": "1" },

@@ -1,4 +1,6 @@
-/** What plugins build row rules of: conditions on rows, notes on reads, relations of hidden schemas, fields of rows. */
+/**
+ * The parts of row rules in plugins: conditions on rows, notes on reads, relations of hidden schemas, fields of rows.
+ */
 import { GraphQLInt } from "graphql";
 import { expect, test } from "vitest";
 import {
@@ -34,7 +36,7 @@ await database.query(`
 
 const isRanked = (relation: Relation): boolean => columnOf(relation, "rank") !== undefined;
 
-/** Rows of rank 9 are secret; `keeper_archived(atLeast: 1)` reads the archive. */
+/** Rows of rank 9 are secret. `keeper_archived(atLeast: 1)` reads the archive. */
 const ranks = definePlugin({
   name: "ranks",
   stage: Stage.late,
@@ -99,7 +101,7 @@ const graphql = await startApi({ ...settings, metadata });
 
 const get = async (path: string): Promise<unknown> => (await api.get(path)).json();
 
-test("X-ROW-1 the condition holds wherever rows are used", async () => {
+test("X-ROW-1 the condition applies to every use of the rows", async () => {
   expect(await get("/keeper?select=name,animal(name)&order=id")).toEqual([
     { name: "Ann", animal: [{ name: "Ape" }] },
     { name: "Ben", animal: [] },
@@ -122,7 +124,7 @@ test("X-ROW-1 the condition holds wherever rows are used", async () => {
   });
 });
 
-test("X-ROW-1 writes reach no other rows, and return what they have written", async () => {
+test("X-ROW-1 writes change no other rows, and return the rows that they have written", async () => {
   const headers = { prefer: "return=representation, tx=rollback" };
   expect((await api.patch("/keeper?id=gte.2&select=name", { headers, body: { rank: 10 } })).json()).toEqual([
     { name: "Ben" },
@@ -137,11 +139,11 @@ test("X-ROW-1 writes reach no other rows, and return what they have written", as
   expect((await api.post("/keeper?select=id", { headers: upsert, body })).json()).toEqual([{ id: 1 }]);
 });
 
-test("X-ROW-1 the rule hears of functions that lead to the rows, and may refuse the plan", async () => {
+test("X-ROW-1 the rule is called for functions that lead to the rows, and may refuse the plan", async () => {
   expect(await get("/keeper?select=animals_of(name)")).toMatchObject({ message: "not from keeper by animals_of" });
 });
 
-test("X-ROW-2 X-GQL-11 notes go with the read, with their values", async () => {
+test("X-ROW-2 X-GQL-11 notes of a read arrive with their values", async () => {
   const text = "query($n: Int) { keeper_archived(atLeast: $n, order_by: {id: asc}) { id name } }";
   expect(await graphql.gql(text, { n: 1 })).toEqual({ data: { keeper_archived: [{ id: 7, name: "Old" }] } });
   expect(await graphql.gql(text, { n: 8 })).toEqual({ data: { keeper_archived: [] } });
@@ -162,7 +164,7 @@ test("X-GQL-11 roles have the field with the columns and rows of their permissio
   );
 });
 
-test("X-ROW-3 no name of a request leads to a hidden schema", async () => {
+test("X-ROW-3 no name in a request reaches a hidden schema", async () => {
   expect((await api.get("/keeper", { headers: { "accept-profile": "zoo_archive" } })).status).toBe(406);
   expect((await graphql.gql("{ zoo_archive_keeper { id } }")).errors[0].message).toContain("not found");
   const rest = (await api.get("/")).text;

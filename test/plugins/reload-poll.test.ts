@@ -1,4 +1,4 @@
-/** The schema is reloaded when it has changed, without anybody saying so. */
+/** The schema is reloaded when it has changed, without a notification. */
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { definePlugin, without, type Logger, type PluginContext } from "../../core/index.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -9,7 +9,7 @@ let db: TestDatabase;
 const silent = () => undefined;
 const logger: Logger = { error: silent, warn: silent, info: silent, debug: silent, access: silent };
 
-/** Counts loads, and shows the context. */
+/** Counts loads, and exposes the context. */
 const observed = async (options: StartOptions = {}) => {
   let loads = 0;
   let context: PluginContext | undefined;
@@ -25,13 +25,13 @@ const observed = async (options: StartOptions = {}) => {
   return { api, loads: () => loads, troubles: (): readonly string[] => context?.troubles.list() ?? [] };
 };
 
-/** The number that stands for the catalogs, as the last load has read it. */
+/** The checksum of the catalogs that the last load has read. */
 const versionOf = async (api: TestApi): Promise<unknown> => {
   await api.reload();
   return api.relApi.model().parts["reload-poll"];
 };
 
-/** What the number takes in of the whole server. `except`: a role whose settings do not count. */
+/** The parts of the checksum that belong to the whole server. `except`: a role whose settings do not count. */
 const rolesOf = async (except = ""): Promise<string> =>
   JSON.stringify(
     await db.query(
@@ -54,7 +54,7 @@ beforeAll(async () => {
 describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   afterEach(() => void vi.useRealTimers());
 
-  test("R-SC-9 a change is noticed, and the schema reloaded", async () => {
+  test("R-SC-9 a change is noticed, and the schema is reloaded", async () => {
     const { api, loads } = await observed({ dbSchemaPollInterval: 0.1 });
     for (const change of ["create table sea.noticed (id int)", "drop table sea.noticed"]) {
       const before = loads();
@@ -67,7 +67,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await api.close();
   });
 
-  test("R-SC-9 whatever the schema is made of, a change of it is another number", async () => {
+  test("R-SC-9 a change of any part of the schema changes the checksum", async () => {
     const { api } = await observed({ dbSchemaPollInterval: 3600 });
     let version = await versionOf(api);
     expect(version).toMatch(/^-?\d+$/);
@@ -102,7 +102,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await api.close();
   });
 
-  test("R-SC-9 settings of roles in other databases are no change (faults 9)", async () => {
+  test("R-SC-9 settings of roles in other databases are not a change (faults 9)", async () => {
     const { api } = await observed({ dbSchemaPollInterval: 3600 });
     const [{ name } = { name: "" }] = await db.query<{ name: string }>("select current_database() as name");
     const role = `polled_settings_${process.pid}`;
@@ -111,7 +111,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
       db.query(`alter role ${role} in database "${database}" set work_mem = '${kilobytes}kB'`);
     let kilobytes = 1000;
     await setIn("template1", kilobytes);
-    // other test files may change roles of the server meanwhile: then this is done again
+    // other test files may change roles of the server meanwhile, so this is repeated then
     await until(async () => {
       const [others, version] = [await rolesOf(role), await versionOf(api)];
       await setIn("template1", ++kilobytes);
@@ -127,13 +127,13 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await api.close();
   });
 
-  test("R-SC-9 data, statistics and temporary objects are no change", async () => {
+  test("R-SC-9 data, statistics and temporary objects are not a change", async () => {
     await db.query(
       "create table sea.busy (id int primary key); create materialized view sea.busy_sum as select count(*) from sea.busy",
     );
     const { api } = await observed({ dbSchemaPollInterval: 3600 });
     const client = await db.connect();
-    // roles and settings are those of the whole server: where another test file has changed them, this is done again
+    // roles and settings belong to the whole server, so this is repeated if another test file has changed them
     await until(async () => {
       const [roles, version] = [await rolesOf(), await versionOf(api)];
       for (let turn = 0; turn < 2; turn++) {
@@ -158,27 +158,27 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await api.close();
   });
 
-  test("R-SC-9 the first request after a pause has the change", async () => {
+  test("R-SC-9 the first request after a pause sees the change", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { api } = await observed();
     vi.advanceTimersByTime(10_000);
     await db.query(
       "create table sea.late (id int); insert into sea.late values (7); grant select on sea.late to sea_anon",
     );
-    // the clock stands still, so the request is not tired of waiting
+    // the clock does not advance, so the request does not time out
     const answers = await Promise.all([api.get("/late"), api.get("/late"), api.get("/late")]);
     expect(answers.map(({ status, text }) => [status, text])).toEqual(Array(3).fill([200, '[{"id":7}]']));
     vi.useRealTimers();
     await api.close();
   });
 
-  test("R-SC-9 a server that nobody uses notices nothing, nor does one without the plugin or an interval", async () => {
+  test("R-SC-9 a server without requests notices nothing, and neither does one without the plugin or an interval", async () => {
     const used = await observed({ dbSchemaPollInterval: 0.1 });
     const unused = await observed({ dbSchemaPollInterval: 0.1 });
     const others = [await observed({ parts: [without("reload-poll")] }), await observed({ dbSchemaPollInterval: 0 })];
     expect((await unused.api.get("/ports?limit=1")).status).toBe(200);
     let count = 0;
-    /** Whether the server that is used notices a change, and the one that was used once does not. */
+    /** Whether the server with requests notices a change and the one with a single request does not. */
     const isLeftAlone = async (): Promise<boolean> => {
       const [before, after] = [unused.loads(), used.loads()];
       await db.query(`create table sea.unnoticed_${++count} (id int)`);
@@ -194,7 +194,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   });
 });
 
-test("R-SC-4 a schema that fails to reload: the old one serves, and plugins can read why", async () => {
+test("R-SC-4 after a failed reload the old schema is served, and plugins can read the error", async () => {
   let isBroken = false;
   const breaking = definePlugin({
     name: "breaking",

@@ -1,4 +1,4 @@
-/** Root fields of a plugin's own: the example of docs/guides/write-a-root-field.md, and what it does not show. */
+/** Root fields of plugins: the example of docs/guides/write-a-root-field.md, and cases that the guide does not show. */
 import { GraphQLBoolean, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLString } from "graphql";
 import { describe, expect, test } from "vitest";
 import { definePlugin, sql, type Plugin } from "../../core/index.ts";
@@ -40,7 +40,7 @@ describe("the example", async () => {
 
   gqlCases(api, [
     {
-      title: "X-GQL-2 a plan reads what is selected, with related rows, and its argument is bound",
+      title: "X-GQL-2 a plan reads the selected fields with related rows, and its argument is bound",
       query: "query ($n: Int) { charts(top: $n) { title artist { name } } one: charts(top: 1) { __typename sold } }",
       variables: { n: 2 },
       data: {
@@ -52,7 +52,7 @@ describe("the example", async () => {
       },
     },
     {
-      title: "X-GQL-2 the same operation with another value of the variable",
+      title: "X-GQL-2 the same operation works with another value of the variable",
       query: "query ($n: Int) { charts(top: $n) { title artist { name } } one: charts(top: 1) { __typename sold } }",
       variables: { n: 1 },
       data: {
@@ -61,7 +61,7 @@ describe("the example", async () => {
       },
     },
     {
-      title: "X-GQL-1 a default stands for an argument that is not given",
+      title: "X-GQL-1 a default is used for an argument that is not given",
       query: "{ charts { id } }",
       data: { charts: [{ id: expect.anything() }, { id: expect.anything() }] },
     },
@@ -75,7 +75,7 @@ describe("the example", async () => {
       },
     },
     {
-      title: "X-GQL-3 a statement gives its value, with its argument bound",
+      title: "X-GQL-3 a statement returns its value, with its argument bound",
       query: 'query ($c: String) { sales(country: $c) other: sales(country: "no\'where") }',
       variables: { c: "SE" },
       data: { sales: { albums: 2, sold: expect.anything() }, other: { albums: 0, sold: null } },
@@ -86,14 +86,14 @@ describe("the example", async () => {
       data: { sales: { albums: 0, sold: null } },
     },
     {
-      title: "X-GQL-4 answers of functions stand in the order of selection, as they were selected",
+      title: "X-GQL-4 results of functions are answered in the order of selection",
       query:
         '{ artist_by_pk(id: 1) { name } b: exchange_rate(currency: "EUR") { r: rate __typename currency } charts(top: 1) { title } a: exchange_rate(currency: "SEK") { rate } }',
       bytes:
         '{"data":{"artist_by_pk":{"name":"Abba"},"b":{"r":1,"__typename":"exchange_rate","currency":"EUR"},"charts":[{"title":"Waterloo"}],"a":{"rate":11.5}}}',
     },
     {
-      title: "X-GQL-4 an error that it throws on purpose is told at the field",
+      title: "X-GQL-4 an error that the function throws on purpose is reported at the field",
       query: '{ artist { id } exchange_rate(currency: "XXX") { rate } }',
       error: {
         message: 'no currency "XXX"',
@@ -102,7 +102,7 @@ describe("the example", async () => {
       },
     },
     {
-      title: "X-GQL-4 nothing is shown of any other error",
+      title: "X-GQL-4 no other error shows its message",
       query: '{ exchange_rate(currency: "BAD") { rate } }',
       error: { message: "internal error", path: "$.selectionSet.exchange_rate", code: "unexpected" },
     },
@@ -115,14 +115,14 @@ describe("the example", async () => {
       },
     },
     {
-      title: "G-GEN-1 a role sees those fields that it may use",
+      title: "G-GEN-1 a role sees only the fields that it may use",
       query: "{ sales }",
       role: "music_reader",
       error: { message: "field 'sales' not found in type: 'query_root'" },
     },
   ]);
 
-  test("X-GQL-4 a function is asked once per selected field, with the values of each request", async () => {
+  test("X-GQL-4 a function is called once per selected field, with the values of each request", async () => {
     asked = [];
     const query = "query ($c: String!) { exchange_rate(currency: $c) { rate } }";
     expect(await api.gql(query, { c: "EUR" })).toEqual({ data: { exchange_rate: { rate: 1 } } });
@@ -130,7 +130,7 @@ describe("the example", async () => {
     expect(asked).toEqual(["EUR", "SEK"]);
   });
 
-  test("X-GQL-4 each entry of a batch asks for its own", async () => {
+  test("X-GQL-4 each request of a batch calls the function", async () => {
     const query = "query ($c: String!) { exchange_rate(currency: $c) { rate } }";
     const answer = await api.post("/v1/graphql", {
       headers: { "x-session-admin-secret": adminSecret },
@@ -143,7 +143,7 @@ describe("the example", async () => {
     ]);
   });
 
-  test("X-GQL-4 and so does a query over WebSocket", async () => {
+  test("X-GQL-4 a query over WebSocket calls the function", async () => {
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     await socket.next();
@@ -271,13 +271,13 @@ describe("in other places", async () => {
       },
     },
     {
-      title: "X-GQL-1 lists are coerced",
+      title: "X-GQL-1 a single value is coerced to a list",
       query: 'query ($w: String!) { a: echo(words: "x") b: echo(words: ["x", $w]) }',
       variables: { w: "y" },
       data: { a: ["x"], b: ["x", "y"] },
     },
     {
-      title: "X-GQL-1 and their items checked",
+      title: "X-GQL-1 the items of lists are checked",
       query: "{ echo(words: [1]) }",
       error: {
         message: "expected a string for type 'String', but found a number",
@@ -290,14 +290,14 @@ describe("in other places", async () => {
       error: { message: "internal error", path: "$.selectionSet.echo" },
     },
     {
-      title: "X-GQL-4 the session is told",
+      title: "X-GQL-4 the function gets the session",
       query: "{ who }",
       role: "music_reader",
       data: { who: "music_reader" },
     },
   ]);
 
-  test("X-GQL-2 rights hold for what it writes", async () => {
+  test("X-GQL-2 its writes need the rights of the role", async () => {
     const { errors } = await api.gql(
       'mutation { rename_artist(id: 1, name: "x") { affected_rows } }',
       {},
@@ -312,7 +312,7 @@ describe("in other places", async () => {
     expect(order).toEqual(["second begins", "second ends", "first begins", "first ends"]);
   });
 
-  test("X-GQL-4 one that fails leaves the database as it was", async () => {
+  test("X-GQL-4 a function that fails leaves the database unchanged", async () => {
     const headers = { "x-session-admin-secret": adminSecret, prefer: "tx=commit" };
     await api.post("/v1/graphql", {
       headers,
@@ -321,7 +321,7 @@ describe("in other places", async () => {
     expect(await api.gql('{ artist(where: {name: {_eq: "Z"}}) { id } }')).toEqual({ data: { artist: [] } });
   });
 
-  test("X-GQL-4 its signal is aborted when the client goes away", async () => {
+  test("X-GQL-4 its signal is aborted when the client disconnects", async () => {
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     await socket.next();
@@ -332,7 +332,7 @@ describe("in other places", async () => {
   });
 });
 
-test("X-GQL-3 a live query with a statement is answered again when something has changed", async () => {
+test("X-GQL-3 a live query with a statement is answered again after a change", async () => {
   const api = await startApi(
     forGraphql({
       parts: [
@@ -368,7 +368,7 @@ describe("fields under a namespace", async () => {
       }),
   });
   const api = await startApi(forGraphql({ parts: [namespace, rootFields(rates)] }));
-  test("X-GQL-4 stand among the others", async () => {
+  test("X-GQL-4 fields of plugins are listed among the others", async () => {
     const answer = await api.post("/v1/graphql", {
       headers: { "x-session-admin-secret": adminSecret },
       body: {
@@ -452,7 +452,7 @@ describe("refusals", () => {
     );
   });
 
-  test("X-GQL-5 names of the database come first", async () => {
+  test("X-GQL-5 fields of the database keep their names", async () => {
     const api = await startApi(forGraphql({ parts: [adding("shadow", "query_root", () => ({ artist: run }))] }));
     expect(await api.gql("{ artist(limit: 1, order_by: {id: asc}) { id } }")).toEqual({
       data: { artist: [{ id: 1 }] },

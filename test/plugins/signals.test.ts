@@ -1,11 +1,11 @@
-/** What plugins hear of an api's inside. */
+/** The events of an api that plugins can listen to. */
 import { expect, test } from "vitest";
 import { definePlugin, fieldsLogger, transactionSignal, type Logger, type RanTransaction } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 
 const quiet = (): void => undefined;
 
-test("X-SIG-1 each transaction, with its request, times and result", async () => {
+test("X-SIG-1 a listener gets each transaction, with its request, times and result", async () => {
   const heard: RanTransaction[] = [];
   const listener = definePlugin({
     name: "listener",
@@ -35,7 +35,7 @@ test("X-SIG-1 each transaction, with its request, times and result", async () =>
   }
 });
 
-test("X-SIG-1 what a listener throws is logged, and changes no answer", async () => {
+test("X-SIG-1 an error of a listener is logged, and changes no response", async () => {
   const errors: unknown[] = [];
   const logger: Logger = {
     error: (_, facts) => errors.push(facts),
@@ -56,7 +56,7 @@ test("X-SIG-1 what a listener throws is logged, and changes no answer", async ()
   expect(errors).toMatchObject([{ plugin: "broken", hook: 'signal("transaction")' }]);
 });
 
-test("X-LOG-2 a logger that takes fields first, and a plugin that sends the log elsewhere", async () => {
+test("X-LOG-2 logs to a logger that takes fields first, and to a plugin that sends the log elsewhere", async () => {
   const said: unknown[] = [];
   const write = (level: string) => (fields: object, message: string) => said.push([level, fields, message]);
   const own = fieldsLogger({ error: write("error"), warn: write("warn"), info: write("info"), debug: write("debug") });

@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 describe("X-STEP-1 a step around each request", () => {
-  test("hears how it ended", async () => {
+  test("gets the result of the request", async () => {
     const patient = await started({ settings: { slowAfter: 60_000 } });
     await patient.api.get("/ports", { headers: bearer({ role: "sea_clerk" }) });
     expect(patient.warnings()).toEqual([]);
@@ -45,7 +45,7 @@ describe("X-STEP-1 a step around each request", () => {
     ]);
   });
 
-  test("hears by its key which plan was run", async () => {
+  test("gets the key of the plan that was run", async () => {
     const keys: (string | undefined)[] = [];
     const counting = definePlugin({
       name: "counting",
@@ -65,7 +65,7 @@ describe("X-STEP-1 a step around each request", () => {
     expect(new Set([one, other, query]).size).toBe(3);
   });
 
-  test("G-ERR-9 turns callers away in the words of each surface", async () => {
+  test("G-ERR-9 refuses callers with the messages of each surface", async () => {
     const { api } = await started({ settings: { bannedRoles: ["sea_clerk"] } });
     const clerk = bearer({ role: "sea_clerk" });
     const refused = await api.get("/ports", { headers: clerk });
@@ -79,7 +79,7 @@ describe("X-STEP-1 a step around each request", () => {
     expect((await api.get("/ports")).status).toBe(200);
   });
 
-  test("a step that fails when all is answered is logged, and changes nothing", async () => {
+  test("an error of a step after the response is logged, and changes nothing", async () => {
     const faulty = definePlugin({
       name: "faulty",
       apply: (_, context) =>
@@ -105,7 +105,7 @@ describe("X-STEP-1 a step around each request", () => {
 });
 
 describe("X-SET settings of plugins", () => {
-  test("X-SET-1 options win over the environment, which wins over the default", async () => {
+  test("X-SET-1 options override the environment, which overrides the default", async () => {
     process.env["SLOW_AFTER"] = "1";
     const { api, warnings } = await started();
     await api.post("/rpc/nap");
@@ -118,14 +118,14 @@ describe("X-SET settings of plugins", () => {
   const start = (settings: Readonly<Record<string, unknown>>, ...more: readonly PresetPart[]) =>
     relApi(compose(fullCompat({ databaseUrl: "postgres://nobody@127.0.0.1:1/none", settings }), slowRequests, ...more));
 
-  test("X-SET-2 mistakes end the start", () => {
+  test("X-SET-2 mistakes stop the start", () => {
     expect(() => start({ slowAfter: "soon" })).toThrow('invalid setting slowAfter "soon"');
     expect(() => start({ slowAftr: 1 })).toThrow('did you mean "slowAfter"?');
     process.env["SLOW_AFTER"] = "soon";
     expect(() => start({})).toThrow('invalid SLOW_AFTER "soon"');
   });
 
-  test("X-SET-2 nothing is declared twice", () => {
+  test("X-SET-2 duplicate declarations are refused", () => {
     const kind = settingKinds.text;
     const plugin = (name: string, environment: readonly string[]) =>
       definePlugin({
@@ -140,7 +140,7 @@ describe("X-SET settings of plugins", () => {
     expect(() => start({}, plugin("other", ["PGRST_DB_POOL"]))).toThrow(/"PGRST_DB_POOL" is declared by relapi itself/);
   });
 
-  test("X-SET-3 the rows of a settings page", () => {
+  test("X-SET-3 a settings page lists the rows of the plugin", () => {
     expect(settingRows([slowRequests])).toEqual([
       "| `SLOW_AFTER` |  | `500` | milliseconds after which an answer counts as slow and is logged |",
       "| `BANNED_ROLES` |  | `[]` | roles that are turned away |",

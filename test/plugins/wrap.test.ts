@@ -1,4 +1,4 @@
-/** Something around all plans and transactions. */
+/** Wrappers around all plans and transactions. */
 import { expect, test } from "vitest";
 import { definePlugin, type Plugin, type PluginContext } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
@@ -23,7 +23,7 @@ const around = (name: string): Plugin =>
       }),
   });
 
-test("X-WRAP-1 hears of plans and transactions of every surface, the last to wrap first", async () => {
+test("X-WRAP-1 the wrapper added last is the first to get plans and transactions of every surface", async () => {
   const api = await startApi({ parts: [around("inner"), around("outer")] });
   said.length = 0;
   await api.get("/ports?select=id");
@@ -49,7 +49,7 @@ test("X-WRAP-1 hears of plans and transactions of every surface, the last to wra
   }
 });
 
-test("X-WRAP-1 what it gives on is what runs", async () => {
+test("X-WRAP-1 the plan that a wrapper passes on is the one that runs", async () => {
   const neverCommits = definePlugin({
     name: "never-commits",
     apply: (_, { wrap }) => wrap({ execute: (next) => (execution) => next({ ...execution, end: "rollback" }) }),
@@ -60,7 +60,7 @@ test("X-WRAP-1 what it gives on is what runs", async () => {
   expect(await api.sql("select from sea.ports where name = 'Nowhere'")).toEqual([]);
 });
 
-test("X-WRAP-1 every caller has all wrappers, and after the start none is added", async () => {
+test("X-WRAP-1 every caller goes through all wrappers, and none is added after the start", async () => {
   let early: PluginContext["execute"] | undefined;
   let late: (() => void) | undefined;
   const first = definePlugin({
