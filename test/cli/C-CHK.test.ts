@@ -1,4 +1,4 @@
-/** `relapi check` on set-ups that are broken, each in its own way. */
+/** `relapi check` on set-ups with one fault each. */
 import { createServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
@@ -58,7 +58,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     select_permissions: [{ role: "viewer", permission: { columns, filter } }],
   });
 
-  test("C-CHK-1 a good set-up is fine, in a line on stdout", async () => {
+  test("C-CHK-1 a correct set-up gets one line on stdout", async () => {
     const { code, stdout, stderr } = await relapi(["check"], good);
     expect([code, stderr.split("\n").filter((line) => line.startsWith("error"))]).toEqual([0, []]);
     expect(stdout).toMatch(/^fine: \d+ relations, \d+ functions\n$/);
@@ -192,7 +192,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     },
   );
 
-  test("C-CHK-1 all faults are told at once", async () => {
+  test("C-CHK-1 all faults are reported at once", async () => {
     const { stderr } = await relapi(["check"], { ...good, ANON_ROLE: "nobody_here", DB_ROOT_SPEC: "nofn" });
     expect(stderr.split("\n").filter((line) => line.startsWith("error"))).toHaveLength(2);
   });
@@ -208,7 +208,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     expect(await relapi(["check", "--strict"], shut)).toEqual({ code: 1, stdout: "", stderr: line });
   });
 
-  /** Faults with --strict alone. */
+  /** Faults that only --strict reports. */
   const odd: readonly (readonly [string, Environment, RegExp])[] = [
     [
       "a misspelt variable",
@@ -232,10 +232,10 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     expect([strict.code, strict.stdout]).toEqual([1, ""]);
   });
 
-  test("C-CHK-3 a port in use", async () => {
+  test("C-CHK-3 a port in use is reported", async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, "0.0.0.0", resolve));
-    const { port } = holder.address() as AddressInfo; // it listens
+    const { port } = holder.address() as AddressInfo; // the port is in use
     const { code, stderr } = await relapi(["check", "--strict"], { ...good, PORT: String(port), HOST: "0.0.0.0" });
     holder.close();
     expect([code, stderr.split("\n").filter((line) => line.includes("port"))]).toEqual([
@@ -244,7 +244,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     ]);
   });
 
-  test.skipIf(!hasPostgres)("C-CHK-1 C-SET-5 a wrong password", async () => {
+  test.skipIf(!hasPostgres)("C-CHK-1 C-SET-5 a wrong password is reported", async () => {
     const server = await startPrimary([], "right");
     try {
       const url = (password: string): string => server.url.replace("//postgres@", `//postgres:${password}@`);

@@ -1,4 +1,4 @@
-/** The command line on a server: what it serves and prints, how it ends. docs/reference/command-line.md */
+/** The command line on a server: requests, output, and how the process ends. docs/reference/command-line.md */
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
@@ -8,7 +8,7 @@ import { relapi, start, startUntil, temporaryFile, type Environment } from "./ru
 describe.skipIf(!capabilities.realServer)("on a server", () => {
   const url = async (): Promise<string> => (await testDatabase()).options.databaseUrl ?? "";
 
-  /** A port that another listener has until the test ends. */
+  /** A port with another listener until the test ends. */
   const takenPort = async (): Promise<number> => {
     const other = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => other.once("listening", resolve));
@@ -27,7 +27,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
   });
 
-  // without the file it would say that it starts the embedded database, without --port that it listens
+  // without the file it would log that it starts the embedded database, without --port that it listens
   test.each([
     [
       "settings.json",
@@ -73,7 +73,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     },
   );
 
-  test("C-CLI-6 R-ADM-4 a second signal ends at once, and a line says how many requests it cuts off (ci 16)", async () => {
+  test("C-CLI-6 R-ADM-4 a second signal ends the process at once, and a line says how many requests are aborted (ci 16)", async () => {
     const { running, answer, closed, release } = await startBusyServer(await good());
     void running.stop();
     await closed();
@@ -84,7 +84,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     await release();
   });
 
-  test("C-CLI-4 a reader that closes the pipe is no fault", async () => {
+  test("C-CLI-4 a reader that closes the pipe causes no error", async () => {
     const environment = await good();
     for (const words of [["types"], ["openapi"], ["schema"]]) {
       const running = start(words, environment);
@@ -101,13 +101,13 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     expect([code, JSON.parse(stdout).statements.length]).toEqual([0, 1]);
   });
 
-  test("C-CLI-4 nothing but what was asked for is on stdout", async () => {
+  test("C-CLI-4 stdout has only the requested output", async () => {
     const environment = { ...(await good()), ANON_ROLE: "nobody_here", JWT_SECERT: "x" };
     expect(JSON.parse((await relapi(["openapi"], environment)).stdout).swagger).toBe("2.0");
     expect(JSON.parse((await relapi(["doctor", "--json"], environment)).stdout)).toEqual(expect.any(Array));
   });
 
-  test("C-CLI-5 a port in use ends the start with what to do", async () => {
+  test("C-CLI-5 a port in use ends the start with advice", async () => {
     const environment = await good();
     const port = await takenPort();
     const second = await relapi(["-p", String(port)], environment);

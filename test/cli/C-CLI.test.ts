@@ -9,8 +9,8 @@ const { version } = JSON.parse(readFileSync(fileURLToPath(new URL("../../package
   readonly version: string;
 };
 
-describe("what it says of itself", () => {
-  test("C-CLI-1 --version and --help print and end", async () => {
+describe("help and version", () => {
+  test("C-CLI-1 --version and --help print and exit", async () => {
     expect(await relapi(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
     const help = await relapi(["--help"]);
     expect([help.code, help.stderr]).toEqual([0, ""]);
@@ -46,7 +46,7 @@ describe("what it says of itself", () => {
     expect(stdout).toMatch(said);
   });
 
-  test("C-CLI-9 --preset goes before PRESET, and a name that is none is a fault", async () => {
+  test("C-CLI-9 --preset overrides PRESET, and an unknown name is an error", async () => {
     const printed = (words: readonly string[], environment: Environment = {}) =>
       relapi(["dump-config", ...words], environment).then(({ stdout }) => /^PRESET=.*$/m.exec(stdout)?.[0]);
     expect(await printed([])).toBe("PRESET=full-compat");
@@ -60,7 +60,7 @@ describe("what it says of itself", () => {
     expect(await relapi(["--preset", "plsu"])).toMatchObject({ code: 1, stderr: refused });
   });
 
-  test("C-CLI-1 help COMMAND is the same", async () => {
+  test("C-CLI-1 help COMMAND prints the same text", async () => {
     expect(await relapi(["help", "check"])).toEqual(await relapi(["check", "--help"]));
   });
 
@@ -83,7 +83,7 @@ describe("what it says of itself", () => {
     expect(await relapi(words)).toEqual({ code: 2, stdout: "", stderr });
   });
 
-  test("C-CLI-1 C-CLI-4 a wrong value is a fault, with exit code 1", async () => {
+  test("C-CLI-1 C-CLI-4 a wrong value is an error with exit code 1", async () => {
     const stderr = 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n';
     expect(await relapi(["--port", "x"])).toEqual({ code: 1, stdout: "", stderr });
     expect(await relapi(["dump-config", "--port", "1"])).toMatchObject({ code: 2, stdout: "" });
@@ -101,7 +101,7 @@ test.each([
 });
 
 describe("at a terminal", () => {
-  /** Its output as a terminal shows it, until it ends. */
+  /** The output of the program as a terminal shows it, until the program ends. */
   const atTerminal = async (words: string, environment: Environment = {}): Promise<string> => {
     const { stdout } = spawnSync("script", ["-qec", `${process.execPath} ${program} ${words}`, "/dev/null"], {
       env: { PATH: process.env["PATH"], ...environment },
@@ -111,7 +111,7 @@ describe("at a terminal", () => {
   };
   const hasScript = spawnSync("script", ["--version"]).error === undefined;
 
-  test.skipIf(!hasScript)("C-CLI-7 the server says that it is starting, before it has read its settings", async () => {
+  test.skipIf(!hasScript)("C-CLI-7 the server says that it is starting before it has read its settings", async () => {
     const wrong = 'relapi: invalid PORT "x": expected a whole number from 0 to 65535\n';
     expect(await atTerminal("", { PORT: "x" })).toBe(`relapi: starting\n${wrong}`);
     expect(await atTerminal("serve --port x")).toBe(`relapi: starting\n${wrong}`);
@@ -119,7 +119,7 @@ describe("at a terminal", () => {
     expect(await atTerminal("--version")).toBe(`${version}\n`);
   });
 
-  test("C-CLI-7 nothing is loaded before that", () => {
+  test("C-CLI-7 nothing is loaded before the first line of output", () => {
     expect(readFileSync(program, "utf8")).not.toMatch(/^(?:import|export)\b.*\bfrom\b/m);
   });
 });
@@ -144,7 +144,7 @@ describe("settings files", () => {
     ],
     ["yaml", "- a\n", ["holds no settings"]],
     ["json", '{"a": ', ["cannot parse the settings file"]],
-    // small, and large once it is read
+    // small at first, and large once it is read
     [
       "yaml",
       "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmetadata: [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",
@@ -156,7 +156,7 @@ describe("settings files", () => {
     for (const part of said) expect(stderr).toContain(part);
   });
 
-  test("C-CLI-3 PostgREST's format: comments, quotes, escapes, variables, files, old names", async () => {
+  test("C-CLI-3 reads PostgREST's format: comments, quotes, escapes, variables, files, old names", async () => {
     const secret = temporaryFile("secret", "a secret of thirty-two characters\n");
     const file = temporaryFile(
       "postgrest.conf",
@@ -201,7 +201,7 @@ describe("settings files", () => {
     expect(checked.stderr).toMatch(/^warning: PGRST_RAW_MEDIA_TYPES is not served: declare the media types/m);
   });
 
-  test("C-CLI-3 a file that is not there", async () => {
+  test("C-CLI-3 a missing file is an error", async () => {
     const { code, stderr } = await relapi(["-c", "/no/such/file"]);
     expect([code, stderr]).toEqual([
       1,
@@ -209,7 +209,7 @@ describe("settings files", () => {
     ]);
   });
 
-  test("C-CLI-4 a command that needs a database says so, also where it is away (faults 9)", async () => {
+  test("C-CLI-4 a command that needs a database says so, also if the database is unreachable (faults 9)", async () => {
     const away = { DATABASE_URL: "postgres://x@127.0.0.1:1/x" };
     const failed = await relapi(["live-triggers"], away);
     expect(failed).toEqual(await relapi(["openapi"], away));

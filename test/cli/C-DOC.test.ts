@@ -1,4 +1,4 @@
-/** Commands that print what the server would say: documents and settings. */
+/** Commands that print documents and settings of the server. */
 import { buildSchema } from "graphql";
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
@@ -9,7 +9,7 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
   const environment = { DATABASE_URL: database.options.databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon" };
   const music = { ...environment, DB_SCHEMAS: "public" };
 
-  test("C-DOC-1 openapi prints everything, or what a role may do", async () => {
+  test("C-DOC-1 openapi prints every relation, or those that a role may use", async () => {
     const all = JSON.parse((await relapi(["openapi"], environment)).stdout);
     expect([all.swagger, all.host, all.basePath]).toEqual(["2.0", "localhost:3000", "/api"]);
     expect(Object.keys(all.paths)).toContain("/vessels");
@@ -26,7 +26,7 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
     expect(reader.getMutationType()?.getFields() ?? {}).not.toHaveProperty("insert_artist");
   });
 
-  test("C-DOC-1 C-DOC-2 a role that nobody knows", async () => {
+  test("C-DOC-1 C-DOC-2 an unknown role is refused", async () => {
     for (const words of [["openapi"], ["schema"]])
       expect(await relapi([...words, "--role", "sea_annon"], environment)).toEqual({
         code: 1,
@@ -37,7 +37,7 @@ describe.skipIf(!capabilities.realServer)("on a server", async () => {
 });
 
 describe("settings", () => {
-  test("C-DOC-3 dump-config prints every setting, secrets masked", async () => {
+  test("C-DOC-3 dump-config prints every setting, with masked secrets", async () => {
     const { code, stdout } = await relapi(["dump-config"], {
       DATABASE_URL: "postgres://me:pa55word@h/d",
       ADMIN_SECRET: "pa55word",

@@ -1,4 +1,4 @@
-/** `relapi doctor`: each finding, and that the SQL it prints mends it. */
+/** `relapi doctor`: each finding, and that the SQL it prints fixes the cause. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { callsPerRow, withSubselects } from "../../presets/cli/doctor/calls-per-row.ts";
 import { diagnose } from "../../presets/cli/doctor/doctor-command.ts";
@@ -13,7 +13,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
   const environment = { DATABASE_URL: database.options.databaseUrl, DB_SCHEMAS: "ward", ANON_ROLE: "sea_anon" };
   const findings = (): Promise<readonly Finding[]> => diagnose(readEnvironment(environment));
 
-  /** What makes each, and what is found then. */
+  /** The SQL that causes each finding, and the expected finding. */
   const cases: readonly (readonly [rule: string, level: string, setup: string, what: string])[] = [
     [
       "C-DOK-1",
@@ -175,7 +175,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     ],
   ];
 
-  describe("each by itself in a schema", () => {
+  describe("one finding per schema", () => {
     const schemaOf = (index: number): string => `ward_${index}`;
     const inSchema = (text: string, index: number): string => text.replace(/\bward(?=\b|_history)/g, schemaOf(index));
     const names = cases.map((_, index) => schemaOf(index));
@@ -205,12 +205,12 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       },
     );
 
-    test("C-DOK-1 C-DOK-9 nothing but these is found, and nothing once they are mended", () => {
+    test("C-DOK-1 C-DOK-9 only these findings are reported, and none after the fixes", () => {
       expect([before.length, after]).toEqual([cases.length, []]);
     });
   });
 
-  test("C-DOK-1 the mended policy still shows the same rows", async () => {
+  test("C-DOK-1 the fixed policy still shows the same rows", async () => {
     await database.query(`
       create schema ward;
       create table ward.t (id int primary key, owner text, home uuid);
@@ -242,7 +242,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     await database.query("drop schema ward cascade");
   });
 
-  test("C-DOK-7 an anonymous role that nothing holds back", async () => {
+  test("C-DOK-7 an anonymous role without limits is reported", async () => {
     const role = `c_dok_anon_${process.pid}`;
     await database.query(`create schema ward; create role ${role} bypassrls`);
     const { stdout } = await relapi(["doctor", "--json"], { ...environment, ANON_ROLE: role });
@@ -274,7 +274,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
   });
 
   test.skipIf(!capabilities.logicalReplication)(
-    "C-DOK-12 a table with many changes of which the log does not tell the foreign keys",
+    "C-DOK-12 a table with many changes is reported if the log lacks its foreign keys",
     async () => {
       await database.query(`
         create schema ward;
@@ -306,7 +306,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     },
   );
 
-  test("C-DOK-10 people read what, why and SQL, the worst first; --strict makes the exit code 1", async () => {
+  test("C-DOK-10 the text output lists finding, reason and SQL, the worst first; --strict makes the exit code 1", async () => {
     await database.query(`
       create schema ward;
       create function ward.hello() returns int language sql as 'select 1';

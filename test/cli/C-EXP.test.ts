@@ -1,4 +1,4 @@
-/** `relapi explain`: statement, plan, and what takes rows away, of requests that leave nothing behind. */
+/** `relapi explain`: statement, plan, and the conditions that remove rows. The requests change nothing. */
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { relapi, temporaryFile } from "./run.ts";
@@ -7,7 +7,7 @@ interface Report {
   readonly relation: string;
   readonly command: string;
   readonly isEmbedded: boolean;
-  readonly security?: { readonly bypass?: string; readonly policies: readonly any[]; readonly note?: string }; // as it is printed
+  readonly security?: { readonly bypass?: string; readonly policies: readonly any[]; readonly note?: string }; // as printed
   readonly check?: string;
   readonly steps: readonly { readonly kind: string; readonly condition?: string; readonly left: number }[];
 }
@@ -85,7 +85,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     JSON.parse((await explain(...words, "--json")).stdout).relations;
   const left = ({ steps }: Report) => steps.map((step) => [step.kind, step.left]);
 
-  test("C-EXP-1 a REST path: statement, values and plan", async () => {
+  test("C-EXP-1 explains a REST path with its statement, values and plan", async () => {
     const { code, stdout, stderr } = await explain("/notes?select=id&owner=eq.bo", "--claims", bo);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^select .*"desk"\."notes".*\$1.*;\n-- \$1 = "bo"\n\n/);
@@ -94,7 +94,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(analyzed.stdout).toMatch(/Scan on notes .*actual time=.* rows=16(?:\.00)? /);
   });
 
-  test("C-EXP-1 P-CUR-1 a page by cursor: a statement that can be read (L16)", async () => {
+  test("C-EXP-1 P-CUR-1 the statement of a page by cursor is readable (L16)", async () => {
     const path = "/notes?select=body&order=team_id&limit=2&cursor=";
     const { code, stdout, stderr } = await explain(path, "--claims", bo, "--preset", "plus");
     expect([code, stderr]).toEqual([0, ""]);
@@ -102,7 +102,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(stdout).toMatch(/^[ -~\n]*$/);
   });
 
-  test("C-EXP-3 policies, filters and the limit, with the rows that each takes away", async () => {
+  test("C-EXP-3 lists policies, filters and the limit, with the number of rows that each removes", async () => {
     const [notes, teams] = await reports("/notes?select=id,teams(name)&owner=eq.bo&order=id&limit=3", "--claims", bo);
     expect(notes).toMatchObject({ relation: "desk.notes", command: "SELECT", isEmbedded: false });
     expect(notes?.security?.policies.map(({ name, isPermissive, passes }) => [name, isPermissive, passes])).toEqual([
@@ -125,7 +125,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     });
   });
 
-  test("C-EXP-3 the report for people", async () => {
+  test("C-EXP-3 prints the report as text", async () => {
     const { stdout } = await explain("/notes?select=id&owner=eq.bo", "--claims", bo);
     const [, report = ""] = stdout.split(/^(?=rows of)/m);
     expect(report.split("\n").slice(0, 9)).toEqual([
@@ -141,7 +141,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     ]);
   });
 
-  test("C-EXP-3 inner embeds take rows away", async () => {
+  test("C-EXP-3 lists inner embeds, which remove rows", async () => {
     const [teams] = await reports("/teams?select=name,notes!inner(id)&notes.id=lt.3", "--role", "sea_clerk");
     expect(left(teams as Report)).toEqual([
       ["table", 2],
@@ -150,7 +150,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     ]);
   });
 
-  test("C-EXP-3 a role without a policy sees no row, and who owns the table sees all", async () => {
+  test("C-EXP-3 a role without a policy sees no row, and the owner of the table sees all", async () => {
     await database.query("grant usage on schema desk to sea_auditor; grant select on desk.notes to sea_auditor");
     const [shut] = await reports("/notes", "--role", "sea_auditor");
     expect(shut?.security?.policies).toEqual([]);
@@ -164,7 +164,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(left(own as Report)[0]).toEqual(["table", 30]);
   });
 
-  test("C-EXP-3 without rights of the login role on the table nothing is guessed", async () => {
+  test("C-EXP-3 reports no counts if the login role has no rights on the table", async () => {
     const environmentOfLogin = { ...environment, DATABASE_URL: database.urlAs("sea_login") };
     const { stdout } = await relapi(["explain", "/notes", "--claims", bo, "--json"], environmentOfLogin);
     const [notes] = JSON.parse(stdout).relations as readonly Report[];
@@ -175,7 +175,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     ]);
   });
 
-  test("C-EXP-3 a view has no policies of its own", async () => {
+  test("C-EXP-3 lists no policies for a view, which has none", async () => {
     await database.query("create view desk.few as select id from desk.notes; grant select on desk.few to sea_clerk");
     const [few] = await reports("/few?id=lt.3", "--role", "sea_clerk");
     expect(few?.security?.bypass).toMatch(/^it is a view/);
@@ -183,7 +183,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     await database.query("drop view desk.few");
   });
 
-  test("C-EXP-3 --no-counts lists policies alone", async () => {
+  test("C-EXP-3 --no-counts lists only policies", async () => {
     const [notes] = await reports("/notes", "--claims", bo, "--no-counts");
     expect(notes?.security?.policies.map(({ name, passes }) => [name, passes])).toEqual([
       ["mine", undefined],
@@ -193,7 +193,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(notes?.steps).toEqual([]);
   });
 
-  test("C-EXP-1 C-EXP-2 C-EXP-3 writes by REST, with what they would write", async () => {
+  test("C-EXP-1 C-EXP-2 C-EXP-3 explains writes by REST, with the rows that they would write", async () => {
     const [patched] = await reports("PATCH /notes?id=lt.10", "--body", '{"body":"x"}', "--claims", bo);
     expect(patched?.command).toBe("UPDATE");
     expect(left(patched as Report)).toEqual([
@@ -221,12 +221,12 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(stdout).toMatch(new RegExp(`\\n\\n${node} on (desk\\.)?teams `));
   });
 
-  test("C-EXP-1 a count that is planned: the plan of the rows that it counts", async () => {
+  test("C-EXP-1 explains a planned count with the plan of the rows that it counts", async () => {
     const { stdout } = await explain("/notes?select=id", "--header", "Prefer: count=planned", "--analyze");
     expect(stdout).toMatch(/^explain \(format json\) select .*;\n\n.*Scan on notes .*actual time=/m);
   });
 
-  test("C-EXP-1 C-EXP-2 functions", async () => {
+  test("C-EXP-1 C-EXP-2 explains functions", async () => {
     const [found] = await reports("/rpc/notes_of?who=bo&id=lt.10&limit=1", "--role", "sea_clerk");
     expect(found?.relation).toBe("desk.notes_of");
     const written = await explain("POST /rpc/write_note", "--body", '{"body":"x"}', "--claims", bo);
@@ -235,13 +235,13 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(await rows()).toBe(before);
   });
 
-  test("C-EXP-2 what the client prefers commits nothing", async () => {
+  test("C-EXP-2 no preference of the client commits anything", async () => {
     const words = ["DELETE /notes", "--role", "sea_clerk", "--claims", bo, "-H", "Prefer: tx=commit"];
     await relapi(["explain", ...words], { ...environment, DB_TX_END: "commit-allow-override" });
     expect(await rows()).toBe(before);
   });
 
-  test("C-EXP-5 a request that fails shows its statement and the policies, and ends with 1", async () => {
+  test("C-EXP-5 a failing request shows its statement and the policies, with exit code 1", async () => {
     const words = ["POST /notes", "--body", '{"owner":"zz"}', "--claims", bo];
     const { code, stdout, stderr } = await explain(...words);
     expect([code, stderr]).toEqual([
@@ -267,7 +267,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     const ask = (...words: readonly string[]) =>
       relapi(["explain", ...words, "--claims", claims, "--json"], { ...environment, METADATA: metadata });
 
-    test("C-EXP-3 C-EXP-4 permissions of the metadata and their limit, with session variables", async () => {
+    test("C-EXP-3 C-EXP-4 lists permissions of the metadata and their limit, with session variables", async () => {
       const query = "query($id: Int) { desk_notes(where: {id: {_gt: $id}}) { id } }";
       const { code, stdout } = await ask(query, "--variables", '{"id": 3}');
       expect(code).toBe(0);
@@ -281,7 +281,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       ]);
     });
 
-    test("C-EXP-2 C-EXP-3 a mutation and its check", async () => {
+    test("C-EXP-2 C-EXP-3 explains a mutation and its check", async () => {
       const document = 'mutation { update_desk_notes(where: {id: {_lt: 10}}, _set: {body: "x"}) { affected_rows } }';
       const [update] = JSON.parse((await ask(document)).stdout).relations;
       expect(update).toMatchObject({ command: "UPDATE", check: 'secret eq "false"' });
@@ -294,7 +294,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       expect(await rows()).toBe(before);
     });
 
-    test("C-EXP-3 the steps of a mutation that writes several rows of several tables", async () => {
+    test("C-EXP-3 explains the steps of a mutation that writes several rows of several tables", async () => {
       const document = `mutation {
         insert_desk_teams_one(object: { id: 9, name: "C", notes: { data: [{ id: 90, owner: "bo" }, { id: 91 }] } }) {
           notes { id }
@@ -328,7 +328,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       expect(await rows()).toBe(before);
     });
 
-    test("C-EXP-1 one of several operations, from a file", async () => {
+    test("C-EXP-1 explains one of several operations of a file", async () => {
       const file = temporaryFile("q.graphql", "query A { desk_notes { id } } query B { desk_notes { body } }");
       const { stdout } = await ask(`@${file}`, "--operation", "B");
       expect(JSON.parse(stdout).statements[0].sql).toContain('"body"');
@@ -352,7 +352,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
   });
 });
 
-test("C-EXP-1 on the embedded demo", async () => {
+test("C-EXP-1 explains requests on the embedded demo", async () => {
   const { code, stdout } = await relapi(["explain", "/album?select=title&limit=2", "--role", "anon"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/rows of public\.album, select as anon\n[^]* 2 {2}returned/);

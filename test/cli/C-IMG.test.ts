@@ -1,4 +1,4 @@
-/** What docs/deploy has, as far as it can be tried without a container engine. */
+/** Tests the files of docs/deploy, as far as that works without a container engine. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,14 +24,14 @@ const documentsOf = (path: string): any[] =>
   });
 
 const stages = readDockerfile(read("docs/deploy/Dockerfile"));
-const final = stages.at(-1) as Stage; // it has some
+const final = stages.at(-1) as Stage; // the image has at least one stage
 const [health = ""] = /http:[^"]+/.exec(textsOf(final, "HEALTHCHECK").join()) ?? [];
 
 /** `A=b C=d` */
 const environmentOf = (stage: Stage): Record<string, string> =>
   Object.fromEntries(textsOf(stage, "ENV").flatMap((text) => text.split(/\s+/).map((pair) => pair.split("=", 2))));
 
-test("C-IMG-1 the image is not root, has a health check, and is named by what it runs", () => {
+test("C-IMG-1 the image does not run as root, has a health check, and has the entry point and ports of the server", () => {
   expect(textsOf(final, "USER")).toEqual(["10001:10001"]);
   expect(wordsOf(textsOf(final, "ENTRYPOINT")[0] ?? "")).toEqual(["node", "/relapi/dist/presets/standalone.js"]);
   const { PORT, ADMIN_PORT, NODE_ENV } = environmentOf(final);
@@ -43,7 +43,7 @@ test("C-IMG-1 the image is not root, has a health check, and is named by what it
   expect(final.image.replace(/^alpine:/, "node:22-alpine")).toBe(stages[0]?.image); // one libc, one libstdc++
 });
 
-test("C-IMG-1 what the stages copy and run is there", () => {
+test("C-IMG-1 the files that the stages copy and run exist", () => {
   const { scripts } = JSON.parse(read("package.json"));
   const ignored = read("docs/deploy/Dockerfile.dockerignore")
     .split("\n")
@@ -63,7 +63,7 @@ test("C-IMG-1 what the stages copy and run is there", () => {
   for (const path of ignored) expect(existsSync(join(root, path)), path).toBe(true);
 });
 
-test("C-IMG-1 an application that init makes gets an image of the same kind", () => {
+test("C-IMG-1 an application of init gets an image of the same kind", () => {
   const files = projectFiles("shop");
   const own = readDockerfile(files["Dockerfile"] ?? "");
   expect(own.map(({ image }) => image)).toEqual([stages[1]?.image, final.image]);
@@ -77,7 +77,7 @@ test("C-IMG-1 an application that init makes gets an image of the same kind", ()
 });
 
 test.skipIf(!capabilities.realServer)(
-  "C-IMG-1 the image's tree, made by its own steps, starts as nobody special and answers",
+  "C-IMG-1 the image's tree, built by its own steps, starts as an ordinary user and answers",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "relapi-image-"));
     atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
@@ -86,7 +86,7 @@ test.skipIf(!capabilities.realServer)(
     for (const path of ["package.json", "package-lock.json", "LICENSE", "dist", "docs/openapi-typescript/package.json"])
       cpSync(join(root, path), join(context, path), {
         recursive: true,
-        filter: (from) => !/dist\/test|\.image$/.test(from), // the context has no tests, and the stage makes no images
+        filter: (from) => !/dist\/test|\.image$/.test(from), // the context has no tests, and the stage builds no images
       });
     const built = new Map<string, Built>();
     for (const [i, stage] of stages.entries()) {
@@ -96,7 +96,7 @@ test.skipIf(!capabilities.realServer)(
       built.set(
         name,
         buildStage(stage, target, context, built, (command, cwd) => {
-          // what was built is in the context already; packages of the system are not for this machine
+          // the build is in the context already, and packages of the system do not fit this machine
           if (i === 0 && command.startsWith("npm ")) return;
           if (command.startsWith("apk ")) return;
           execFileSync("sh", ["-c", command], { cwd, env: { ...process.env, npm_config_prefer_offline: "true" } });
@@ -138,7 +138,7 @@ test.skipIf(!capabilities.realServer)(
   },
 );
 
-test("C-IMG-2 the settings of compose.yaml and kubernetes.yaml are settings", () => {
+test("C-IMG-2 compose.yaml and kubernetes.yaml name only settings that exist", () => {
   const known = knownVariables();
   const [{ services }] = documentsOf("docs/deploy/compose.yaml");
   for (const name of Object.keys(services.relapi.environment)) expect(known).toContain(name);
@@ -179,7 +179,7 @@ test.skipIf(!capabilities.realServer || !has("psql"))(
   async () => {
     const database = await testDatabase();
     const suffix = `_c_img_${process.pid}`;
-    // roles are those of the whole server, which other tests use
+    // other tests use the same roles, because roles belong to the whole server
     const script = read("docs/deploy/roles.sql").replace(/\b(web_anon|relapi)\b/g, `$1${suffix}`);
     atFileEnd(async () => {
       await database.query(`drop owned by web_anon${suffix}; drop role relapi${suffix}; drop role web_anon${suffix}`);

@@ -1,4 +1,7 @@
-/** `relapi init`: a project on the packed package, tested, started as its image starts it, and asked. */
+/**
+ * `relapi init`: creates a project with the packed package, runs its tests, starts it as its image does, and sends
+ * requests.
+ */
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,9 +14,9 @@ import { relapi, temporaryFolder, type Ended } from "./run.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = join(temporaryFolder(), "My Shop");
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");
-const { NODE_OPTIONS: _, ...environment } = process.env; // those of the test runner
+const { NODE_OPTIONS: _, ...environment } = process.env; // settings of the test runner
 
-/** As npm would install them, without a network: the package as it is packed, and what it depends on. */
+/** The packages as npm would install them, without a network: the packed package and its dependencies. */
 const install = (into: string, dependencies: readonly string[]): void => {
   const packed = temporaryFolder();
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", packed], { cwd: root });
@@ -38,7 +41,7 @@ beforeAll(async () => {
   install(folder, [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]);
 });
 
-test("C-INI-1 writes a project and says what comes next", () => {
+test("C-INI-1 writes a project and prints the next steps", () => {
   expect([made.code, made.stderr]).toEqual([0, ""]);
   expect(made.stdout).toContain(`Next: cd ${folder} && npm install && npm test`);
   expect(manifest.name).toBe("my-shop");
@@ -46,8 +49,8 @@ test("C-INI-1 writes a project and says what comes next", () => {
     expect(existsSync(join(folder, file))).toBe(true);
 });
 
-test("C-INI-1 its test passes on the packed package", async () => {
-  // later versions of Node report in another format unless told
+test("C-INI-1 the project's test passes with the packed package", async () => {
+  // later versions of Node report in another format by default
   const run = await promisify(execFile)(process.execPath, ["--test", "--test-reporter=tap"], {
     cwd: folder,
     env: environment,
@@ -55,7 +58,7 @@ test("C-INI-1 its test passes on the packed package", async () => {
   expect(run.stdout).toMatch(/# pass 3\n# fail 0/);
 });
 
-test("C-INI-3 the image has several stages, is not root, and asks for a page that is there", () => {
+test("C-INI-3 the image has several stages, does not run as root, and has a health check on an existing page", () => {
   const lines = read("Dockerfile").split("\n");
   const of = (word: string): readonly string[] =>
     lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
@@ -64,14 +67,14 @@ test("C-INI-3 the image has several stages, is not root, and asks for a page tha
   expect(of("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
   expect(of("ENV")[0]).toContain("PORT=3000");
   expect(of("ENTRYPOINT")).toEqual(['["node", "server.js"]']);
-  // what is copied exists, but for the lock file that npm install writes
+  // every copied file exists, except the lock file that npm install writes
   const copied = of("COPY").filter((line) => !line.startsWith("--from="));
   const sources = copied.flatMap((line) => line.split(" ").slice(0, -1));
   expect(sources.filter((source) => !existsSync(join(folder, source)))).toEqual(["package-lock.json"]);
   expect(read(".dockerignore").split("\n")).toEqual(expect.arrayContaining(["node_modules", ".env"]));
 });
 
-describe.skipIf(!capabilities.realServer)("as the image starts it", async () => {
+describe.skipIf(!capabilities.realServer)("started as by the image", async () => {
   const { databaseUrl } = (await testDatabase()).options;
   const image = join(temporaryFolder(), "app");
 
@@ -116,7 +119,7 @@ describe.skipIf(!capabilities.realServer)("as the image starts it", async () => 
     expect(await ended).toBe(0);
   });
 
-  test("C-INI-3 check and types of the project's own command", async () => {
+  test("C-INI-3 the project's commands check and types work", async () => {
     const run = (...words: readonly string[]) =>
       promisify(execFile)(
         process.execPath,
@@ -131,12 +134,12 @@ describe.skipIf(!capabilities.realServer)("as the image starts it", async () => 
   });
 });
 
-test("C-INI-3 without a database its server ends with a line", async () => {
+test("C-INI-3 without a database its server ends with one line", async () => {
   const run = promisify(execFile)(process.execPath, ["server.js"], { cwd: folder, env: { PATH: environment["PATH"] } });
   await expect(run).rejects.toMatchObject({ code: 1, stdout: "", stderr: "set DATABASE_URL, as in .env.example\n" });
 });
 
-test("C-INI-2 overwrites nothing", async () => {
+test("C-INI-2 init overwrites no file", async () => {
   expect(await relapi(["init", folder])).toEqual({
     code: 1,
     stdout: "",

@@ -1,4 +1,4 @@
-/** The first minutes with the package: what the README says, done. */
+/** The first minutes with the package: runs the commands of the README. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 const section = readme.split("\n## ").find((text) => text.startsWith("Ten commands")) ?? "";
 const script = /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? "";
 
-/** Without what `npm test` sets for its scripts. */
+/** The environment without the variables that `npm test` sets for its scripts. */
 const environment = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^npm_(?:package|lifecycle|config_local_prefix)|^NODE_ENV$/.test(name),
   ),
 );
 
-/** The commands of a script: quoted text and here-documents have lines of their own. */
+/** The commands of a script. Quoted text and here-documents have lines of their own. */
 const commandsOf = (text: string): readonly string[] => {
   const commands: string[] = [];
   let open = "";
@@ -39,21 +39,21 @@ const commandsOf = (text: string): readonly string[] => {
   return commands;
 };
 
-test("C-PKG-6 there are ten commands", () => {
+test("C-PKG-6 the README has ten commands", () => {
   expect(commandsOf(script)).toHaveLength(10);
 });
 
 const hasPsql = spawnSync("psql", ["--version"]).status === 0;
-/** The commands install packages from the registry of npm, which a run that guards a change does not depend on. */
+/** The commands install packages from the registry of npm, so they do not run in the checks of a change. */
 const asksRegistry = capabilities.realServer && process.env["TEST_REGISTRY"] === "1";
 
 test.skipIf(!hasPsql || !asksRegistry)(
-  "C-PKG-6 they lead to a typed call, and a wrong column does not compile",
+  "C-PKG-6 the commands lead to a typed call, and a wrong column does not compile",
   async () => {
     const folder = temporaryFolder();
     const database = await testDatabase();
     const port = await freePort();
-    const role = `c_pkg_anon_${process.pid}`; // roles are those of the whole server
+    const role = `c_pkg_anon_${process.pid}`; // roles belong to the whole server
     atFileEnd(async () => {
       const [made] = await database.query("select from pg_roles where rolname = $1", [role]);
       if (made !== undefined) await database.query(`drop owned by ${role}; drop role ${role}`);
@@ -62,7 +62,7 @@ test.skipIf(!hasPsql || !asksRegistry)(
       cwd: root,
       encoding: "utf8",
     }).trim();
-    // of the text only the places are others: the package's, the database's, the port and the role
+    // only the package, the database, the port and the role of the text are replaced
     const replaced = (text: string, from: string, to: string): string => {
       expect(text).toContain(from);
       return text.replaceAll(from, to);
@@ -81,13 +81,13 @@ test.skipIf(!hasPsql || !asksRegistry)(
       try {
         process.kill(-(child.pid as number), "SIGKILL");
       } catch {
-        // all of the group have ended
+        // all processes of the group have ended
       }
       rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
-    // `exit`, as the server keeps the outputs open
+    // `exit`, because the server keeps the outputs open
     const code = await new Promise<number | null>((resolve) => child.on("exit", resolve));
     expect(code, output).toBe(0);
     await until(() => output.includes("\nrefused\n"), "the outputs have been read");
@@ -98,7 +98,7 @@ test.skipIf(!hasPsql || !asksRegistry)(
   },
 );
 
-describe("a clone that is installed", () => {
+describe("an installed clone", () => {
   test("C-PKG-7 npm start answers", async () => {
     const child = spawn("npm", ["start"], {
       cwd: root,

@@ -1,4 +1,4 @@
-/** A login that the database refuses, on a server that asks for passwords. */
+/** A login that the database refuses, on a server that requires passwords. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
       DB_LOGIN_PATIENCE: patience,
     });
 
-  test("C-SET-5 a wrong password is a line for each attempt, with growing pauses", async () => {
+  test("C-SET-5 a wrong password is logged for each attempt, with growing pauses", async () => {
     const running = refused("3600");
     await running.said(/(?:password authentication failed.*\n[^]*){3}/);
     const lines = running.output().split("\n").slice(0, 3);
@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
     await running.stop();
   });
 
-  test("C-SET-5 a wrong password ends the start once the patience is over", async () => {
+  test("C-SET-5 a wrong password ends the start once the time limit is over", async () => {
     const { code, stdout, stderr } = await refused("1").end();
     expect([code, stdout]).toEqual([1, ""]);
     for (const line of stderr.trim().split("\n")) expect(line).toContain("password authentication failed");

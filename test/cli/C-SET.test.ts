@@ -1,4 +1,6 @@
-/** Settings that are misspelt, not served, or name what the database does not have; when the demo may start. */
+/**
+ * Settings that are misspelt, not served, or name objects that the database does not have; and the rules of the demo.
+ */
 import { describe, expect, test } from "vitest";
 import { knownVariables } from "../../presets/environment.ts";
 import { unserved } from "../../presets/unserved.ts";
@@ -17,11 +19,11 @@ test.each([
   ["HASURA_GRAPHQL_ADMIN_SECRT", "HASURA_GRAPHQL_ADMIN_SECRET"],
   ["ANON_ROL", "ANON_ROLE"],
   ["DB_SCHEMA", "DB_SCHEMAS"],
-])("C-SET-1 %s is told to mean %s", (name, meant) => {
+])("C-SET-1 %s is reported as meant to be %s", (name, meant) => {
   expect(textsOf({ [name]: "x" })).toEqual([`${name} is not a setting; did you mean ${meant}?`]);
 });
 
-test("C-SET-1 names that have nothing to do with settings are left alone", () => {
+test("C-SET-1 unrelated names are not reported", () => {
   const names =
     "PATH HOME USER HOSTNAME SHELL LANG NODE_ENV NODE_OPTIONS PGUSER LOGNAME EDITOR npm_config_cache PWD TERM CI";
   expect(textsOf(Object.fromEntries(names.split(" ").map((name) => [name, "x"])))).toEqual([]);
@@ -29,7 +31,7 @@ test("C-SET-1 names that have nothing to do with settings are left alone", () =>
   expect(textsOf({ PGRST_APP_SETTINGS_X: "1", APP_SETTINGS_Y: "2" })).toEqual([]);
 });
 
-/** Of PostgREST 12 to 16 and of Hasura v2, by their reference pages. */
+/** The settings of PostgREST 12 to 16 and of Hasura v2, by their reference pages. */
 const ENGINES = {
   PGRST_: `admin-server-host admin-server-port admin-server-unix-socket client-error-verbosity db-aggregates-enabled
     db-anon-role db-channel db-channel-enabled db-config db-extra-search-path db-hoisted-tx-settings db-max-rows
@@ -65,13 +67,13 @@ const engineNames = Object.entries(ENGINES).flatMap(([prefix, names]) =>
   names.split(/\s+/).map((name) => prefix + name.toUpperCase().replaceAll("-", "_")),
 );
 
-test("C-SET-2 every setting of the engines is served or has what to do, and never both", () => {
+test("C-SET-2 every setting of the engines is either served or has advice", () => {
   const known = knownVariables();
   expect(engineNames.filter((name) => known.has(name) === unserved.has(name))).toEqual([]);
   expect([...unserved.values()].filter((advice) => advice.length < 10)).toEqual([]);
 });
 
-test("C-SET-2 the advice names settings that there are", () => {
+test("C-SET-2 the advice names only settings that exist", () => {
   const known = knownVariables();
   const named = [...unserved.values()].flatMap((advice) =>
     [...advice.matchAll(/\bset ([A-Z_0-9]+)/g)].map((match) => match[1] as string),
@@ -79,7 +81,7 @@ test("C-SET-2 the advice names settings that there are", () => {
   expect(named.filter((name) => !known.has(name) && name !== "NODE_OPTIONS")).toEqual([]);
 });
 
-test("C-SET-2 settings of the engines that are not served are told, with what to do", () => {
+test("C-SET-2 settings of the engines that are not served are reported with advice", () => {
   expect(textsOf({ HASURA_GRAPHQL_AUTH_HOOK: "x", PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" })).toEqual([
     "HASURA_GRAPHQL_AUTH_HOOK is not served: write an auth scheme: docs/guides/write-an-auth-scheme.md",
     "PGRST_DB_POOL_AUTOMATIC_RECOVERY is not served: the pool always recovers: leave it out",
@@ -117,7 +119,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
   const { databaseUrl = "" } = database.options;
   const good = { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea", ANON_ROLE: "sea_anon", PORT: "0", HOST: "127.0.0.1" };
 
-  test("C-SET-1 C-SET-2 what is odd is told once, by several workers too", async () => {
+  test("C-SET-1 C-SET-2 odd settings are reported once, by several workers too", async () => {
     const environment = { ...good, JWT_SECERT: "x", HASURA_GRAPHQL_ENABLE_CONSOLE: "true", WORKERS: "2" };
     const { stderr } = await startUntil(/Try:/, [], environment);
     expect(stderr.split("\n").filter((line) => line.startsWith("relapi: "))).toEqual([
@@ -142,13 +144,13 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
     expect(stderr).toMatch(said);
   });
 
-  test("C-SET-3 metadata that is not there stops the start with one line", async () => {
+  test("C-SET-3 missing metadata stops the start with one line", async () => {
     const { code, stdout, stderr } = await start([], { ...good, METADATA: "/no/metadata" }).end();
     expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1]);
     expect(stderr).toMatch(/metadata \/no\/metadata cannot be read/);
   });
 
-  test("C-SET-3 what is created later works once it is there", async () => {
+  test("C-SET-3 objects that are created later work from then on", async () => {
     const role = `c_set_late_${process.pid}`;
     const environment = { ...good, ANON_ROLE: role, DB_SCHEMAS: "sea,late", DB_PRE_REQUEST: "sea.late_check" };
     const running = start([], environment);
@@ -172,7 +174,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
     );
   });
 
-  test("C-SET-6 the connection string and the secret may stand in files", async () => {
+  test("C-SET-6 the connection string and the secret may be in files", async () => {
     const environment = {
       ...good,
       DATABASE_URL: `@${temporaryFile("url", `${databaseUrl}\n`)}`,
@@ -185,7 +187,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
     expect((await running.stop()).code).toBe(0);
   });
 
-  test("C-SET-3 a role and a function that do not exist are a line each", async () => {
+  test("C-SET-3 a missing role and a missing function are reported in a line each", async () => {
     const environment = { ...good, ANON_ROLE: "sea_annon", DB_PRE_REQUEST: "sea.nothere" };
     const { stderr } = await startUntil(/sea\.nothere/, [], environment);
     expect(stderr).toContain('warn ANON_ROLE is "sea_annon", a role that does not exist; did you mean "sea_anon"?\n');
@@ -203,7 +205,7 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
     expect(stderr).toContain("check user, password and database of DATABASE_URL");
   });
 
-  test("C-SET-5 a server that is away is tried again, a line for each attempt", async () => {
+  test("C-SET-5 an unreachable server is tried again, with a line for each attempt", async () => {
     const environment = { ...good, DATABASE_URL: "postgres://x@127.0.0.1:1/x" };
     const { stderr } = await startUntil(/(?:failed to load.*\n[^]*){2}/, [], environment);
     for (const line of stderr.trim().split("\n")) expect(line).toContain("ECONNREFUSED");

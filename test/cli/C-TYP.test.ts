@@ -1,4 +1,4 @@
-/** `relapi types`: what it prints is compiled with the client that reads it. */
+/** `relapi types`: its output is compiled with the client that reads it. */
 import { execFile } from "node:child_process";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -77,7 +77,7 @@ describe.skipIf(!capabilities.realServer)("types of a database", () => {
 });
 
 describe("types of the demo", () => {
-  test("C-TYP-1 without a database they are those of the embedded one", async () => {
+  test("C-TYP-1 without a database it prints the types of the embedded one", async () => {
     const { code, stdout } = await relapi(["types"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/ {6}album: \{\n {8}Row: \{\n {10}album_id: number;/);

@@ -1,4 +1,4 @@
-/** What was logged is there, however the process ends by itself. */
+/** All log lines are written, however the process ends by itself. */
 import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
@@ -6,7 +6,7 @@ import { capabilities, testDatabase } from "../support/database.ts";
 const SERVE = new URL("../../dist/presets/serve.js", import.meta.url).href;
 const COUNT = 150;
 
-/** Asks itself, and ends before any timer runs. */
+/** Sends itself a request, and ends before any timer runs. */
 const program = (options: object, end: string): string => `
   import { serve } from ${JSON.stringify(SERVE)};
   const { api, address } = await serve({
@@ -49,7 +49,7 @@ describe.skipIf(!capabilities.realServer)("the end of a process", async () => {
     if (logFormat === "text") return;
     const found = lines.map((line) => JSON.parse(line));
     expect(new Set(found.map(({ requestId }) => requestId)).size).toBe(COUNT);
-    // each says when it was answered, not when the line was made
+    // each line has the time of the response, not the time of writing
     const times = found.map(({ time }) => Date.parse(time));
     expect(times).toEqual([...times].sort((a, b) => a - b));
     expect(new Set(times).size).toBeGreaterThan(5);

@@ -1,4 +1,4 @@
-/** The log as objects: what a request's line has, and what it never has. */
+/** The log as objects: the fields of a request's line, and the values that no line contains. */
 import { beforeAll, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { openSocket } from "../support/socket.ts";
@@ -9,7 +9,7 @@ import { relapi, start, startUntil, type Environment, type Running } from "./run
 /** Both databases have the albums, and a role that may only read them. */
 const anonRole = capabilities.realServer ? "music_reader" : "anon";
 
-/** A server of PostgreSQL where there is one: starting the embedded database takes longer than what is tested. */
+/** Uses a PostgreSQL server where one exists, because starting the embedded database takes longer than the tests. */
 const onDatabase = async (environment: Environment): Promise<Environment> => ({
   PORT: "0",
   HOST: "127.0.0.1",
@@ -40,7 +40,7 @@ beforeAll(async () => {
   url = (await line(({ message }) => message === "listening")).address;
 });
 
-test("X-LOG-1 text is usual", async () => {
+test("X-LOG-1 the default format is text", async () => {
   const { stdout, stderr } = await startUntil(/Try:/, [], await onDatabase({ LOG_FORMAT: undefined }));
   expect(stdout).toContain("Try:");
   expect(stderr).toMatch(/^\S+ info schema loaded \{/m);
@@ -53,7 +53,7 @@ test("X-LOG-1 every line on stdout is an object", async () => {
   expect(new Date(time).toISOString()).toBe(time);
 });
 
-test("X-LOG-1 X-LOG-3 a request of REST", async () => {
+test("X-LOG-1 X-LOG-3 logs a request of REST with its fields", async () => {
   const response = await fetch(`${url}/api/album?select=title&artist_id=eq.3&limit=1`, {
     headers: { "x-request-id": "rest-1", traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" },
   });
@@ -82,7 +82,7 @@ test("X-LOG-1 X-LOG-3 a request of REST", async () => {
   expect([waitMs >= 0, address, userAgent, pid]).toEqual([true, "127.0.0.1", "node", running.pid]);
 });
 
-test("X-LOG-1 one of GraphQL, with an error of status 200; equal plans have equal keys", async () => {
+test("X-LOG-1 logs a request of GraphQL, with an error of status 200; equal plans have equal keys", async () => {
   const ask = (id: string, body: object): Promise<Response> =>
     fetch(`${url}/v1/graphql`, { method: "POST", body: JSON.stringify(body), headers: { "x-request-id": id } });
   const query = "query One($id: Int!) { album(where: {artist_id: {_eq: $id}}) { title } }";
@@ -99,7 +99,7 @@ test("X-LOG-1 one of GraphQL, with an error of status 200; equal plans have equa
   expect(wrong.planKey).toBeUndefined();
 });
 
-test("X-LOG-3 an id that nobody sent is made, one that is none is replaced", async () => {
+test("X-LOG-3 a missing id is created, an invalid one is replaced", async () => {
   for (const given of [{}, { "x-request-id": 'a "bad" one' }, { "x-request-id": "x".repeat(200) }]) {
     const id = (await fetch(`${url}/api/album?limit=1`, { headers: given as never })).headers.get("x-request-id");
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
@@ -107,7 +107,7 @@ test("X-LOG-3 an id that nobody sent is made, one that is none is replaced", asy
   }
 });
 
-test("X-LOG-1 a subscription on a socket, with its first result", async () => {
+test("X-LOG-1 logs a subscription on a socket, with its first result", async () => {
   const socket = await openSocket({ wsUrl: url.replace("http", "ws") } as never);
   await socket.init({});
   socket.send({ id: "1", type: "subscribe", payload: { query: "subscription Watch { album(limit: 1) { title } }" } });
@@ -121,7 +121,7 @@ test("X-LOG-1 a subscription on a socket, with its first result", async () => {
   await socket.close();
 });
 
-test("X-LOG-1 values, tokens, secrets and bodies are in no line", async () => {
+test("X-LOG-1 no line contains values, tokens, secrets or bodies", async () => {
   const token = signToken({ role: "anon", email: "claim@secret.example" });
   await fetch(`${url}/api/album?title=eq.VALUE_OF_A_FILTER`, { headers: { authorization: `Bearer ${token}` } });
   await fetch(`${url}/api/album`, { method: "POST", body: '{"title":"VALUE_OF_A_BODY"}' });
@@ -141,7 +141,7 @@ test("X-LOG-1 values, tokens, secrets and bodies are in no line", async () => {
   expect((await running.stop()).code).toBe(0);
 });
 
-test("X-LOG-1 pretty is for the eye, and asks for what it needs", async () => {
+test("X-LOG-1 the pretty format is readable, and names the package that it needs", async () => {
   const { stdout, code } = await startUntil(/listening/, [], await onDatabase({ LOG_FORMAT: "pretty" }));
   expect(code).toBe(0);
   expect(stdout).not.toContain('{"level"');

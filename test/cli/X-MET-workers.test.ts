@@ -8,8 +8,8 @@ import { start } from "./run.ts";
 describe.skipIf(!capabilities.realServer)("several workers", async () => {
   const database = await testDatabase();
 
-  test("X-MET-6 /metrics sums up what all workers have answered, and leaves out one that does not answer", async () => {
-    const adminPort = await freePort(); // no line tells it
+  test("X-MET-6 /metrics sums up the counts of all workers, and leaves out a worker that does not answer", async () => {
+    const adminPort = await freePort(); // no line logs the port
     const running = start([], {
       DATABASE_URL: database.options.databaseUrl,
       DB_SCHEMAS: "sea",
@@ -18,7 +18,7 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
       PORT: "0",
       ADMIN_PORT: String(adminPort),
       WORKERS: "3",
-      DB_SCHEMA_POLL_INTERVAL: "0", // roles that other tests make would be another load
+      DB_SCHEMA_POLL_INTERVAL: "0", // roles of other tests would cause another load
       LOG_LEVEL: "info",
     });
     const [, url = ""] = await running.said(/REST +(http\S+)/);
@@ -32,7 +32,7 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
       );
     };
     const LOADS = 'pgrst_schema_cache_loads_total{status="SUCCESS"}';
-    // one may listen before the others have forked
+    // one worker may listen before the others have forked
     await until(async () => {
       const { relapi_workers: workers, [LOADS]: loads } = await metrics();
       return workers === 3 && (loads ?? 0) >= 3;

@@ -1,4 +1,4 @@
-/** A server in a process of its own, with a request that does not end before the test lets it. */
+/** A server in a process of its own, with a request that does not end until the test releases it. */
 import { connect } from "node:net";
 import { testDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
@@ -6,11 +6,11 @@ import { start, type Environment, type Running } from "./run.ts";
 
 export interface BusyServer {
   readonly running: Running;
-  /** Of the request, which waits for a lock of the test. */
+  /** The response to the request, which waits for a lock of the test. */
   readonly answer: Promise<Response>;
-  /** Resolves once the server accepts no connections any more. */
+  /** Resolves once the server accepts no more connections. */
   closed(): Promise<void>;
-  /** Lets the request go on. */
+  /** Releases the request. */
   release(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export const waitingForLocks = async (): Promise<number> => {
   return (await database.query(waiting)).length;
 };
 
-/** On port 0 of 127.0.0.1, with schema `sea`. */
+/** Starts on port 0 of 127.0.0.1, with schema `sea`. */
 export const startBusyServer = async (environment: Environment): Promise<BusyServer> => {
   const database = await testDatabase();
   const holder = await database.connect();
@@ -40,7 +40,7 @@ export const startBusyServer = async (environment: Environment): Promise<BusySer
     body: '{"name": "Oslo"}',
     headers: { "content-type": "application/json" },
   });
-  answer.catch(() => undefined); // the test looks at it later
+  answer.catch(() => undefined); // the test awaits it later
   await until(async () => (await waitingForLocks()) > 0, "the request waits for the lock");
   const port = Number(new URL(api).port);
   return {

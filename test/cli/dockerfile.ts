@@ -1,5 +1,4 @@
-/** A Dockerfile as its instructions, and what the instructions of a stage leave in a folder, where no container engine
- *  runs. */
+/** Parses a Dockerfile, and applies the instructions of a stage to a folder, because no container engine runs here. */
 import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -14,7 +13,9 @@ export interface Stage {
   readonly instructions: readonly Instruction[];
 }
 
-/** With `ARG`s of the top put in. @throws what is no instruction of those that are used here */
+/**
+ * The instructions, with the `ARG`s of the top replaced. @throws Error for an instruction that is not supported here
+ */
 export const readDockerfile = (text: string): readonly Stage[] => {
   const known = new Map<string, string>();
   const stages: { image: string; alias: string | undefined; instructions: Instruction[] }[] = [];
@@ -45,8 +46,10 @@ export interface Built {
   readonly root: string;
 }
 
-/** Does a stage's WORKDIR, COPY and RUN in a folder. `from`: earlier stages; `run`: says whether a command is done, as
- *  those of the system (`apk`) cannot be. */
+/**
+ * Applies a stage's WORKDIR, COPY and RUN to a folder. `from`: earlier stages. `run`: whether a command has been
+ * handled, because commands of the system (`apk`) cannot run.
+ */
 export const buildStage = (
   stage: Stage,
   folder: string,
@@ -69,7 +72,7 @@ export const buildStage = (
     for (const path of words) {
       const origin = join(source?.root ?? context, path);
       if (!existsSync(origin)) throw new Error(`COPY ${text}: there is no ${path}`);
-      // a folder's content goes into the target, a file into a target that ends with a slash or is there
+      // a folder's content goes into the target, a file into a target that ends with a slash or exists
       const isInto = to.endsWith("/") || to === "." || to === "./";
       const target = statSync(origin).isDirectory() || !isInto ? at(to) : join(at(to), basename(path));
       cpSync(origin, target, { recursive: true, verbatimSymlinks: true });

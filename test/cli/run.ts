@@ -1,4 +1,4 @@
-/** `relapi`: commands in the process of the test, and the built program in a process of its own. */
+/** Runs `relapi`: commands in the process of the test, and the built program in a process of its own. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ export interface Ended {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A folder that goes with the test file. */
+/** A folder that is deleted after the test file. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "relapi-cli-"));
   atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
@@ -38,7 +38,7 @@ const environmentOf = (environment: Environment): Environment => ({
   ...environment,
 });
 
-/** Keeps what is written to it. */
+/** Collects the text that is written to it. */
 class Written extends Writable {
   text = "";
   override _write(chunk: unknown, _encoding: string, done: () => void): void {
@@ -47,7 +47,9 @@ class Written extends Writable {
   }
 }
 
-/** A command in this process: one that ends by itself. A server logs to the process, so it has one: `start`. */
+/**
+ * Runs a command that ends by itself in this process. A server logs to its process, so `start` gives it one of its own.
+ */
 export const relapi = async (words: readonly string[], environment: Environment = {}, stdin = ""): Promise<Ended> => {
   const [stdout, stderr] = [new Written(), new Written()];
   const code = await main(words, { env: environmentOf(environment), stdin: Readable.from([stdin]), stdout, stderr });
@@ -55,13 +57,13 @@ export const relapi = async (words: readonly string[], environment: Environment 
 };
 
 export interface Running {
-  /** What it has printed so far, on both streams. */
+  /** The output so far, on both streams. */
   output(): string;
-  /** Resolves once it has printed that. @throws Error with what it printed instead, if it ends */
+  /** Resolves once it has printed the text. @throws Error with the output instead, if it ends */
   said(pattern: RegExp): Promise<RegExpExecArray>;
-  /** All that it reads. */
+  /** Writes its whole standard input. */
   write(text: string): void;
-  /** Closes what it prints to. */
+  /** Closes the readers of its output. */
   hangUp(): void;
   readonly pid: number;
   /** Resolves once it has ended by itself. @throws Error if it does not, and it is killed */
@@ -69,7 +71,7 @@ export interface Running {
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** Only ends a program that would hang. A server runs until its test stops it, at the latest until its file ends. */
+/** Ends only a program that would hang. A server runs until its test stops it, at the latest until its file ends. */
 const DEADLINE_MS = 120_000;
 
 /** The program in a process of its own. */
@@ -137,7 +139,7 @@ export const start = (words: readonly string[], environment: Environment = {}): 
   };
 };
 
-/** A server that is stopped once it has said that. */
+/** A server that is stopped once it has printed the text. */
 export const startUntil = async (
   pattern: RegExp,
   words: readonly string[],

@@ -1,4 +1,4 @@
-/** Queries that are wrong, by what is wrong with them: each is a compile error in a line of its own. */
+/** Wrong queries, by the kind of mistake. Each is a compile error in a line of its own. */
 export const wrongQueries: Readonly<Record<string, string>> = {
   "an unknown table": 'await sea.from("vessel").select();',
   "an unknown schema": 'sea.schema("lake");',
