@@ -1,5 +1,7 @@
-/** The pages for people, in a real browser with no internet: the front page, GraphiQL and the OpenAPI page. Skipped where there is
- *  no Chromium. */
+/**
+ * The pages for people in a real browser without internet: the front page, GraphiQL and the OpenAPI page. Skipped
+ * without Chromium.
+ */
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { asAdmin, startApi } from "../support/api.ts";
 import { chromium, startBrowser, type Browser, type Page } from "./browser.ts";
@@ -7,7 +9,7 @@ import { chromium, startBrowser, type Browser, type Page } from "./browser.ts";
 let browser: Browser | undefined;
 afterAll(() => browser?.close());
 
-/** A page that is closed with its test: one that stays open goes on working. */
+/** Opens a page that is closed with its test, because an open page keeps running. */
 const open = async (url: string, before?: string): Promise<Page> => {
   browser ??= await startBrowser();
   const page = await browser.open(url, before);
@@ -15,20 +17,25 @@ const open = async (url: string, before?: string): Promise<Page> => {
   return page;
 };
 
-test.skipIf(chromium === undefined)("X-PAGE-3 the front page shows requests to copy, by day and by night", async () => {
-  const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader", compatMode: false });
-  const page = await open(`${api.url}/`);
-  await page.until("document.querySelector('.request button:not([hidden])')");
-  const background = (): Promise<string> => page.evaluate("getComputedStyle(document.body).backgroundColor");
-  await page.prefer("light");
-  const light = await background();
-  await page.prefer("dark");
-  expect(await background()).not.toBe(light);
-  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-  // the address is the browser's own, whatever the server was told
-  expect(await page.evaluate("document.querySelector('.request code').textContent")).toContain(`curl '${api.url}/api/`);
-  expect(page.faults).toEqual([]);
-});
+test.skipIf(chromium === undefined)(
+  "X-PAGE-3 the front page shows requests to copy, in light and dark colours",
+  async () => {
+    const api = await startApi({ dbSchemas: ["public"], anonRole: "music_reader", compatMode: false });
+    const page = await open(`${api.url}/`);
+    await page.until("document.querySelector('.request button:not([hidden])')");
+    const background = (): Promise<string> => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    await page.prefer("light");
+    const light = await background();
+    await page.prefer("dark");
+    expect(await background()).not.toBe(light);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    // the address is the one that the browser uses, not one of the settings
+    expect(await page.evaluate("document.querySelector('.request code').textContent")).toContain(
+      `curl '${api.url}/api/`,
+    );
+    expect(page.faults).toEqual([]);
+  },
+);
 
 test.skipIf(chromium === undefined)(
   "X-PAGE-3 G-HTTP-2 G-HTTP-16 the front page leads to the playground, which opens with a query of the caller's tables, also after a visit before there were headers, runs it and shows its rows",
@@ -67,7 +74,7 @@ test.skipIf(chromium === undefined)("R-OAS-1 the OpenAPI page lists the relation
   await page.evaluate("document.querySelector('#operations-tag-ports').click()");
   await page.until(operation);
   await page.evaluate(`${operation}.querySelector('.opblock-summary-control').click()`);
-  // requests can be tried without asking for it first
+  // requests can be sent without a click on "Try it out"
   await page.until(`${operation}.querySelector('.execute')`);
   await page.evaluate(`${operation}.querySelector('.execute').click()`);
   await page.until(`${operation}.querySelector('.live-responses-table')?.textContent.includes('Leith')`);

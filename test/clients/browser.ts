@@ -1,5 +1,4 @@
-/** A headless Chromium, driven over its debugging protocol: enough to open a page, run something on it and take its
- *  picture. */
+/** A headless Chromium, driven over its debugging protocol: opens pages, evaluates expressions and takes pictures. */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,24 +10,26 @@ const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 
 export const chromium: string | undefined = PLACES.find((place) => existsSync(place));
 
-/** One Chromium. Its pages share nothing, like those of different people. */
+/** One Chromium. Its pages share no state, like the browsers of different people. */
 export interface Browser {
-  /** Every other host is unreachable, so that a page that needs one shows it. `before`: run in the page before its own
-   *  scripts. */
+  /**
+   * Opens a page. Every other host is unreachable, so that a page that needs one fails. `before`: code that runs in the
+   * page before its own scripts.
+   */
   open(url: string, before?: string): Promise<Page>;
   close(): Promise<void>;
 }
 
 export interface Page {
-  /** Value of an expression, awaited; must be plain. */
+  /** Returns the value of an expression, awaited. The value must be plain. */
   evaluate<Value>(expression: string): Promise<Value>;
-  /** Until the expression is truthy. */
+  /** Waits until the expression is truthy. */
   until(expression: string): Promise<void>;
-  /** What the person prefers, as pages can ask. */
+  /** Sets the preferences of the person, which pages can query. */
   prefer(scheme: "light" | "dark"): Promise<void>;
-  /** Of the viewport, a PNG. */
+  /** Takes a PNG of the viewport. */
   screenshot(): Promise<Buffer>;
-  /** Errors and requests to other hosts seen so far. */
+  /** Errors and requests to other hosts so far. */
   readonly faults: readonly string[];
   close(): Promise<void>;
 }
@@ -42,7 +43,7 @@ interface Message {
   readonly error?: { readonly message: string };
 }
 
-/** What Chromium says to an expression while it goes from one page to the next. */
+/** The errors of Chromium for an expression while the page changes. */
 const BETWEEN_PAGES = /context was destroyed|cannot find (?:default execution )?context|target navigated/i;
 
 export const startBrowser = async (): Promise<Browser> => {
@@ -60,7 +61,7 @@ export const startBrowser = async (): Promise<Browser> => {
     `--user-data-dir=${profile}`,
     "about:blank",
   ];
-  // a group of its own: its helper processes write to the profile until they are ended as well
+  // a group of its own, because helper processes write to the profile until they end
   const child = spawn(chromium, args, { detached: true });
   const endpoint = await new Promise<string>((resolve, reject) => {
     let output = "";
@@ -74,7 +75,7 @@ export const startBrowser = async (): Promise<Browser> => {
   const socket = new WebSocket(endpoint);
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
   const waiting = new Map<number, (message: Message) => void>();
-  /** Of the pages, by their sessions. */
+  /** The pages by their sessions. */
   const listeners = new Map<string, (message: Message) => void>();
   socket.on("message", (data) => {
     const message = JSON.parse(String(data)) as Message;
@@ -159,7 +160,7 @@ export const startBrowser = async (): Promise<Browser> => {
   };
 };
 
-/** A page in its own Chromium, which ends with the page. */
+/** Opens a page in its own Chromium, which ends with the page. */
 export const openPage = async (url: string, before?: string): Promise<Page> => {
   const browser = await startBrowser();
   return { ...(await browser.open(url, before)), close: browser.close };

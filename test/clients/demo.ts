@@ -1,4 +1,6 @@
-/** The demo database as `npm start` serves it, on a free port, for clients that others wrote. Closed with the file. */
+/**
+ * Serves the demo database as `npm start` does, on a free port, for third-party clients. It is closed with the file.
+ */
 import type { Server } from "node:http";
 import type { RelApiOptions } from "../../core/index.ts";
 import { serve } from "../../presets/serve.ts";
@@ -13,7 +15,7 @@ export interface Demo {
   readonly server: Server;
 }
 
-/** The header that says who the caller is, in the words of the engine whose clients these are. */
+/** The header with the caller's role, in the words of the engine whose clients these are. */
 export const secretHeader = { "x-hasura-admin-secret": adminSecret };
 
 export const asShopper = (userId: number): Record<string, string> => ({

@@ -1,5 +1,7 @@
-/** The site of `docs/` in a real browser with no internet: two pages and the search. Skipped where there is no Chromium, or
- *  where `npm run docs` has not installed what builds it. Built first unless it is there and newer than the pages. */
+/**
+ * The site of `docs/` in a real browser without internet: two pages and the search. Skipped without Chromium, and where
+ * `npm run docs` has not installed its builder. The site is built first unless it is newer than the pages.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -64,7 +66,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     expect(page.faults).toEqual([]);
   });
 
-  test("a page of a feature stands side by side, and nothing is cut off", async () => {
+  test("the page of a feature shows both surfaces side by side, and cuts nothing off", async () => {
     const page = await open("features/filters.html");
     await page.until("document.querySelectorAll('.surfaces').length > 8");
     const tops = await page.evaluate<readonly number[]>(
@@ -78,9 +80,9 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     expect(page.faults).toEqual([]);
   });
 
-  test("the search finds a setting with no internet", async () => {
+  test("the search finds a setting without internet", async () => {
     const page = await open("");
-    // the button does nothing until the page's scripts have run
+    // the button has no effect until the page's scripts have run
     await page.until(
       "document.querySelector('#localsearch-input') ?? void document.querySelector('#local-search button')?.click()",
     );

@@ -1,4 +1,6 @@
-/** Clients that send queries in the URL (urql by default, Apollo and graphql-request when told so), and by their hash. */
+/**
+ * Clients that send queries in the URL (urql by default, Apollo and graphql-request by an option), and by their hash.
+ */
 import { createHash } from "node:crypto";
 import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
 import { PersistedQueryLink } from "@apollo/client/link/persisted-queries";
@@ -10,7 +12,7 @@ import { serveDemo } from "./demo.ts";
 
 const demo = await serveDemo({ anonRole: "anon" });
 
-/** What went over the wire. */
+/** The requests that were sent. */
 const recorder = () => {
   const sent: { readonly method: string; readonly url: string; readonly status: number }[] = [];
   const send: typeof fetch = async (url, init) => {
@@ -25,7 +27,7 @@ const document = "query Genre($id: Int!) { genre_by_pk(genre_id: $id) { name } }
 const rock = { genre_by_pk: { name: "Rock" } };
 
 describe("queries by GET", () => {
-  test("G-GET-1 urql, as it is by default", async () => {
+  test("G-GET-1 urql sends queries by GET by default", async () => {
     const { sent, send } = recorder();
     const client = new Client({ url: demo.graphqlUrl, exchanges: [fetchExchange], fetch: send });
     const { data, error } = await client.query(document, { id: 1 }).toPromise();
@@ -41,7 +43,7 @@ describe("queries by GET", () => {
     expect(sent).toMatchObject([{ method: "POST", status: 200 }]);
   });
 
-  test("G-GET-1 Apollo with useGETForQueries", async () => {
+  test("G-GET-1 Apollo sends queries by GET with useGETForQueries", async () => {
     const { sent, send } = recorder();
     const client = new ApolloClient({
       cache: new InMemoryCache({ addTypename: false } as object),
@@ -63,11 +65,11 @@ describe("queries by GET", () => {
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 let made = 0;
-/** A document that nobody has sent. */
+/** A document that no client has sent before. */
 const fresh = (): string => document.replace("Genre", `Genre${made++}`);
 
 describe("persisted queries", () => {
-  test.each([true, false])("G-APQ-2 Apollo's link asks by hash, sends the document once (GET: %s)", async (useGET) => {
+  test.each([true, false])("G-APQ-2 Apollo's link sends the hash, and the document once (GET: %s)", async (useGET) => {
     const { sent, send } = recorder();
     const persisted = new PersistedQueryLink({ sha256, useGETForHashedQueries: useGET });
     const client = new ApolloClient({

@@ -1,4 +1,4 @@
-/** The service as graphql-js, graphql-request, @apollo/client and graphql-ws see it, without generated types. */
+/** The service with graphql-js, graphql-request, @apollo/client and graphql-ws, without generated types. */
 import { ApolloClient, CombinedGraphQLErrors, HttpLink, InMemoryCache, gql } from "@apollo/client";
 import { BatchHttpLink } from "@apollo/client/link/batch-http";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
@@ -28,7 +28,7 @@ import { atFileEnd } from "../support/file-end.ts";
 import { until } from "../support/until.ts";
 import { asShopper, secretHeader, serveDemo } from "./demo.ts";
 
-// Node 20 has none, and Apollo's link looks for it when it tells errors apart
+// Node 20 has none, and Apollo's link uses it to distinguish errors
 vi.stubGlobal("WebSocket", WebSocket);
 
 const demo = await serveDemo();
@@ -40,7 +40,7 @@ const roles: [role: string, headers: Record<string, string>][] = [
   ["clerk", { ...secretHeader, "x-hasura-role": "clerk", "x-hasura-user-id": "3" }],
 ];
 
-/** Everything that any version of the tools asks for. */
+/** Everything that any version of the tools requests. */
 const everything = getIntrospectionQuery({
   descriptions: true,
   directiveIsRepeatable: true,
@@ -65,7 +65,7 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
     expect(printSchema(lexicographicSortSchema(again))).toBe(printSchema(lexicographicSortSchema(schema)));
   });
 
-  test("G-INT-3 the introspection queries of older tools are answered alike", async () => {
+  test("G-INT-3 the introspection queries of older tools get the same schema", async () => {
     const plain = getIntrospectionQuery({ descriptions: false, oneOf: false });
     const [short, long] = await Promise.all([schemaOf(headers, plain), schemaOf(headers)]);
     expect(Object.keys(short.getTypeMap()).sort()).toEqual(Object.keys(long.getTypeMap()).sort());
@@ -73,7 +73,7 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
 
   test("G-ROOT-1 G-ROOT-2 every list of the schema answers all of its columns", async () => {
     const schema = await schemaOf(headers);
-    const query = schema.getQueryType() as GraphQLObjectType; // every role here reads something
+    const query = schema.getQueryType() as GraphQLObjectType; // every role here may read some table
     const lists = Object.values(query.getFields()).filter((field) =>
       field.args.every((arg) => !isNonNullType(arg.type)),
     );
@@ -98,7 +98,7 @@ const leaves = (field: GraphQLField<unknown, unknown>, depth = 0): string => {
 describe("graphql-request", () => {
   const client = new GraphQLClient(demo.graphqlUrl, { headers: secretHeader });
 
-  test("G-HTTP-10 the raw answer: status, headers, data", async () => {
+  test("G-HTTP-10 the raw response has status, headers and data", async () => {
     const { status, headers, data } = await rawRequest<any>(
       demo.graphqlUrl,
       "{ album_by_pk(album_id: 1) { title } }",
@@ -113,13 +113,13 @@ describe("graphql-request", () => {
     expect(data).toEqual({ album_by_pk: { title: "For Those About To Rock We Salute You" } });
   });
 
-  test.each(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"])("G-HTTP-2 the same at %s", async (path) => {
+  test.each(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"])("G-HTTP-2 %s answers the same", async (path) => {
     expect(await request(`${demo.url}${path}`, "{ genre_by_pk(genre_id: 1) { name path } }")).toEqual({
       genre_by_pk: { name: "Rock", path: "music.rock" },
     });
   });
 
-  test("G-HTTP-3 the older address refuses by status, the others by the body alone", async () => {
+  test("G-HTTP-3 the older address reports errors by status, the others only in the body", async () => {
     const refusalAt = (path: string): Promise<ClientError> =>
       request(`${demo.url}${path}`, "{ albun { title } }").then(
         () => Promise.reject(new Error("was not refused")),
@@ -136,7 +136,7 @@ describe("graphql-request", () => {
     expect(older.response.errors).toEqual(now.response.errors);
   });
 
-  test("G-HTTP-5 a batch", async () => {
+  test("G-HTTP-5 a batch is answered", async () => {
     const document = "query ($id: Int!) { artist_by_pk(artist_id: $id) { name } }";
     const answer = await batchRequests<any>({
       url: demo.graphqlUrl,
@@ -145,7 +145,7 @@ describe("graphql-request", () => {
     expect(answer.map((each: any) => each.data.artist_by_pk.name)).toEqual(["AC/DC", "Accept"]);
   });
 
-  test("G-DOC-2 several operations, of which this client names none", async () => {
+  test("G-DOC-2 one of several operations runs, although this client names none", async () => {
     const document = "query First { artist(limit: 1) { name } } query Second { album(limit: 1) { title } }";
     await expect(client.request(document)).rejects.toMatchObject({
       response: {
@@ -159,7 +159,7 @@ describe("graphql-request", () => {
     });
   });
 
-  test("G-ERR-1 an error leaves no data, whatever the client makes of errors", async () => {
+  test("G-ERR-1 an error leaves no data, with any error policy of the client", async () => {
     const lenient = new GraphQLClient(demo.graphqlUrl, { headers: secretHeader, errorPolicy: "all" });
     const { data, errors } = await lenient.rawRequest(
       "{ artist(limit: 1) { name } broken: album(limit: 1, where: {nothing: 1}) { title } }",
@@ -173,7 +173,7 @@ describe("graphql-request", () => {
     ]);
   });
 
-  test("G-AUTH-4 a wrong secret", async () => {
+  test("G-AUTH-4 a wrong secret is refused", async () => {
     const refused = client.request("{ __typename }", {}, { "x-hasura-admin-secret": "wrong" });
     await expect(refused).rejects.toMatchObject({
       response: {
@@ -183,7 +183,7 @@ describe("graphql-request", () => {
     });
   });
 
-  test("http: a request that is given up does no harm", async () => {
+  test("http: an aborted request does no harm", async () => {
     const giveUp = new AbortController();
     demo.server.once("request", () => giveUp.abort());
     const started = client.request({
@@ -210,7 +210,7 @@ describe("@apollo/client", () => {
   const overHttp = (): ApolloClient =>
     new ApolloClient({ link: new HttpLink({ uri: demo.graphqlUrl, headers: secretHeader }), cache: cacheByKeys() });
 
-  test("G-DOC-10 type names make rows one in the cache: a mutation's answer reaches the queries that watch", async () => {
+  test("G-DOC-10 type names identify rows in the cache: a mutation's answer reaches the queries that watch", async () => {
     const client = overHttp();
     const query = gql`
       query ($id: Int!) {
@@ -245,7 +245,7 @@ describe("@apollo/client", () => {
     client.stop();
   });
 
-  test("G-PAG-2 a list is read on, page by page", async () => {
+  test("G-PAG-2 a list is read page by page", async () => {
     const client = overHttp();
     const query = gql`
       query ($offset: Int = 0, $limit: Int!) {
@@ -268,7 +268,7 @@ describe("@apollo/client", () => {
     client.stop();
   });
 
-  test("G-HTTP-5 batched queries, of which one fails alone", async () => {
+  test("G-HTTP-5 in a batch of queries only the wrong one fails", async () => {
     const client = new ApolloClient({
       link: new BatchHttpLink({ uri: demo.graphqlUrl, headers: secretHeader, batchInterval: 10 }),
       cache: cacheByKeys(),
@@ -290,7 +290,7 @@ describe("@apollo/client", () => {
     client.stop();
   });
 
-  test("G-WS-4 queries, mutations and their errors over the socket", async () => {
+  test("G-WS-4 queries, mutations and their errors work over the socket", async () => {
     const socket = createClient({ url: demo.wsUrl, connectionParams: async () => ({ headers: asShopper(2) }) });
     atFileEnd(async () => socket.dispose());
     const client = new ApolloClient({ link: new GraphQLWsLink(socket), cache: cacheByKeys() });
@@ -313,7 +313,7 @@ describe("@apollo/client", () => {
 });
 
 describe("graphql-ws", () => {
-  test("G-SUB-3 G-WS-7 a live query by iteration, ended by the client", async () => {
+  test("G-SUB-3 G-WS-7 a live query is read by iteration and ended by the client", async () => {
     const socket = createClient({ url: demo.wsUrl, connectionParams: { headers: secretHeader } });
     const titles: unknown[] = [];
     for await (const { data } of socket.iterate<any>({
@@ -333,7 +333,7 @@ describe("graphql-ws", () => {
     await socket.dispose();
   });
 
-  test("G-WS-6 a document that is refused ends the operation with its errors", async () => {
+  test("G-WS-6 a refused document ends the operation with its errors", async () => {
     const socket = createClient({ url: demo.wsUrl });
     const refused = socket.iterate({ query: "subscription { albun { title } }" }).next();
     await expect(refused).rejects.toEqual([

@@ -1,5 +1,6 @@
-/** Types generated from the running service, compiled in strict mode, and the generated documents sent by two clients.
- *  */
+/**
+ * Types generated from the running service, compiled in strict mode, and the generated documents sent by two clients.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -51,7 +52,7 @@ describe("graphql-codegen", () => {
     );
   });
 
-  test("G-PRM-6 what a role may not use is not in the types generated for it", async () => {
+  test("G-PRM-6 the types generated for a role lack the objects that it may not use", async () => {
     const names = async (file: string): Promise<string[]> =>
       [...(await generated(file)).matchAll(/^export (?:type|enum) (\w+)/gm)].map(([, name]) => name!);
     const [all, visitor] = await Promise.all([names("reports.types.ts"), names("visitor.types.ts")]);
@@ -70,7 +71,7 @@ describe.each([
   const storiesAs = (headers: Record<string, string> = endpoint.headers): any =>
     shop.stories(shop[maker]({ ...endpoint, headers }));
 
-  test("G-BEXP-1 G-ORD-1 G-DOC-12 a list by variables of input types, with fragments in fragments", async () => {
+  test("G-BEXP-1 G-ORD-1 G-DOC-12 a list takes variables of input types, with fragments in fragments", async () => {
     const rock = {
       title: "Let There Be Rock",
       by: "artist AC/DC",
@@ -98,11 +99,11 @@ describe.each([
     expect(short.albums.map((each: any) => each.first)).toEqual([undefined, undefined]);
   });
 
-  test("G-PAG-1 G-VAR-7 a window; variables left out", async () => {
+  test("G-PAG-1 G-VAR-7 a window of rows works, and variables may be left out", async () => {
     expect(await storiesAs().window(3, 10)).toEqual([11, 12, 13]);
   });
 
-  test("G-ROOT-3 G-ROOT-6 one row by its key, or null", async () => {
+  test("G-ROOT-3 G-ROOT-6 one row is read by its key, or null", async () => {
     expect(await storiesAs().album(4)).toEqual({
       title: "Let There Be Rock",
       hasTracks: false,
@@ -111,7 +112,7 @@ describe.each([
     expect(await storiesAs().album(-4)).toBe(null);
   });
 
-  test("G-AGP-1 G-ORD-6 G-CF-2 predicate over a related set, order by an aggregate, computed relationship", async () => {
+  test("G-AGP-1 G-ORD-6 G-CF-2 a predicate over related rows, an order by an aggregate, and a computed relationship work", async () => {
     expect(await storiesAs().busiestArtists(10)).toEqual([
       "Iron Maiden 21 For the Greater Good of God",
       "Led Zeppelin 14 Walter's Walk",
@@ -121,21 +122,21 @@ describe.each([
     ]);
   });
 
-  test("G-OP-10 G-OP-14 G-COE-12 jsonb operators and paths", async () => {
+  test("G-OP-10 G-OP-14 G-COE-12 jsonb operators and paths work", async () => {
     expect(await storiesAs().employeesIn("Lethbridge")).toEqual([
       ["Robert King", "1970-05-29", "Lethbridge", "T1K 5N8", "Michael Mitchell"],
       ["Laura Callahan", "1968-01-09", "Lethbridge", "T1H 1Y8", "Michael Mitchell"],
     ]);
   });
 
-  test("G-FN-3 a function with arguments and its aggregate", async () => {
+  test("G-FN-3 a function with arguments and its aggregate work", async () => {
     expect(await storiesAs().search("love -hate")).toEqual({
       names: ["Love In An Elevator", "Let Me Love You Baby", "My Love"],
       count: 99,
     });
   });
 
-  test("G-OP-19 G-OP-20 G-OP-21 ltree operators, defaults of variables", async () => {
+  test("G-OP-19 G-OP-20 G-OP-21 ltree operators and defaults of variables work", async () => {
     expect(await storiesAs().genres()).toEqual({
       genres: [
         ["Metal", "music.rock.metal", 1, 374, 370.26],
@@ -146,7 +147,7 @@ describe.each([
     });
   });
 
-  test("G-TYP-24 G-OP-35 columns of an enumerated type, bigint", async () => {
+  test("G-TYP-24 G-OP-35 columns of an enumerated type and of bigint have their types", async () => {
     expect(await storiesAs().files()).toEqual({
       aggregate: {
         count: 1,
@@ -158,7 +159,7 @@ describe.each([
     });
   });
 
-  test("G-NST-1 G-INS-4 G-UPS-1 nested inserts four tables deep, beside an upsert", async () => {
+  test("G-NST-1 G-INS-4 G-UPS-1 nested inserts work four tables deep, beside an upsert", async () => {
     const genre = `Choir by ${name}`;
     const track = {
       name: "Second",
@@ -199,18 +200,18 @@ describe.each([
     });
   });
 
-  test("G-UPS-2 G-DEL-1 G-TX-2 conflict without and with an update, then deletes in one mutation", async () => {
+  test("G-UPS-2 G-DEL-1 G-TX-2 a conflict is skipped or updates, then deletes run in one mutation", async () => {
     const id = await storiesAs().addOne("Nobody", freeKey);
     expect(await storiesAs().putArtist(id, "Somebody")).toBe(null);
     expect(await storiesAs().putArtist(id, "Somebody", ["name"])).toBe("Somebody");
     expect(await storiesAs().dropArtist(id)).toEqual([0, 1, ["Nobody I"], "Somebody"]);
   });
 
-  test("G-UPD-8 update_many in order, each update seeing those before it", async () => {
+  test("G-UPD-8 update_many runs in order, each update seeing those before it", async () => {
     expect(await storiesAs().reprice()).toEqual([[2, 1.25, 1.25], [1, 1.75], [0], [2, 0.99, 0.99], [1, 0.99]]);
   });
 
-  test("G-UPD-1c G-UPD-1e parts of a document changed, a column set to null", async () => {
+  test("G-UPD-1c G-UPD-1e parts of a document are changed, and a column is set to null", async () => {
     const address = { city: "Banff", state: "AB", street: "1111 6 Ave SW", postal_code: "T2P 5M5" };
     expect(await storiesAs().moveEmployee(3, "Banff")).toEqual({
       phone: null,
@@ -219,7 +220,7 @@ describe.each([
     });
   });
 
-  test("G-AUTH-3 G-FN-2 a function that writes, for the customer of the session", async () => {
+  test("G-AUTH-3 G-FN-2 a function that writes runs for the customer of the session", async () => {
     const shopper = storiesAs(asShopper(2));
     expect(await shopper.purchase([1, 1, 2])).toEqual({
       total: 2.97,
@@ -253,7 +254,7 @@ describe.each([
   });
 });
 
-test("G-SUB-3 @apollo/client hears of changes over graphql-transport-ws", async () => {
+test("G-SUB-3 @apollo/client gets changes over graphql-transport-ws", async () => {
   expect(await shop.watchPlaylists(endpoint, ["First list", "Second list"])).toEqual({
     lists: [[], ["First list 0"], ["First list 0", "Second list 0"]],
     counts: [0, 1, 2],

@@ -13,14 +13,14 @@ import { chromium, openPage } from "./browser.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const source = readFileSync(`${root}plugins/live-patches/client.ts`, "utf8");
 
-test("X-PAT-6 it imports nothing, and asks for nothing that browsers do not have", () => {
+test("X-PAT-6 it imports nothing, and uses nothing that browsers do not have", () => {
   expect(source).not.toMatch(/^\s*import |\brequire\(|\bimport\(|\b(?:process|Buffer|global)\b\./m);
   const own = JSON.parse(readFileSync(`${root}package.json`, "utf8")).exports["./live-client"];
   expect(own).toBe("./dist/plugins/live-patches/client.js");
 });
 
 test.skipIf(chromium === undefined)(
-  "X-PAT-6 X-PAT-7 rows in a browser: patches, and a server that is away for a while",
+  "X-PAT-6 X-PAT-7 it keeps rows in a browser: by patches, and while a server is away",
   async () => {
     const compiled = execFileSync(`${root}node_modules/.bin/esbuild`, ["--loader=ts", "--format=esm"], {
       input: source,
@@ -36,7 +36,7 @@ test.skipIf(chromium === undefined)(
     const options = { dbSchemas: ["public"], anonRole: "music_reader", liveQueryInterval: 50 };
     let api = await startApi(options);
     const { database } = api;
-    // the address stays when the server is another
+    // the address stays the same when the server is replaced
     const front = createTcpServer((client) => {
       const upstream = connect(api.port, "127.0.0.1");
       for (const [from, to] of [
@@ -70,7 +70,7 @@ test.skipIf(chromium === undefined)(
     expect(await browser.evaluate("shown[1].map(({ id }) => id)")).toEqual([0, 1, 2, 3, 4, 5]);
     expect(await browser.evaluate("shown[1][1] === shown[0][0]")).toBe(true);
 
-    // the same result afterwards: nothing comes
+    // the result is the same afterwards, so no event is sent
     await api.close();
     let counters: Counters | undefined;
     const counting = definePlugin({ name: "counting", apply: (_, context) => void (counters = context.counters) });
@@ -80,7 +80,7 @@ test.skipIf(chromium === undefined)(
       () => counters?.get("live-subscribers") === 1 && counters.get("live-queries-due") === 0,
       "the new server has run the query",
     );
-    // had it sent the result, this would be shown before the next
+    // a result that was sent would be shown before the next one
     await api.sql("delete from public.line where id = 3");
     await browser.until("shown.length === 3");
     expect(await browser.evaluate("shown[2].map(({ id }) => id)")).toEqual([0, 1, 2, 4, 5]);

@@ -1,5 +1,7 @@
-/** Types that openapi-typescript makes of the OpenAPI 3.1 document, and openapi-fetch with them: a mistyped column does
- *  not compile. */
+/**
+ * Types that openapi-typescript makes of the OpenAPI 3.1 document, and openapi-fetch with them: a mistyped column does
+ * not compile.
+ */
 import { execFile } from "node:child_process";
 import { mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -39,7 +41,7 @@ const HEAD = [
   "",
 ].join("\n");
 
-/** The compiler's messages; empty: it compiles. */
+/** The compiler's messages. Empty if the code compiles. */
 const compile = async (body: string, types = "./api.js"): Promise<string> => {
   await writeFile(join(folder, "use.ts"), HEAD.replace("./api.js", types) + body);
   try {
@@ -72,7 +74,7 @@ beforeAll(async () => {
 });
 
 describe("openapi-typescript and openapi-fetch", () => {
-  test("R-OAS-8 what is right compiles, and gets its rows", async () => {
+  test("R-OAS-8 correct code compiles, and gets its rows", async () => {
     expect(await compile(GOOD)).toBe("");
     const { albums } = await import(/* @vite-ignore */ pathToFileURL(join(folder, "out/use.js")).href);
     expect(await albums(`${demo.url}/api`)).toEqual({
@@ -81,7 +83,7 @@ describe("openapi-typescript and openapi-fetch", () => {
     });
   });
 
-  test("R-OAS-10 what the preset plus adds compiles too, and is answered (M11)", async () => {
+  test("R-OAS-10 the additions of the preset plus compile too, and are answered (M11)", async () => {
     const body = `
 export const all = async (baseUrl: string) => {
   const api = client(baseUrl);

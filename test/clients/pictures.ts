@@ -1,4 +1,4 @@
-/** `npm run pictures`: the pictures of the README, in docs/images, from a server that is started for them. */
+/** `npm run pictures` makes the pictures of the README, in docs/images, from a server that it starts. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { openPage, type Page } from "./browser.ts";
 import { terminalSvg, type Line } from "./terminal.ts";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url)); // of dist/test/clients
+const root = fileURLToPath(new URL("../../../", import.meta.url)); // part of dist/test/clients
 const images = join(root, "docs/images");
 
-/** As the README says; the server of the pictures has a free one. */
+/** The address in the README. The server of the pictures uses a free port. */
 const SHOWN_PORT = "3000";
 
 const REST = "curl 'http://127.0.0.1:3000/api/album?select=title,artist(name)&album_id=in.(1,3)'";
@@ -89,7 +89,7 @@ try {
   await graphiql.until("document.querySelector('.graphiql-query-editor .view-lines')?.textContent.includes('tracks')");
   await graphiql.evaluate("document.querySelector('.graphiql-execute-button').click()");
   await graphiql.until("document.querySelector('.result-window')?.textContent.includes('aggregate')");
-  await new Promise((resolve) => setTimeout(resolve, 1000)); // colours come line by line
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // colours arrive line by line
   await save(graphiql, "graphiql");
 
   const isPage = (await fetch(url, { headers: { accept: "text/html" } })).headers

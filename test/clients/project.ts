@@ -1,4 +1,4 @@
-/** A project of somebody else's: types generated from the running service, compiled strictly, in a temporary folder. */
+/** A third-party project in a temporary folder: types generated from the running service, compiled strictly. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,13 +15,13 @@ const sources = fileURLToPath(new URL("shop/", import.meta.url));
 
 export interface Project {
   readonly folder: string;
-  /** Runs the generator on what the endpoint says of itself. @throws with its output when it fails */
+  /** Runs the generator on the introspection of the endpoint. @throws Error with its output when it fails */
   generate(endpoint: string): Promise<void>;
-  /** @throws with the compiler's messages when there are any */
+  /** @throws Error with the compiler's messages when there are any */
   compile(): Promise<void>;
 }
 
-/** A failed program has said why on one of its outputs, which the error's own message leaves out. */
+/** The output of a failed program, which the message of the error leaves out. */
 const runNode = async (
   folder: string,
   program: string,
@@ -39,7 +39,9 @@ const runNode = async (
   }
 };
 
-/** The files of `shop/`, of which `.txt` keeps this project's own compiler away: what they import is generated. */
+/**
+ * The files of `shop/`. The ending `.txt` hides them from this project's compiler, because their imports are generated.
+ */
 export const startProject = async (): Promise<Project> => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "relapi-client-")));
   atFileEnd(() => rm(folder, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-/** The standalone server as supabase-js sees it, which asks for `/rest/v1`. */
+/** The standalone server with supabase-js, which requests `/rest/v1`. */
 import { createClient } from "@supabase/supabase-js";
 import { describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
@@ -7,7 +7,7 @@ import { testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { serveDemo } from "./demo.ts";
 
-// Node 20 has none, and the client wants one to start
+// Node 20 has none, and the client requires one to start
 vi.stubGlobal("WebSocket", WebSocket);
 
 const database = await testDatabase();
@@ -37,12 +37,12 @@ describe("supabase-js", () => {
     expect(await supabase.rpc("fleet_weight", { port: 1 }, { get: true })).toMatchObject({ error: null, data: 1255 });
   });
 
-  test("R-PATH-11 another schema", async () => {
+  test("R-PATH-11 reads another schema", async () => {
     const { error } = await supabase.schema("nowhere").from("ports").select();
     expect(error).toMatchObject({ code: "PGRST106" });
   });
 
-  test("R-PATH-12 without the prefix the answer names those that are served", async () => {
+  test("R-PATH-12 without the prefix the error names the served paths", async () => {
     const elsewhere = await serveDemo({ ...options, ...database.options, jwtSecret, restPrefixes: ["/api"] });
     const { error } = await createClient(elsewhere.url, signToken({ role: "sea_anon" }))
       .from("ports")

@@ -1,8 +1,8 @@
-/** A terminal session as a picture: an SVG whose lines appear one after the other, and stay. */
+/** Draws a terminal session as an SVG whose lines appear one after the other, and stay. */
 
 export interface Line {
   readonly text: string;
-  /** Typed by somebody, behind a prompt. */
+  /** A line that a person types, after a prompt. */
   readonly isCommand?: boolean;
 }
 
@@ -12,14 +12,14 @@ const CHARACTER_WIDTH = FONT_SIZE * 0.602;
 const LINE_HEIGHT = 20;
 const PADDING = 18;
 const BAR_HEIGHT = 34;
-/** How long a command is looked at before its output comes, and a line of output before the next. */
+/** The pause between a command and its output, and the pause between lines of output. */
 const COMMAND_SECONDS = 1.1;
 const LINE_SECONDS = 0.06;
 
 const escapeXml = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
-/** As a terminal wraps them. */
+/** Lines as a terminal wraps them. */
 const rowsOf = ({ text, isCommand = false }: Line): readonly (Line & { readonly isFirst: boolean })[] => {
   const shown = isCommand ? `$ ${text}` : text;
   const rows: string[] = [];

@@ -1,14 +1,17 @@
-/** What a file of clients/ does its checks with. It is run alone, and prints its results as one line of JSON. */
+/**
+ * The functions with which a file of clients/ makes its checks. Each file runs separately, and prints its results as
+ * one line of JSON.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-/** Where the servers are, and what callers have; written by run.mjs. */
+/** The addresses of the servers, and the credentials of callers, written by run.mjs. */
 export const place = JSON.parse(process.env["CLIENTS_PLACE"] ?? "{}");
 
-/** Equal, key by key. */
+/** Checks equality, key by key. */
 export const same = (actual, expected) => assert.deepEqual(actual, expected);
 
-/** Has at least the keys given, in arrays too. */
+/** Checks that the value has at least the keys given, in arrays too. */
 export const has = (actual, expected) => {
   if (expected instanceof RegExp) return assert.match(String(actual), expected);
   if (expected === null || typeof expected !== "object") return assert.equal(actual, expected);
@@ -25,7 +28,7 @@ export const rejects = async (promise, expected) => {
   has(error, expected);
 };
 
-/** Waits until it holds. @throws what it threw last, after some seconds */
+/** Waits until the check passes. @throws the last error of the check, after some seconds */
 export const eventually = async (holds, ms = 8000) => {
   for (const end = Date.now() + ms; ; await new Promise((resolve) => setTimeout(resolve, 25))) {
     try {
@@ -50,8 +53,10 @@ const versionOf = (name, from) => {
 
 const LONGEST_MS = 60_000;
 
-/** The checks of one client, in order. `exception`: why the check cannot pass for a reason that is the client's own; one
- *  that passes all the same is a failure, so that no excuse outlives its reason. */
+/**
+ * The checks of one client, in order. `exception`: why the check cannot pass because of the client. Such a check fails
+ * if it passes, so that no exception remains without its reason.
+ */
 export const client = (name, from, title = name) => {
   const results = [];
   return {

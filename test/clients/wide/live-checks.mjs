@@ -1,9 +1,9 @@
-/** What every client of live queries must do, whichever protocol it speaks. */
+/** The checks of every client of live queries, for any protocol. */
 import { eventually, has, same } from "./checks.mjs";
 
 const YEAR = "subscription ($id: Int!) { films_by_pk(id: $id) { year } }";
 
-/** `follow`: starts an operation; what comes, and how to stop. `setYear`: changes a film. */
+/** `follow`: starts an operation, and returns its results and a function that stops it. `setYear`: changes a film. */
 export const checkLiveQueries = async (check, { follow, setYear }) => {
   await check("a live query, and what changes", async () => {
     const { seen, stop } = follow({ query: YEAR, variables: { id: 1 } });

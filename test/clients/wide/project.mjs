@@ -1,4 +1,4 @@
-/** A project with generated types: a folder beside the clients' packages, gone when the file ends. */
+/** A project with generated types: a folder beside the clients' packages, deleted when the file ends. */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
-// beside the packages, which are found from there; not in node_modules, whose files the compiler takes for others'
+// the folder is beside the packages, so that they are found; the compiler ignores files in node_modules
 const parent = fileURLToPath(new URL(".cache/", import.meta.url));
 
 const CONFIG = {
@@ -48,7 +48,7 @@ export const openProject = (compilerOptions = {}) => {
       throw new Error(`${name} failed:\n${error.stdout}${error.stderr}`);
     }
   };
-  /** The compiler's messages; empty: it compiles. */
+  /** The compiler's messages. Empty if the code compiles. */
   const compile = () =>
     program("typescript", "bin/tsc", ["-p", "."]).then(
       () => "",

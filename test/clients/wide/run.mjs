@@ -1,5 +1,8 @@
-/** `npm run clients`: clients that others wrote, as their documentation says, against a fresh server, as a table. On the
- *  embedded database, or on the server of TEST_DATABASE_URL. `npm run clients -- urql`: those whose file has that name. */
+/**
+ * `npm run clients` runs third-party clients, used as in their documentation, against a fresh server, and prints a
+ * table. It uses the embedded database, or the server of TEST_DATABASE_URL. `npm run clients -- urql` runs the files of
+ * that name.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -15,7 +18,7 @@ const JWT_SECRET = "a-secret-of-32-bytes-for-clients";
 const packagesIn = (path) => JSON.parse(readFileSync(at(path), "utf8")).packages;
 
 const install = () => {
-  const hidden = "node_modules/.package-lock.json"; // what npm has installed
+  const hidden = "node_modules/.package-lock.json"; // the packages that npm has installed
   const installed = existsSync(at(hidden)) ? packagesIn(hidden) : {};
   const isThere = Object.entries(packagesIn("package-lock.json")).every(
     ([path, { version, optional, link }]) =>
@@ -40,7 +43,7 @@ const query = async (url, text) => {
   }
 };
 
-/** A database of its own with the films, and how to be rid of it. */
+/** Creates a database with the films. Returns its address and a function that drops it. */
 const openDatabase = async () => {
   const script = readFileSync(at("films.sql"), "utf8");
   const server = process.env["TEST_DATABASE_URL"] ?? "";
@@ -79,7 +82,7 @@ const start = async (database, environment = {}) => {
   return served;
 };
 
-/** Runs one file; its last line is its results. */
+/** Runs one file, whose last line is its results. */
 const runFile = (file, place) =>
   new Promise((resolve) => {
     const child = spawn(process.execPath, [at(file)], {

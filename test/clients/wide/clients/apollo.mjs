@@ -9,12 +9,12 @@ import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { client as checksOf, eventually, has, place, rejects, same } from "../checks.mjs";
 
-globalThis.WebSocket ??= WebSocket; // Node 20 has none, and the client looks for it when it tells errors apart
+globalThis.WebSocket ??= WebSocket; // Node 20 has none, and the client uses it to distinguish errors
 const { check, done } = checksOf("@apollo/client", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const uri = place.graphqlUrl;
 
-/** What goes over the wire. */
+/** The requests that were sent. */
 const sent = [];
 const recording = async (url, init) => {
   const answer = await fetch(url, init);

@@ -2,7 +2,7 @@ import { client as checksOf, has, place, rejects, same } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
 const { check, done } = checksOf("@genql/cli", import.meta.url);
-const project = openProject({ module: "commonjs", moduleResolution: "node10" }); // its output imports without endings
+const project = openProject({ module: "commonjs", moduleResolution: "node10" }); // its imports have no endings
 project.write("package.json", "{}");
 let api;
 

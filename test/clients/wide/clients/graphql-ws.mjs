@@ -13,7 +13,7 @@ const setYear = (id, year) =>
   one({ query: `mutation { update_films_by_pk(pk_columns: {id: ${id}}, _set: {year: ${year}}) { id } }` });
 const YEAR = "subscription ($id: Int!) { films_by_pk(id: $id) { year } }";
 
-/** Collects until `stop`. */
+/** Collects results until `stop`. */
 const follow = (payload, socket = admin) => {
   const seen = [];
   const ended = { error: undefined, isComplete: false };

@@ -7,7 +7,7 @@ const { check, done } = checksOf(
   import.meta.url,
   "swagger-parser, openapi-schema-validator",
 );
-/** Relations that refer to each other make a circle. */
+/** Relations that refer to each other are cyclic. */
 const hasReference = (part, seen = new WeakSet()) => {
   if (part === null || typeof part !== "object" || seen.has(part)) return false;
   seen.add(part);

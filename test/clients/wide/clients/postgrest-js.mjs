@@ -5,7 +5,7 @@ const { check, done } = client("@supabase/postgrest-js", import.meta.url);
 const anyone = new PostgrestClient(`${place.url}/api`);
 const db = new PostgrestClient(`${place.url}/api`, { headers: { Authorization: `Bearer ${place.editor}` } });
 
-/** Of an answer without an error. */
+/** The data of a response without an error. */
 const rows = async (query) => {
   const { data, error } = await query;
   if (error !== null) throw new Error(JSON.stringify(error));

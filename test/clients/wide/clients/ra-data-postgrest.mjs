@@ -16,7 +16,7 @@ const config = (apiUrl) => ({
   schema: defaultSchema,
 });
 const data = postgrestRestProvider(config(`${place.url}/api`));
-/** As the first example of its documentation has it: with a slash at the end. */
+/** The address ends with a slash, as in the first example of its documentation. */
 const documented = postgrestRestProvider(config(`${place.url}/api/`));
 const page = { page: 1, perPage: 10 };
 const byId = { field: "id", order: "ASC" };

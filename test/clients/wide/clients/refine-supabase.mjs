@@ -50,7 +50,7 @@ for (const [operator, field, value, expected] of [
   ["gt", "year", 1985, [5, 6]],
   ["gte", "year", 1985, [2, 5, 6]],
   ["in", "id", [1, 5], [1, 5]],
-  ["nin", "id", "(1,2,3,4)", [5, 6]], // the list as PostgREST writes it; see below
+  ["nin", "id", "(1,2,3,4)", [5, 6]], // the list in the notation of PostgREST; see below
   ["contains", "title", "piano", [5]],
   ["containss", "title", "Piano", [5]],
   ["null", "rating", null, [6]],
@@ -112,7 +112,7 @@ await check("updateMany", async () =>
     data: [{ born: 1 }, { born: 1 }],
   }),
 );
-// neither asks for what it deletes
+// neither method requests the deleted rows
 const left = async () => (await data.getMany({ resource: "directors", ids: [70, 71, 72] })).data.length;
 await check("deleteOne", async () => {
   await data.deleteOne({ resource: "directors", id: 70 });

@@ -2,7 +2,7 @@ import { createClient } from "@supabase/supabase-js";
 import { WebSocket } from "ws";
 import { client, has, place, same } from "../checks.mjs";
 
-globalThis.WebSocket ??= WebSocket; // Node 20 has none, and the client's realtime part wants one to start
+globalThis.WebSocket ??= WebSocket; // Node 20 has none, and the client's realtime part requires one to start
 const { check, done } = client("@supabase/supabase-js", import.meta.url);
 const supabase = createClient(place.url, place.editor);
 const reader = createClient(place.url, place.reader);

@@ -17,7 +17,7 @@ const setYear = async (id, year) => {
   });
   same(response.status, 204);
 };
-/** What a component that uses the query is shown. */
+/** The states that a component with the query shows. */
 const observed = (queryKey, queryFn) => {
   const shown = [];
   const stop = new QueryObserver(queries, { queryKey, queryFn }).subscribe(({ data }) => {
@@ -27,7 +27,7 @@ const observed = (queryKey, queryFn) => {
 };
 
 const LIST = `${place.url}/api/films?select=id,title,year&order=id`;
-/** As of a browser: no header can be given, so the caller is the anonymous one. */
+/** A browser cannot set headers on this request, so the caller is the anonymous one. */
 const follow = (queryKey, { url, fetch: given = fetch }) => {
   const sent = [];
   const source = new EventSource(url, { fetch: given });
@@ -48,7 +48,7 @@ await check("a query, then the same one live: EventSource and setQueryData", asy
   await eventually(() => same(shown.at(-1)[2].year, 1951));
   same(sent.at(-1), { version: 2, patch: [{ op: "replace", path: "/2/year", value: 1951 }] });
   same(shown.at(-1), await (await fetch(LIST)).json());
-  // what has not changed is what was shown before
+  // unchanged rows are the same objects as before
   same(shown.at(-1)[0] === shown.at(-2)[0], true);
   close();
   stop();
@@ -62,7 +62,7 @@ await check("a lost connection: nothing while nothing has changed, then the whol
       connection = new AbortController();
       asked.push(new Headers(init.headers).get("last-event-id"));
       return fetch(url, { ...init, signal: AbortSignal.any([init.signal, connection.signal]) }).catch((error) => {
-        throw new TypeError(error.message); // what a browser calls it
+        throw new TypeError(error.message); // the message of browsers
       });
     },
   });

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { client, has, place, rejects, same } from "../checks.mjs";
 
 const { check, done } = client("ra-data-hasura", import.meta.url);
-const require = createRequire(import.meta.url); // CommonJS, all of it
+const require = createRequire(import.meta.url); // the whole package is CommonJS
 const { default: buildHasuraProvider } = require("ra-data-hasura");
 const { ApolloClient, InMemoryCache, gql } = require("@apollo/client");
 
