@@ -19,7 +19,7 @@ import { planningOf, type PlanSource } from "./plan/planning.ts";
 import type { RestRequest } from "./request.ts";
 import { runPlanned } from "./run.ts";
 import { rpcSettings } from "./settings.ts";
-import { parseForm } from "./syntax/form.ts";
+import { receiveForm } from "./syntax/form.ts";
 import { bodyType, FORM, JSON_TYPE, plainValues, readPayload, receivePayload } from "./syntax/payload.ts";
 import { windowValues } from "./syntax/range.ts";
 
@@ -29,8 +29,6 @@ const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
   ["application/octet-stream", "bytea"],
 ]);
 
-const WITH_WHOLE_BODY: ReadonlySet<string> = new Set([JSON_TYPE, FORM]);
-
 const NOTHING = Buffer.from("{}");
 
 /** Reads the arguments from the query or the body. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
@@ -38,12 +36,12 @@ const readInput = async ({ rest, exchange, query, method }: RestRequest): Promis
   if (method !== "POST") return { shape: { kind: "query" } };
   const type = bodyType(exchange.header("content-type"));
   const hasColumns = query.columns !== undefined;
-  if (!WITH_WHOLE_BODY.has(type.name) && !RAW_TYPES.has(type.name))
+  if (type.name === FORM) return { shape: { kind: "form", pairs: await receiveForm(exchange, rest.context.options) } };
+  const raw = RAW_TYPES.get(type.name);
+  if (type.name !== JSON_TYPE && raw === undefined)
     return { shape: { kind: "payload", isJson: false }, payload: await receivePayload(rest, exchange, hasColumns) };
   const body = await exchange.body();
-  const raw = RAW_TYPES.get(type.name);
   if (raw !== undefined) return { shape: { kind: "raw", type: raw }, body };
-  if (type.name === FORM) return { shape: { kind: "form", pairs: parseForm(body, rest.context.options) } };
   const isEmpty = body.length === 0;
   const payload = readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, type, hasColumns);
   const mayBePlain = payload.shape === "object" && !payload.isUninspected && body.length <= MAX_PLAIN_BYTES;

@@ -1,20 +1,27 @@
 /** `application/x-www-form-urlencoded` bodies: `name=Ada&note=caf%C3%A9+x`. */
-import type { Limits } from "../../../core/index.ts";
+import type { Exchange, Limits } from "../../../core/index.ts";
 import { tooManyColumns } from "../errors.ts";
 import type { BodyRows } from "../api.ts";
 
+type Pairs = readonly (readonly [name: string, value: string])[];
+
 /** Name and value pairs in order. Malformed escapes stay, bytes that are not UTF-8 become U+FFFD. @throws RelApiError
  *  `too-many-columns` @rule R-BODY-7 R-LIM-3 */
-export const parseForm = (body: Buffer, limits: Limits): readonly (readonly [name: string, value: string])[] => {
-  const text = body.toString("utf8");
+export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<Pairs> => {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let text = "";
+  await exchange.bodyInPieces((piece) => {
+    // URLSearchParams makes one more string at each plus sign, which means a space
+    text += decoder.decode(piece, { stream: true }).replaceAll("+", " ");
+  });
+  text += decoder.decode();
   let count = 0;
   for (const _ of text.matchAll(/[^&]+/g)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
-  return [...new URLSearchParams(`&${text}`)]; // a question mark at the beginning would be taken for no part of it
+  return [...new URLSearchParams(text.replace(/^\?/, "%3F"))]; // it would leave out the question mark
 };
 
 /** One row; the last of repeated names wins. @rule R-BODY-7 */
-export const formRow = (body: Buffer, limits: Limits): BodyRows => {
-  const row = new Map(parseForm(body, limits));
-  const members = [...row].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
-  return { text: `{${members.join(",")}}`, shape: "object", keys: [...row.keys()].sort(), isEmpty: false };
+export const formRow = (pairs: Pairs): BodyRows => {
+  const row = Object.fromEntries(pairs);
+  return { text: JSON.stringify(row), shape: "object", keys: Object.keys(row).sort(), isEmpty: false };
 };

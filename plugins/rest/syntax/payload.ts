@@ -13,7 +13,7 @@ import {
   type TextRow,
 } from "../../../core/index.ts";
 import { bodyTooDeep, contentTypeError, jsonError, keysError, tooManyColumns } from "../errors.ts";
-import { formRow } from "./form.ts";
+import { formRow, receiveForm } from "./form.ts";
 import type { BodyRows, MediaType, Payload } from "../api.ts";
 import type { Rest } from "../request.ts";
 import { parseMediaType } from "./media-type.ts";
@@ -29,7 +29,9 @@ export const bodyType = (contentType: string | undefined): MediaType =>
  *  itself. @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-6 X-BODY-2 */
 export const receivePayload = async (rest: Rest, exchange: Exchange, hasColumns: boolean): Promise<Payload> => {
   const type = bodyType(exchange.header("content-type"));
-  const reader = type.name === JSON_TYPE || type.name === FORM ? undefined : rest.receiveBody.call(type);
+  if (type.name === FORM)
+    return payloadOf(rest, formRow(await receiveForm(exchange, rest.context.options)), hasColumns);
+  const reader = type.name === JSON_TYPE ? undefined : rest.receiveBody.call(type);
   if (reader === undefined) return readPayload(rest, await exchange.body(), type, hasColumns);
   await exchange.bodyInPieces(reader.take);
   return payloadOf(rest, reader.end(), hasColumns);
@@ -42,7 +44,7 @@ const payloadOf = (rest: Rest, rows: BodyRows, hasColumns: boolean): Payload =>
 /** @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-LIM-2 R-LIM-3 */
 export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumns: boolean): Payload => {
   if (type.name === JSON_TYPE) return readJson(rest, body, hasColumns);
-  const read = type.name === FORM ? formRow(body, rest.context.options) : rest.readBody.call(body, type);
+  const read = rest.readBody.call(body, type);
   if (read === undefined) throw contentTypeError(type.text);
   return payloadOf(rest, read, hasColumns);
 };
