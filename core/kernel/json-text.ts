@@ -53,3 +53,27 @@ export const isNestedDeeper = (text: string, levels: number): boolean => {
   }
   return false;
 };
+
+/** The elements of an array, or the members of an object, as texts. The function checks the brackets and what is around
+ *  them, and leaves the parts to a parser. @throws SyntaxError */
+export function* partsOf(json: string): Generator<string> {
+  const start = json.search(/[[{]/) + 1;
+  let from = start;
+  let at = start;
+  for (let depth = 0; depth >= 0; at++) {
+    if (at >= json.length) throw new SyntaxError("the JSON text is not complete");
+    const character = json[at];
+    if (character === '"') at = endOfString(json, at) - 1;
+    else if (character === "[" || character === "{") depth++;
+    else if (character === "]" || character === "}") depth--;
+    if (depth >= 0 && (depth > 0 || character !== ",")) continue;
+    const part = json.slice(from, at);
+    if (depth === 0 || from > start || /[^ \t\r\n]/.test(part)) yield part;
+    from = at + 1;
+  }
+  JSON.parse(json.slice(0, start) + json.slice(at - 1));
+}
+
+/** The array of these elements, which a template around `join` would copy once more. */
+export const jsonArray = (elements: readonly string[]): string =>
+  ["[", ...elements.map((element, i) => (i === 0 ? element : `,${element}`)), "]"].join("");

@@ -7,6 +7,7 @@ import type { Signal } from "../../kernel/token.ts";
 import type { Troubles } from "../../kernel/troubles.ts";
 import type { Coalescer, Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { CleaningKind } from "./cleaning.ts";
+import { MAX_LIST_LENGTH } from "../sql/fragment.ts";
 import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, isWithinCode, sqlstateOf } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
@@ -45,9 +46,6 @@ export interface Executor {
 }
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
-
-/** A longer list goes as JSON: its values would be there twice. */
-const MAX_LIST_LENGTH = 64 * 1024;
 
 /** With the rows of lists from their other sources, where those take them. @rule X-INS-1 */
 const withItsRows = (run: Execution["programs"][number]): Execution["programs"][number] => {

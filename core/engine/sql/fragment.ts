@@ -12,9 +12,13 @@ export type SentValue = BoundValue | JsonList;
 /** A JSON list of objects that a plugin may send in another form (X-INS-1). */
 export interface JsonList {
   readonly json: string;
-  /** Returns undefined if an object has a value that is neither a scalar nor null. */
+  /** Returns undefined if an object has a value that is neither a scalar nor null. It is not called for a list that is
+   *  longer than `MAX_LIST_LENGTH`. */
   rows(): readonly TextRow[] | undefined;
 }
+
+/** A longer list goes as JSON: its values would be there twice. */
+export const MAX_LIST_LENGTH = 64 * 1024;
 
 /** The values of an object by their keys, as PostgreSQL reads them. */
 export type TextRow = Readonly<Record<string, string | null>>;

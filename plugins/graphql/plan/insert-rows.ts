@@ -1,5 +1,13 @@
 /** Writes the rows of an insert as one JSON text, and plans the write that reads it. @rule G-INS-1 G-INS-3 G-OP-36 */
-import type { Insert, OnConflict, PayloadColumn, Relation, ValueRef, WriteRows } from "../../../core/index.ts";
+import {
+  jsonArray,
+  type Insert,
+  type OnConflict,
+  type PayloadColumn,
+  type Relation,
+  type ValueRef,
+  type WriteRows,
+} from "../../../core/index.ts";
 import { inputFunction, isJson } from "../coerce/columns.ts";
 import { boundValue, type VariableValues } from "../document/variables.ts";
 import type { InputCell, InputRow } from "./insert-input.ts";
@@ -41,7 +49,7 @@ export const rowText = (row: InputRow, variables: VariableValues): string =>
   `{${row.cells.map((cell) => `${JSON.stringify(cell.column.name)}:${cellText(cell, variables)}`).join(",")}}`;
 
 export const rowsText = (rows: readonly InputRow[], variables: VariableValues): string =>
-  `[${rows.map((row) => rowText(row, variables)).join(",")}]`;
+  jsonArray(rows.map((row) => rowText(row, variables)));
 
 /** Returns true if the rows do not depend on variables. */
 export const isFixed = (rows: readonly InputRow[]): boolean =>

@@ -2,7 +2,15 @@
  *  reading them field by field, for valid rows without nested data. For other rows, the slower reader reports errors
  *  with their paths. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
-import { isRelApiError, type Json, type JsonList, memoize, type TextRow } from "../../../core/index.ts";
+import {
+  isRelApiError,
+  jsonArray,
+  MAX_LIST_LENGTH,
+  memoize,
+  type Json,
+  type JsonList,
+  type TextRow,
+} from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { gqlPart } from "../parts.ts";
@@ -91,8 +99,9 @@ export const quickRows = (type: GraphQLInputType): QuickRows => {
         valueCount += Object.keys(texts).length;
         rows.push(texts);
       }
-      const json = `[${rows.map((texts) => jsonOf(texts, jsonColumns)).join(",")}]`;
-      const read = { list: { json, rows: () => rows }, valueCount };
+      const json = jsonArray(rows.map((texts) => jsonOf(texts, jsonColumns)));
+      const kept = json.length > MAX_LIST_LENGTH ? undefined : rows;
+      const read = { list: { json, rows: () => kept }, valueCount };
       known.set(held, read);
       return read;
     } catch (error) {

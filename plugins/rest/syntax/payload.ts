@@ -3,12 +3,13 @@
 import { isUtf8 } from "node:buffer";
 import {
   isNestedDeeper,
+  MAX_LIST_LENGTH,
   numberText,
   parseJson,
+  partsOf,
   utf8Text,
   type Exchange,
   type Json,
-  type JsonList,
   type Limits,
   type TextRow,
 } from "../../../core/index.ts";
@@ -49,54 +50,66 @@ export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumn
   return payloadOf(rest, read, hasColumns);
 };
 
-const NO_ROWS: Payload = { text: "[]", shape: "array", keys: [], isEmpty: true, isUninspected: false };
+type Rows = Omit<Payload, "isUninspected">;
+
+const NO_ROWS: Rows = { text: "[]", shape: "array", keys: [], isEmpty: true };
 
 const readJson = ({ hints, context: { options: limits } }: Rest, body: Buffer, hasColumns: boolean): Payload => {
   if (!isUtf8(body)) throw jsonError();
   const text = body.toString("utf8");
   if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
   if (hasColumns) return uninspected(text);
-  const value = parsedOf(text);
-  if (value === undefined) throw jsonError(hints()?.jsonFault(text));
-  const inspected = { isEmpty: false, isUninspected: false };
-  if (isRow(value)) return { text, shape: "object", keys: keysOf([value], limits), ...inspected };
-  if (!Array.isArray(value) || value.length === 0) return NO_ROWS;
-  return { text: listOf(text), shape: "array", keys: keysOf(value as readonly Json[], limits), ...inspected };
-};
-
-const parsedOf = (text: string): Json | undefined => {
   try {
-    return JSON.parse(text) as Json; // what JSON.parse gives
-  } catch {
-    return undefined;
+    return { ...rowsOf(text, limits), isUninspected: false };
+  } catch (error) {
+    throw error instanceof SyntaxError ? jsonError(hints()?.jsonFault(text)) : error;
   }
 };
 
 type Row = Readonly<Record<string, Json>>;
 
-const isRow = (value: Json): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
+const OBJECT = /^[ \t\r\n]*\{/;
+const ARRAY = /^[ \t\r\n]*\[/;
 
-/** The keys that all rows have, sorted: their order in the body makes no other statement. @throws RelApiError `bad-body` */
-const keysOf = (rows: readonly Json[], limits: Limits): readonly string[] => {
-  let shared: ReadonlySet<string> | undefined;
-  for (const row of rows) {
-    if (!isRow(row)) throw keysError();
-    const keys = Object.keys(row);
-    if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
-    shared ??= new Set(keys);
-    if (keys.length !== shared.size || !keys.every((key) => shared?.has(key))) throw keysError();
+/** One row after the other is parsed, because all of them together are larger than the body. The keys are sorted: their
+ *  order in the body makes no other statement. @throws SyntaxError, RelApiError `bad-body` */
+const rowsOf = (text: string, limits: Limits): Rows => {
+  const isList = ARRAY.test(text);
+  if (!isList && !OBJECT.test(text)) {
+    JSON.parse(text);
+    return NO_ROWS;
   }
-  return [...(shared ?? [])].sort();
+  const isShort = text.length <= MAX_LIST_LENGTH;
+  const kept: Row[] = [];
+  let shared: ReadonlySet<string> | undefined;
+  let isUniform = true; // a fault in the JSON text behind it comes first
+  for (const json of isList ? partsOf(text) : [text]) {
+    const row = readRow(json, limits, isShort);
+    const keys = row === undefined ? [] : Object.keys(row);
+    shared ??= new Set(keys);
+    isUniform &&= row !== undefined && keys.length === shared.size && keys.every((key) => shared?.has(key));
+    if (row !== undefined && isShort) kept.push(row);
+  }
+  if (!isUniform) throw keysError();
+  if (shared === undefined) return NO_ROWS;
+  const keys = [...shared].sort();
+  if (!isList) return { text, shape: "object", keys, isEmpty: false };
+  const rows = (): readonly TextRow[] | undefined => {
+    const texts = kept.map(textsOf);
+    return texts.every((row) => row !== undefined) ? texts : undefined;
+  };
+  return { text: { json: text, rows }, shape: "array", keys, isEmpty: false };
 };
 
-/** `json`: a list of objects. */
-const listOf = (json: string): JsonList => ({
-  json,
-  rows: () => {
-    const rows = (parseJson(json) as readonly Row[]).map(textsOf); // its keys have been read
-    return rows.every((row) => row !== undefined) ? rows : undefined;
-  },
-});
+/** Undefined if it is no object. Its members are counted before they are parsed. @throws SyntaxError, RelApiError `bad-body` */
+const readRow = (json: string, limits: Limits, isExact: boolean): Row | undefined => {
+  const isObject = OBJECT.test(json);
+  let count = 0;
+  if (isObject && json.length > limits.maxColumns)
+    for (const _ of partsOf(json)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
+  const value = (isExact ? parseJson(json) : JSON.parse(json)) as Row; // where it begins as an object
+  return isObject ? value : undefined;
+};
 
 /** Undefined if a value is an array or an object. */
 const textsOf = (row: Row): TextRow | undefined => {
@@ -122,7 +135,7 @@ export const plainValues = (json: string): ReadonlyMap<string, string | null> | 
  *  text. */
 const uninspected = (text: string): Payload => ({
   text,
-  shape: /^[ \t\r\n]*\{/.test(text) ? "object" : "array",
+  shape: OBJECT.test(text) ? "object" : "array",
   keys: [],
   isEmpty: false,
   isUninspected: true,
