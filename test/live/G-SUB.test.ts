@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 
-/** Nothing more is sent, although all that was committed has been noticed. */
+/** Expects no further message, although every committed change has been noticed. */
 const expectNothing = async (...sockets: readonly TestSocket[]): Promise<void> => {
   await api.settled();
   for (const socket of sockets) expect(socket.arrived()).toEqual([]);
@@ -304,7 +304,10 @@ describe("errors", () => {
     await socket.close();
   });
 
-  /** A table that one role may read, one that leads to it, and a live query of that role on each transport. */
+  /**
+   * A table that one role may read, a second one with a relationship to it, and a live query of that role on each
+   * transport.
+   */
   const following = async (table: string) => {
     const polled = await startLive(
       forGraphql({ liveQueryInterval: 20, parts: [without("replication-changes"), without("notify-changes")] }),
@@ -325,7 +328,7 @@ describe("errors", () => {
     return { polled, socket, stream };
   };
 
-  /** Both have ended, with the error of a field that is gone, and nothing came behind it. */
+  /** Expects both to end with the error of a removed field, and nothing after it. */
   const expectEnds = async (table: string, { polled, socket, stream }: Awaited<ReturnType<typeof following>>) => {
     const message = expect.stringMatching(`^no subscriptions exist$|^field '${table}' not found`);
     expect(await socket.next((sent) => sent.type === "error")).toMatchObject({ id: "1", payload: [{ message }] });
@@ -591,7 +594,7 @@ describe("time", async () => {
 
   const runs = (): number =>
     statements.filter((text) => text.includes("_relapi_subscribers") && text.includes('"notice"')).length;
-  /** It runs again and again, although nothing is committed. */
+  /** Waits until the query runs repeatedly although nothing is committed. */
   const runsByItself = async (): Promise<void> => {
     const before = runs();
     await until(() => runs() > before + 2, "it runs by itself");

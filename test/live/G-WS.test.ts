@@ -14,30 +14,30 @@ import { initiated, startLive, subscribe } from "../support/live.ts";
 import { until } from "../support/until.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
-/** Its first socket starts the timer of signs of life, so a test can turn that. */
+/** An API whose first socket starts the heartbeat timer, so that a test can replace the timer. */
 const clocked = await startLive(forGraphql({ on: api.database }));
 const closed = await startApi(forGraphql({ anonRole: undefined, corsAllowedOrigins: ["https://shop.example"] }));
 
 afterAll(() => api.close());
 
-/** Timers that the test moves on; sockets and statements need none. */
+/** Replaces timers by those that the test advances. Sockets and statements need no timers. */
 const stopTimers = (): void => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 afterEach(() => void vi.useRealTimers());
 
-/** Resolves when the server has answered what it was sent. */
+/** Resolves when the server has answered all earlier messages. */
 const roundTrip = async (socket: TestSocket): Promise<void> => {
   socket.send({ type: "ping", payload: { after: "all" } });
   await socket.next((message) => message.type === "pong");
 };
 
-/** The answer to an upgrade that is not granted. */
+/** The response to a refused upgrade. */
 const refused = (target: TestApi, path: string, headers: Record<string, string> = {}): Promise<string> =>
   openSocket(target, { path, headers }).then(
     () => "granted",
     (error: Error) => error.message,
   );
 
-/** Headers that a client means to send, and that are no strings. */
+/** Payloads whose headers are not strings. */
 const ODD_PAYLOADS = [
   { headers: { "x-session-admin-secret": adminSecret, "x-session-role": null } },
   { headers: { "x-session-admin-secret": adminSecret, "X-Session-Role": 7 } },
@@ -129,18 +129,18 @@ describe("connection", () => {
     await answered(3);
     await write(Buffer.concat([ping(4), ping(5)]).subarray(0, -7), Buffer.concat([ping(4), ping(5)]).subarray(-7));
     await answered(5);
-    // a message of a word less or without a mask is none of them
+    // messages with fewer words or without a mask do not count
     await write(pong, masked('{"type":"pung"}'));
     expect(await frames((text) => text.startsWith("\u0011"))).toContain("Parsing client message failed");
     socket.destroy();
     const unmasked = await openRaw(api);
     unmasked.socket.write(Buffer.concat([Buffer.from([0x81, 15]), Buffer.from('{"type":"pong"}')]));
-    expect(await unmasked.frames((text) => text.startsWith("\u0003"))).toBeDefined(); // 1002
+    expect(await unmasked.frames((text) => text.startsWith("\u0003"))).toBeDefined(); // the close code is 1002
     unmasked.socket.destroy();
   });
 });
 
-/** One frame of a client. */
+/** Encodes a client frame. */
 const masked = (text: string): Buffer => {
   const mask = Buffer.from([1, 2, 3, 4]);
   return Buffer.concat([
@@ -150,8 +150,10 @@ const masked = (text: string): Buffer => {
   ]);
 };
 
-/** A connection whose bytes the test writes; `frames` waits for a frame whose payload is wanted (a close begins with
- *  its code's two bytes). */
+/**
+ * Opens a connection on which the test writes bytes. `frames` waits for a frame with the wanted payload (a close begins
+ * with its code's two bytes).
+ */
 const openRaw = async (
   target: TestApi,
 ): Promise<{ readonly socket: Duplex; frames(wanted: (text: string) => boolean): Promise<string> }> => {
@@ -376,12 +378,13 @@ describe("close codes", () => {
     const other = await startApi(forGraphql({ on: api.database }));
     const codes: number[] = [];
     const all = await Promise.all(
-      Array.from({ length: 120 }, () => openSocket(other, { protocols: ["graphql-ws"] })), // they wait for an init
+      // these sockets wait for an init
+      Array.from({ length: 120 }, () => openSocket(other, { protocols: ["graphql-ws"] })),
     );
     for (const { closed } of all) void closed.then(({ code }) => codes.push(code));
     stopTimers();
     const closing = other.close();
-    // about one in each millisecond
+    // that is about one per millisecond
     for (const count of [50, 100, 120]) {
       await until(() => codes.length >= count, "the sockets of the group have closed");
       expect(codes).toHaveLength(count);
@@ -418,7 +421,7 @@ describe("upgrade", () => {
     const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
     const server = createServer(express().use("/db", forgiving.relApi)).listen(0, "127.0.0.1");
     await once(server, "listening");
-    const { port } = server.address() as AddressInfo; // listening on TCP
+    const { port } = server.address() as AddressInfo; // the server listens on TCP
     for (const [path, isTransport] of [
       ["/db//v1/graphql/ws/", true],
       ["/db/v1/graphql/", false],
@@ -537,7 +540,7 @@ describe("pressure", () => {
       await api.sql("update public.bulk set n = $1 where id = 1", [n]);
       await reader.next((message) => message.payload.data.bulk_by_pk.n === n);
     }
-    // one result is on its way; a newer one is made when the client has read that
+    // one result is in transit; a newer one is made once the client has read it
     expect(api.context.counters.get("unread-bytes")).toBeGreaterThan(0);
     expect(api.context.counters.get("unread-bytes")).toBeLessThan(3_000_000);
     socket.socket.resume();

@@ -26,7 +26,7 @@ const start = (
 
 describe("connection", () => {
   test("G-WSL-1 the acknowledgement, then ka at once and every five seconds", async () => {
-    // no other socket has started the timer of signs of life
+    // no other socket has started the heartbeat timer
     const other = await startApi(forGraphql({ on: api.database }));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const socket = await openSocket(other, { path: "/v1/graphql", protocols: ["graphql-ws"] });

@@ -1,4 +1,7 @@
-/** The bus between processes, with a transport of the test's own and with the database's. Programs: test/production. */
+/**
+ * The bus between processes, with a transport of the test and with that of the database. test/production tests it with
+ * programs.
+ */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { definePlugin, without, type Logger, type PluginContext, type ValueOf } from "../../core/index.ts";
 import { busService, openBusHook } from "../../plugins/bus/api.ts";
@@ -6,7 +9,7 @@ import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } f
 import { initiated, noneIsDue, subscribe } from "../support/live.ts";
 import { until } from "../support/until.ts";
 
-/** All that the processes of a test say to each other; what is to be lost is taken away. */
+/** A transport that records all messages between the processes of a test, and drops those that are to be lost. */
 const createLine = () => {
   const ends = new Set<{ readonly topics: Set<string>; readonly heard: (topic: string, text: string) => void }>();
   const ups = new Set<() => void>();
@@ -50,7 +53,7 @@ const createLine = () => {
 const warnings: string[] = [];
 process.on("warning", ({ message }) => void warnings.push(message));
 
-/** Polling brings no change while a test lasts. */
+/** The interval with which polling finds no change during a test. */
 const NEVER_MS = 10_000_000;
 
 interface Process {
@@ -75,7 +78,9 @@ const busOf = ({ context }: Process): ValueOf<typeof busService> => {
   return bus;
 };
 
-/** Resolves when `to` has heard all that `from` has published. Until it listens, what is published is lost. */
+/**
+ * Resolves when `to` has received everything that `from` has published. Earlier messages are lost until `to` listens.
+ */
 const heardFrom = async (from: Process, to: Process): Promise<void> => {
   let isHeard = false;
   const stop = busOf(to).subscribe("marker", () => void (isHeard = true));
@@ -142,7 +147,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     for (const text of ["b", "c"]) busOf(one).publish("numbers", text);
     await until(() => heard.length === 3, "what is left of the messages");
     expect(heard).toEqual(["a", "missed", "c"]);
-    // delivered again, and what is no message of a bus
+    // these are duplicates, and messages that are not valid on a bus
     for (const text of ["someone 7 x", "someone 7 x", "someone 6 w", "", "nonsense", "a b c", "  "])
       line.say("numbers", text);
     expect(heard).toEqual(["a", "missed", "c", "x"]);
@@ -211,7 +216,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       const seen = async (): Promise<void> => {
         for (const socket of sockets) await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold);
       };
-      // a run that follows from being watched would show the change too
+      // a rerun caused by the new watch would show the change too
       for (const { context } of both) await noneIsDue(context);
       await change();
       await seen();
@@ -232,7 +237,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
         line.say("changes", `stranger 1 ${text}`);
       await change();
       await seen();
-      // strangers that lead, and are silent ever after
+      // unknown processes that lead and stay silent
       line.say("changes", `stranger 2 ["lead",${Date.now() + 10_000_000}]`);
       await change();
       await seen();
@@ -242,7 +247,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     afterEach(() => void vi.useRealTimers());
 
     test("X-BUS-3 a new leader passes the changes on before it knows who follows it", async () => {
-      // a leader waits a number of ticks for signs of its followers: here none of these passes
+      // a leader waits for its followers for a number of ticks, none of which passes here
       vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
       const line = createLine();
       const all = [await start(overLine(line)), await start(overLine(line)), await start(overLine(line))];
@@ -279,7 +284,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
         const parts = names.map((name) => without(name));
         const { both, sockets } = await watching({ parts });
         await until(() => both.every(({ lines }) => lines.includes(leads)), "each reads the changes");
-        // those of the test before end with their last subscriber
+        // the slots of the test before are dropped with their last subscriber
         await until(async () => (await slots(both[0])) === 2, "each has a slot");
         expect(both[0].api.relApi.reloadAll === undefined).toBe(names.includes("reload-all"));
         for (const socket of sockets) await socket.close();

@@ -1,4 +1,4 @@
-/** Clients of others against a running server. */
+/** Third-party clients with a running server. */
 import { ApolloClient, gql, InMemoryCache } from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import { createClient } from "graphql-ws";

@@ -1,4 +1,4 @@
-/** Credentials that are not good any more end the sockets and streams that they opened, on every transport. */
+/** Credentials that become invalid end the sockets and streams that they opened, on every transport. */
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,13 +25,13 @@ const server = createServer((_, response) => {
   else response.end(JSON.stringify({ keys: served.map(jwkOf) }));
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-const jwkUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // it listens
+const jwkUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // a listening server has an address
 afterAll(() => {
   server.closeAllConnections();
   server.close();
 });
 
-/** Settings that change while the server runs. */
+/** Options that change while the server runs. */
 let moving: RelApiOptions = {};
 const movingSettings = definePlugin({
   name: "moving-settings",
@@ -40,7 +40,7 @@ const movingSettings = definePlugin({
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** A live query on a socket, which has its first answer. */
+/** A live query on a socket, after its first result. */
 const live = async (
   api: TestApi,
   headers: Readonly<Record<string, string>>,
@@ -59,7 +59,7 @@ const live = async (
   return socket;
 };
 
-/** The server answers on it, behind all that it has sent. */
+/** Whether the server responds on the socket, after all earlier messages. */
 const isOpen = (socket: TestSocket): Promise<boolean> => {
   socket.send({ type: "ping" });
   return Promise.race([socket.next(({ type }) => type === "pong").then(() => true), socket.closed.then(() => false)]);
@@ -90,7 +90,7 @@ describe("R-AUT-15", async () => {
     await until(() => rest.events.length > 0 && graphql.events.length > 0, "the first events");
 
     served = [1, 2];
-    // the keys are fetched again, but not right after they were
+    // the keys are fetched again, but not immediately after the last fetch
     await until(async () => (await statusOf(tokenOf(2))) === 200, "the new key is known");
     expect(await modern.closed).toEqual({
       code: 4403,

@@ -23,7 +23,7 @@ interface Parts {
   readonly status: number;
   readonly contentType: string;
   readonly text: () => string;
-  /** JSON of the parts that have come whole. */
+  /** The JSON of the parts that have arrived completely. */
   readonly parts: () => any[];
   readonly ended: Promise<void>;
   close(): void;

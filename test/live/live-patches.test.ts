@@ -1,4 +1,4 @@
-/** Changes of live queries as patches, on every transport: what the client puts together is what a fresh query gives. */
+/** Changes of live queries as patches, on every transport: the patched result of the client equals a fresh query. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { livePatches, liveRows } from "../../plugins/live-patches/client.ts";
@@ -13,7 +13,7 @@ const options: StartOptions = forGraphql({
   liveQueryInterval: 30,
   liveDirective: true,
   dbSchemas: ["public"],
-  unreadTimeout: 3600, // no client is cut, however long it reads nothing
+  unreadTimeout: 3600, // no client is disconnected, however long it reads nothing
 });
 const api = await startLive(options);
 afterAll(() => api.close());
@@ -36,9 +36,9 @@ const PATH = "/api/parcel?select=*,stop(at,town)&order=id&stop.order=at";
 const fresh = async (): Promise<any> => (await api.gql(`{ ${SELECTION} }`)).data;
 
 interface Client {
-  /** Results as the client has them. */
+  /** The results after patching. */
   readonly results: any[];
-  /** What came over the wire, as it was parsed. */
+  /** The parsed messages of the wire. */
   readonly messages: any[];
   close(): Promise<void> | void;
 }
@@ -89,7 +89,7 @@ const following = (stream: Stream, take: (data: string) => void): (() => void) =
   const timer = setInterval(() => {
     for (; at < stream.events.length; at++) {
       const { data } = stream.events[at]!;
-      if (data !== "") take(data); // at the end
+      if (data !== "") take(data); // nothing is left at the end of the stream
     }
   }, 5);
   return () => {
@@ -200,7 +200,7 @@ describe.each([
           `update public.stop set town = town || '!' where at = ${upTo(4)}`,
         ][upTo(6)]!,
       );
-      // of the others several make one result, if they come quickly enough
+      // other transports may combine several changes that come quickly
       if (upTo(3) === 0) await agrees();
     }
     await agrees();
@@ -267,14 +267,14 @@ test("X-PAT-1 who reads slowly skips results, and still gets the change from the
   await beside.next();
   await noneIsDue(api.context);
   client.socket.pause();
-  /** Of every row, so that each change is as large as the whole. Another client is told of it. */
+  /** Changes every row, so that each change is as large as the whole result. Another client receives it. */
   let changes = 0;
   const change = async (): Promise<void> => {
     changes++;
     await api.sql(`update public.bulk set n = ${changes}, pad = md5(n::text || id) || repeat('y', 9000)`);
     await beside.next((message) => message.payload?.data?.bulk_by_pk?.n === changes);
   };
-  // the system takes some results for the client
+  // the system buffers some results for the client
   for (let unread = 0; unread < 4;) {
     await change();
     unread = api.context.counters.get("unread-bytes") > 0 ? unread + 1 : 0;
@@ -282,7 +282,7 @@ test("X-PAT-1 who reads slowly skips results, and still gets the change from the
   await api.sql("update public.bulk set n = -1 where id = 5");
   client.socket.resume();
   await until(() => results.at(-1).data.bulk[4].n === -1, "the last result");
-  // a first one, one for each change, and a last one would be two more
+  // a result per change, with a first and a last one, would be two more
   expect(results.length).toBeLessThan(changes);
   expect(results.at(-1).data.bulk).toEqual((await api.gql("{ bulk(order_by: {id: asc}) { id n pad } }")).data.bulk);
   await client.close();
@@ -323,7 +323,7 @@ describe("Last-Event-ID", () => {
     await untilEvents(again, 1);
     expect(JSON.parse(again.events[0]!.data)).toMatchObject({ version: 1, data: [{ country: "Elsewhere" }] });
     again.close();
-    // changed and back while the client was away
+    // the value changed and changed back while the client was away
     const back = await first(api);
     await api.sql("update artist set country = 'Nowhere' where id = 3");
     await api.sql("update artist set country = 'Elsewhere' where id = 3");

@@ -1,5 +1,7 @@
-/** Nobody's live query disturbs another's: changes are told beside a neighbour that raises, never ends, is huge, does
- *  not read, or loses its rights. */
+/**
+ * A live query never disturbs another one: changes arrive beside a neighbour that raises, never ends, is huge, does not
+ * read, or loses its rights.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, type TestApi } from "../support/api.ts";
 import { initiated, openEvents, startLive, subscribe, type LiveApi } from "../support/live.ts";
@@ -9,18 +11,18 @@ const DESKS = 10;
 const DESK = "subscription ($id: Int!) { desk_by_pk(id: $id) { id n } }";
 
 interface Desks {
-  /** Changes one of them after the other, and resolves when each change has been told. */
+  /** Changes the desks one after the other, and resolves when each change has arrived. */
   work(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Of the advisory lock for which the slow functions wait. */
+/** The advisory lock for which the slow functions wait. */
 const LOCK = 17_017;
 
 describe.skipIf(!capabilities.realServer)("neighbours", () => {
   let api: LiveApi;
   let database: Awaited<ReturnType<TestApi["database"]["connect"]>>;
-  /** The log tells of a commit once it is flushed, which may be long afterwards if nobody waits for it. */
+  /** Commits with a flush. Otherwise the log contains the commit only after the next flush, possibly much later. */
   const commit = async (sql: string, values: readonly unknown[] = []): Promise<void> =>
     void (await database.query(sql, [...values]));
 
@@ -50,7 +52,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
 
   afterAll(() => database.end());
 
-  /** `query`: takes `$id` of a desk. */
+  /** Opens live queries of desks. `query` has the variable `$id`. */
   const openDesks = async (query: string): Promise<Desks> => {
     const socket = await initiated(api);
     const heard = new Map<number, number>();
@@ -74,7 +76,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     return { work, close: socket.close };
   };
 
-  /** Live queries that wait for the lock in the database. */
+  /** The number of live queries that wait for the lock in the database. */
   const waitingCount = async (): Promise<number> =>
     (
       await api.sql(
@@ -83,7 +85,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
       )
     ).length;
 
-  /** The desks are told of all changes while slow live queries that `begin` starts do not end. */
+  /** Expects all changes of the desks to arrive while slow live queries that `begin` starts do not end. */
   const workBesideSlow = async (query: string, begin: () => Promise<void>): Promise<void> => {
     const { work, close } = await openDesks(query);
     const holder = await api.database.connect();
@@ -97,11 +99,11 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
   };
 
   interface Neighbour {
-    /** Committed before each change of a desk. */
+    /** The SQL that is committed before each change of a desk. */
     readonly commits: string;
-    /** Of the desks. */
+    /** The live query of the desks. */
     readonly query?: string;
-    /** Starts the neighbour; returns how to stop it. */
+    /** Starts the neighbour, and returns a function that stops it. */
     begin(): Promise<() => Promise<void> | void>;
   }
 
@@ -144,7 +146,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
     const query = "subscription ($id: Int!) { desk_by_pk(id: $id) { id n desk_slow } }";
     const socket = await initiated(api);
     subscribe(socket, "1", query, { id: 51 });
-    // now it is known as slow
+    // the query is known as slow from here on
     await socket.next();
     await workBesideSlow(query, () => commit("update desk set n = n + 1 where id = 51"));
     await socket.next();
@@ -215,7 +217,7 @@ describe.skipIf(!capabilities.realServer)("neighbours", () => {
         for (let id = 1; id <= 100; id++)
           subscribe(socket, String(id), "subscription ($id: Int!) { noise_by_pk(id: $id) { id n } }", { id });
         for (let count = 0; count < 100; count++) await socket.next();
-        // nobody reads the schema again: each run is refused
+        // the schema is not reloaded, so each run is refused
         await api.sql("revoke select on public.noise from music_nobody");
         await commit("update noise set n = n + 1");
         await socket.next((message) => message.payload?.errors !== undefined);

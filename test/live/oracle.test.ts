@@ -1,6 +1,8 @@
-/** Random databases, callers, subscriptions and changes: after each burst every subscriber has what a fresh query gives
- *  it, no answer is older than one before it on its connection, and nothing is shown that its caller may not see.
- *  SEED repeats a run; ORACLE_LIVE_STEPS or ORACLE_LIVE_MINUTES say how long (`npm run oracle:live`). */
+/**
+ * Random databases, callers, subscriptions and changes. After each burst, every subscriber has the result of a fresh
+ * query, no result is older than an earlier one on its connection, and none contains hidden rows. SEED repeats a run;
+ * ORACLE_LIVE_STEPS or ORACLE_LIVE_MINUTES set its length (`npm run oracle:live`).
+ */
 import { expect, test } from "vitest";
 import { capabilities } from "../support/api.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";
@@ -18,7 +20,7 @@ const numberOf = (name: string): number | undefined => {
 const minutes = numberOf("ORACLE_LIVE_MINUTES");
 const wantedSteps = numberOf("ORACLE_LIVE_STEPS") ?? (minutes === undefined ? 240 : Infinity);
 const endMs = minutes === undefined ? Infinity : performance.now() + minutes * 60_000;
-/** For cutting down what fails. */
+/** The time for reducing a failure. */
 const shorteningMs = (numberOf("ORACLE_SHORTEN_SECONDS") ?? (minutes === undefined ? 20 : 180)) * 1000;
 const ROUNDS_PER_WORLD = 12;
 

@@ -1,4 +1,4 @@
-/** Clients of others that take patches, each with the one line that it needs. */
+/** Third-party clients that accept patches, each with the single line of code that it needs. */
 import { ApolloClient, ApolloLink, gql as apolloGql, HttpLink, InMemoryCache } from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import { Client, fetchExchange, gql, mapExchange, subscriptionExchange, type OperationResult } from "@urql/core";
@@ -24,7 +24,7 @@ const sockets = () =>
 
 const TASKS = "subscription Tasks @live(patch: true) { task(order_by: {id: asc}) { id title text } }";
 
-/** What the server sent, beside what the client shows. */
+/** The messages of the server, and the results that the client shows. */
 interface Followed {
   readonly shown: any[];
   readonly sent: any[];
@@ -59,7 +59,7 @@ const apollo = (link: ApolloLink, close?: () => unknown): Followed => {
   };
 };
 
-/** One fold for each operation. */
+/** One reducer per operation. */
 const urqlPatches = (sent: any[]) => {
   const folds = new Map<number, ReturnType<typeof livePatches>>();
   return mapExchange({

@@ -11,11 +11,13 @@ import { startPrimary } from "../support/postgres-server.ts";
 import { urlOf } from "../support/server-template.ts";
 import { until } from "../support/until.ts";
 
-/** Polling brings no change while a test lasts. */
+/** The interval with which polling finds no change during a test. */
 const NEVER_MS = 10_000_000;
 
-/** A database in which nobody commits but the test: transactions of other databases of a server count as changes. The
- *  server of its own starts in a tenth of the time of an embedded database. */
+/**
+ * A database on a separate server, because transactions of other databases count as changes. Such a server starts in a
+ * tenth of the time of an embedded database.
+ */
 const openAlone = async (): Promise<TestDatabase> => {
   if (!capabilities.realServer) return testDatabase();
   if (!hasPostgres) return openEmptyEmbeddedDatabase();
@@ -31,7 +33,7 @@ const openAlone = async (): Promise<TestDatabase> => {
 
 const OPENED = "live queries detect changes by logical replication";
 
-/** What an api says in its log. */
+/** The log of an API. */
 const listening = (): { readonly lines: string[]; readonly logger: Logger } => {
   const lines: string[] = [];
   const take = (message: string): void => void lines.push(message);
@@ -40,7 +42,7 @@ const listening = (): { readonly lines: string[]; readonly logger: Logger } => {
 
 const polling: StartOptions = { parts: [without("replication-changes"), without("notify-changes")] };
 
-/** Sold of album 1, set and seen. */
+/** Sets `sold` of album 1, and expects the change to arrive. */
 const changesReach = async (api: TestApi, sold: number): Promise<void> => {
   const socket = await initiated(api);
   subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
@@ -108,7 +110,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     const quiet = await startLive(
       forGraphql({
         liveQueryInterval: NEVER_MS,
-        busName: "rows", // it reads the changes for itself
+        busName: "rows", // the process reads the changes itself
         logQuery: true,
         logger: { ...logger, info: (message) => void statements.push(message) },
       }),
@@ -142,7 +144,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       payload: { data: { keyed_by_pk: { id: 2, n: 7 } } },
     });
     expect(runs()).toBeGreaterThan(before);
-    // the row leaves its key, and another takes it
+    // the row gets another key, and another row takes the old one
     await quiet.sql("update public.keyed set id = 100 where id = 2");
     expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: null } } });
     await quiet.sql("update public.keyed set id = 2 where id = 100");
@@ -181,7 +183,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       await noneIsDue(polled.context);
     };
     await hasLoaded("alter table public.told replica identity nothing");
-    // an UPDATE tells the new key alone
+    // the log of an UPDATE contains only the new key
     await polled.sql("update public.told set id = 2");
     expect(await told()).toBeNull();
     await hasLoaded("alter table public.told set unlogged");
@@ -283,7 +285,7 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
     await socket.next();
     await shared.sql("update artist set country = 'FB' where id = 1");
     expect(await socket.next()).toMatchObject({ payload: { data: { artist_by_pk: { country: "FB" } } } });
-    // the other source answers while the first is still being tried
+    // the other source responds while the first is still being tried
     await until(
       () => log.lines.includes("logical replication is not available for live queries; using another change source"),
       "a line in the log",
@@ -299,7 +301,7 @@ describe("notifications", () => {
     const api = await startLive(
       forGraphql({ liveQueryInterval: NEVER_MS, parts: [without("replication-changes"), without("poll-changes")] }),
     );
-    // what the command prints, for all tables; of artist the trigger is taken away again
+    // the command prints triggers for all tables; the one of artist is removed again
     const printed = new Promise<string>((resolve) => {
       void startApi(forGraphql({ parts: [liveTriggers(resolve)] }));
     });
@@ -361,7 +363,7 @@ describe("notifications", () => {
     expect(await told()).toEqual({ n: 3 });
     await api.sql("update public.part set n = 4");
     expect(await told()).toEqual({ n: 4 });
-    // from here on statements on `part` tell nobody: whoever watches must not rely on it
+    // statements on `part` send no notification from here on, so live queries must not rely on it
     await api.sql("drop trigger relapi_notify_change on public.part");
     const unwatched = (): number =>
       log.lines.filter((line) => line.startsWith("no change source can watch a live query")).length;
@@ -411,7 +413,7 @@ describe("polling", () => {
     const runs = (): number => of("_relapi_subscribers", "counted");
     expect(runs()).toBeGreaterThan(0);
     const before = runs();
-    // whatever looks at the clock is told at each look at the database
+    // queries that depend on the clock rerun with each poll of the database
     let lookCount = 0;
     const unwatch = watchChanges?.call(
       { relations: new Set(), isOpenEnded: true, columns: new Map(), onColumns: () => undefined },

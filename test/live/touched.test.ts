@@ -1,5 +1,7 @@
-/** Only what a change can touch runs again. Each test makes a change, then one of a table of its own that a last live
- *  query reads: when that one has its answer, the others have been told. */
+/**
+ * Only live queries that a change affects rerun. Each test makes a change, then one of a separate table that a last
+ * live query reads. When that query has its result, all notifications have arrived.
+ */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { liveRunSignal } from "../../plugins/subscriptions/api.ts";
@@ -10,7 +12,7 @@ import type { TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
-/** Polling brings no change while a test lasts. */
+/** The interval with which polling finds no change during a test. */
 const NEVER_MS = 10_000_000;
 
 const SCHEMA = `
@@ -47,9 +49,9 @@ insert into cell select i, i, 0 from generate_series(1, 20) i;
 `;
 
 interface Outcome {
-  /** Live queries that were run again. */
+  /** The number of live queries that ran again. */
   readonly reruns: number;
-  /** Those with another answer. */
+  /** The live queries with a new result. */
   readonly answered: readonly string[];
 }
 
@@ -57,9 +59,9 @@ interface Watched {
   readonly api: TestApi;
   readonly context: PluginContext;
   readonly socket: TestSocket;
-  /** The live queries that a change runs again. */
+  /** Makes changes, and returns the live queries that run again. */
   after(...changes: readonly string[]): Promise<Outcome>;
-  /** Resolves when what was changed by way of another process has been noticed, and its runs are over. */
+  /** Resolves when changes through another process were noticed, and their runs are over. */
   noticed(): Promise<void>;
 }
 
@@ -108,7 +110,7 @@ afterEach(async () => {
   for (const end of ending.splice(0)) await end();
 });
 
-/** Subscribes to all of them, as the role if one is given. */
+/** Subscribes to all live queries, as a role if one is given. */
 const watching = async (
   { api, context, reruns }: Awaited<ReturnType<typeof openWatched>>,
   live: readonly Live[],
@@ -126,9 +128,9 @@ const watching = async (
     await api.sql("update beacon set n = n + 1");
     await noticed();
   };
-  // else the run that follows from its being watched shows a change before that is told
+  // otherwise the run caused by the new watch shows a change before its notification
   await noneIsDue(context);
-  await light(); // earlier changes are over
+  await light(); // earlier changes have been processed
   const socket = await initiated(api, payload);
   for (const [id, query, variables] of live) subscribe(socket, id, `subscription ${query}`, variables);
   for (const _ of live) expect((await socket.next()).type).toBe("next");
@@ -190,7 +192,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
       await after("begin; update note set tag = 'z' where id in (7, 8); delete from note where id = 40; commit"),
     ).toEqual({ reruns: 3, answered: ["4", "7", "8"] });
     expect(await after("delete from note where id > 40")).toEqual({ reruns: 2, answered: ["4", "6"] });
-    // what changes nothing in the answer is run and not sent
+    // a run without a changed result sends nothing
     expect(await after("update note set body = 'other' where id = 9")).toEqual({ reruns: 1, answered: [] });
     expect(await after("begin; update note set tag = 'never'; rollback")).toEqual(NOBODY);
     expect(await after("update note set chat_id = 1 where id = 10")).toEqual({ reruns: 2, answered: ["1", "10"] });
@@ -230,7 +232,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect(await set("tag = 'null'", 12)).toEqual({ reruns: 1, answered: ["texts"] });
     expect(await set("tag = null", 12)).toEqual({ reruns: 2, answered: ["or null", "texts"] });
     expect(await set("author_id = 3000000000", 3)).toEqual({ reruns: 1, answered: ["or"] });
-    expect(await touching("tag = 'five'", 5)).toBe(0); // not done
+    expect(await touching("tag = 'five'", 5)).toBe(0); // the optimisation does not cover this case
     expect(await set("done = true", 5)).toEqual({ reruns: 1, answered: ["and"] });
     expect(await set("tag = 'seven'", 7)).toEqual({ reruns: 1, answered: ["cross"] });
     expect(await set("chat_id = null", 13)).toEqual({ reruns: 1, answered: ["null"] });
@@ -292,7 +294,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
         .map(({ id }) => id)
         .sort(),
     ).toEqual(["4", "4", "5", "5"]);
-    // many rows, whose values are the same as far as they matter; many with others
+    // many rows with equal relevant values, and many with different ones
     const many = "insert into note (id, chat_id) select i, 19 from generate_series(1000, 1200) i";
     expect(await after(many)).toEqual([0, 0]);
     const others = await after(

@@ -1,10 +1,10 @@
-/** Who subscribes, and how each surface is told. */
+/** The subscribers' callers, and their credentials on each surface. */
 import { asAdmin } from "../../support/api.ts";
 import { bearer } from "../../support/tokens.ts";
 import { GRANT_ROLES, METADATA_ROLES, USERS, type GrantRole, type MetadataRole } from "./world.ts";
 
 export interface Caller {
-  /** Undefined: the administrator. */
+  /** The role. Undefined for the administrator. */
   readonly role: GrantRole | MetadataRole | undefined;
   readonly user: string;
 }

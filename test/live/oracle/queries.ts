@@ -1,5 +1,7 @@
-/** Random live queries, the same for both surfaces: by key, lists by any column, in-lists, ranges, embeds, relationship
- *  filters, aggregates, windows. Each row that is asked for tells whose it is. */
+/**
+ * Random live queries, the same for both surfaces: by key, lists by any column, in-lists, ranges, embeds, relationship
+ * filters, aggregates, windows. Each requested row contains its owner.
+ */
 import type { Random } from "../../support/random.ts";
 import { arrayName, hasKey, objectName, OWNERS, type TableShape, type World } from "./world.ts";
 
@@ -16,7 +18,7 @@ export type Filter =
 export interface EmbedShape {
   readonly name: string;
   readonly table: string;
-  /** Of the foreign key. */
+  /** The name of the foreign key. */
   readonly constraint: string;
   readonly isToOne: boolean;
   readonly where: Filter | undefined;
@@ -33,11 +35,11 @@ export interface QueryShape {
   readonly isDescending: boolean;
   readonly limit: number | undefined;
   readonly offset: number | undefined;
-  /** GraphQL: values are variables. */
+  /** Whether values are variables in GraphQL. */
   readonly hasVariables: boolean;
 }
 
-/** What a row is judged by. */
+/** The columns by which a row is checked. */
 export const CORE = ["id", "bucket", "owner", "n", "src"] as const;
 
 const idOf = (shape: TableShape | undefined, id: number): Scalar => (shape?.key === "text" ? `k${id}` : id);
@@ -107,7 +109,8 @@ const drawEmbeds = (random: Random, world: World, shape: TableShape): readonly E
     ...way,
     where:
       !way.isToOne && random.chance(0.4)
-        ? drawFilter(random, world, world.tables.find(({ name }) => name === way.table) as TableShape, 1) // of the world
+        ? // the world contains the table
+          drawFilter(random, world, world.tables.find(({ name }) => name === way.table) as TableShape, 1)
         : undefined,
     limit: !way.isToOne && random.chance(0.2) ? 1 + random.int(2) : undefined,
   }));
@@ -119,13 +122,13 @@ export const hasRelated = (filter: Filter | undefined): boolean =>
     ((filter.kind === "and" || filter.kind === "or") && filter.of.some(hasRelated)) ||
     (filter.kind === "not" && hasRelated(filter.of)));
 
-/** `surface`: REST has no filters on relationships, apart from embeds. */
+/** Draws a query. REST has no filters on relationships, except embeds. */
 export const drawQuery = (random: Random, world: World, surface: "graphql" | "rest"): QueryShape => {
   const view = random.chance(0.12) && world.views.length > 0 ? random.pick(world.views) : undefined;
   const shape =
     view === undefined
       ? random.pick(world.tables)
-      : (world.tables.find(({ name }) => name === view.of.split("_")[0]) as TableShape); // of the world
+      : (world.tables.find(({ name }) => name === view.of.split("_")[0]) as TableShape); // the world contains the table
   const relation = view?.name ?? shape.name;
   const extra = random.some(["label", "val", "ref"], random.int(3));
   const columns = [
@@ -183,7 +186,7 @@ const revalued = (random: Random, filter: Filter): Filter => {
   }
 };
 
-/** The same query for other values: one statement runs both. */
+/** The same query with other values, which shares a statement with it. */
 export const drawLike = (random: Random, query: QueryShape): QueryShape => ({
   ...query,
   where: query.where === undefined ? undefined : revalued(random, query.where),

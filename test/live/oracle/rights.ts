@@ -1,9 +1,8 @@
-/** Who may see which rows, and when: changes of policies and grants with the time they took, against which each message
- *  is judged. */
+/** The visible rows of each caller over time: every message is checked against the policies and grants at its time. */
 import type { Caller } from "./callers.ts";
 import { GRANT_ROLES, type GrantRole, type MetadataRole, type Policy, type World } from "./world.ts";
 
-/** A change of what callers may see, as a step makes it. */
+/** A change of rights, made by a step. */
 export type RightsChange =
   | { readonly kind: "policy"; readonly table: string; readonly policy: Policy | undefined }
   | { readonly kind: "grant"; readonly relation: string; readonly role: GrantRole; readonly isGranted: boolean }
@@ -12,22 +11,22 @@ export type RightsChange =
 
 interface Rights {
   readonly policies: ReadonlyMap<string, Policy | undefined>;
-  /** `relation role` */
+  /** Entries of the form `relation role`. */
   readonly granted: ReadonlySet<string>;
-  /** `user owner` */
+  /** Entries of the form `user owner`. */
   readonly members: ReadonlySet<string>;
-  /** `role table`: may not be read. */
+  /** Tables that a role may not read, of the form `role table`. */
   readonly closed: ReadonlySet<string>;
 }
 
-/** In force at some moment of this time, at least. */
+/** A period that contains at least one moment at which the rights applied. */
 interface Era {
   readonly rights: Rights;
   readonly fromMs: number;
   untilMs: number;
 }
 
-/** A row as it came in a message. */
+/** A row in a message. */
 interface Row {
   readonly src: string;
   readonly owner: string;
@@ -37,9 +36,9 @@ interface Row {
 }
 
 export interface Timeline {
-  /** Call before the change is sent; the function that it returns when it has been made, or not. */
+  /** Called before the change is sent. The returned function is called when the change was made or has failed. */
   begin(changes: readonly RightsChange[]): (isMade: boolean) => void;
-  /** What is wrong with a message that shows what the database held at some moment of this time. */
+  /** Returns the fault of a message that shows a state of the database within this period. */
   judge(caller: Caller, value: unknown, fromMs: number, toMs: number): string | undefined;
 }
 
@@ -58,10 +57,11 @@ const changed = (rights: Rights, change: RightsChange): Rights => {
   }
 };
 
-/** Objects of a message that are rows. */
+/** The objects of a message that are rows. */
 export function* rowsOf(value: unknown): Iterable<Row> {
   if (typeof value !== "object" || value === null) return;
-  if ("src" in value && "owner" in value && typeof value.src === "string") yield value as Row; // all columns are ours
+  // the test defines all columns
+  if ("src" in value && "owner" in value && typeof value.src === "string") yield value as Row;
   for (const part of Object.values(value)) yield* rowsOf(part);
 }
 
@@ -95,7 +95,7 @@ export const createTimeline = (world: World): Timeline => {
         if (!rights.granted.has(`${src} ${role}`)) return false;
         const view = views.get(src);
         if (view === undefined) return mayByPolicy(rights.policies.get(src), user, owner, rights);
-        // an invoker's view reads as the caller; another one as its owner, whom no policy binds
+        // an invoker's view reads as the caller, any other as its owner, whom no policy restricts
         return (
           !view.isInvoker ||
           (rights.granted.has(`${view.of} ${role}`) && mayByPolicy(rights.policies.get(view.of), user, owner, rights))
@@ -106,13 +106,13 @@ export const createTimeline = (world: World): Timeline => {
       case "meta_mixed":
         return (owner === user || bucket === undefined || bucket === 0) && !rights.closed.has(`${role} ${src}`);
       case "meta_related":
-        return !rights.closed.has(`${role} ${src}`); // whose the parent is the row does not say
+        return !rights.closed.has(`${role} ${src}`); // the row does not contain the owner of its parent
     }
   };
 
   return {
     begin: (changes) => {
-      const last = eras.at(-1) as Era; // there is one from the start
+      const last = eras.at(-1) as Era; // the list has an entry from the start
       const fromMs = performance.now();
       const era: Era = { rights: changes.reduce(changed, last.rights), fromMs, untilMs: Infinity };
       eras.push(era);
@@ -136,7 +136,7 @@ export const createTimeline = (world: World): Timeline => {
   };
 };
 
-/** Numbers of rows that have been seen, on one connection: none may be older than before. */
+/** Checks the row numbers on one connection, which must never decrease. */
 export const createOrder = (): ((value: unknown) => string | undefined) => {
   const newest = new Map<string, number>();
   return (value) => {

@@ -2,7 +2,7 @@
 import type { Random } from "../../support/random.ts";
 import { FIRST_IDS, idText, insertSql, OWNERS, SCHEMA, type World } from "./world.ts";
 
-/** Ids are never used twice, so that the numbers of a key grow. */
+/** Draws statements. Ids are never reused, so that the numbers of a key increase. */
 export const drawRows = (random: Random, world: World): (() => string) => {
   const lastId = new Map(world.tables.map(({ name }) => [name, FIRST_IDS]));
   return () => {
@@ -27,7 +27,7 @@ export const drawRows = (random: Random, world: World): (() => string) => {
       case 6:
         return `update ${name} set ref = ${parent === undefined ? "null" : `(select id from ${SCHEMA}.${parent.name} where id = ${idText(parent, 1 + random.int(12))})`}, ${touch} where id = ${id}`;
       case 7: {
-        // by one at a time, so that the numbers of a key grow
+        // one writer at a time, so that the numbers of a key increase
         lastId.set(shape.name, known + 1);
         return `select pg_advisory_xact_lock(7); update ${name} set id = ${idText(shape, known + 1)}, ${touch} where id = ${id}`;
       }

@@ -1,5 +1,7 @@
-/** Runs steps on a world, and finds what is wrong: a subscriber whose last answer is not what a fresh query gives it, an
- *  answer that is older than one before it, a row that the caller may not see. */
+/**
+ * Runs steps on a world, and finds faults: a subscriber whose last result differs from a fresh query, a result older
+ * than an earlier one, a hidden row.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +18,7 @@ import { createWriters, type Writers } from "./writers.ts";
 export interface Fault {
   readonly kind: "stale" | "backwards" | "leak" | "ended";
   readonly text: string;
-  /** Steps that were begun when it showed. */
+  /** The number of steps that had begun when the fault appeared. */
   readonly stepCount: number;
 }
 
@@ -26,17 +28,19 @@ export interface Outcome {
   readonly messageCount: number;
   readonly committedCount: number;
   readonly comparedCount: number;
-  /** Of those, with an answer, not an error. */
+  /** The number of results that are not errors. */
   readonly fineCount: number;
 }
 
-/** Only ends a run that would hang. */
+/** A deadline that only ends a run that would hang. */
 const DEADLINE_MS = 120_000;
-/** A message is no longer on its way from its run to its client than so many turns of the process, which it shares with
- *  both: they take longer where the machine is busy. */
+/**
+ * The maximum number of event loop turns that a message needs from its run to the client in the same process. Turns
+ * take longer on a busy machine.
+ */
 const WAY_TURNS = 50;
 const TURN_MS = 20;
-/** A client pauses before it connects again. */
+/** The pause before a client reconnects. */
 const RECONNECT_MS = 15;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -44,16 +48,16 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 interface Live {
   readonly step: SubscribeStep;
   readonly asked: Asked;
-  /** The same, as a fresh query. */
+  /** The fresh query of the same rows. */
   readonly question: Asked;
   last: string | undefined;
   lastEventId: string | undefined;
-  /** Why it ended. */
+  /** The reason why it ended. */
   endedBy: string | undefined;
   leave: () => void;
 }
 
-/** `deadlineMs`: how long subscribers may lack what a fresh query gives. */
+/** Runs the steps. `deadlineMs` limits how long subscribers may lack the result of a fresh query. */
 export const runSteps = async (world: World, steps: readonly Step[], deadlineMs = DEADLINE_MS): Promise<Outcome> => {
   const capacity = capacityOf();
   const database = capacity.isServer ? await openDatabase() : await testDatabase();
@@ -86,13 +90,13 @@ const run = async (
   let isOver = false;
   let stepCount = 0;
   const counts = { settledCount: 0, messageCount: 0, committedCount: 0, comparedCount: 0, fineCount: 0 };
-  /** When the last turns of the process began, the oldest first. */
+  /** The start times of recent event loop turns, the oldest first. */
   const turns = [performance.now()];
   const turning = setInterval(() => {
     turns.push(performance.now());
     if (turns.length > WAY_TURNS) turns.shift();
   }, TURN_MS);
-  /** Schema, metadata or servers have changed since all was settled. */
+  /** Whether schema, metadata or servers have changed since the last settling. */
   let isUnsettled = false;
 
   const found = (kind: Fault["kind"], live: Live, text: string): void => {
@@ -112,7 +116,7 @@ const run = async (
     counts.messageCount++;
     if (message.kind === "ended") {
       live.endedBy = message.text;
-      // a lost connection
+      // the connection was lost
       if (message.text === "") setTimeout(() => live.endedBy === "" && reopen(live), RECONNECT_MS);
       return;
     }
@@ -128,7 +132,8 @@ const run = async (
     if (older !== undefined) found("backwards", live, older);
   };
 
-  const apiOf = ({ step }: Live): TestApi => servers.apis[step.api] as TestApi; // steps are drawn for so many
+  // steps are drawn for this number of servers
+  const apiOf = ({ step }: Live): TestApi => servers.apis[step.api] as TestApi;
 
   const reopen = (live: Live): void => {
     if (isOver || lives.get(live.step.number) !== live) return;
@@ -191,7 +196,7 @@ const run = async (
       for (const [live, answer] of wrong) {
         if (live.endedBy === undefined || live.endedBy === "") continue;
         if (!isUnsettled) found("ended", live, `ended by: ${live.endedBy}\n  a fresh query: ${answer}`);
-        // as a client would
+        // clients would reconnect too
         else reopen(live);
       }
       await pause(20);
@@ -253,7 +258,7 @@ const run = async (
     }
   };
 
-  /** Each lane by itself, all at once. */
+  /** Runs each lane in sequence, and all lanes concurrently. */
   const takeRound = async (round: readonly Step[]): Promise<void> => {
     const lanes = new Map<string, Step[]>();
     for (const step of round) {

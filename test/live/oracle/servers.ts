@@ -1,4 +1,4 @@
-/** The servers of a run: one or two that serve live queries, and one that caches nothing, which says what is right. */
+/** The servers of a run: one or two with live queries, and one without caches that provides the correct results. */
 import { writeFile } from "node:fs/promises";
 import { definePlugin, without, type PresetPart } from "../../../core/index.ts";
 import { liveRunSignal } from "../../../plugins/subscriptions/api.ts";
@@ -15,24 +15,24 @@ import { metadataOf, SCHEMA, type Closed, type World } from "./world.ts";
 
 export interface Servers {
   readonly apis: readonly TestApi[];
-  /** GraphQL type of a column's values; undefined: it cannot be compared. */
+  /** The GraphQL type of a column's values. Undefined if the column cannot be compared. */
   typeOf(relation: string, column: string): string | undefined;
-  /** What a fresh query gives: JSON text of the data, or an error. */
+  /** The result of a fresh query: the data as JSON text, or an error. */
   ask(caller: Caller, question: Asked): Promise<string>;
-  /** The one that is asked reads the schema again. */
+  /** Reloads the schema of the server without caches. */
   reloadAsked(): Promise<void>;
-  /** The others learn of another schema in the way of the world. */
+  /** Notifies the other servers of a new schema, in the way that the world has chosen. */
   tellOfSchema(): Promise<void>;
   setMetadata(closed: Closed): Promise<void>;
   restart(at: number): Promise<void>;
-  /** Since when something has run that ended after `sinceMs`; undefined: nothing. */
+  /** The start of the earliest run that ended after `sinceMs`. Undefined if there was no run. */
   runningSince(sinceMs: number): number | undefined;
   close(): Promise<void>;
 }
 
 const MAX_RUNS = 2000;
 
-/** As many as the database can have. */
+/** The maximum number of servers for the database. */
 export const capacityOf = (): Capacity =>
   capabilities.realServer ? { lanes: 3, apis: 2, isServer: true } : { lanes: 1, apis: 1, isServer: false };
 
@@ -44,7 +44,7 @@ export const startServers = async (
   metadata: string,
   { apis: count, isServer }: Capacity,
 ): Promise<Servers> => {
-  /** The newest last. */
+  /** The runs, the newest last. */
   const runs: { readonly startedAtMs: number; readonly endedAtMs: number }[] = [];
   const listening = definePlugin({
     name: "oracle-runs",
@@ -83,7 +83,7 @@ export const startServers = async (
   const apis: TestApi[] = [];
   for (let at = 0; at < count; at++) apis.push(await startApi());
   const reloadAll = async (): Promise<void> => {
-    for (const api of apis) await api.reload().catch(() => undefined); // the database may be lost on purpose
+    for (const api of apis) await api.reload().catch(() => undefined); // a step may have interrupted the database
   };
   if (world.source === "notify") {
     await until(() => triggers !== undefined, "the SQL of the triggers");
@@ -143,7 +143,7 @@ export const startServers = async (
     runningSince: (sinceMs) => {
       let found: number | undefined;
       for (let at = runs.length - 1; at >= 0; at--) {
-        const run = runs[at] as (typeof runs)[number]; // at is within its length
+        const run = runs[at] as (typeof runs)[number]; // the index is within the length
         if (run.endedAtMs < sinceMs) break;
         found = Math.min(found ?? Infinity, run.startedAtMs);
       }

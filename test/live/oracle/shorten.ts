@@ -1,4 +1,4 @@
-/** Fewer steps that show the same fault, and how they read. */
+/** Reduces steps to those that show the same fault, and prints them. */
 import { runSteps, type Fault } from "./run.ts";
 import type { Step } from "./steps.ts";
 import { graphqlText, restPath } from "./wording.ts";
@@ -9,10 +9,10 @@ export interface Failure {
   readonly fault: Fault;
 }
 
-/** A subscriber that lacks what it should have for so long counts as stale where the steps are only to be cut down. */
+/** While steps are reduced, a subscriber without the correct result for this time counts as stale. */
 const STALE_MS = 10_000;
 
-/** Leaves out halves, quarters and so on of the steps while a fault of the same kind shows, as long as the time lasts. */
+/** Removes halves, quarters and so on of the steps while a fault of the same kind appears, within the time limit. */
 export const shorten = async (world: World, failure: Failure, withinMs: number): Promise<Failure> => {
   const endMs = performance.now() + withinMs;
   let best = failure;

@@ -1,4 +1,4 @@
-/** What happens to a world, as plain data: any part of the steps can be run again. */
+/** The steps of a world as plain data, so that any subset can be run again. */
 import type { Random } from "../../support/random.ts";
 import { GRAPHQL_CALLERS, REST_CALLERS, type Caller } from "./callers.ts";
 import { drawLike, drawQuery, type QueryShape } from "./queries.ts";
@@ -23,7 +23,7 @@ import {
 } from "./world.ts";
 
 export type Step =
-  /** One transaction on a connection of its own; one that fails is rolled back. */
+  /** A transaction on a separate connection, rolled back if it fails. */
   | {
       readonly do: "transaction";
       readonly lane: number;
@@ -31,7 +31,7 @@ export type Step =
       readonly end: "commit" | "rollback";
       readonly rights: readonly RightsChange[];
     }
-  /** A change of the schema, of which the servers then learn. */
+  /** A change of the schema, after which the servers are notified. */
   | { readonly do: "schema"; readonly sql: string; readonly rights: readonly RightsChange[] }
   | { readonly do: "metadata"; readonly closed: Closed; readonly rights: readonly RightsChange[] }
   | {
@@ -47,7 +47,7 @@ export type Step =
   | { readonly do: "lose feed" | "lose connections" }
   | { readonly do: "restart"; readonly api: number }
   | { readonly do: "pause"; readonly ms: number }
-  /** All that came before it is over, and everybody is asked what he has. */
+  /** Waits for all earlier steps, and checks the result of every subscriber. */
   | { readonly do: "settle" };
 
 export type SubscribeStep = Extract<Step, { do: "subscribe" }>;
@@ -55,14 +55,14 @@ export type SubscribeStep = Extract<Step, { do: "subscribe" }>;
 export interface Capacity {
   readonly lanes: number;
   readonly apis: number;
-  /** Connections may be ended. */
+  /** Whether it is a server, whose connections may be terminated. */
   readonly isServer: boolean;
 }
 
 export interface Steps {
-  /** The subscribers of the beginning. */
+  /** The initial subscribers. */
   first(): readonly Step[];
-  /** What happens at once, and the settling after it. */
+  /** Steps that run concurrently, and the settling after them. */
   round(): readonly Step[];
 }
 
@@ -198,7 +198,7 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
       case 2:
         return `alter table ${name} replica identity ${random.pick(["default", "full", "nothing"])}`;
       case 3:
-        // an index of another column than the key
+        // the index is on a column other than the key
         return `create unique index ${shape.name}_n on ${name} (n${shape.key === "partitioned" ? ", bucket" : ""}); alter table ${name} replica identity using index ${shape.name}_n`;
       case 4:
         return `alter table ${name} set ${random.pick(["unlogged", "logged"])}`;

@@ -1,4 +1,4 @@
-/** Subscribers on every transport, each with what it heard last. */
+/** Subscribers on every transport, each with its last result. */
 import { request } from "node:http";
 import { WebSocket } from "ws";
 import type { TestApi } from "../../support/api.ts";
@@ -7,10 +7,13 @@ import { graphqlHeaders, restHeaders, type Caller } from "./callers.ts";
 export const TRANSPORTS = ["graphql-transport-ws", "graphql-ws", "sse", "rest"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
-/** What is sent to begin with: a GraphQL payload, or a path of REST. */
+/** The initial request: a GraphQL payload, or a REST path. */
 export type Asked = { readonly query: string; readonly variables: Readonly<Record<string, unknown>> } | string;
 
-/** `answer`: what the caller has now; `ended`: the live query is over, `text` says why, where something was said. */
+/**
+ * An event: `answer` has the caller's current result; with `ended`, the live query is over, and `text` gives the reason
+ * if there was one.
+ */
 export type Heard =
   | { readonly kind: "answer"; readonly value: unknown; readonly id?: string | undefined }
   | { readonly kind: "error"; readonly text: string; readonly id?: string | undefined }
@@ -20,7 +23,7 @@ interface Place {
   readonly api: TestApi;
   readonly transport: Transport;
   readonly caller: Caller;
-  /** Sockets of one caller with the same number are one. */
+  /** Sockets of one caller with the same number are the same socket. */
   readonly socket: number;
 }
 
@@ -31,14 +34,14 @@ export interface Opening extends Place {
 }
 
 export interface Subscribing {
-  /** Returns how to leave. */
+  /** Opens a subscriber, and returns a function that ends it. */
   open(opening: Opening): () => void;
-  /** Cuts the connection on which the subscriber is; those on it hear that they have ended. */
+  /** Breaks the connection of the subscriber. All subscribers on it receive the event that they have ended. */
   cut(place: Place): void;
   close(): void;
 }
 
-/** Message and code of an error of either surface. */
+/** The message and code of an error of either surface. */
 export const errorText = (payload: unknown): string => {
   const list = Array.isArray(payload)
     ? payload
@@ -51,7 +54,7 @@ export const errorText = (payload: unknown): string => {
     readonly extensions?: { readonly code?: string };
   };
   const text = message ?? JSON.stringify(payload);
-  // a role without a table has no subscriptions at all
+  // a role without tables has no subscriptions
   if (/^no subscriptions exist$|^field '\w+' not found in type: '\w+_root'$/.test(text))
     return "error validation-failed: no such field";
   return `error ${extensions?.code ?? code ?? ""}: ${text}`;
@@ -69,7 +72,7 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
     isOver = true;
     hear({ kind: "ended", text });
   };
-  /** Why the stream ends: an error that is no result of the live query has no id. */
+  /** The reason why the stream ended. An error outside of a live query's results has no id. */
   let reason = "";
   const take = (text: string): void => {
     const fields = new Map<string, string>();
@@ -166,7 +169,7 @@ export const createSubscribing = (): Subscribing => {
               ? { kind: "error", text: errorText(payload) }
               : { kind: "answer", value: dataOf(payload) },
           );
-        // the older protocol completes after an error
+        // the older protocol sends a completion after an error
         hearers.delete(id);
         hear({ kind: "ended", text: type === "error" ? errorText(payload) : "" });
       });

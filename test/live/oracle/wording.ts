@@ -1,4 +1,4 @@
-/** How each surface words a query. */
+/** Writes a query for each surface. */
 import { CORE, hasRelated, type Filter, type QueryShape, type Scalar } from "./queries.ts";
 import { SCHEMA } from "./world.ts";
 
@@ -9,7 +9,10 @@ export interface GraphqlText {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** `types`: of the columns' comparisons (`live_t1_bool_exp` → column → type of a value), as the schema has them. */
+/**
+ * Writes a query for GraphQL. `types` maps the columns' comparisons of the schema (`live_t1_bool_exp` → column → type
+ * of a value).
+ */
 export const graphqlText = (
   shape: QueryShape,
   operation: "query" | "subscription",

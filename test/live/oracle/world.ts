@@ -1,23 +1,25 @@
-/** A random database for live queries: tables with keys of several kinds and without, foreign keys, partitions, views,
- *  domains, row policies; roles by grants and by metadata. Each row says whose it is (`owner`), where it is from (`src`)
- *  and has a number that only grows (`n`), so that whoever gets it can judge it. */
+/**
+ * A random database for live queries: tables with and without keys, foreign keys, partitions, views, domains, row
+ * policies, and roles by grants and by metadata. Each row contains its owner (`owner`), its table (`src`) and an
+ * increasing number (`n`), by which subscribers check it.
+ */
 import { array, documentOf, object, permissions, table as entry, type Entry } from "../../support/metadata-document.ts";
 import type { Random } from "../../support/random.ts";
 
 export const SCHEMA = "live";
 
-/** Rows that a table begins with. */
+/** The number of initial rows of a table. */
 export const FIRST_IDS = 10;
 
 export const USERS = ["u1", "u2", "u3"] as const;
-/** Of rows; nobody is called `pub`. */
+/** The owners of rows. No user is called `pub`. */
 export const OWNERS = [...USERS, "pub"] as const;
 
-/** By grants of the database, for both surfaces. `music_artist` may not read `secret`. */
+/** Roles by grants of the database, for both surfaces. `music_artist` may not read `secret`. */
 export const GRANT_ROLES = ["music_reader", "music_artist"] as const;
 export type GrantRole = (typeof GRANT_ROLES)[number];
 
-/** By metadata, for GraphQL alone. */
+/** Roles by metadata, only for GraphQL. */
 export const METADATA_ROLES = ["meta_own", "meta_mixed", "meta_related"] as const;
 export type MetadataRole = (typeof METADATA_ROLES)[number];
 
@@ -29,13 +31,13 @@ export type KeyKind = (typeof KEYS)[number];
 export interface TableShape {
   readonly name: string;
   readonly key: KeyKind;
-  /** Its column `ref` leads there. */
+  /** The table that its column `ref` refers to. */
   readonly parent: string | undefined;
   readonly onDelete: "cascade" | "set null";
-  /** Row policies are on from the start. */
+  /** The row policy that is enabled from the start. */
   readonly policy: Policy | undefined;
   readonly labelType: string;
-  /** SQLSTATE that its function raises. */
+  /** The SQLSTATE that its function raises. */
   readonly risk: string;
 }
 
@@ -43,7 +45,7 @@ export interface ViewShape {
   readonly name: string;
   readonly of: string;
   readonly isInvoker: boolean;
-  /** Condition, or none. */
+  /** The condition of the view, if it has one. */
   readonly where: string;
 }
 
@@ -53,12 +55,12 @@ export interface World {
   readonly tables: readonly TableShape[];
   readonly views: readonly ViewShape[];
   readonly source: Source;
-  /** How the servers learn of another schema. */
+  /** How the servers are notified of a new schema. */
   readonly reload: "call" | "notify" | "poll";
   readonly batchSize: number;
 }
 
-/** Its rows have one column that names them. */
+/** Whether a single column identifies the rows. */
 export const hasKey = ({ key }: TableShape): boolean =>
   key === "identity" || key === "bigint" || key === "domain" || key === "text";
 
@@ -77,7 +79,7 @@ export const drawWorld = (random: Random, sources: readonly Source[]): World => 
       risk: random.pick(["P0001", "22012", "42501", "42883"]),
     });
   }
-  // partitions are not served themselves
+  // partitions themselves are not exposed
   const viewable = tables.flatMap(({ name, key }) =>
     key === "partitioned" ? [name, `${name}_low`, `${name}_high`] : [name],
   );
@@ -101,7 +103,7 @@ export const drawWorld = (random: Random, sources: readonly Source[]): World => 
 const idType = (key: KeyKind): string =>
   key === "text" ? "text" : key === "bigint" ? "bigint" : key === "domain" ? `${SCHEMA}.code` : "int";
 
-/** A number as a key of the table. */
+/** The text of a number as a key of the table. */
 export const idText = ({ key }: TableShape, id: number): string => (key === "text" ? `'k${id}'` : String(id));
 
 const ME =
@@ -116,7 +118,7 @@ const CONDITIONS: Readonly<Record<Policy, string>> = {
 export const policySql = (table: string, policy: Policy): string =>
   `drop policy if exists who on ${SCHEMA}.${table}; create policy who on ${SCHEMA}.${table} using (${CONDITIONS[policy].replaceAll("t.owner", `${table}.owner`)})`;
 
-/** What `music_artist` may read. */
+/** The columns that `music_artist` may read. */
 const OPEN_COLUMNS = "id, bucket, owner, n, src, label, val, ref";
 
 export const grantSql = (relation: string, role: GrantRole): string =>
@@ -155,7 +157,7 @@ const tableSql = (world: World, shape: TableShape): string => {
           `create table ${SCHEMA}.${name}_high partition of ${SCHEMA}.${name} for values in (2, 3)`,
         ]
       : []),
-    // raises for some rows, each error in its own way
+    // the function raises for some rows, with another error for each table
     `create function ${SCHEMA}.risky_${name}(${SCHEMA}.${name}) returns int language plpgsql stable as $$ begin
       if $1.val = 13 then raise exception using errcode = '${risk}', message = 'thirteen'; end if;
       return $1.val;
@@ -166,7 +168,7 @@ const tableSql = (world: World, shape: TableShape): string => {
   ].join(";\n");
 };
 
-/** `ids`: rows that each table begins with. */
+/** The SQL of the world. `ids` is the number of initial rows of each table. */
 export const worldSql = (world: World, ids: number): string =>
   [
     `drop schema if exists ${SCHEMA} cascade`,
@@ -188,9 +190,9 @@ export const worldSql = (world: World, ids: number): string =>
 
 const LABELS = ["a", "ab", "b c", 'x,"y"', "é", ""] as const;
 
-/** `salt`: decides everything but the id. */
+/** An insert of a row. `salt` determines everything except the id. */
 export const insertSql = (world: World, { name, parent, ...shape }: TableShape, id: number, salt: number): string => {
-  const owner = OWNERS[salt % OWNERS.length] as string; // within its length
+  const owner = OWNERS[salt % OWNERS.length] as string; // the index is within the length
   const parentShape = world.tables.find((table) => table.name === parent);
   const ref =
     parentShape === undefined || salt % 5 === 0
@@ -205,7 +207,7 @@ export const insertSql = (world: World, { name, parent, ...shape }: TableShape, 
 export const objectName = ({ parent }: TableShape): string => `one_${parent}`;
 export const arrayName = (child: TableShape): string => `many_${child.name}`;
 
-/** Tables that a role of the metadata may not read at the moment. */
+/** Tables that a metadata role currently may not read. */
 export type Closed = Readonly<Partial<Record<MetadataRole, readonly string[]>>>;
 
 const mine = { owner: { _eq: "X-Session-User-Id" } };

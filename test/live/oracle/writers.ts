@@ -1,13 +1,13 @@
-/** Connections that change the database, several at once. */
+/** Connections that change the database concurrently. */
 import type { TestDatabase } from "../../support/database.ts";
 
 type Client = Awaited<ReturnType<TestDatabase["connect"]>>;
 
 export interface Writers {
-  /** Whether it was committed. An error rolls it back. */
+  /** Runs a transaction, and returns whether it was committed. An error rolls it back. */
   transact(lane: number, statements: readonly string[], end: "commit" | "rollback"): Promise<boolean>;
   loseFeed(): Promise<void>;
-  /** Those of the servers. */
+  /** Terminates the connections of the servers. */
   loseConnections(): Promise<void>;
   close(): Promise<void>;
 }
