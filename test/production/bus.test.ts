@@ -1,4 +1,6 @@
-/** Machines behind HAProxy on one database: one reads the changes, the bus passes them on, and nobody misses any. */
+/**
+ * Machines behind HAProxy with one database: one reads the changes, the bus forwards them, and no machine misses any.
+ */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { until } from "../support/until.ts";
@@ -41,14 +43,14 @@ const buses = [
   { name: "NOTIFY", program: undefined, scheme: "", start: undefined, listeners: undefined },
 ] as const;
 
-/** Two workers and the only process of the other machine. */
+/** The number of processes: two workers, and the only process of the other machine. */
 const PROCESSES = 3;
 
-/** All machines of this file are on one server, those of one bus after those of another. */
+/** All machines of this file use one server, one bus after the other. */
 let shared: Promise<Place> | undefined;
 
 const logAfter = ({ server }: Place, from: number): string => readFileSync(server.logFile, "utf8").slice(from);
-/** How many connections have begun to listen to what relApi's processes tell each other. */
+/** The number of connections that have begun to listen to messages between relApi's processes. */
 const listeningIn = (log: string): number =>
   new Set([...log.matchAll(/\[(\d+)\] LOG:.* listen "?relapi_[0-9a-f]{24}/g)].map(([, pid]) => pid)).size;
 
@@ -74,14 +76,16 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       n++;
       await place.sql.insist("update seat set n = $1 where id = 1 + $1 % 10", [n]);
     };
-    /** Changes all rows, one by one, while it works and some times more; then every watcher sees the last change. */
+    /**
+     * Changes all rows one by one while `work` runs, and some more times. Expects every watcher to see the last change.
+     */
     const whileChanging = async (work: () => Promise<unknown>): Promise<void> => {
       const from = n;
       let isDone = false;
       const changing = (async () => {
         while (!isDone) {
           await changeOne();
-          await new Promise((resolve) => setTimeout(resolve, 100)); // machines are to keep up
+          await new Promise((resolve) => setTimeout(resolve, 100)); // the pause lets the machines keep up
         }
       })();
       await until(() => n > from + 5, "five changes before it");
@@ -102,7 +106,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       lastReaders = [];
       await until(() => lastReaders.some((pid) => pid !== than), "another process reads the changes");
     };
-    /** A machine whose only process was killed; one with workers starts another by itself. */
+    /** Restarts a machine whose only process was killed. One with workers starts another by itself. */
     const restart = async (machine: Machine): Promise<Machine> =>
       startMachine({ ...settings, PORT: String(machine.port) });
 
@@ -130,9 +134,9 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       await oneReader();
       void (async () => {
         while (!isOver) {
-          lastReaders = await readers(place).catch(() => []); // the database restarts
+          lastReaders = await readers(place).catch(() => []); // the database is restarting
           mostReaders = Math.max(mostReaders, lastReaders.length);
-          await new Promise((resolve) => setTimeout(resolve, 50)); // between two looks
+          await new Promise((resolve) => setTimeout(resolve, 50)); // the pause between two checks
         }
       })();
     });
@@ -200,7 +204,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       "X-BUS-3 the bus restarts while changes go on: nobody misses the last",
       async () => {
         const lostCount = ({ output }: Machine): number => output().split("lost the bus").length - 1;
-        // one that was killed before has another in its place
+        // a process that was killed before has a replacement
         await until(
           async () => (await listeners?.(busPort, monitorPort)) === PROCESSES,
           "all processes listen to the bus",

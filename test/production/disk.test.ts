@@ -12,7 +12,7 @@ import { startStandalone } from "./standalone.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-/** A file system of its own, so small that it is soon full. */
+/** A separate file system that is soon full. */
 const smallDisk = (size: string): string => {
   const folder = serverFolder("disk");
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]);

@@ -1,10 +1,13 @@
-/** What the tests of failing servers share: a small schema, an api on a connection string, clients that keep asking. */
+/**
+ * The parts that tests of failing servers share: a small schema, an API on a connection string, clients that send
+ * requests continuously.
+ */
 import type { RelApiOptions } from "../../core/index.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import type { Server } from "../support/postgres-server.ts";
 import { until } from "../support/until.ts";
 
-/** One table that everybody may read and write, and a function that takes its time. */
+/** A table that all roles may read and write, and a slow function. */
 export const createShop = (server: Server): Promise<unknown> =>
   server.query(`
     create role shop_anon nologin;
@@ -15,7 +18,7 @@ export const createShop = (server: Server): Promise<unknown> =>
     create function public.slow(seconds float) returns int language plpgsql stable as $$ begin perform pg_sleep(seconds); return 1; end $$;
   `);
 
-/** An api on these servers. `url`: its connection string. */
+/** Starts an API on these servers. `url` is its connection string. */
 export const startShop = (url: string, options: StartOptions = {}): Promise<TestApi> => {
   const own: RelApiOptions = { dbSchemas: ["public"], anonRole: "shop_anon", databaseUrl: url, liveQueryInterval: 200 };
   return startApi({
@@ -37,7 +40,7 @@ export interface Line {
   readonly facts: unknown;
 }
 
-/** What an api says. */
+/** Collects the log of an API. */
 export const logOf = (): { readonly lines: Line[]; readonly logger: NonNullable<RelApiOptions["logger"]> } => {
   const lines: Line[] = [];
   const take =
@@ -52,15 +55,15 @@ export const logOf = (): { readonly lines: Line[]; readonly logger: NonNullable<
 
 export interface Asked {
   sent: number;
-  /** Requests that need not be sent again: they succeeded, or were sent twice. */
+  /** The number of finished requests, which succeeded or were sent twice. */
   done: number;
-  /** Failed when sent. */
+  /** The number of requests that failed at first. */
   failed: number;
-  /** Failed when sent a second time. */
+  /** The number of requests that failed a second time. */
   failedTwice: number;
-  /** Statuses of what failed. */
+  /** The number of failures by status. */
   readonly statuses: Map<number, number>;
-  /** The answers that failed. */
+  /** The failed responses. */
   readonly failures: string[];
 }
 
@@ -69,14 +72,14 @@ export interface Asker {
   stop(): Promise<Asked>;
 }
 
-/** Each of them has sent a request after now, and is done with it. */
+/** Resolves when each client has sent a request after this call and finished it. */
 export const untilAllAsked = async (askers: readonly Asker[]): Promise<void> => {
-  // the one that is under way was sent before
+  // the pending request was sent before this call
   const wanted = askers.map(({ asked }) => asked.done + 2);
   await until(() => askers.every(({ asked }, i) => asked.done >= (wanted[i] ?? 0)), "another request of each client");
 };
 
-/** Sends one after the other until told to stop; what fails with 5xx is sent once more. */
+/** Sends requests one after the other until stopped. A request that fails with 5xx is sent once more. */
 export const keepAsking = (ask: (i: number) => Promise<{ readonly status: number; readonly text?: string }>): Asker => {
   const asked: Asked = { sent: 0, done: 0, failed: 0, failedTwice: 0, statuses: new Map(), failures: [] };
   let isOver = false;

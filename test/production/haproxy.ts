@@ -1,4 +1,4 @@
-/** HAProxy in front of standalone servers, which it asks for `/ready`. */
+/** HAProxy in front of standalone servers, whose `/ready` it checks. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folderFor, freePort, startProgram, type Program } from "./support.ts";
@@ -7,7 +7,7 @@ export interface Balancer {
   readonly url: string;
   readonly port: number;
   readonly program: Program;
-  /** How many servers it takes for ready. */
+  /** The number of servers that it considers ready. */
   upCount(): Promise<number>;
 }
 
@@ -16,7 +16,7 @@ interface Behind {
   readonly adminPort: number;
 }
 
-/** How HAProxy asks: a server is out after two bad answers in a row, or two that take too long. */
+/** The health checks: a server is out after two failed or slow responses in a row. */
 const CHECKS = { check: "inter 200ms fall 2", checkTimeout: "2s" };
 
 export const startHaproxy = async (

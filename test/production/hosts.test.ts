@@ -1,4 +1,4 @@
-/** Several hosts: a primary is killed and a standby promoted for real, and a standby serves on its own. */
+/** Several hosts: a primary is really killed and a standby promoted, and a standby serves without a primary. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { initiated, subscribe } from "../support/live.ts";
@@ -9,7 +9,7 @@ import { createShop, keepAsking, logOf, startShop } from "./failures.ts";
 
 describe.skipIf(!hasPostgres)("several hosts", () => {
   test("R-HST-5 a promoted standby takes over: no write is lost, reads and writes are back, live queries catch up", async () => {
-    // the writes of the api wait for the first standby, those of the test do not
+    // writes of the API wait for the first standby, those of the test do not
     const primary = await startPrimary(["synchronous_standby_names = 'FIRST 1 (s1)'"]);
     await createShop(primary);
     const one = await startStandby(primary, "s1", ["synchronous_standby_names = ''"]);
@@ -51,7 +51,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     for (const status of asked.statuses.keys()) expect(status).toBe(503);
     const found = new Set((await one.query<{ label: string }>("select label from crate")).map(({ label }) => label));
     expect([...acknowledged].filter((label) => !found.has(label))).toEqual([]);
-    // replication and notifications are back, at the new primary
+    // replication and notifications work again on the new primary
     await until(async () => {
       const [row] = await one.query<{ n: number }>(
         "select count(*)::int as n from pg_stat_activity where application_name in ('relapi listener', 'relapi replication')",
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     }
     expect((await api.get("/crate?id=eq.1&select=n")).json()).toEqual([{ n: 3 }]);
     expect((await api.post("/crate", { body: '{"label":"x"}' })).status).toBe(405);
-    // it is asked again whether it can listen by now
+    // the API checks again whether the server can listen by now
     const attempts = (): number =>
       readFileSync(standby.logFile, "utf8").split("cannot execute LISTEN during recovery").length - 1;
     await until(() => attempts() > 1, "the api tries to listen a second time");
@@ -98,7 +98,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     expect(log.lines.filter(({ message }) => message.includes("no notifications"))).toHaveLength(1);
     expect(await primary.query("select 1 from pg_replication_slots")).toEqual([]);
     expect(await standby.query("select 1 from pg_replication_slots")).toEqual([]);
-    // promoted, it is a server like any other
+    // a promoted standby is an ordinary server
     await standby.promote();
     await standby.query("create table public.later (id int); grant select on public.later to shop_anon");
     await until(async () => (await api.get("/later")).status === 200, "the api reads the schema again");

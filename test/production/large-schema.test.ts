@@ -1,4 +1,4 @@
-/** A large schema is loaded, and loaded again, while requests are served. */
+/** A large schema is loaded and reloaded while requests are served. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -19,7 +19,10 @@ import { LONG_MS } from "./support.ts";
 const TABLES = 1500;
 const AT_ONCE = 250;
 
-/** Of the main thread, in milliseconds. Unlike the clock it stands still while others have the processor. */
+/**
+ * The processor time of the main thread in milliseconds. Unlike wall-clock time, it stops while other threads use the
+ * processor.
+ */
 const schedule = `/proc/self/task/${process.pid}/schedstat`;
 const processorMs = (): number => Number(readFileSync(schedule, "utf8").split(" ")[0]) / 1e6;
 
@@ -40,7 +43,7 @@ const INTROSPECTION =
 
 const introspect = async (api: TestApi): Promise<unknown> => api.gql(INTROSPECTION, {}, asAdmin());
 
-/** The processor time of the main thread since then: all of it, and the largest part between two timers. */
+/** The processor time of the main thread from this call on: the total, and the largest part between two timers. */
 const startWatch = (): (() => { readonly totalMs: number; readonly longestMs: number }) => {
   const startMs = processorMs();
   let longestMs = 0;
@@ -56,7 +59,7 @@ const startWatch = (): (() => { readonly totalMs: number; readonly longestMs: nu
   };
 };
 
-/** Others had their turn at least so often, whatever the size of the schema. */
+/** Expects that other work had its turn at least this often, whatever the size of the schema. */
 const expectPieces = ({ totalMs, longestMs }: { readonly totalMs: number; readonly longestMs: number }): void =>
   expect(longestMs).toBeLessThan(totalMs / 4);
 
@@ -79,7 +82,7 @@ describe.skipIf(!canRun)("R-SC-12", () => {
     handler.attach(server);
     const watch = startWatch();
     try {
-      const { port } = server.address() as AddressInfo; // listening on TCP
+      const { port } = server.address() as AddressInfo; // the server listens on TCP
       const opened = openSocket({ wsUrl: `ws://127.0.0.1:${port}` }).then((socket) => {
         socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
         subscribe(socket, "1", "subscription { big_t0 { id } }");

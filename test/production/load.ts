@@ -1,4 +1,4 @@
-/** Requests of both surfaces, one after the other over kept connections, until they are stopped. */
+/** Sends requests to both surfaces over persistent connections until stopped. */
 import { Agent, request } from "node:http";
 
 export interface Failure {
@@ -9,17 +9,17 @@ export interface Failure {
 export interface Outcome {
   readonly sent: number;
   readonly failures: readonly Failure[];
-  /** Values whose write was answered with success. */
+  /** The values whose write succeeded. */
   readonly written: readonly number[];
   readonly slowestMs: number;
 }
 
 export interface Load {
-  /** What has happened since the last call of it. */
+  /** The results since the last call of `take`. */
   take(): Outcome;
-  /** Requests that were sent since the last call of `take`. */
+  /** The number of requests sent since the last call of `take`. */
   sentCount(): number;
-  /** By the clock; 0: none yet. */
+  /** The time of the last failure, 0 if there was no failure. */
   lastFailureMs(): number;
   stop(): Promise<Outcome>;
 }
@@ -29,7 +29,7 @@ interface Sent {
   readonly text: string;
 }
 
-/** Longer than any limit of ours: a request that takes so long has no answer at all. */
+/** A time longer than any limit of the server. A request that takes longer counts as unanswered. */
 const PATIENCE_MS = 60_000;
 
 export const send = (
@@ -60,14 +60,14 @@ export const send = (
 
 export interface LoadOptions {
   readonly url: string;
-  /** A column of the relation that takes whole numbers; absent: nothing is written. */
+  /** A column of the relation for whole numbers. If absent, nothing is written. */
   readonly writes?: { readonly relation: string; readonly column: string };
   readonly rest: string;
   readonly graphql: string;
   readonly headers?: (() => Readonly<Record<string, string>>) | undefined;
-  /** Of each kind. */
+  /** The number of workers of each kind. */
   readonly workers?: number;
-  /** Between two requests of a worker. */
+  /** The pause between two requests of a worker. */
   readonly pauseMs?: number;
 }
 
@@ -91,7 +91,7 @@ export const startLoad = (options: LoadOptions): Load => {
         lastFailureMs = Date.now();
         failures.push({ atMs: lastFailureMs, what });
       }
-      // who is refused at once should not ask ten thousand times a second
+      // after an immediate refusal, the pause prevents ten thousand requests per second
       const pause = what === undefined ? pauseMs : Math.max(20, pauseMs);
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }

@@ -1,4 +1,4 @@
-/** A log that nobody takes does not end the server. */
+/** A log whose destination fails does not end the server. */
 import { openSync } from "node:fs";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,7 +9,7 @@ import { program } from "./standalone.ts";
 import { until } from "../support/until.ts";
 import { freePort } from "./support.ts";
 
-/** `/dev/full` answers every write with "no space left on device". */
+/** Writes to `/dev/full` always fail with "no space left on device". */
 describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)(
   "C-CLI-8 a log that cannot be written",
   async () => {

@@ -1,4 +1,4 @@
-/** Sessions that are killed, networks that swallow packets, logins that are refused. */
+/** Terminated sessions, networks that drop packets, refused logins. */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, type Server } from "../support/postgres-server.ts";
@@ -35,10 +35,10 @@ describe.skipIf(!hasPostgres)("sessions that are killed", () => {
       const label = `${who}-${i}`;
       const answer = await api.post("/crate", { body: JSON.stringify({ label }) });
       if (answer.status === 201) acknowledged.set(label, (acknowledged.get(label) ?? 0) + 1);
-      // the first attempt may have been committed: what is sent again meets it
+      // the first attempt may have been committed, so the second one conflicts with it
       return answer.status === 409 ? { status: 200 } : answer;
     };
-    // nothing tells a second row of a label from the first: each is sent once
+    // a duplicate row is not detectable, so each request is sent once
     const entries = new Map<string, number>();
     const entry = keepAsking(async (i) => {
       const label = `e${i}`;
@@ -53,7 +53,7 @@ describe.skipIf(!hasPostgres)("sessions that are killed", () => {
       return { status: 200 };
     });
     const writes = ["a", "b"].map((who) => keepAsking((i) => write(who, i)));
-    // a pool of three has no more dead connections than a read may meet, and no request meets two rounds
+    // a pool of three has at most as many dead connections as a read may meet, and no request meets two rounds
     for (let i = 0; i < 8; i++) {
       await untilAllAsked([...reads, ...writes, entry]);
       const [row] = await server.query<{ n: number }>(
@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)("sessions that are killed", () => {
     for (const asked of ofReads) expect(asked.failures).toEqual([]);
     for (const asked of ofWrites) expect(asked.failedTwice).toBe(0);
     for (const asked of ofWrites) for (const status of asked.statuses.keys()) expect(status).toBe(503);
-    // what was acknowledged is there, once
+    // every acknowledged row exists exactly once
     const rows = await server.query<{ label: string }>("select label from crate");
     const found = new Set(rows.map(({ label }) => label));
     for (const label of acknowledged.keys()) expect(found.has(label)).toBe(true);
@@ -91,7 +91,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
       dbPool: 4,
       dbPoolAcquisitionTimeout: 3,
       dbSilenceCheck: 1,
-      dbSchemaPollInterval: 0, // what listens tells of changes of the schema
+      dbSchemaPollInterval: 0, // notifications report changes of the schema
       logger: log.logger,
     });
     const read = () => api.get("/crate?id=eq.1");
@@ -122,7 +122,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
       expect((await Promise.all([read(), ask(), read()])).map(({ status }) => status)).toEqual([200, 200, 200]);
     await server.query("update crate set n = n + 1 where id = 1");
     await socket.next((message) => message.payload?.data?.crate?.[0]?.n === 1);
-    // the connection that listens is replaced too, and so is the one of replication
+    // the listening connection and that of replication are replaced too
     await server.query("create table public.later (id int); grant select on public.later to shop_anon");
     await until(async () => {
       await server.query("notify pgrst");
@@ -140,7 +140,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
         dbPoolAcquisitionTimeout: 120,
         dbSilenceCheck: 1,
         dbSchemaPollInterval: 0,
-        databaseDirectUrl: server.url, // what listens opens no connection through the proxy
+        databaseDirectUrl: server.url, // the listener opens no connection through the proxy
       });
     for (const dbPool of [1, 2]) {
       network.heal();
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
         api.post("/crate", { body: JSON.stringify({ label: "swallowed" }) }),
       ]);
       for (const { status, text } of inside) expect(status, text).toBe(503);
-      // two attempts to ask the server, and one for the connection that the pool has not opened yet
+      // two attempts to reach the server, and one for the connection that the pool has not opened yet
       expect(network.swallowedCount - before).toBeLessThanOrEqual(dbPool + 1);
       network.heal();
       expect((await ask("{ crate(where: { id: { _eq: 1 } }) { id } }")).json()).toEqual({
@@ -231,7 +231,7 @@ describe.skipIf(!hasPostgres)("logins that are refused", () => {
     await until(() => refusals() > refused, "the connection for notifications is tried again");
     const said = log.lines.slice(before).filter(({ level }) => level === "error");
     expect(said.map(({ message }) => message)).toEqual(["the database refuses new connections"]);
-    // what was lost says so once
+    // each lost connection is logged once
     expect(log.lines.slice(before).filter(({ level }) => level === "warn").length).toBeLessThanOrEqual(1);
     await server.query("alter role keyed password 'right'");
     expect((await api.get("/crate")).status).toBe(200);

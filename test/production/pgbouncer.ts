@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { folderFor, freePort, has, pathOf, startProgram, type Program } from "./support.ts";
 
-/** Kinds of a pooler in transaction mode, as far as the one that is installed knows them. */
+/** The kinds of transaction poolers that the installed version supports. */
 export const poolerKinds = (): readonly (readonly [name: string, settings: readonly string[]])[] => {
   const version = has("pgbouncer") ? execFileSync(pathOf("pgbouncer"), ["--version"]).toString() : "";
   const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(version) ?? [];
@@ -19,11 +19,11 @@ export const poolerKinds = (): readonly (readonly [name: string, settings: reado
 
 export interface Pooler extends Program {
   readonly port: number;
-  /** The same connection string, through the pooler. */
+  /** The connection string through the pooler. */
   through(url: string): string;
 }
 
-/** `users`: who may log in, without a password. `settings`: beside what a distribution ships. */
+/** Starts a pooler. `users` may log in without a password; `settings` are added to those of a distribution. */
 export const startPgBouncer = async (
   server: string,
   {
@@ -35,7 +35,7 @@ export const startPgBouncer = async (
     readonly mode?: "session" | "transaction";
     readonly users?: readonly string[];
     readonly settings?: readonly string[];
-    /** Absent: a free one. */
+    /** The port, by default a free one. */
     readonly port?: number;
   } = {},
 ): Promise<Pooler> => {

@@ -1,5 +1,7 @@
-/** Behind PgBouncer: no request fails, nothing of one caller reaches another, and what needs a database session of its
- *  own takes DATABASE_DIRECT_URL. */
+/**
+ * Behind PgBouncer: no request fails, no trace of one caller reaches another, and features that need a database session
+ * use DATABASE_DIRECT_URL.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
 import { buildLiveTriggers } from "../../presets/live-triggers.ts";
@@ -83,7 +85,7 @@ let pooler: Pooler;
 let direct: string;
 let logged: string[] = [];
 
-/** `logged` holds what this api logs. */
+/** Starts an API whose log is collected in `logged`. */
 const start = (options: StartOptions = {}): Promise<TestApi> => {
   const lines: string[] = [];
   logged = lines;
@@ -108,7 +110,7 @@ const start = (options: StartOptions = {}): Promise<TestApi> => {
 const clerk = bearer({ role: "sea_clerk" });
 const NOTHING_LEFT = { setting: "none", temp: null, last: null, prepared: 0, cursors: 0, locks: 0, channels: 0 };
 
-/** Requests of every kind, many at once, and what of them was not as it should be. */
+/** Sends many concurrent requests of every kind, and returns the unexpected results. */
 const ask = async (api: TestApi, count: number, mark: string, litters = true): Promise<readonly string[]> => {
   const kinds: readonly ((n: number) => Promise<string | undefined>)[] = [
     async () => {
@@ -154,7 +156,8 @@ const ask = async (api: TestApi, count: number, mark: string, litters = true): P
   const failures: string[] = [];
   await Promise.all(
     Array.from({ length: count }, async (_, n) => {
-      const failure = await (kinds[n % kinds.length] as (n: number) => Promise<string | undefined>)(n); // within its length
+      // the index is within the length
+      const failure = await (kinds[n % kinds.length] as (n: number) => Promise<string | undefined>)(n);
       if (failure !== undefined) failures.push(failure);
     }),
   );
@@ -195,18 +198,18 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
   });
 
   test("R-TX-15 nor where the pooler is noticed by what fails alone", async () => {
-    // as with a pooler that passes on the process id of its first backend
+    // like a pooler that forwards the process id of its first backend
     const other = await startPgBouncer(direct, { users: ["sea_login"] });
     const api = await start({ databaseUrl: other.through(direct), databasePooler: "session" });
     for (let turn = 0; turn < 4; turn++) {
-      // until it is noticed, what a function prepares stays on the backend that it ran on
+      // until it is detected, statements that a function prepares stay on their backend
       expect(await ask(api, turn === 0 ? 200 : 80, `late ${turn}`, turn > 0)).toEqual([]);
     }
     expect(logged.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
   });
 
   test("R-TX-15 statements that a pooler keeps prepared on a backend, for others, stay", async () => {
-    // as PgBouncer from 1.21 on does with max_prepared_statements: by the protocol, under names of its own
+    // PgBouncer from 1.21 on does this with max_prepared_statements: by the protocol, under its own names
     const own = await startPgBouncer(direct, { users: ["sea_login"], settings: ["default_pool_size = 1"] });
     await withClient(own.through(direct), async (client) => {
       const kept = { name: "PGBOUNCER_1", text: "select $1::int + 1 as n", values: [41] };
@@ -306,7 +309,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
 
 describe.skipIf(!canRun)("what needs a database session of its own", () => {
   const DEAF = expect.stringContaining("set DATABASE_DIRECT_URL");
-  // what was not built is no matter here
+  // warnings about missing features do not matter here
   const warnings = () => logged.filter((line) => line.startsWith("warn") && !line.includes("npm run build"));
 
   test("R-SC-9 R-SC-10 through a pooler a change of the schema is seen, with one warning", async () => {
@@ -340,7 +343,7 @@ describe.skipIf(!canRun)("what needs a database session of its own", () => {
     const sql = await buildLiveTriggers({ databaseUrl: direct, dbSchemas: ["pool"] });
     await db.query(sql);
     for (const databaseDirectUrl of [undefined, direct]) {
-      // where notifications arrive, polling would be too late
+      // if notifications do not arrive, polling would be too late
       const api = await start(
         databaseDirectUrl === undefined
           ? { liveQueryInterval: 100 }
@@ -353,7 +356,7 @@ describe.skipIf(!canRun)("what needs a database session of its own", () => {
         `subscription { pool_items(where: {name: {_like: "triggered%"}}, order_by: {id: desc}) { name } }`,
       );
       await socket.next();
-      // the source may be chosen only behind the first change
+      // the source may be chosen only after the first change
       for (const turn of [1, 2, 3]) {
         const name = `triggered ${databaseDirectUrl === undefined} ${turn}`;
         expect((await api.post("/items", { headers: clerk, body: { name } })).status).toBe(201);

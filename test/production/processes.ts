@@ -1,4 +1,4 @@
-/** Processes of relApi as production has them, and clients that come back when they are cut off. */
+/** Processes of relApi as in production, and clients that reconnect when disconnected. */
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -15,13 +15,13 @@ const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import
 
 export interface Machine {
   readonly port: number;
-  /** Of the process that was started: with workers, their parent. */
+  /** The id of the started process, which with workers is their parent. */
   readonly pid: number;
   readonly output: () => string;
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
 }
 
-/** Listens, and has loaded the schema. */
+/** Starts a machine, and resolves when it listens and has loaded the schema. */
 export const startMachine = async (settings: Readonly<Record<string, string>>): Promise<Machine> => {
   const child = spawn(process.execPath, [program], {
     env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", ANON_ROLE: "web_anon", ...settings },
@@ -48,7 +48,7 @@ export interface Place {
   readonly sql: Statements;
 }
 
-/** A server with ten seats and a total, which anybody may read. */
+/** Starts a server with ten seats and a total, which all callers may read. */
 export const startPlace = async (settings: readonly string[] = []): Promise<Place> => {
   const server = await startPrimary(settings);
   atFileEnd(() => server.stop());
@@ -58,23 +58,23 @@ export const startPlace = async (settings: readonly string[] = []): Promise<Plac
   return { server, url: server.url, sql };
 };
 
-/** Processes that hold a slot: its name begins with theirs. */
+/** The processes that have a slot, whose name begins with theirs. */
 export const readers = async ({ sql }: Place): Promise<readonly number[]> =>
   (await sql.run<{ slot_name: string }>("select slot_name from pg_replication_slots")).map(({ slot_name }) =>
     Number(/^relapi_(\d+)_/.exec(slot_name)?.[1]),
   );
 
 export interface Watcher {
-  /** The last value that it was told. */
+  /** The last value that it received. */
   readonly n: () => number;
-  /** It was told of an error instead. */
+  /** Whether it received an error instead. */
   readonly isRefused: () => boolean;
   readonly close: () => void;
 }
 
 const BACK_MS = 100;
 
-/** Comes back when it is cut off. */
+/** A live query that reconnects when disconnected. */
 const watchText = (port: number, query: string): Watcher => {
   let last = -1;
   let isRefused = false;
@@ -107,7 +107,7 @@ const watchText = (port: number, query: string): Watcher => {
   };
 };
 
-/** One row by its key, or the highest value of all. */
+/** Watches one row by its key, or the highest value. */
 export const watch = (port: number, id?: number): Watcher => {
   const watcher = watchText(
     port,
@@ -119,14 +119,14 @@ export const watch = (port: number, id?: number): Watcher => {
   return watcher;
 };
 
-/** How many processes have subscribed to something, as the monitor of NATS says. */
+/** The number of subscribed processes, according to the monitor of NATS. */
 export const natsConnections = async (monitorPort: number): Promise<number> => {
   const response = await fetch(`http://127.0.0.1:${monitorPort}/connz`);
   const { connections } = (await response.json()) as { readonly connections: readonly { subscriptions: number }[] };
   return connections.filter(({ subscriptions }) => subscriptions > 0).length;
 };
 
-/** What Redis answers to commands, one a line. */
+/** The responses of Redis to commands, one per line. */
 export const askRedis = (port: number, ...commands: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
@@ -136,13 +136,13 @@ export const askRedis = (port: number, ...commands: readonly string[]): Promise<
     socket.write([...commands, "QUIT", ""].join("\r\n"));
   });
 
-/** How many processes have subscribed to something. */
+/** The number of subscribed processes. */
 export const redisConnections = async (port: number, password?: string): Promise<number> => {
   const text = await askRedis(port, ...(password === undefined ? [] : [`AUTH ${password}`]), "CLIENT LIST");
   return text.split("\n").filter((line) => / sub=[1-9]/.test(line)).length;
 };
 
-/** `monitorPort`: where it says who is connected. */
+/** Starts NATS. `monitorPort` is the port of its connection list. */
 export const startNats = async (port: number, monitorPort?: number): Promise<Program> =>
   startProgram(
     "nats-server",
@@ -157,7 +157,7 @@ export const startRedis = async (port: number): Promise<Program> =>
     { port },
   );
 
-/** In front of machines, by their ports. */
+/** Starts HAProxy in front of machines, by their ports. */
 export const startBalancer = async (ports: readonly number[]): Promise<number> => {
   const folder = folderFor("haproxy");
   const port = await freePort();

@@ -1,4 +1,4 @@
-/** Replicas that are away, slow or behind. */
+/** Replicas that are unavailable, slow or behind. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
@@ -34,7 +34,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     return { api: await startShop(primary.url, options), lines: log.lines };
   };
 
-  /** Where reads run. */
+  /** The servers that run reads. */
   const placesOf = async (api: TestApi): Promise<ReadonlySet<number>> => {
     const ports = new Set<number>();
     for (let i = 0; i < 8; i++) {
@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
   };
   const only = (...servers: readonly Server[]): Set<number> => new Set(servers.map(({ port }) => port));
 
-  /** On a busy machine a replica may be slow, and left out for a moment. */
+  /** Waits until these servers respond. On a busy machine a replica may be slow and left out for a moment. */
   const untilAnsweredBy = (api: TestApi, ...servers: readonly Server[]): Promise<void> =>
     until(
       async () => {
@@ -57,9 +57,9 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     );
 
   const textOf = ({ message, facts }: Line): string => `${message} ${JSON.stringify(facts)}`;
-  /** Of a replica that was left out for another reason than being slow or behind, as all are on a busy machine. */
+  /** Whether a replica was left out for a reason other than being slow or behind, which happens on a busy machine. */
   const isFault = (line: Line): boolean => line.level !== "info" && !/longer than|timeout|behind/.test(textOf(line));
-  /** One line says that a replica is left out, the next one that it is back. */
+  /** Expects log lines in pairs: a replica is left out, then used again. */
   const expectPairs = (lines: readonly Line[], replica: number): void => {
     const levels = lines.filter((line) => textOf(line).includes(`"replica":${replica}`)).map(({ level }) => level);
     expect(levels).toEqual(levels.map((_, i) => (i % 2 === 0 ? "warn" : "info")));
@@ -132,14 +132,14 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     const { api, lines } = await start([standbys[0].place]);
     const patient = (await start([standbys[0].place], 3600)).api;
     await untilAnsweredBy(api, standbys[0]);
-    // with nothing to replay it is not behind, for longer than the lag that is allowed: there are 0.2 s between two questions
+    // without changes to replay it is not behind, for longer than the allowed lag: polls are 0.2 s apart
     const questions = new Set<string>();
     await until(async () => {
       const rows = await standbys[0].query<{ at: string }>(
         "select query_start::text as at from pg_stat_activity where query like '%pg_last_wal_replay_lsn%' and pid <> pg_backend_pid()",
       );
       for (const { at } of rows) questions.add(at);
-      return questions.size > 20; // of two connections
+      return questions.size > 20; // two connections send them
     }, "the replica is asked again and again");
     await untilAnsweredBy(api, standbys[0]);
     await standbys[0].query("select pg_wal_replay_pause()");
@@ -153,7 +153,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
   });
 
   describe("reading one's own writes", () => {
-    /** A replica that stands still, and an api that may use it all the same. */
+    /** A replica that stands still, and an API that may use it nevertheless. */
     const behind = async (options: StartOptions, run: (api: TestApi) => Promise<void>): Promise<void> => {
       const api = await startShop(primary.url, {
         databaseReplicaUrls: [urlAt(standbys[0].place)],
@@ -168,7 +168,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
         await api.close();
       }
     };
-    /** Rows that each surface finds. */
+    /** The number of rows that each surface finds. */
     const countsOf = async (
       api: TestApi,
       label: string,
@@ -183,7 +183,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       ).json() as { data: { crate: unknown[] } };
       return [rest.length, data.crate.length];
     };
-    /** What a slow replica does not answer, the primary does. */
+    /** Waits until the replica responds. The primary serves what a slow replica does not. */
     const untilReplicaAnswers = (isOfReplica: () => Promise<boolean>): Promise<void> =>
       until(isOfReplica, "the answer of the replica");
 

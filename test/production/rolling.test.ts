@@ -8,12 +8,12 @@ import { startSubscribers } from "./subscribers.ts";
 import { until } from "../support/until.ts";
 import { has, LONG_MS } from "./support.ts";
 
-/** One of each kind of server, unless told otherwise. */
+/** The number of restarts, by default one of each kind of server. */
 const RESTARTS = Number(process.env["ROLLING_RESTARTS"] ?? 2);
 const SOCKETS = 6;
-/** A server is out after one bad answer, however long a good one takes on a busy machine. */
+/** The health checks: a server is out after one failed response, however slow a successful one is on a busy machine. */
 const CHECKS = { check: "inter 100ms fall 1", checkTimeout: "60s" };
-/** Requests between two restarts, at least. */
+/** The minimum number of requests between two restarts. */
 const REQUESTS = 30;
 
 interface Started {
@@ -31,7 +31,7 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
     DATABASE_URL: database.options.databaseUrl,
     ANON_ROLE: "sea_anon",
     DB_SCHEMAS: "public",
-    // many times longer than HAProxy takes to hear of it
+    // many times longer than HAProxy needs to detect it
     SHUTDOWN_DELAY: "2",
     DB_POOL: "5",
     LOG_LEVEL: "error",

@@ -1,5 +1,7 @@
-/** Secrets beside those of the primary and of callers, in files that are replaced while the server runs: replicas, buses,
- *  counters. */
+/**
+ * Secrets other than those of the primary and of callers, in files that are replaced while the server runs: replicas,
+ * buses, counters.
+ */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +13,7 @@ import { until } from "../support/until.ts";
 import { natsConnections, redisConnections } from "./processes.ts";
 import { folderFor, freePort, has, startProgram } from "./support.ts";
 
-/** A file that is replaced as a whole. */
+/** A file that is replaced atomically. */
 const secretFile = (first: string): { readonly setting: string; put(text: string): void } => {
   const file = join(folderFor("secret"), "secret");
   const put = (text: string): void => {
@@ -74,7 +76,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     await until(atStandbys, "reads are answered by the replicas again");
     expect((await server.ready())[1]).toBe("");
 
-    // who is asked is known from the start on
+    // the hosts are fixed at the start
     file.put(urlsWith("second").split(",")[0] ?? "");
     await until(async () => (await server.ready())[1] !== "", "/ready tells of the file");
     expect(await server.ready()).toEqual([
@@ -83,12 +85,12 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
         /^secret files: DATABASE_REPLICA_URLS: .* holds 1 connection strings, not 2 as at the start: restart to change their number; keeping the previous one\n$/,
       ),
     ]);
-    // one that has fallen behind is left out for a moment
+    // a replica that has fallen behind is left out for a moment
     await until(atStandbys, "reads are answered by the replicas as before");
     expect(await server.stop()).toBe(0);
   });
 
-  /** Two processes, and whether a reload of one reaches the other. */
+  /** Two processes, and a check whether a reload of one reaches the other. */
   const startTwo = async (more: Readonly<Record<string, string>>): Promise<readonly Standalone[]> => {
     const environment = {
       DATABASE_URL: primary.url,
@@ -131,7 +133,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     await reaches(servers);
     configure("second");
     file.put(urlWith("second"));
-    nats.process.kill("SIGHUP"); // those that have the old password are sent away
+    nats.process.kill("SIGHUP"); // clients with the old password are disconnected
     await until(() => servers.every((each) => each.output().includes("lost the bus")), "both processes lose the bus");
     await listening();
     await reaches(servers);

@@ -16,7 +16,7 @@ import { freePort } from "./support.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "relapi-secrets-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-/** As Kubernetes does it: the new file is there first, then the link leads to it. */
+/** Replaces a file as Kubernetes does: it writes the new file, then changes the link. */
 let count = 0;
 const put = (name: string, text: string): string => {
   const file = join(folder, `${name}.${++count}`);
@@ -79,7 +79,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
       const before = await sessions();
       await superuser.query("alter role api password 'second'");
       put("database", postgres.url.replace("postgres@", "api:second@"));
-      // those of before end as soon as they are idle: whatever comes then logs in anew
+      // old connections end as soon as they are idle, so later requests log in again
       await until(async () => {
         await superuser.query(
           "select pg_terminate_backend(pid) from pg_stat_activity where pid = any ($1) and state = 'idle'",
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     put("jwt", secretA);
     put("admin", "administrator-c");
     put("database", "nonsense");
-    // the others are read again at their own moment
+    // the other files are read at their own intervals
     const told = /^secret files: DATABASE_URL: .*which does not hold a connection string.*\n$/;
     await until(async () => told.test(await ready()), "/ready tells of the connection string alone");
     await until(

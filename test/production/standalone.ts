@@ -1,4 +1,4 @@
-/** The standalone server as a process of its own, with its admin listener. */
+/** The standalone server as a separate process, with its admin listener. */
 import { spawn } from "node:child_process";
 import { existsSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { atFileEnd } from "../support/file-end.ts";
 import { until } from "../support/until.ts";
 import { freePort } from "./support.ts";
 
-/** This file may be the compiled one, which stands beside it. */
+/** The path relative to this file, which may be the compiled one. */
 const candidates = ["../../dist/presets/standalone.js", "../../presets/standalone.js"].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
@@ -18,7 +18,7 @@ export interface StartStandalone {
   readonly port?: number;
   readonly adminPort?: number;
   readonly waits?: boolean;
-  /** For what it writes to stdout; `output` is empty then. */
+  /** The file for stdout. `output` then stays empty. */
   readonly logFile?: string | undefined;
 }
 
@@ -27,20 +27,22 @@ export interface Standalone {
   readonly port: number;
   readonly adminPort: number;
   readonly pid: number;
-  /** What it has logged so far, on both streams. */
+  /** The log so far, from both streams. */
   readonly output: () => string;
-  /** Status and text of `/ready`; status 0: nobody answers. */
+  /** The status and text of `/ready`. The status is 0 if there is no response. */
   ready(): Promise<readonly [status: number, text: string]>;
-  /** The value of a metric; undefined: there is none of that name and labels. */
+  /** The value of a metric. Undefined if no metric has that name and labels. */
   metric(name: string): Promise<number | undefined>;
-  /** Its exit code, once it has ended by itself or otherwise; null: by a signal. */
+  /** The exit code once the process has ended, null if a signal ended it. */
   readonly ended: Promise<number | null>;
-  /** As `ended`. */
+  /** Stops the process, and resolves as `ended` does. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Resolves once it is ready, unless that is not waited for. Ports as given, or free ones: a server that restarts keeps
- *  its ports, and no log names that of the admin listener. */
+/**
+ * Resolves once the server is ready, unless the caller does not wait for it. Ports are given or free ones: a restarted
+ * server keeps its ports, and no log contains that of the admin listener.
+ */
 export const startStandalone = async (
   environment: Environment,
   { port, adminPort, waits = true, logFile }: StartStandalone = {},

@@ -1,21 +1,21 @@
-/** Clients of live queries that come back when they are told to: with 1001, the server goes away. */
+/** Clients of live queries that reconnect on request: with 1001, the server is stopping. */
 import { WebSocket } from "ws";
 
 export interface Subscribers {
-  /** How often one was told to come back, or lost its connection otherwise. */
+  /** The number of requested reconnects and lost connections. */
   readonly returns: () => number;
-  /** Closed with another code, refused, or an error as the result. */
+  /** Unexpected close codes, refusals, and errors as results. */
   readonly faults: () => readonly string[];
-  /** The last result of each. */
+  /** The last result of each client. */
   readonly last: () => readonly (string | undefined)[];
   stop(): void;
 }
 
 const GOING_AWAY = 1001;
-/** Clients wait for about as long before they come back. */
+/** The approximate pause before clients reconnect. */
 const RETURN_MS = 200;
 
-/** `isFaultOk`: other ends than 1001 are no faults (a program that is killed says nothing). */
+/** Starts the clients. With `isFaultOk`, ends other than 1001 are no faults, because a killed program sends nothing. */
 export const startSubscribers = (url: string, count: number, query: string, isFaultOk = false): Subscribers => {
   const last: (string | undefined)[] = Array.from({ length: count });
   const faults: string[] = [];
@@ -46,7 +46,7 @@ export const startSubscribers = (url: string, count: number, query: string, isFa
       if (isOver) return;
       if (code !== GOING_AWAY) fault(`closed with ${code} ${String(reason)}`);
       returns++;
-      setTimeout(() => open(i), RETURN_MS * (0.5 + i / count)); // not all at once
+      setTimeout(() => open(i), RETURN_MS * (0.5 + i / count)); // the reconnects are distributed over time
     });
   };
   for (let i = 0; i < count; i++) open(i);

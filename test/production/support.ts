@@ -1,4 +1,4 @@
-/** Programs that stand around relApi in production, started for real. Tests skip what is not installed. */
+/** Programs that surround relApi in production, started as processes. Tests skip those that are not installed. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { accessSync, constants, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
@@ -13,7 +13,7 @@ export { freePort };
 /** The timeout of a test that starts many processes. Each condition that it waits for has a deadline of its own. */
 export const LONG_MS = 600_000;
 
-/** Debian puts servers where ordinary users do not look. */
+/** The folders that are searched, because Debian installs servers outside of users' paths. */
 const FOLDERS = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
 
 const find = (program: string): string | undefined =>
@@ -28,7 +28,7 @@ const find = (program: string): string | undefined =>
 
 export const has = (program: string): boolean => find(program) !== undefined;
 
-/** @throws Error when it is not installed */
+/** @throws Error if it is not installed */
 export const pathOf = (program: string): string => {
   const path = find(program);
   if (path === undefined) throw new Error(`${program} is not installed`);
@@ -44,14 +44,16 @@ export const folderFor = (topic: string): string => {
 
 export interface Program {
   readonly process: ChildProcess;
-  /** What it has written so far. */
+  /** The output so far. */
   readonly output: () => string;
-  /** Ends it, and waits for that. */
+  /** Stops the program, and resolves when it has ended. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Resolves when the port takes connections. Stopped with the file at the latest. @throws Error with what it wrote if
- *  it ends before */
+/**
+ * Resolves when the port accepts connections. The program stops at the latest with the file. @throws Error with the
+ * output if it ends before
+ */
 export const startProgram = async (
   program: string,
   args: readonly string[],

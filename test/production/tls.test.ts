@@ -1,4 +1,4 @@
-/** Certificates between the api and the database that are replaced while both run. */
+/** Certificates between the API and the database are replaced while both run. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { createShop, keepAsking, untilAllAsked } from "./failures.ts";
 import { startStandalone, type Standalone } from "./standalone.ts";
 import { folderFor, has } from "./support.ts";
 
-/** Made by `openssl`, in one folder that the database may read. */
+/** Certificates made by `openssl`, in one folder that the database may read. */
 const authorityIn = (folder: string) => {
   const at = (name: string): string => join(folder, name);
   const openssl = (...args: readonly string[]): void => void execFileSync("openssl", args, { stdio: "ignore" });
@@ -35,7 +35,7 @@ const authorityIn = (folder: string) => {
         "-out",
         at(`${name}.pem`),
       ),
-    /** `place`: of a server; absent: of a client. */
+    /** Makes a server's certificate if `place` is given, otherwise a client's. */
     makeCertificate: (name: string, authority: string, subject: string, place?: string): void => {
       const request = at(`${name}.csr`);
       openssl(
@@ -73,7 +73,7 @@ const authorityIn = (folder: string) => {
       chmodSync(at(`${name}.key`), 0o600);
       chownSync(at(`${name}.key`), uid, gid);
     },
-    /** Replaced as a whole, as a mounted secret is. */
+    /** Replaces a file atomically, as for a mounted secret. */
     put: (name: string, ...texts: readonly string[]): void => {
       writeFileSync(at(`${name}.new`), texts.map((each) => readFileSync(at(each), "utf8")).join(""), { mode: 0o600 });
       chownSync(at(`${name}.new`), uid, gid);
@@ -116,13 +116,13 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
         DB_SCHEMAS: "public",
         ANON_ROLE: "shop_anon",
         DB_LOGIN_PATIENCE: patience,
-        DB_SCHEMA_POLL_INTERVAL: "0", // looking at the schema beside a request opens a connection
+        DB_SCHEMA_POLL_INTERVAL: "0", // a schema poll beside a request would open a connection
       },
       { waits },
     );
   const statusOf = async ({ url }: Standalone): Promise<number> => (await fetch(`${url}/api/crate?limit=1`)).status;
   const isAnswered = (server: Standalone) => async (): Promise<boolean> => (await statusOf(server)) === 200;
-  /** Whatever comes now connects anew, with the files as they are. */
+  /** Makes later requests connect again with the current files. */
   const reconnect = async (user: string): Promise<void> => {
     await database.reload();
     await database.query(
@@ -141,9 +141,9 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     const server = await start("api", `sslmode=verify-full&sslrootcert=${encodeURIComponent(files.at("root.pem"))}`);
     expect([await statusOf(server), (await encrypted("api")) > 0]).toEqual([200, true]);
     files.put("root.pem", "new.pem");
-    expect(await statusOf(server)).toBe(200); // connections stay
+    expect(await statusOf(server)).toBe(200); // existing connections stay open
 
-    // as it should be done: both are known while the server's certificate changes. No request fails
+    // the correct procedure: both authorities are known while the server's certificate changes, so no request fails
     files.put("root.pem", "old.pem", "new.pem");
     files.put("server.pem", "server-new.pem");
     files.put("server.key", "server-new.key");
@@ -162,7 +162,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     expect(server.output()).toMatch(/self-signed certificate|unable to (get local issuer|verify)/);
     expect((await server.ready())[0]).toBe(503);
 
-    // and put back
+    // the authority is restored
     files.put("root.pem", "new.pem");
     await until(isAnswered(server), "requests are answered");
     await until(async () => (await server.ready())[0] === 200, "the server is ready");
@@ -201,7 +201,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     ].join("&");
     const server = await start("keyed", query);
     expect(await statusOf(server)).toBe(200);
-    // the database takes clients of the new authority only
+    // the database accepts only clients of the new authority
     files.put("clients.pem", "new.pem");
     await reconnect("keyed");
     await until(async () => (await statusOf(server)) === 503, "requests are refused");

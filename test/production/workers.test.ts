@@ -1,4 +1,4 @@
-/** Several processes without a bus of their own, what they share beside changes, and the quiet after the last client. */
+/** Several processes without a separate bus, their shared counters, and the silence after the last client. */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -17,8 +17,10 @@ const isServer = hasPostgres;
 const get = (port: number, path = "/api/seat?select=n&id=eq.1", headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: "close", ...headers } });
 
-/** Whether the database hears nothing of these machines until each of them has sent two more signs of life to an idle
- *  socket. There is a second between these, in which whatever is asked more often is asked. */
+/**
+ * Whether the machines send nothing to the database until each has sent two more heartbeats to an idle socket. The
+ * second between these covers all frequent polls.
+ */
 const startQuiet = async (machines: readonly Machine[], logged: () => string): Promise<() => Promise<boolean>> => {
   const sockets = await Promise.all(
     machines.map(async ({ port }) => {
@@ -39,9 +41,9 @@ const startQuiet = async (machines: readonly Machine[], logged: () => string): P
   };
 };
 
-/** Of a place whose database hears nothing while nobody asks it. */
+/** Settings of a place whose database logs every statement. */
 const LOGGING = ["log_statement = all", "log_replication_commands = on", "log_checkpoints = off"];
-/** For tests that come one after the other: each ends its processes before the next begins. */
+/** A place for consecutive tests, each of which ends its processes before the next begins. */
 const sharing = (settings: readonly string[]): (() => Promise<Place>) => {
   let place: Promise<Place> | undefined;
   return () =>
@@ -53,7 +55,7 @@ const sharing = (settings: readonly string[]): (() => Promise<Place>) => {
 const replicated = sharing([...LOGGING, "log_connections = on"]);
 const unreplicated = sharing([...LOGGING, "wal_level = replica"]);
 
-/** Without the question, once a minute, whether an idle connection is alive. */
+/** The log without the check, once a minute, whether an idle connection is alive. */
 const loggedAt = ({ server }: Place): string => readFileSync(server.logFile, "utf8").replaceAll(/^.*: select\n/gm, "");
 
 describe.skipIf(!isServer)("the quiet after the last client", () => {
@@ -97,12 +99,12 @@ describe.skipIf(!isServer)("the quiet after the last client", () => {
     for (let round = 1; round <= 8; round++) {
       const watcher = watch(machine.port, 2);
       await until(() => watcher.n() !== -1, "the first answer");
-      // at another moment of its beginning
+      // each round begins at another moment of the interval
       await new Promise((resolve) => setTimeout(resolve, (round * 37) % 200));
       await place.sql.run("update seat set n = $1 where id = 2", [round]);
       await until(() => watcher.n() === round, `change ${round}`);
       watcher.close();
-      // some come while the changes are still read, some when they are not any more
+      // some clients come while the changes are still read, others afterwards
       if (round % 4 === 0) await until(async () => !(await isRead()), "the changes are not read any more");
     }
   });
@@ -112,7 +114,7 @@ interface Source {
   readonly name: string;
   readonly place: () => Promise<Place>;
   readonly count: number;
-  /** Polling is no source of the arrangement: it would be too late. */
+  /** The polling interval. Polling is not a source here, because it would be too late. */
   readonly interval: string;
   readonly prepare?: (place: Place) => Promise<unknown>;
 }
@@ -142,7 +144,7 @@ describe.skipIf(!isServer)("the quiet after the last client, by source", () => {
       const isQuiet = await startQuiet(machines, logged);
       const watchers = machines.flatMap(({ port }) => [watch(port, 1), watch(port)]);
       await until(() => watchers.every((watcher) => watcher.n() !== -1), "the first answers");
-      // the source may be chosen only behind the first change
+      // the source may be chosen only after the first change
       for (const n of [3, 4, 5]) {
         await place.sql.run("update seat set n = $1 where id = 1", [n]);
         await until(() => watchers.every((watcher) => watcher.n() === n), `change ${n}`);
@@ -150,7 +152,7 @@ describe.skipIf(!isServer)("the quiet after the last client, by source", () => {
       for (const watcher of watchers) watcher.close();
       expect(logged()).toContain("update seat set n");
       await until(isQuiet, "the database hears nothing");
-      // a change that nobody looks at is nobody's business
+      // this change has no subscriber
       await place.sql.run("update seat set n = 6 where id = 1");
       expect(await isQuiet()).toBe(true);
       expect(await place.sql.run("select slot_name from pg_replication_slots")).toEqual([]);
@@ -159,7 +161,7 @@ describe.skipIf(!isServer)("the quiet after the last client, by source", () => {
   );
 });
 
-/** A token in a minute: as good as none. */
+/** The refill rate of a token per minute, which is negligible here. */
 const RATE = 1;
 const BURST = 12;
 
@@ -168,7 +170,7 @@ const bearer = (role: string) => ({ authorization: `Bearer ${signToken({ role },
 const busy = bearer("web_busy");
 const rare = bearer("web_rare");
 
-/** Requests one after the other, to all machines in turn; how many were answered. */
+/** Sends requests one after the other to all machines in turn, and returns the number of successes. */
 const answered = async (
   machines: readonly Machine[],
   count: number,
@@ -176,7 +178,7 @@ const answered = async (
 ): Promise<number> => {
   let found = 0;
   for (let i = 0; i < count; i++) {
-    const machine = machines[i % machines.length] as Machine; // within its length
+    const machine = machines[i % machines.length] as Machine; // the index is within the length
     const response = await get(machine.port, undefined, headers);
     await response.text();
     if (response.status === 200) found++;
@@ -184,13 +186,13 @@ const answered = async (
   }
   return found;
 };
-/** How often a process has begun to count for itself, as it does when who counts for all is late. */
+/** How often a process has begun to count locally because the primary process was late. */
 const lateCount = (machines: readonly Machine[]): number =>
   machines.flatMap(({ output }) => output().match(/rate limits are counted in each process/g) ?? []).length;
-/** One line says that it counts for itself, the next one that Redis counts again. */
+/** Whether the machine counts locally: one line reports that, the next one that Redis counts again. */
 const isAlone = (machine: Machine): boolean =>
   lateCount([machine]) > machine.output().split("rate limits are counted in Redis again").length - 1;
-/** Each process that counts for itself gives as much once more. */
+/** Each process that counts locally allows the same number once more. */
 const expectOneBucket = (found: number, machines: readonly Machine[], lateBefore = 0): void => {
   expect(found).toBeGreaterThanOrEqual(BURST);
   expect(found).toBeLessThanOrEqual(BURST * (1 + lateCount(machines) - lateBefore));
@@ -220,7 +222,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
     const refused = await get(machine.port, undefined, rare);
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
-    // a bucket fills again
+    // the bucket refills
     const statuses = (count: number): Promise<readonly number[]> =>
       Promise.all(Array.from({ length: count }, async () => (await get(machine.port, undefined, busy)).status));
     await until(async () => (await statuses(30)).includes(429), "a bucket is empty");
@@ -249,13 +251,13 @@ describe.skipIf(!isServer)("workers of one machine", () => {
       return { answering, silent, connections, requests, timed };
     };
     const whole = { answering: 2, silent: 0, connections: 6, requests: 20, timed: 20 };
-    /** A worker that has no processor for a second is silent. */
+    /** Waits for the statuses. A worker without processor time for a second is silent. */
     const untilSeen = (wanted: typeof whole, what: string): Promise<void> =>
       until(async () => isDeepStrictEqual(await seen(), wanted), what);
     await until(async () => (await seen()).answering === 2, "both workers answer");
     for (let i = 0; i < 20; i++) expect((await get(machine.port)).status).toBe(200);
     await untilSeen(whole, "the figures of both workers");
-    // the first one has the admin listener
+    // the first worker has the admin listener
     const second = childrenOf(machine.pid).find((pid) =>
       readFileSync(`/proc/${pid}/environ`, "utf8").includes("RELAPI_WORKER=2"),
     ) as number;
@@ -263,7 +265,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
     await untilSeen({ ...whole, answering: 1, silent: 1, connections: 3 }, "the figures without the gauges of one");
     process.kill(second, "SIGCONT");
     await untilSeen(whole, "the figures of both workers again");
-    // nor does anything fall when one ends and another comes
+    // the counts also stay when a worker is replaced
     process.kill(second, "SIGKILL");
     await until(async () => {
       const { answering, requests, timed } = await seen();
@@ -307,13 +309,13 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     expectOneBucket(await answered(machines, 30), machines, lateAtStart);
     const lateBefore = lateCount(machines);
     await redis.stop("SIGKILL");
-    // each of them notices it by a request
+    // each worker detects it by a request
     await until(async () => {
       for (const machine of machines) await get(machine.port, undefined, busy);
       return machines.every((machine) => isAlone(machine));
     }, "both machines count for themselves");
     const alone = await answered(machines, 60);
-    // who has counted for itself before has spent some of it
+    // a process that has counted locally before has used part of its bucket
     expect(alone).toBeLessThanOrEqual(2 * BURST);
     if (lateBefore === 0) expect(alone).toBe(2 * BURST);
     await startRedis(port);
@@ -322,9 +324,9 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
       expect(machine.output()).toContain("rate limits are counted in Redis again");
       expect(isAlone(machine)).toBe(false);
     }
-    // an empty Redis: full buckets again, of both together
+    // an empty Redis means full buckets, shared by both
     expectOneBucket(await answered(machines, 30), machines, lateCount(machines));
-    // operations of a socket do not wait for Redis: the first runs, and is owed; then it is known that there are none
+    // operations of a socket do not wait for Redis: the first runs on credit, then the bucket is known to be empty
     const fresh = await start();
     const first = watch(fresh.port, 1);
     await until(() => first.n() !== -1, "the first operation runs");

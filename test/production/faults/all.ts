@@ -1,4 +1,4 @@
-/** In the order of the table. */
+/** The faults in the order of the table. */
 import type { Fault } from "./fault.ts";
 import { diskFull, metadataBroken } from "./files.ts";
 import { connectionsTaken, packetsSwallowed, processStopped } from "./network.ts";

@@ -1,37 +1,40 @@
-/** What a fault is. To add one: copy a file of this folder, say what is arranged, harmed and mended, and list it in
- *  `all.ts`. `npm run faults -- <part of its name>` runs it alone; `npm run faults` writes the table of
- *  docs/reliability.md. */
+/**
+ * Defines a fault. To add one, copy a file of this folder, write how it arranges, harms and mends, and list it in
+ * `all.ts`. `npm run faults -- <part of its name>` runs a single fault; `npm run faults` writes the table of
+ * docs/reliability.md.
+ */
 import type { Server } from "../../support/postgres-server.ts";
 import type { Standalone } from "../standalone.ts";
 
-/** Something that stands and is asked. Whatever it opened is closed by itself (`atFileEnd`). */
+/** The running programs that receive requests. Their resources are closed by `atFileEnd`. */
 export interface Scene {
-  /** Where the requests go. */
+  /** The URL of the requests. */
   readonly url: string;
-  /** Where the written rows are looked for, past relapi. */
+  /** The database in which written rows are checked, without relapi. */
   readonly database: Pick<Server, "query">;
-  /** Sent with each request. */
+  /** The headers of each request. */
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** Its words stand in the output of a fault that fails. */
+  /** The servers whose logs are printed if the fault fails. */
   readonly servers: readonly Standalone[];
 }
 
 export interface Fault<Arranged extends Scene = Scene> {
-  /** As the table has it. */
+  /** The name in the table. */
   readonly name: string;
-  /** Programs of Debian that it needs; where one is missing, the fault is skipped. */
+  /** The Debian programs that it needs. The fault is skipped if one is missing. */
   readonly needs?: readonly string[];
-  /** How long the harm lasts before it is mended; 5000 where nothing is said. */
+  /** The duration of the harm, by default 5000. */
   readonly harmMs?: number;
-  /** The relation `shelf` with the columns `id` and `n`, which callers without a credential may read and write. */
+  /** Creates the relation `shelf` with the columns `id` and `n`, which anonymous callers may read and write. */
   readonly arrange: () => Promise<Arranged>;
   readonly harm: (scene: Arranged) => Promise<unknown> | unknown;
   readonly mend: (scene: Arranged) => Promise<unknown> | unknown;
-  /** Nothing may fail later than so long after it was mended. */
+  /** The time after mending in which failures are still allowed. */
   readonly recoversWithinMs?: number;
-  /** What else has to be true in the end, when nothing is sent any more. @returns what is not */
+  /** A final check without load. @returns the fault that it found */
   readonly check?: (scene: Arranged) => Promise<string | undefined> | string | undefined;
 }
 
-/** So that faults of different scenes stand in one list. */
-export const fault = <Arranged extends Scene>(one: Fault<Arranged>): Fault => one as unknown as Fault; // run.ts hands a scene only to its own fault
+/** Removes the scene's type, so that faults of different scenes fit in one list. */
+// run.ts passes a scene only to its own fault
+export const fault = <Arranged extends Scene>(one: Fault<Arranged>): Fault => one as unknown as Fault;

@@ -1,4 +1,4 @@
-/** Files that cannot be read or written. */
+/** Faults of files that cannot be read or written. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,14 +71,14 @@ export const diskFull = canMount
           execFileSync("umount", ["-l", folder]);
           rmSync(folder, { recursive: true });
         });
-        // every request is a line
+        // at this level every request writes a line
         return { ...(await oneServer({ LOG_LEVEL: "info" }, undefined, undefined, join(folder, "log"))), folder };
       },
       harm: ({ folder }) => {
         try {
           writeFileSync(join(folder, "rest"), Buffer.alloc(9 * 1024 * 1024));
         } catch {
-          // that is the point: it takes all that is left
+          // the error is expected, because the file takes all remaining space
         }
       },
       mend: ({ folder }) => rmSync(join(folder, "rest")),

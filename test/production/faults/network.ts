@@ -1,4 +1,4 @@
-/** A network that swallows packets, a process that stands still. */
+/** Faults of the network and of a stopped process. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startProxy, type Proxy } from "../../support/proxy.ts";
 import { fault } from "./fault.ts";
@@ -29,7 +29,7 @@ export const connectionsTaken = fault<OneServer>({
   harmMs: 3000,
   arrange: async () => oneServer({}, await startShelf(["max_connections = 30"])),
   harm: async ({ database }) => {
-    // whoever holds them sleeps; relapi keeps those that it has
+    // the statements sleep and occupy their connections; relapi keeps its own
     for (let i = 0; i < 22; i++) void database.query("select pg_sleep(3)").catch(() => undefined);
     await sleep(200);
   },

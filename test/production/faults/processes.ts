@@ -1,4 +1,4 @@
-/** Two processes behind HAProxy, which asks for `/ready`. */
+/** Two processes behind HAProxy, which checks `/ready`. */
 import { startHaproxy, type Balancer } from "../haproxy.ts";
 import { startStandalone, type Standalone } from "../standalone.ts";
 import { until } from "../../support/until.ts";
@@ -44,7 +44,7 @@ export const rollingRestart = fault<TwoServers>({
   mend: () => undefined,
 });
 
-/** Nobody says that it is gone: HAProxy finds out by itself. */
+/** The process disappears without notice, so HAProxy has to detect it. */
 export const machineLost = fault<TwoServers>({
   name: "one of two processes behind HAProxy stands still for 5 s, as with a machine that is lost",
   needs: ["haproxy"],

@@ -1,4 +1,4 @@
-/** What stands between the processes, and between them and the database, restarts. */
+/** Restarts of programs between the processes, and between them and the database. */
 import { startHaproxy } from "../haproxy.ts";
 import { startPgBouncer, type Pooler } from "../pgbouncer.ts";
 import { startNats, startRedis } from "../processes.ts";
@@ -39,7 +39,7 @@ interface OnBus extends Scene {
 
 const READERS = "select slot_name from pg_replication_slots where active";
 
-/** The process that reads the changes for all: its slot has its number. */
+/** The process that reads the changes for all. Its slot's name contains the process number. */
 const readerOf = async ({ database }: Pick<OnBus, "database">): Promise<number | undefined> => {
   const slots = await database.query<{ slot_name: string }>(READERS);
   const [pid] = slots.map(({ slot_name }) => Number(/^relapi_(\d+)_/.exec(slot_name)?.[1]));

@@ -1,4 +1,4 @@
-/** `npm run faults`: harms what is arranged while requests go on, and writes down what became of them. */
+/** `npm run faults`: harms the arranged programs under load, and writes the effects into a table. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasPostgres } from "../../support/postgres-programs.ts";
@@ -10,7 +10,7 @@ import type { Fault } from "./fault.ts";
 
 const BEFORE_MS = 2000;
 const HARM_MS = 5000;
-/** It works again once nothing has failed for so long. */
+/** The system has recovered after this time without a failure. */
 const QUIET_MS = 3000;
 const PATIENCE_MS = 40_000;
 
@@ -20,7 +20,7 @@ interface Row {
   readonly failed: number;
   readonly lost: number;
   readonly slowestMs: number;
-  /** From the mending to the last failure. */
+  /** The time from the mending to the last failure. */
   readonly recoveredMs: number;
   readonly kinds: string;
   readonly fault?: string | undefined;
@@ -93,7 +93,7 @@ const tableOf = (rows: readonly Row[]): string =>
     ),
   ].join("\n");
 
-const PAGE = new URL("../../../../docs/reliability.md", import.meta.url); // from dist
+const PAGE = new URL("../../../../docs/reliability.md", import.meta.url); // the path is relative to dist
 const TABLE = /(<!-- faults -->\n)[\s\S]*(\n<!-- \/faults -->)/;
 
 const wanted = process.argv.slice(2).join(" ");

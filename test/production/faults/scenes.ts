@@ -1,4 +1,4 @@
-/** What several faults arrange alike. */
+/** Scenes that several faults share. */
 import { startPrimary, type Server } from "../../support/postgres-server.ts";
 import { atFileEnd } from "../../support/file-end.ts";
 import { until } from "../../support/until.ts";
@@ -8,7 +8,7 @@ import type { Scene } from "./fault.ts";
 
 export const ROLE = "shelf_anon";
 
-/** A cluster with the relation that the load reads and writes. */
+/** Starts a cluster with the relation that the load reads and writes. */
 export const startShelf = async (settings: readonly string[] = []): Promise<Server> => {
   const server = await startPrimary(settings);
   await server.query(
@@ -33,7 +33,7 @@ export interface OneServer extends Scene {
   readonly server: Standalone;
 }
 
-/** One process before one database. `url`: another way to the database than the straight one. */
+/** Starts one process with one database. `url` replaces the direct connection string. */
 export const oneServer = async (
   more: Environment = {},
   database?: Server,
@@ -46,13 +46,13 @@ export const oneServer = async (
 };
 
 export interface Followers {
-  /** Whether all of them have seen the newest row. @returns what they have not */
+  /** Whether all subscribers have seen the newest row. @returns a description of those that have not */
   caughtUp(database: Pick<Server, "query">): Promise<string | undefined>;
 }
 
 const CAUGHT_UP_MS = 10_000;
 
-/** Live queries of the newest row: five for each address. They come back when they are cut off. */
+/** Live queries of the newest row, five for each address. They reconnect when disconnected. */
 export const follow = async (urls: readonly string[]): Promise<Followers> => {
   const query = "subscription { shelf(limit: 1, order_by: {id: desc}) { n } }";
   const all = urls.map((url) => startSubscribers(url, 5, query, true));
@@ -73,8 +73,8 @@ export const follow = async (urls: readonly string[]): Promise<Followers> => {
   };
 };
 
-/** Sessions of relapi; those of psql and the like stay. */
+/** Terminates the database sessions of relapi, but not those of psql and other programs. */
 export const endSessions = (database: Pick<Server, "query">): Promise<unknown> =>
   database
     .query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'relapi%'")
-    .catch(() => undefined); // it may be away
+    .catch(() => undefined); // the database may be unavailable

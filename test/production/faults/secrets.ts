@@ -1,4 +1,4 @@
-/** Passwords and keys that change while the server runs. */
+/** Faults of passwords and keys that change while the server runs. */
 import { generateKeyPairSync } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -70,14 +70,14 @@ export const keysRotated = fault<KeyServer>({
       server.closeAllConnections();
       server.close();
     });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // it listens
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // a listening server has an address
     const one = await oneServer({ JWT_SECRET: JSON.stringify({ jwk_url: url }) });
     scene = {
       ...one,
       current: 0,
       headers: () => {
         const i = scene?.current ?? 0;
-        const { privateKey } = keys[i] as (typeof keys)[number]; // there are two
+        const { privateKey } = keys[i] as (typeof keys)[number]; // the list has two keys
         const token = signToken({ role: ROLE }, { key: privateKey, algorithm: "RS256", header: { kid: `k${i}` } });
         return { authorization: `Bearer ${token}` };
       },

@@ -1,4 +1,4 @@
-/** Sessions of the database that end. */
+/** Faults of database sessions that end. */
 import { fault } from "./fault.ts";
 import { endSessions, oneServer, type OneServer } from "./scenes.ts";
 

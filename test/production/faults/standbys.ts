@@ -1,4 +1,4 @@
-/** Servers that follow the primary: one takes its place, or answers reads. */
+/** Faults with standbys, one of which is promoted or serves reads. */
 import { startStandby, type Server } from "../../support/postgres-server.ts";
 import { startProxy, type Proxy } from "../../support/proxy.ts";
 import { fault } from "./fault.ts";
@@ -9,7 +9,7 @@ interface Failover extends OneServer {
   readonly followers: Followers;
 }
 
-/** Writes wait for the standby, so none that was answered is lost with the primary. */
+/** Writes wait for the standby, so no acknowledged write is lost with the primary. */
 export const primaryLost = fault<Failover>({
   name: "the primary is lost; after 5 s its standby is promoted",
   recoversWithinMs: 2000,
@@ -21,7 +21,7 @@ export const primaryLost = fault<Failover>({
     const url = `postgres://postgres@${primary.place},${standby.place}/postgres?target_session_attrs=read-write`;
     const one = await oneServer({}, primary, url);
     const followers = await follow([one.url]);
-    // the rows are looked for where they have to be
+    // the rows are checked on the server that must have them
     return { ...one, database: { ...primary, query: standby.query }, standby, followers };
   },
   harm: ({ database }) => database.kill(),
@@ -50,7 +50,7 @@ const withReplicas = async (): Promise<WithReplicas> => {
   return { ...one, replicas, network };
 };
 
-/** It was noticed, and answers again. */
+/** Whether the replica was left out and is used again. */
 const isBack = async ({ server }: WithReplicas, number: number): Promise<string | undefined> => {
   if (!server.output().includes("a replica is left out of reads")) return "nobody noticed it";
   const places = new Set<unknown>();
