@@ -1,4 +1,4 @@
-/** What is kept between requests, and under what. */
+/** The caches between requests, and their keys. */
 import { describe, expect, test } from "vitest";
 import { createCounters } from "../../core/kernel/counters.ts";
 import {
@@ -33,7 +33,7 @@ const open = (
   };
 };
 
-/** What a cache of that maker answers, and how often it was made. */
+/** The answer of a cache with that maker, and how often the maker ran. */
 const keeping = (make: (ask: Ask<Source>) => string, limits: Partial<CacheLimits> = {}, bytes = 100) => {
   const { caches, count } = open(limits);
   let made = 0;
@@ -54,7 +54,7 @@ const keeping = (make: (ask: Ask<Source>) => string, limits: Partial<CacheLimits
 };
 
 describe("keys", () => {
-  test("R-CAC-1 what was asked is the key, what was not asked is not", () => {
+  test("R-CAC-1 the key has the questions of the maker, and only those", () => {
     const { get, made } = keeping((ask) => `${ask(NAME)}!`);
     expect([
       get({ name: "a", limit: 1 }),
@@ -65,7 +65,7 @@ describe("keys", () => {
     expect(made()).toBe(2);
   });
 
-  test("R-CAC-1 a question that only some sources lead to is in the key of those", () => {
+  test("R-CAC-1 a question that only some sources ask is in the key of those only", () => {
     const { get, made } = keeping((ask) => (ask(HAS_LIMIT) ? `${ask(NAME)} ${ask(LIMIT)}` : "all"));
     expect([
       get({ name: "a" }),
@@ -77,7 +77,7 @@ describe("keys", () => {
     expect(made()).toBe(3);
   });
 
-  test("R-CAC-1 objects are told apart by identity, or by what the question says they are", () => {
+  test("R-CAC-1 objects are distinguished by identity, or by the value of the question", () => {
     const model = {};
     const same = keeping((ask) => String(ask(MODEL)));
     for (const one of [model, model, {}]) same.get({ name: "", model: one });
@@ -87,7 +87,7 @@ describe("keys", () => {
     expect(byText.made()).toBe(2);
   });
 
-  test("R-CAC-1 texts that look alike when joined are different keys", () => {
+  test("R-CAC-1 strings that look alike when joined are different keys", () => {
     const FIRST: Question<Source, string> = { name: "first", of: ({ name }) => name.split("|")[0] ?? "" };
     const SECOND: Question<Source, string> = { name: "second", of: ({ name }) => name.split("|")[1] ?? "" };
     const { get, made } = keeping((ask) => JSON.stringify([ask(FIRST), ask(SECOND)]));
@@ -99,7 +99,7 @@ describe("keys", () => {
     expect(made()).toBe(2);
   });
 
-  test("R-CAC-1 what is made of a kept value depends on what that was made of", () => {
+  test("R-CAC-1 a value made from a cached value depends on that value's questions", () => {
     const { caches } = open();
     const inner = caches.create({ name: "inner", make: (ask: Ask<Source>) => `<${ask(NAME)}>`, bytesOf: () => 10 });
     let made = 0;
@@ -127,7 +127,7 @@ describe("keys", () => {
     expect(made).toBe(3);
   });
 
-  test("R-CAC-1 a maker that looks past its questions is found out: nothing of it is kept, and it is counted", () => {
+  test("R-CAC-1 a maker that reads past its questions is detected: its values are not cached, and it is counted", () => {
     let isOdd = false;
     const { get, count } = keeping((ask) => {
       isOdd = !isOdd;
@@ -138,7 +138,7 @@ describe("keys", () => {
     expect([count("conflicts"), count("entries")]).toEqual([1, 0]);
   });
 
-  test("R-CAC-1 a maker that asks when it is done is refused", () => {
+  test("R-CAC-1 a maker that asks after it has returned is refused", () => {
     const { get } = keeping((ask) => ask as unknown as string);
     expect(() => (get({ name: "a" }) as unknown as Ask<Source>)(NAME)).toThrow(
       '"texts" asks "name" after the value was computed',
@@ -146,8 +146,8 @@ describe("keys", () => {
   });
 });
 
-describe("what is kept", () => {
-  test("R-CAC-1 nothing before it has proven itself, nothing that fails, nothing from before everything was forgotten", () => {
+describe("cached values", () => {
+  test("R-CAC-1 a value is not cached before its key has proved itself, if it failed, or if it is older than a reset", () => {
     const { caches, cache, count, get, made } = keeping((ask) => {
       if (ask(NAME) === "bad") throw new Error("refused");
       return ask(NAME);
@@ -163,7 +163,7 @@ describe("what is kept", () => {
     expect(count("entries")).toBe(0);
   });
 
-  test("R-CAC-1 bytes are bounded: what was used longest ago makes room", () => {
+  test("R-CAC-1 bytes are limited: the least recently used value is removed", () => {
     const { get, count, made } = keeping((ask) => ask(NAME), { maxBytes: () => 12_000 }, 2000);
     for (const name of ["a", "b", "c", "a", "d", "e"]) get({ name });
     expect(count("bytes")).toBeLessThanOrEqual(12_000);
@@ -174,7 +174,7 @@ describe("what is kept", () => {
     expect(made()).toBe(6);
   });
 
-  test("R-CAC-1 the length of keys counts, and one value must not take the place of all others", () => {
+  test("R-CAC-1 the length of keys counts, and one value must not displace all others", () => {
     const { get, count } = keeping((ask) => ask(NAME), { maxBytes: () => 10_000 }, 10);
     get({ name: "x".repeat(6000) });
     expect(count("entries")).toBe(0);
@@ -183,7 +183,7 @@ describe("what is kept", () => {
     expect(large.count("entries")).toBe(0);
   });
 
-  test("R-CAC-1 numbers are bounded where a number is the limit; 0 keeps nothing and counts nothing", () => {
+  test("R-CAC-1 where the limit is a number, entries are counted; 0 caches and counts nothing", () => {
     const few = keeping((ask) => ask(NAME), { maxEntries: () => 2 });
     for (const name of ["a", "b", "c"]) few.get({ name });
     expect([few.count("entries"), few.count("evictions")]).toEqual([2, 1]);
@@ -216,7 +216,7 @@ describe("sessions", () => {
     };
   };
 
-  test("R-CAC-1 only what was looked at counts: the role, one variable, the names of all", () => {
+  test("R-CAC-1 the key has only the parts that were read: the role, one variable, the names of all", () => {
     expect(madeBy(({ role }) => role)(session({ a: "1" }), session({ a: "2" }), session({}, { role: "other" }))).toBe(
       2,
     );

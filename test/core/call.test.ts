@@ -1,4 +1,4 @@
-/** The api called by the application itself, without HTTP. */
+/** Calls of the api by the application itself, without HTTP. */
 import express, { type ErrorRequestHandler } from "express";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ const errorOf = (call: Promise<unknown>): Promise<CallError> =>
   );
 
 describe("X-CALL-1 api.rest", () => {
-  test("answers what HTTP answers", async () => {
+  test("returns what HTTP answers", async () => {
     const called = await api.rest({
       path: "/ports?select=id,name&order=id&limit=2",
       headers: { prefer: "count=exact" },
@@ -60,7 +60,7 @@ describe("X-CALL-1 api.rest", () => {
     expect(await call(Buffer.from('{"said":null}'), { "content-type": "application/json" })).toBeNull();
   });
 
-  test("of a path that is nobody's, and with a broken session", async () => {
+  test("answers 404 for an unknown path, and refuses an invalid session", async () => {
     expect(await errorOf(api.rest({ path: "/nowhere" }))).toMatchObject({ status: 404, code: "PGRST205" });
     expect(await errorOf(api.rest({ path: "/ports", session: { role: "nobody_at_all" } }))).toMatchObject({
       status: 401,
@@ -68,7 +68,7 @@ describe("X-CALL-1 api.rest", () => {
     });
   });
 
-  test.skipIf(!capabilities.realServer)("is given up with its signal", async () => {
+  test.skipIf(!capabilities.realServer)("is cancelled by its signal", async () => {
     await http.sql("create function sea.nap() returns void language sql as 'select pg_sleep(600)'");
     await api.reload();
     const given = new AbortController();
@@ -92,7 +92,7 @@ describe("X-CALL-2 api.graphql", () => {
     expect(refused.errors?.[0]?.extensions.code).toBe("validation-failed");
   });
 
-  test("says what is wrong in errors", async () => {
+  test("reports errors in `errors`", async () => {
     const { errors } = await music.graphql({ query: "{ nothing }", session: admin });
     expect(errors).toEqual([
       {

@@ -1,4 +1,4 @@
-/** Reads that are asked at the same moment, in one round trip: everybody gets what they would have got alone. */
+/** Reads of the same moment in one round trip: each gets the response that it would get separately. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { definePlugin, without, type PresetPart } from "../../core/index.ts";
 import { metrics } from "../../plugins/metrics/index.ts";
@@ -38,8 +38,10 @@ beforeAll(async () => {
   await database.query(SCHEMA);
 });
 
-/** The time that the process measures stands still, so that reads count as short and no run takes too long, however
- *  busy the machine is. */
+/**
+ * The measured time does not advance, so that reads count as short and no run takes too long, however busy the machine
+ * is.
+ */
 const stopClock = (): void => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   vi.spyOn(performance, "now").mockReturnValue(0);
@@ -62,7 +64,7 @@ const coalescedBy = async (api: Measured, work: () => Promise<void>): Promise<nu
 const times = <Value>(count: number, one: (i: number) => Value): readonly Value[] =>
   Array.from({ length: count }, (_, i) => one(i));
 
-/** So often that they count as short. */
+/** Repeats the reads often enough that they count as short. */
 const warm = async (asks: readonly (() => Promise<unknown>)[]): Promise<void> => {
   for (let i = 0; i < 6; i++) for (const ask of asks) await ask();
 };
@@ -140,7 +142,7 @@ describe("one connection", () => {
   });
   afterAll(() => api.close());
 
-  test("R-TX-17 reads at the same moment have round trips in common, and answers of their own", async () => {
+  test("R-TX-17 reads of the same moment share round trips, and each gets its own rows", async () => {
     const count = await coalescedBy(api, async () => {
       const answers = await together(api, 1, () => times(60, (i) => note(api, 1 + ((i * 7) % 500))));
       for (const [i, answer] of answers.entries())
@@ -149,7 +151,7 @@ describe("one connection", () => {
     expect(count).toBe(60);
   });
 
-  test("R-TX-17 on GraphQL too", async () => {
+  test("R-TX-17 reads of GraphQL share round trips too", async () => {
     const query = "query ($id: Int!) { crowd_note_by_pk(id: $id) { text } }";
     const count = await coalescedBy(api, async () => {
       const answers = await gather(api, 1, () => times(60, (i) => api.gql(query, { id: i + 1 }, asAdmin())));
@@ -159,14 +161,14 @@ describe("one connection", () => {
     expect(count).toBe(60);
   });
 
-  test("R-TX-17 one that fails leaves the others alone", async () => {
+  test("R-TX-17 a read that fails does not affect the others", async () => {
     const answers = await together(api, 1, () => times(60, (i) => note(api, i % 10 === 3 ? "99999999999" : i + 1)));
     for (const [i, answer] of answers.entries())
       if (i % 10 === 3) expect([answer.status, answer.json().code]).toEqual([400, "22003"]);
       else expect([answer.status, answer.json()]).toEqual([200, noteOf(i + 1)]);
   });
 
-  test("R-TX-17 each has the rights of its own role", async () => {
+  test("R-TX-17 each read has the rights of its own role", async () => {
     const answers = await together(api, 1, () =>
       times(60, (i) => {
         if (i % 3 === 0) return note(api, i + 1, "sea_clerk");
@@ -181,7 +183,7 @@ describe("one connection", () => {
       else expect([answer.status, answer.json().code]).toEqual([401, "42501"]);
   });
 
-  test("R-TX-17 rows under policies are read by each for itself", async () => {
+  test("R-TX-17 reads of tables with row policies run separately", async () => {
     const count = await coalescedBy(api, async () => {
       const answers = await together(api, 1, () =>
         times(60, (i) => api.get("/diary?select=owner", { headers: bearer({ role: "sea_clerk", sub: `u${i % 5}` }) })),
@@ -192,7 +194,7 @@ describe("one connection", () => {
     expect(count).toBe(0);
   });
 
-  test("R-TX-17 row policies that are switched on count at once, and a view in the place of a table", async () => {
+  test("R-TX-17 row policies that are switched on take effect at once, and so does a view in place of a table", async () => {
     const mine = (i: number): Promise<Answer> =>
       api.get("/later?select=owner&order=id", { headers: bearer({ role: "sea_clerk", sub: `u${i % 5}` }) });
     const all = (): Promise<readonly Answer[]> => together(api, 1, () => times(20, mine));
@@ -210,7 +212,7 @@ describe("one connection", () => {
         expect(answer.json()).toEqual(times(20, () => ({ owner: `u${i % 5}` })));
   });
 
-  test("R-TX-6 R-TX-17 functions find the settings of their request among other reads", async () => {
+  test("R-TX-6 R-TX-17 functions find the settings of their own request among other reads", async () => {
     const answers = await together(api, 1, () =>
       times(40, (i) => (i % 2 === 0 ? note(api, i + 1) : api.get("/rpc/method"))),
     );
@@ -237,25 +239,25 @@ describe.skipIf(!capabilities.realServer)("locked tables", () => {
       "select pid from pg_locks where relation = 'crowd.note'::regclass and not granted",
     );
 
-  test("R-TX-17 a table that is locked holds up nobody who reads another", async () => {
+  test("R-TX-17 a locked table delays no read of another table", async () => {
     const noteNamed = (id: number): Promise<Answer> => api.get(`/note?id=eq.${id}&select=held:text`);
     const word = (id: number): Promise<Answer> => api.get(`/other?id=eq.${id}&select=free:word`);
     await warm([() => noteNamed(1), () => word(1)]);
     await lockNotes();
     const reads = await gather(api, CONNECTION_COUNT, () => {
-      startClock(); // a run that waits for the lock is broken up
+      startClock(); // a run that waits for the lock is split
       return [...times(3, (i) => noteNamed(i + 1)), ...times(20, (i) => word(i + 1))];
     });
     for (const [i, answer] of (await Promise.all(reads.slice(3))).entries())
       expect(answer.json()).toEqual([{ free: `word ${i + 1}` }]);
-    // nor does who waits keep what it has read
+    // the waiting reads hold no lock on tables that they have read
     await database.query("alter table crowd.other add column if not exists more int");
     await client.query("commit");
     for (const [i, answer] of (await Promise.all(reads.slice(0, 3))).entries())
       expect(answer.json()).toEqual([{ held: `note ${i + 1}` }]);
   });
 
-  test("R-TX-17 where two runs are on their way, further reads wait for one", async () => {
+  test("R-TX-17 where two runs are in progress, further reads wait for one", async () => {
     const first = (): Promise<Answer> => api.get("/note?id=eq.1&select=first:text");
     const next = (id: number): Promise<Answer> => api.get(`/other?id=eq.${id}&select=next:word`);
     const closed = (): Promise<Answer> => api.get("/closed", { headers: bearer({ role: "sea_clerk" }) });
@@ -285,7 +287,7 @@ describe.skipIf(!capabilities.realServer)("locked tables", () => {
     expect(count).toBe(4);
   });
 
-  test("R-TX-17 R-HST-7 a connection that is lost loses no read", async () => {
+  test("R-TX-17 R-HST-7 a lost connection loses no read", async () => {
     const noteNamed = (id: number): Promise<Answer> => api.get(`/note?id=eq.${id}&select=lost:text`);
     await warm([() => noteNamed(1)]);
     await lockNotes();

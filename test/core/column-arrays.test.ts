@@ -1,4 +1,4 @@
-/** Lists of rows as one array per column: what is inserted, answered and refused is what it is with JSON. */
+/** Lists of rows as one array per column. Inserts, responses and errors are the same as with JSON. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, without, type Plugin, type RowSource } from "../../core/index.ts";
 import { columnArrays } from "../../plugins/column-arrays/index.ts";
@@ -25,7 +25,7 @@ const SCHEMA = `
   grant all on all tables in schema lists to sea_anon;
 `;
 
-/** How often lists went as arrays, and as JSON though their columns have arrays. */
+/** How many lists went as arrays, and how many as JSON although their columns have arrays. */
 const counted = { arrays: 0, json: 0 };
 
 const counting: Plugin = definePlugin({
@@ -65,7 +65,7 @@ afterAll(async () => {
 
 type Went = "arrays" | "json" | "neither";
 
-/** The way that lists went meanwhile. */
+/** Returns the way in which the lists of the work were sent. */
 const wayOf = async (work: () => Promise<unknown>): Promise<Went> => {
   const before = { ...counted };
   await work();
@@ -73,7 +73,7 @@ const wayOf = async (work: () => Promise<unknown>): Promise<Went> => {
   return counted.json > before.json ? "json" : "neither";
 };
 
-/** Posts the list to both; rows come back in their order, without the id. */
+/** Posts the list to both. The rows come back in their order, without the id. */
 const post = async (
   path: string,
   body: string,
@@ -96,13 +96,13 @@ const post = async (
   });
   const [given, usual] = answers;
   expect(given, body).toEqual(usual);
-  return { ...given!, way }; // two were pushed
+  return { ...given!, way }; // two rows were pushed
 };
 
 const rowsOf = (name: string, texts: readonly string[]): string =>
   `[${texts.map((text) => `{${JSON.stringify(name)}:${text}}`).join(",")}]`;
 
-describe("X-INS-2 which values are certain", () => {
+describe("X-INS-2 values that arrays represent exactly", () => {
   const certain: readonly (readonly [string, readonly string[]])[] = [
     ["i2", ["0", "-1", "9999", "null", "-0", '"5"']],
     ["i4", ["1", "-12345678", "999999999", "null"]],
@@ -192,7 +192,7 @@ describe("X-INS-2 which values are certain", () => {
     ["tz", ['"2024-02-28 00:00+16:00"', '"2024-02-28 00:00 Nowhere"', '"epoch"', "5"]],
   ];
   for (const [column, texts] of doubtful)
-    test(`X-INS-2 ${column}: what is not certain is read as JSON`, async () => {
+    test(`X-INS-2 ${column}: uncertain values are read as JSON`, async () => {
       for (const text of texts) {
         const answer = await post(`/thing?select=${column}`, rowsOf(column, ["null", text]));
         expect(answer.way, text).not.toBe("arrays");
@@ -211,7 +211,7 @@ describe("X-INS-2 which values are certain", () => {
   });
 });
 
-describe("X-INS-2 which lists", () => {
+describe("X-INS-2 lists that go as arrays", () => {
   test.each([
     ["keys in one order", '[{"i4":1,"t":"a"},{"i4":2,"t":"b"}]', "arrays"],
     ["blanks between them", '[ {"i4" : 1, "t":"a"} ,\n{"i4":2,"t" :"b"}]', "arrays"],
@@ -231,7 +231,7 @@ describe("X-INS-2 which lists", () => {
     expect((await post("/thing?select=i4,t", body)).way).toBe(way);
   });
 
-  test("X-INS-2 defaults, `columns`, counts and single objects", async () => {
+  test("X-INS-2 defaults, `columns`, counts and single objects work", async () => {
     const body = '[{"i4":1,"t":"a"},{"i4":2,"t":"b"}]';
     for (const prefer of [
       "missing=default",
@@ -244,7 +244,7 @@ describe("X-INS-2 which lists", () => {
     expect((await post("/thing?select=i4", body, { accept: "application/vnd.pgrst.object+json" })).status).toBe(406);
   });
 
-  test("X-INS-2 the time zone is that of the request", async () => {
+  test("X-INS-2 uses the time zone of the request", async () => {
     const prefer = "timezone=America/Los_Angeles,return=representation";
     expect(await post("/thing?select=tz", '[{"tz":"2024-02-28 10:00"}]', { prefer })).toMatchObject({
       way: "arrays",
@@ -252,7 +252,7 @@ describe("X-INS-2 which lists", () => {
     });
   });
 
-  test("X-INS-2 upserts, views, constraints", async () => {
+  test("X-INS-2 upserts, views and constraints work", async () => {
     const upsert = { prefer: "resolution=merge-duplicates,return=representation" };
     expect(await post("/pair?order=a", '[{"a":2,"b":"z"},{"a":3,"b":"q"}]', upsert)).toMatchObject({
       status: 201,
@@ -271,7 +271,7 @@ describe("X-INS-2 which lists", () => {
     expect((await post("/pair", '[{"a":4,"b":"z"},{"a":4,"b":"z"}]', upsert)).way).toBe("arrays");
   });
 
-  test("X-INS-2 code of users sees what it sees otherwise", async () => {
+  test("X-INS-2 user-defined code sees the same statement values as with JSON", async () => {
     expect(await post("/audit?select=what", '[{"what":"x"},{"what":"y"}]')).toMatchObject({
       status: 201,
       way: "arrays",
@@ -292,7 +292,7 @@ describe("X-INS-2 GraphQL", () => {
   };
   const many = <Row>(row: (i: number) => Row): readonly Row[] => Array.from({ length: 60 }, (_, i) => row(i));
 
-  test("X-INS-2 rows in a variable", async () => {
+  test("X-INS-2 rows in a variable work", async () => {
     const rows = many((i) => ({
       i4: i,
       t: `text ${i}`,
@@ -320,11 +320,11 @@ describe("X-INS-2 GraphQL", () => {
     ["a null for NOT NULL", (i: number) => ({ a: i + 1000, b: i === 30 ? null : "long enough for a list" })],
   ])("X-INS-2 %s", async (_, row) => {
     const rows = many(row);
-    await insert("a" in rows[0]! ? "lists_pair" : "lists_thing", rows, "a" in rows[0]! ? "a b" : "i4 t"); // there are 60
+    await insert("a" in rows[0]! ? "lists_pair" : "lists_thing", rows, "a" in rows[0]! ? "a b" : "i4 t"); // 60 in all
   });
 });
 
-test("X-INS-2 random lists", async () => {
+test("X-INS-2 random lists give the same rows", async () => {
   const { int: random, pick } = createRandom(chosenSeed());
   const VALUES: Readonly<Record<string, readonly string[]>> = {
     i4: ["1", "-5", "null", "999999999", "2147483648", "1e2"],
@@ -341,7 +341,7 @@ test("X-INS-2 random lists", async () => {
     const rows = Array.from({ length: 1 + random(5) }, () => {
       const cells = columns.map(
         (column) => `"${column}":${random(3) > 0 ? VALUES[column]![0]! : pick(VALUES[column]!)}`,
-      ); // of its keys
+      ); // one of its keys
       return `{${cells.join(",")}}`;
     });
     ways.add((await post(`/thing?select=${columns.join(",")}`, `[${rows.join(",")}]`)).way);

@@ -17,7 +17,7 @@ const endless = "select count(*) from generate_series(1, 1000000000000000) as n"
 let folder: string;
 let shared: EmbeddedDatabase;
 let pool: pg.Pool;
-/** What the shared database has said so far. */
+/** The log lines of the shared database so far. */
 const sharedLines: string[] = [];
 
 beforeAll(async () => {
@@ -35,11 +35,11 @@ afterAll(async () => {
 
 function openPool(database: EmbeddedDatabase): pg.Pool {
   const opened = new pg.Pool({ stream: database.stream, max: 5 });
-  opened.on("error", () => {}); // idle clients hear of restarts and closing
+  opened.on("error", () => {}); // idle clients are notified of restarts and closing
   return opened;
 }
 
-/** A database of this test's own, closed after it. */
+/** A database for one test, closed after it. */
 function start(options: EmbeddedOptions = {}): { database: EmbeddedDatabase; pool: pg.Pool; lines: string[] } {
   const lines: string[] = [];
   const log = (line: string): void => void lines.push(line);
@@ -105,7 +105,7 @@ describe("embedded: protocol", () => {
     ]);
   });
 
-  it("embedded: an error in the middle of a pipeline fails what follows and the client goes on", async () => {
+  it("embedded: an error in the middle of a pipeline fails the later messages, and the client continues", async () => {
     const client = await connect(shared, { pipeline: true } as pg.ClientConfig);
     const sent = [
       client.query("begin"),
@@ -121,7 +121,7 @@ describe("embedded: protocol", () => {
     expect((await sent[4])?.rows).toEqual([{ n: 2 }]);
   });
 
-  it("embedded: messages cut anywhere are put together, and those of one buffer are taken apart", async () => {
+  it("embedded: messages cut at any byte are joined, and messages of one buffer are split", async () => {
     const stream = shared.stream();
     const received: Buffer[] = [];
     stream.on("data", (chunk: Buffer) => received.push(chunk));
@@ -168,7 +168,7 @@ describe("embedded: protocol", () => {
     expect((await client.query("select count(*)::int as n from copied")).rows).toEqual([{ n: 0 }]);
   });
 
-  it("embedded: too deep recursion is PostgreSQL's own error", async () => {
+  it("embedded: too deep recursion is reported with PostgreSQL's own error", async () => {
     await pool.query("create function deeper(n int) returns int language plpgsql as 'begin return deeper(n + 1); end'");
     expect(await codeOf(pool.query("select deeper(1)"))).toBe("54001");
     expect(await codeOf(pool.query(`select ${"1+".repeat(20_000)}1`))).toBe("54001");
@@ -207,7 +207,7 @@ describe("embedded: many clients, one backend", () => {
     expect(order).toEqual(["one inserts", "two sees 0"]);
   });
 
-  it("embedded: statements of many clients are answered to whom they belong", async () => {
+  it("embedded: each client gets the results of its own statements", async () => {
     const answers = await Promise.all(
       Array.from({ length: 500 }, (_, n) =>
         pool.query({ name: `n${n % 7}`, text: `select $1::int as n, ${n % 7} as name`, values: [n] }),
@@ -216,7 +216,7 @@ describe("embedded: many clients, one backend", () => {
     expect(answers.every(({ rows }, n) => rows[0].n === n && rows[0].name === n % 7)).toBe(true);
   });
 
-  it("embedded: notifications reach every listening client, and outlive another listener", async () => {
+  it("embedded: notifications reach every listening client, and continue after another listener has left", async () => {
     const [listener, leaver, notifier] = await Promise.all([connect(), connect(), connect()]);
     const heard: (string | undefined)[] = [];
     const next = (): Promise<void> => new Promise((resolve) => listener.once("notification", () => resolve()));
@@ -271,7 +271,7 @@ describe("embedded: life of a database", () => {
   it("embedded: an endless statement leaves the event loop free, clients can connect, and restart ends it", async () => {
     await pool.query("create table gone (id int)");
     const running = codeOf(pool.query(endless));
-    // the statement has no end: timers that fire and clients that connect do so while it runs
+    // the statement has no end: timers fire and clients connect while it runs
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     await connect();
     await shared.restart();
@@ -296,7 +296,7 @@ describe("embedded: life of a database", () => {
     expect(lines).toEqual([expect.stringMatching(/time limit.* can only end it by a restart$/)]);
   });
 
-  it("embedded: a statement that no statement_timeout limits has the limit of the option (ci 14)", async () => {
+  it("embedded: a statement without statement_timeout gets the limit of the option (ci 14)", async () => {
     const { pool: own, lines } = start({ statementTimeout: 3, loadScript: "create table kept (id int)" });
     await own.query("insert into kept values (1)");
     expect(await codeOf(own.query(endless))).toBe("57014");
@@ -304,7 +304,7 @@ describe("embedded: life of a database", () => {
     expect(lines).toEqual([expect.stringMatching(/restart with its initial data$/)]);
   });
 
-  it("embedded: a timeout counts for its own statement, not for those that come later (ci 14)", async () => {
+  it("embedded: a timeout applies only to its own statement (ci 14)", async () => {
     const { pool: own, lines } = start();
     const client = await own.connect();
     await client.query("set statement_timeout = '2s'");
@@ -315,7 +315,7 @@ describe("embedded: life of a database", () => {
     await client.query("set statement_timeout = '1h'");
     await client.query("select pg_sleep(2.2)");
     client.release();
-    // nor does the timer count by which PostgreSQL flushes statistics, 10 s after a write
+    // PostgreSQL's timer that flushes statistics 10 s after a write does not count either
     await own.query("create table written as select 1 as id");
     await own.query("set statement_timeout = '0'; select pg_sleep(10.5)");
     expect(lines).toEqual([]);
@@ -326,13 +326,13 @@ describe("embedded: life of a database", () => {
     const before = sharedLines.length;
     const died = new Promise((resolve) => client.once("error", resolve));
     const { stream } = (client as unknown as { connection: { stream: NodeJS.WritableStream } }).connection;
-    stream.write(Buffer.from("y\0\0\0\x04S\0\0\0\x04", "latin1")); // no message of the protocol: PostgreSQL exits
+    stream.write(Buffer.from("y\0\0\0\x04S\0\0\0\x04", "latin1")); // not a message of the protocol: PostgreSQL exits
     expect(String(await died)).toContain("has stopped");
     expect((await pool.query("select 1 as n")).rows).toEqual([{ n: 1 }]);
     expect(sharedLines.slice(before)).toEqual([expect.stringMatching(/restarting with its initial data$/)]);
   });
 
-  it("embedded: an interrupted first start is begun again, then a data folder keeps its data, belongs to one process, and survives being cut off", async () => {
+  it("embedded: an interrupted first start is repeated, then a data folder keeps its data, belongs to one process, and survives a crash", async () => {
     const dataDir = join(folder, "kept");
     mkdirSync(join(dataDir, "cluster"), { recursive: true });
     writeFileSync(join(dataDir, "cluster", "PG_VERSION"), "18\n");
@@ -350,7 +350,7 @@ describe("embedded: life of a database", () => {
     expect((await second.pool.query("select id from kept order by id")).rows).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
-  it("embedded: a dump is an image to start from, and several extensions work beside each other", async () => {
+  it("embedded: a dump can be the image of a start, and several extensions work together", async () => {
     const names = ["ltree", "pg_trgm", "citext", "hstore", "pgcrypto", "unaccent", "uuid-ossp"];
     const { database, pool: own } = start({
       extensions: names,
@@ -372,7 +372,7 @@ describe("embedded: life of a database", () => {
       uuid: "00000000-0000-0000-0000-000000000000",
     };
     expect((await own.query(uses)).rows).toEqual([expected]);
-    // with so many extensions nearly every start fails if PGlite links them while it starts: one shows it
+    // with this many extensions nearly every start fails if PGlite links them while it starts: one start shows it
     const again = start({ image: path, extensions: names }).pool;
     expect((await again.query(uses)).rows).toEqual([expected]);
     expect((await again.query("select word from word where word % 'relaxi' order by 1")).rows).toEqual([
@@ -381,7 +381,7 @@ describe("embedded: life of a database", () => {
     ]);
   });
 
-  it("embedded: what cannot start says why", async () => {
+  it("embedded: a failed start reports its cause", async () => {
     expect(() => startEmbeddedDatabase({ image: join(folder, "none.image") })).toThrow(
       /there is no database image .*none\.image/,
     );
@@ -394,7 +394,7 @@ describe("embedded: life of a database", () => {
   });
 
   it("embedded: the write-ahead log stays small", async () => {
-    // messages stand in the log alone, so that it grows with little work
+    // messages are only in the log, so that it grows with little work
     const { rows: begun } = await pool.query("select pg_current_wal_lsn() as at");
     for (let round = 0; round < 4; round += 1) {
       await pool.query(
@@ -439,7 +439,7 @@ describe("embedded: behind an API", () => {
     return { url, ask, gql };
   }
 
-  it("embedded: an endless request of an anonymous caller ends, and others, live queries and writes go on (ci 14)", async () => {
+  it("embedded: an endless request of an anonymous caller ends, and others, live queries and writes continue (ci 14)", async () => {
     const database = startEmbeddedDatabase({ image: "demo", log: () => {} });
     const own = openPool(database);
     onTestFinished(() => own.end());
@@ -460,7 +460,7 @@ describe("embedded: behind an API", () => {
     const reading = (async () => {
       for await (const chunk of response.body ?? []) heard += Buffer.from(chunk as Uint8Array).toString();
     })();
-    reading.catch(() => {}); // the test ends it
+    reading.catch(() => {}); // the test ends the statement
     await until(() => heard.includes("AC/DC"), "the live query has its first result");
 
     const ended = ask(`/api/artist?name=${encodeURIComponent(`match.${evilPattern}`)}`);
@@ -500,12 +500,12 @@ describe("embedded: the demo database", () => {
     };
   });
 
-  it("embedded: the demo answers a question, and says nothing", async () => {
+  it("embedded: the demo answers a question, and logs nothing", async () => {
     expect((await own.query("select count(*)::int as n from track")).rows).toEqual([{ n: 3503 }]);
     expect(lines).toEqual([]);
   });
 
-  it("embedded: every table, view and function of the demo is explained, and the kinds of types are there", async () => {
+  it("embedded: every table, view and function of the demo has a comment, and the demo has each kind of type", async () => {
     const uncommented = await own.query(`
       select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and obj_description(c.oid, 'pg_class') is null
@@ -524,7 +524,7 @@ describe("embedded: the demo database", () => {
     expect(kinds.rows).toEqual([{ self: true, enum: true, domain: true, types: ["jsonb", "ltree", "text[]"] }]);
   });
 
-  it("embedded: the roles of the demo see and do what they may", async () => {
+  it("embedded: the roles of the demo see and do only what they may", async () => {
     const as = async (role: string, userId: string, text: string): Promise<pg.QueryResult> => {
       const client = await own.connect();
       try {

@@ -1,4 +1,4 @@
-/** Transactions on a real database: what they set, what they leave behind, how they end, how they fail. */
+/** Transactions on a real database: their settings, their traces on the connection, their end and their errors. */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { connectionUrls, mayBeEncryption } from "../../core/engine/database/connection-string.ts";
@@ -143,11 +143,14 @@ const count = async (where = "true"): Promise<number> =>
   Number((await db.query<{ n: string }>(`select count(*) as n from exe.notes where ${where}`))[0]?.n);
 
 describe("settings", () => {
-  test.skipIf(!capabilities.realServer)("R-TX-8 statements are not compiled, unless somebody wants that", async () => {
-    expect(await bodyOf("select current_setting('jit')")).toBe("off");
-    const wanted = open({ databaseUrl: `${db.options.databaseUrl}?options=-c%20jit%3Don` });
-    expect(await bodyOf("select current_setting('jit')", { on: wanted })).toBe("on");
-  });
+  test.skipIf(!capabilities.realServer)(
+    "R-TX-8 statements are not compiled with JIT, unless a setting asks for that",
+    async () => {
+      expect(await bodyOf("select current_setting('jit')")).toBe("off");
+      const wanted = open({ databaseUrl: `${db.options.databaseUrl}?options=-c%20jit%3Don` });
+      expect(await bodyOf("select current_setting('jit')", { on: wanted })).toBe("on");
+    },
+  );
 
   test("R-TX-1 G-SES-1 search path, role, claims, variables and request are set", async () => {
     const session: Session = {
@@ -173,7 +176,7 @@ describe("settings", () => {
     expect((await settings({ session: admin }))["user"]).not.toBe("sea_anon");
   });
 
-  test("R-TX-6 G-SES-7 nothing of a transaction is left on its connection", async () => {
+  test("R-TX-6 G-SES-7 a transaction leaves nothing behind on its connection", async () => {
     await settings({
       session: { ...anon, variables: { "x-session-user-id": "7", "x-session-role": "sea_anon" } },
       access: "read only",
@@ -193,7 +196,7 @@ describe("settings", () => {
     ).toEqual({ who: next["user"], readonly: "off" });
   });
 
-  test("settings of the acting role and the application's are set, the role's before the role", async () => {
+  test("settings of the acting role and of the application are set, those of the role before SET ROLE", async () => {
     const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "4567ms"]] }]]);
     const on = open({ appSettings: { region: "north" } }, { roles: roles as Map<string, Role>, loginRole: "postgres" });
     expect(await bodyOf("select current_setting('statement_timeout')", { on })).toBe("4567ms");
@@ -201,7 +204,7 @@ describe("settings", () => {
     expect(await bodyOf("select current_setting('statement_timeout')", { on, session: admin })).toBe("0");
   });
 
-  test("more settings than a function takes arguments", async () => {
+  test("more settings than a function takes arguments can be set", async () => {
     const many = Array.from({ length: 230 }, (_, i): readonly [string, string] => [`many.n${i}`, String(i)]);
     expect(
       await bodyOf("select current_setting('many.n0') || current_setting('many.n229') || current_user", {
@@ -210,7 +213,7 @@ describe("settings", () => {
     ).toBe("0229sea_anon");
   });
 
-  test("R-AUT-11 a role that is not there is the database's 22023, status 401", async () => {
+  test("R-AUT-11 a missing role is the database's 22023, status 401", async () => {
     expect(
       await failureOf(run("select 1", { session: { ...anon, databaseRole: "no one", role: "no one" } })),
     ).toMatchObject({ code: "22023", status: 401, message: 'role "no one" does not exist' });
@@ -239,7 +242,7 @@ describe("access, isolation and end", () => {
     expect(await count()).toBe(0);
   });
 
-  test("R-TX-3 isolation as asked, and read committed whatever the login role's default is", async () => {
+  test("R-TX-3 isolation is as requested, and read committed with any default of the login role", async () => {
     expect((await settings({ isolation: "serializable", access: "read only" }))["isolation"]).toBe("serializable");
     expect((await settings({ isolation: "REPEATABLE READ" }))["isolation"]).toBe("repeatable read");
     const roles = new Map<string, Partial<Role>>([["postgres", { settings: [], isolation: "serializable" }]]);
@@ -248,7 +251,7 @@ describe("access, isolation and end", () => {
     ).toBe("read committed");
   });
 
-  test("R-TX-5 rollback leaves nothing, its answer is complete", async () => {
+  test("R-TX-5 a rollback leaves nothing behind, and its response is complete", async () => {
     expect(await bodyOf("insert into exe.notes values (1, 'x') returning text", { end: "rollback" })).toBe("x");
     expect(await count()).toBe(0);
   });
@@ -266,7 +269,7 @@ describe("access, isolation and end", () => {
     expect(await count()).toBe(0);
   });
 
-  test("several statements are one transaction, their columns one row, the main one's win", async () => {
+  test("several statements are one transaction, their columns are one row, and the main statement wins", async () => {
     const both = program([
       statement("insert into exe.notes values (1, 'one') returning text, 'first'", ["one", "body"]),
       statement("select text || '!' from exe.notes where id = 1", ["body"]),
@@ -285,7 +288,7 @@ describe("access, isolation and end", () => {
     expect(await count()).toBe(0);
   });
 
-  test("the failure of a later statement undoes the earlier ones, and names its place", async () => {
+  test("an error of a later statement undoes the earlier ones, and has its position", async () => {
     const both = program([
       statement("insert into exe.notes values (1, 'one') returning id", ["id"], [], { path: "$.first" }),
       statement("insert into exe.notes values (1, 'again') returning id", ["id"], [], { path: "$.second" }),
@@ -303,7 +306,7 @@ describe("access, isolation and end", () => {
     expect(await count()).toBe(0);
   });
 
-  test("what the check throws rolls back", async () => {
+  test("an error of the check rolls back", async () => {
     const seen: unknown[] = [];
     const check = (rows: readonly ResultRow[]): void => {
       seen.push(rows);
@@ -317,7 +320,7 @@ describe("access, isolation and end", () => {
     await db.query("truncate exe.notes");
   });
 
-  test("G-PRM-9 G-NST-6 checks of a program that do not hold roll back", async () => {
+  test("G-PRM-9 G-NST-6 failed checks of a program roll back", async () => {
     const write = statement(
       "insert into exe.notes values (1, 'x') returning text, $1::bool, $2::int",
       ["text", "check", "count"],
@@ -349,7 +352,7 @@ describe("access, isolation and end", () => {
 });
 
 describe("values and rows", () => {
-  test("values go out bound, and come back as PostgreSQL wrote them", async () => {
+  test("values are bound, and come back as PostgreSQL wrote them", async () => {
     const text = "a'b\\ \u{1f600} é".repeat(9000);
     expect(
       await run("select $1::text, $2::numeric, $3::int, length($4::bytea)", {
@@ -363,7 +366,7 @@ describe("values and rows", () => {
     expect((await bodyOf("select repeat('äb', 3000000)"))?.length).toBe(6_000_000);
   });
 
-  test("several rows of one column are joined where the statement says so", async () => {
+  test("several rows of one column are joined if the statement says so", async () => {
     const rows = (isMultiRow: boolean) =>
       database.execute({
         session: anon,
@@ -381,7 +384,7 @@ describe("values and rows", () => {
     expect(await rows(false)).toEqual([{ body: "1" }]);
   });
 
-  test("G-FIL-7 session variables fill their slots; a missing one is an error before anything runs", async () => {
+  test("G-FIL-7 session variables fill their slots; a missing one is an error before any statement runs", async () => {
     const slots: readonly Slot[] = [
       { session: "x-session-user-id" },
       { session: "x-session-none", optional: true },
@@ -432,22 +435,22 @@ describe("prepared statements", () => {
     expect((await failureOf(run("select no_such_column"))).code).toBe("42703");
   });
 
-  test.skipIf(!capabilities.realServer)("a connection keeps a bounded number of them", async () => {
+  test.skipIf(!capabilities.realServer)("a connection keeps a limited number of them", async () => {
     const on = open();
-    for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { on })).toBe(String(i >> 1)); // the first time they go out without a name
+    for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { on })).toBe(String(i >> 1)); // first without a name
     const kept = Number(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on }));
     expect(kept).toBeGreaterThan(100);
     expect(kept).toBeLessThanOrEqual(250);
     expect(await bodyOf("select 0", { on })).toBe("0");
   });
 
-  test.skipIf(!capabilities.realServer)("none are made when they are switched off", async () => {
+  test.skipIf(!capabilities.realServer)("none are prepared when they are switched off", async () => {
     const on = open({ dbPreparedStatements: false });
     expect(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on })).toBe("0");
     expect(await bodyOf("select $1::int + 1", { on, values: ["1"] })).toBe("2");
   });
 
-  test("R-TX-15 statements that code of users deallocates are prepared again, and no pooler is suspected", async () => {
+  test("R-TX-15 statements that user-defined code deallocates are prepared again, and no pooler is suspected", async () => {
     const on = open();
     const count = "select count(*) from pg_prepared_statements where name like 'relapi%' and statement = $1";
     const read = "select 'kept'";
@@ -456,32 +459,35 @@ describe("prepared statements", () => {
       for (let i = 0; i < 2; i++) expect(await bodyOf(read, { on })).toBe("kept");
       if (capabilities.realServer) expect(await bodyOf(count, { on, values: [read] })).toBe("1");
       await bodyOf("deallocate all", { on });
-      await bodyOf("deallocate all", { on, isProven: true }); // without cleaning, which would notice
+      await bodyOf("deallocate all", { on, isProven: true }); // without the clean-up, which would notice
       expect(await bodyOf(read, { on })).toBe("kept");
     }
     expect(warnings).toEqual([]);
   });
 
-  test.skipIf(!capabilities.realServer)("R-TX-15 nor where one of that name is there already", async () => {
-    const on = open();
-    const text = "select 'mine'";
-    const name = `relapi_${createHash("sha256")
-      .update(JSON.stringify(["sea_anon", text]))
-      .digest("base64url")
-      .slice(0, 22)}`;
-    // as another user of the pooler's connection would: nothing of it is cleaned up here
-    await bodyOf(`prepare "${name}" as select 'theirs'`, { on, isProven: true });
-    warnings.length = 0;
-    for (let i = 0; i < 4; i++) expect(await bodyOf(text, { on, isProven: true })).toBe("mine");
-    expect(await bodyOf("select statement from pg_prepared_statements where name = $1", { on, values: [name] })).toBe(
-      text,
-    );
-    expect(warnings).toEqual([]);
-  });
+  test.skipIf(!capabilities.realServer)(
+    "R-TX-15 a name that is already prepared is replaced, and no pooler is suspected",
+    async () => {
+      const on = open();
+      const text = "select 'mine'";
+      const name = `relapi_${createHash("sha256")
+        .update(JSON.stringify(["sea_anon", text]))
+        .digest("base64url")
+        .slice(0, 22)}`;
+      // another user of the pooler's connection could do this; nothing here cleans it up
+      await bodyOf(`prepare "${name}" as select 'theirs'`, { on, isProven: true });
+      warnings.length = 0;
+      for (let i = 0; i < 4; i++) expect(await bodyOf(text, { on, isProven: true })).toBe("mine");
+      expect(await bodyOf("select statement from pg_prepared_statements where name = $1", { on, values: [name] })).toBe(
+        text,
+      );
+      expect(warnings).toEqual([]);
+    },
+  );
 });
 
 describe("connections", () => {
-  test("R-ADM-5 waiting for a connection ends in time", async () => {
+  test("R-ADM-5 waiting for a connection ends after its timeout", async () => {
     const on = open({ dbPoolAcquisitionTimeout: 0.3 });
     let finish: (() => void) | undefined;
     const held = on.snapshot(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -501,13 +507,13 @@ describe("connections", () => {
     expect(on.counts()).toMatchObject({ available: 1 });
   });
 
-  test("R-ADM-5 who waits is served in order", async () => {
+  test("R-ADM-5 waiting requests are served in order", async () => {
     const order: number[] = [];
     await Promise.all([1, 2, 3, 4].map((n) => run(`select ${n} from pg_sleep(0.02)`).then(() => order.push(n))));
     expect(order).toEqual([1, 2, 3, 4]);
   });
 
-  test("R-ERR-1 a database that is not there is a connection error, with when to come again", async () => {
+  test("R-ERR-1 an unreachable database is a connection error with Retry-After", async () => {
     const on = open({ database: undefined, databaseUrl: "postgres://nobody:topsecret@127.0.0.1:1/none" });
     const error = await failureOf(run("select 1", { on }));
     expect(error).toMatchObject({ code: "connection-failed", status: 503, headers: [["Retry-After", "1"]] });
@@ -515,7 +521,7 @@ describe("connections", () => {
     expect(JSON.stringify([error, String(error), String(error.details)])).not.toContain("topsecret");
   });
 
-  test("R-ERR-1 who waited for a connection that could not be opened hears it too", async () => {
+  test("R-ERR-1 requests that waited for a connection that failed to open get the same error", async () => {
     const on = open({ database: undefined, databaseUrl: "postgres://nobody@127.0.0.1:1/none", dbPool: 1 });
     const errors = await Promise.all([1, 2, 3].map(() => failureOf(run("select 1", { on }))));
     expect(errors.map((error) => error.code)).toEqual(["connection-failed", "connection-failed", "connection-failed"]);
@@ -556,7 +562,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()")).toBe("relapi");
   });
 
-  test("R-ADM-5 connections that serve no requests say what they are for, unless the string has a name (ci 4)", async () => {
+  test("R-ADM-5 connections that serve no requests name their purpose, unless the string has a name (ci 4)", async () => {
     const purposes = ["relapi listener", "relapi replication"];
     const held = async (options: RelApiOptions): Promise<() => Promise<void>> => {
       const on = open(options);
@@ -576,7 +582,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     await Promise.all([end(), endNamed()]);
   });
 
-  test("a statement stops when its client goes away, and the connection serves on", async () => {
+  test("a statement is cancelled when its client disconnects, and the connection is used again", async () => {
     const on = open(named("relapi_gone"));
     const pid = await bodyOf("select pg_backend_pid()", { on });
     let leave: () => void = silent;
@@ -617,14 +623,14 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await count("id = 77")).toBe(0);
   });
 
-  test("statement_timeout of the role counts for the statement behind it", async () => {
+  test("statement_timeout of the role applies to the statement after it", async () => {
     const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "150ms"]] }]]);
     const on = open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" });
     expect(await failureOf(run("select pg_sleep(600)", { on }))).toMatchObject({ code: "57014", status: 500 });
     expect(await bodyOf("select 1", { on, session: admin })).toBe("1");
   });
 
-  test("R-SC-5 a backend that is ended fails its request and is replaced", async () => {
+  test("R-SC-5 a terminated backend fails its request and is replaced", async () => {
     const on = open(named("relapi_ended"));
     expect(await failureOf(run("select pg_terminate_backend(pg_backend_pid())", { on, session: admin }))).toMatchObject(
       { status: 503, headers: [["Retry-After", "1"]] },
@@ -632,7 +638,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     for (let i = 0; i < 2; i++) expect(await bodyOf("select 1", { on })).toBe("1");
     expect(on.counts().prepared).toBeGreaterThan(0);
     await db.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi_ended'");
-    // the prepared statements of a connection are counted until the end of the connection is noticed
+    // prepared statements are counted until the end of their connection is noticed
     await until(() => on.counts().prepared === 0, "the end of the idle connection is noticed");
     expect(await bodyOf("select 1", { on })).toBe("1");
   });
@@ -701,7 +707,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     );
   });
 
-  test("encryption is what sslmode says to libpq: preferred means that it may be missing, and none said that it may be wanted", async () => {
+  test("encryption follows sslmode as in libpq: with prefer it may be missing, and without sslmode it is preferred", async () => {
     const urls = (text: string) => connectionUrls(text, {});
     expect(urls("postgres://u@h/d")).toEqual([
       "postgres://u@h/d",
@@ -728,7 +734,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
   });
 
   test.skipIf(!capabilities.realServer)(
-    "each sslmode that does without encryption reaches a server that has none or some",
+    "each sslmode that allows plain connections reaches servers with and without encryption",
     async () => {
       for (const mode of ["disable", "allow", "prefer"]) {
         const on = open({ databaseUrl: `${db.options.databaseUrl}?sslmode=${mode}` });
@@ -738,7 +744,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     },
   );
 
-  test("R-SC-5 notifications arrive, also after the connection that listens was lost", async () => {
+  test("R-SC-5 notifications arrive, also after the listening connection was lost", async () => {
     const on = open();
     const heard: string[] = [];
     let reconnects = 0;

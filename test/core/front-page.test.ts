@@ -1,4 +1,4 @@
-/** The page at `/`: for browsers, where nothing else answers, with requests that run as they are copied. */
+/** The page at `/`: for browsers, if no surface answers there, with requests that run as they are copied. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -28,12 +28,12 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 
 /** Text of markup, as a browser shows it. */
 const textOf = (markup: string): string =>
-  markup.replace(/<[^>]*>/g, "").replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!); // one of them
+  markup.replace(/<[^>]*>/g, "").replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!); // it has the name
 
 const requestsOf = ({ text }: Answer): readonly string[] =>
   [...text.matchAll(/<pre><code>(curl .*?)<\/code><\/pre>/gs)].map(([, markup = ""]) => textOf(markup));
 
-/** As it is copied into a terminal. */
+/** Runs the command as a terminal does after it is copied. */
 const run = async (command: string): Promise<any> => {
   const { stdout } = await promisify(execFile)("sh", ["-c", `${command.replace(/^curl/, "curl -sS")}`]);
   return JSON.parse(stdout);
@@ -52,10 +52,10 @@ afterAll(() => {
   }
 });
 
-/** An application that goes on after the api. */
+/** An application with a handler after the api. */
 const serveApp = async (app: express.Express): Promise<string> => {
   const server = createServer(app).listen(0, "127.0.0.1");
-  server.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
+  server.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
   servers.push(server);
   await once(server, "listening");
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -63,14 +63,14 @@ const serveApp = async (app: express.Express): Promise<string> => {
 
 const api = await start();
 
-describe("who gets it", () => {
+describe("who gets the page", () => {
   const notFound = {
     status: 404,
     answer: expect.objectContaining({ code: "PGRST125", message: "Invalid path specified in request URL" }),
   };
   cases(api, [
     {
-      title: "X-PAGE-1 a browser gets a page that nothing else of runs, is loaded or framed",
+      title: "X-PAGE-1 a browser gets a page that loads nothing, runs nothing else and cannot be framed",
       request: "GET /",
       headers: HTML,
       status: 200,
@@ -85,15 +85,20 @@ describe("who gets it", () => {
     },
     { title: "X-PAGE-1 HEAD has no body", request: "HEAD /", headers: HTML, status: 200, bytes: "" },
     { title: "X-PAGE-1 other clients get the 404", request: "GET /", ...notFound },
-    { title: "X-PAGE-1 who takes anything is no browser", request: "GET /", headers: { accept: "*/*" }, ...notFound },
     {
-      title: "X-PAGE-1 nor is who refuses pages",
+      title: "X-PAGE-1 a client that accepts anything gets the 404",
+      request: "GET /",
+      headers: { accept: "*/*" },
+      ...notFound,
+    },
+    {
+      title: "X-PAGE-1 a client that refuses HTML gets the 404",
       request: "GET /",
       headers: { accept: "text/html;q=0, application/json" },
       ...notFound,
     },
     { title: "X-PAGE-1 other paths have no page", request: "GET /index.html", headers: HTML, ...notFound },
-    { title: "X-PAGE-1 other methods have none", request: "DELETE /", headers: HTML, ...notFound },
+    { title: "X-PAGE-1 other methods have no page", request: "DELETE /", headers: HTML, ...notFound },
   ]);
 
   test("X-PAGE-1 without the plugin a browser gets the 404 too", async () => {
@@ -103,13 +108,13 @@ describe("who gets it", () => {
     await bare.close();
   });
 
-  test("X-PAGE-1 where REST has the root, it answers there", async () => {
+  test("X-PAGE-1 if REST has the root, REST answers there", async () => {
     const compat = await start({ compatMode: true });
     expect((await compat.get("/", { headers: HTML })).text).toContain("swagger-ui");
     await compat.close();
   });
 
-  test("X-PAGE-1 presets with one surface name that one", async () => {
+  test("X-PAGE-1 presets with one surface show only that one", async () => {
     for (const [preset, there, missing] of [
       [restCompat, "REST", "GraphQL"],
       [gqlCompat, "GraphQL", "REST"],
@@ -141,7 +146,7 @@ describe("in an application", async () => {
   await mounted.ready;
   afterAll(() => mounted.close());
 
-  test("X-PAGE-2 the application's root is the application's, whether its route comes before or after", async () => {
+  test("X-PAGE-2 the application's own root wins, whether its route comes before or after", async () => {
     const after = await serveApp(
       express()
         .use(mounted)
@@ -153,7 +158,7 @@ describe("in an application", async () => {
     expect((await fetch(none, { headers: HTML })).status).toBe(404);
   });
 
-  test.each(["/db", "/db/"])("X-PAGE-2 below a mount path %s has the page, and its links hold", async (path) => {
+  test.each(["/db", "/db/"])("X-PAGE-2 below a mount path %s has the page, and its links work", async (path) => {
     const url = await serveApp(express().use("/db", mounted));
     const answer = await fetch(url + path, { headers: HTML });
     expect(answer.status).toBe(200);
@@ -176,8 +181,8 @@ describe("in an application", async () => {
   });
 });
 
-describe("what it shows", () => {
-  test("X-PAGE-3 the database, its server, and where to go on", async () => {
+describe("content of the page", () => {
+  test("X-PAGE-3 shows the database, its server, and links", async () => {
     const { text } = await pageOf(api);
     const [{ name, version }] = (await api.sql(
       "select current_database() as name, current_setting('server_version') as version",
@@ -187,14 +192,14 @@ describe("what it shows", () => {
     expect([...text.matchAll(/href="([^"]*)"/g)].map(([, link]) => link)).toEqual(["data:,", "/api", "/v1/graphql"]);
   });
 
-  test("X-PAGE-3 pages that are not there are not linked", async () => {
+  test("X-PAGE-3 missing pages are not linked", async () => {
     const bare = await start({ parts: [without("playground")], openapiMode: "disabled" });
     const { text } = await pageOf(bare);
     expect(text).not.toContain('class="button"');
     await bare.close();
   });
 
-  test.skipIf(!hasCurl)("X-PAGE-3 the requests run as they are copied, and lead to related rows", async () => {
+  test.skipIf(!hasCurl)("X-PAGE-3 the requests run as they are copied, and return related rows", async () => {
     const [rest = "", graphql = ""] = requestsOf(await pageOf(api));
     const rows = await run(rest);
     expect(rows).toHaveLength(3);
@@ -205,7 +210,7 @@ describe("what it shows", () => {
     expect(Object.values(listed[0]!).some((value) => typeof value === "object")).toBe(true);
   });
 
-  test.skipIf(!hasCurl)("X-PAGE-3 prefixes and names of GraphQL are those of the settings", async () => {
+  test.skipIf(!hasCurl)("X-PAGE-3 prefixes and names of GraphQL follow the settings", async () => {
     const other = await start({
       restPrefixes: ["/rest/v1", "/api"],
       defaultNamingConvention: "graphql-default",
@@ -218,7 +223,7 @@ describe("what it shows", () => {
     await other.close();
   });
 
-  test("X-PAGE-4 nothing is named that the anonymous role may not read", async () => {
+  test("X-PAGE-4 no object is named that the anonymous role may not read", async () => {
     for (const anonRole of ["music_reader", "music_writer", "music_nobody", "sea_anon"]) {
       const one = await start({ anonRole, dbSchemas: ["public", "sea", "shop"] });
       const shown = requestsOf(await pageOf(one)).join(" ");
@@ -236,7 +241,7 @@ describe("what it shows", () => {
     }
   });
 
-  test("X-PAGE-4 a role that reads nothing sees no name, and how to send a token", async () => {
+  test("X-PAGE-4 a role that reads nothing sees no name, only how to send a token", async () => {
     const none = await start({ anonRole: "music_nobody" });
     const page = await pageOf(none);
     expect(textOf(page.text)).toContain("Requests without a credential see no table");
@@ -248,7 +253,7 @@ describe("what it shows", () => {
     await none.close();
   });
 
-  test("X-PAGE-4 where the settings keep the schema back, no table is named", async () => {
+  test("X-PAGE-4 no table is named if the settings hide the schema", async () => {
     const closed = await start({ openapiMode: "disabled", parts: [without("graphql-introspection")] });
     const page = await pageOf(closed);
     expect(requestsOf(page)[0]).toBe(`curl '${closed.url}/api/<table>?limit=3'`);
@@ -257,7 +262,7 @@ describe("what it shows", () => {
     await closed.close();
   });
 
-  test("X-PAGE-4 it is for whoever opens it: a credential that is sent changes nothing", async () => {
+  test("X-PAGE-4 the page is the same for every reader: a credential changes nothing", async () => {
     const closed = await start({ anonRole: undefined });
     const page = await pageOf(closed, { "x-session-admin-secret": adminSecret });
     expect(textOf(page.text)).toContain("Requests need a credential.");
@@ -266,7 +271,7 @@ describe("what it shows", () => {
     await closed.close();
   });
 
-  test("X-PAGE-4 the header that is told is one that the settings take", async () => {
+  test("X-PAGE-4 the page names the header that the settings accept", async () => {
     const secret = await start({ anonRole: undefined, jwtSecret: undefined });
     expect(textOf((await pageOf(secret)).text)).toContain("X-Session-Admin-Secret: <secret>");
     await secret.close();
@@ -293,11 +298,11 @@ describe("hostile names", async () => {
   await database.query(`comment on schema odd is '${"<script>alert(1)</script>".repeat(COMMENT_COUNT)}'`);
   const odd = await start({ on: database, dbSchemas: ["odd"], anonRole: "sea_anon" });
 
-  test.skipIf(!hasCurl)("X-PAGE-5 names are escaped, for the page, the URL and the shell", async () => {
+  test.skipIf(!hasCurl)("X-PAGE-5 names are escaped for HTML, the URL and the shell", async () => {
     const page = await pageOf(odd);
     expect(page.text).not.toContain("<img");
     expect(page.text.match(/<\/script>/g)).toHaveLength(1);
-    expect(page.text.match(/alert\(1\)/g)!.length).toBeLessThan(COMMENT_COUNT); // the comment is cut short
+    expect(page.text.match(/alert\(1\)/g)!.length).toBeLessThan(COMMENT_COUNT); // the comment is cut off
     const [rest = ""] = requestsOf(page);
     expect(await run(rest)).toEqual([
       { id: 1, "a,b(c)": "one", "<img src=x onerror='alert(1)'>": { 'it\'s "x" </script>': "one" } },
@@ -313,7 +318,7 @@ describe("hostile names", async () => {
     },
   );
 
-  test("X-PAGE-5 hundreds of tables, and none", async () => {
+  test("X-PAGE-5 works with hundreds of tables, and with none", async () => {
     const large = await openDatabase();
     await large.query("create schema many; create schema empty; grant usage on schema many, empty to sea_anon");
     await large.query(
@@ -332,7 +337,7 @@ describe("hostile names", async () => {
   });
 });
 
-test("X-PAGE-1 a preset of one's own has it with the plugin alone", async () => {
+test("X-PAGE-1 a custom preset has the page through the plugin", async () => {
   const { frontPage } = await import("../../plugins/front-page/index.ts");
   const own = await start({ preset: (options) => compose(minimal(options), frontPage) });
   expect((await pageOf(own)).text).toContain("<h2>REST</h2>");

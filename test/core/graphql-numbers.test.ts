@@ -2,7 +2,7 @@ import fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { fixedText, numberText, parseJson, shownNumber, writeJson } from "../../plugins/graphql/coerce/numbers.ts";
 
-test("G-TYP-29 JSON is read as JSON.parse reads it, and written back to the digit", () => {
+test("G-TYP-29 JSON is parsed as by JSON.parse, and written with the same digits", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), (text) => {
       const flatten = (value: unknown): unknown => {
@@ -31,7 +31,7 @@ test("G-TYP-29 JSON is read as JSON.parse reads it, and written back to the digi
   );
 });
 
-test("G-COE-10 numbers as messages show them", () => {
+test("G-COE-10 numbers are written in messages as the dialect does", () => {
   const shown = {
     "0": "0.0",
     "-0": "0.0",
@@ -50,7 +50,7 @@ test("G-COE-10 numbers as messages show them", () => {
   for (const [text, wanted] of Object.entries(shown)) expect(shownNumber(text)).toBe(wanted);
 });
 
-test("G-TYP-7 money without exponents, rounded to two decimals", () => {
+test("G-TYP-7 money has no exponents, and is rounded to two decimals", () => {
   const fixed = {
     "-2E-2": "-0.02",
     "0.005": "0.01",

@@ -1,4 +1,4 @@
-/** The code of the guides: what stands in their first block is what runs here. */
+/** The code of the guides: their first block is the code that runs here. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -70,7 +70,7 @@ test.each([["write-a-preference", "key-order"]])("the guide %s shows the plugin 
   );
 });
 
-test("the examples of hooks.md are those that are tested", () => {
+test("the examples of hooks.md are the tested ones", () => {
   const blocks = Array.from(
     read("../../docs/reference/hooks.md").matchAll(/```ts\n([\s\S]*?)```/g),
     ([, block]) => block ?? "",
@@ -115,13 +115,13 @@ describe("hooks", async () => {
   );
   await api.reload();
 
-  test("R-SC-1 introspect: the model has a part more", () => {
+  test("R-SC-1 introspect: the model has an additional part", () => {
     const relation = api.relApi.model().relations.get("public\0many");
     const estimates = api.relApi.model().parts["row-estimates"] as ReadonlyMap<number, number>;
     expect(estimates.get(relation?.oid ?? 0)).toBe(150);
   });
 
-  test("R-CAC-1 authorize: a session for each key, looked up once", async () => {
+  test("R-CAC-1 authorize: each key has a session, which is looked up once", async () => {
     const before = lookUps;
     const readers = await Promise.all(
       [1, 2].map(() => api.get("/artist?select=name&limit=1", { headers: { "x-api-key": "music_reader" } })),
@@ -131,18 +131,18 @@ describe("hooks", async () => {
     expect(lookUps - before).toBe(2);
   });
 
-  test("R-RNG-5 transformPlan: the anonymous role has its limit, others have not", async () => {
+  test("R-RNG-5 transformPlan: only the anonymous role has the limit", async () => {
     expect((await api.get("/many")).json()).toHaveLength(100);
     expect((await api.gql("{ many { id } }", {}, { "x-session-admin-secret": null })).data.many).toHaveLength(100);
     expect((await api.gql("{ many { id } }")).data.many).toHaveLength(150);
   });
 
-  test("X-PAR-1 readParameters: a parameter of its own, with the words of the dialect for what it cannot name", async () => {
+  test("X-PAR-1 readParameters: a parameter of a plugin, with the dialect's error for unknown names", async () => {
     expect((await api.get("/many?newest=id&select=id&limit=1")).json()).toEqual([{ id: 150 }]);
     expect((await api.get("/many?newest=unheard")).json()).toMatchObject({ code: "42703" });
   });
 
-  test("R-FLT-12 compileFilter: an operator for one more type", async () => {
+  test("R-FLT-12 compileFilter: an operator works for one more type", async () => {
     expect((await api.get("/specimen?select=id&c_uuid=like.3f25*")).json()).toEqual([{ id: 1 }]);
   });
 
@@ -154,19 +154,19 @@ describe("hooks", async () => {
       })
     ).json();
 
-  test("X-DOC-1 findGqlDocument: a document by a name of its own", async () => {
+  test("X-DOC-1 findGqlDocument: a document is found by its name", async () => {
     expect(await ask({ stored: "one" }, "admin")).toEqual({ data: { artist_by_pk: { name: "Abba" } } });
     expect((await ask({ stored: "two" }, "admin")).errors[0].message).toBe("the key 'query' was not present");
   });
 
-  test("X-DOC-2 checkGqlDocument: a document that a role may not run", async () => {
+  test("X-DOC-2 checkGqlDocument: a role may not run a document", async () => {
     const query = "{ artist_by_pk(id: 2) { name } }";
     expect((await ask({ query }, "music_guest")).errors[0].message).toBe("not for guests");
     expect((await ask({ stored: "one" }, "music_guest")).errors?.[0].message).not.toBe("not for guests");
     expect(await ask({ query }, "admin")).toHaveProperty("data");
   });
 
-  test("X-DIR-1 gqlDirectives: a directive that is allowed, listed, and asked for", async () => {
+  test("X-DIR-1 gqlDirectives: a directive is allowed, listed and read", async () => {
     const other = await startApi(forGraphql({ on: api.database, parts: [confirmed], dbTxEnd: "rollback" }));
     const message = async (query: string) => (await other.gql(query)).errors?.[0].message;
     const fields = "{ delete_artist_by_pk(id: 0) { id } }";
@@ -188,7 +188,7 @@ describe("hooks", async () => {
     await other.close();
   });
 
-  test("G-SUB-4 watchChanges: a source of its own is asked before the others", async () => {
+  test("G-SUB-4 watchChanges: a source of a plugin is asked before the others", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const socket = await openSocket(api);
     await socket.init();
@@ -210,7 +210,7 @@ describe("hooks", async () => {
     await socket.close();
   });
 
-  test("X-UPG-1 takeUpgrade: a socket of its own beside those of GraphQL, and its words where nobody takes one", async () => {
+  test("X-UPG-1 takeUpgrade: a socket of a plugin beside those of GraphQL, and its error if no plugin takes the upgrade", async () => {
     const socket = await openSocket(api, { path: "/echo", protocols: [] });
     socket.send({ id: "1", type: "hello" });
     expect(await socket.next()).toEqual({ id: "1", type: "hello" });
@@ -219,20 +219,20 @@ describe("hooks", async () => {
   });
 });
 
-describe("services and hooks of a plugin's own", () => {
+describe("services and hooks of plugins", () => {
   const tideAt = async (parts: readonly Plugin[], port: string): Promise<string> => {
     const api = await startApi({ parts });
     return (await fetch(`${api.url}/tide/${port}`)).text();
   };
 
-  test("X-SVC-1 a service and a declared hook, behind a route", async () => {
+  test("X-SVC-1 a service and a declared hook work behind a route", async () => {
     expect(await tideAt([tides, tideTable], "Brest")).toBe("3");
     // listed before the plugin that it requires
     expect(await tideAt([springTides, tides, tideTable], "Brest")).toBe("7");
     expect(await tideAt([springTides, tides, tideTable], "Oslo")).toBe("3");
   });
 
-  test("X-SVC-1 a service that nobody offers is undefined", async () => {
+  test("X-SVC-1 a service that no plugin offers is undefined", async () => {
     expect(await tideAt([tideTable], "Brest")).toBe("no tides here");
   });
 });
@@ -263,7 +263,7 @@ describe("a transport", async () => {
     await reader.cancel();
   });
 
-  test("G-ERR-1 what is wrong with the request is answered as an error", async () => {
+  test("G-ERR-1 an error of the request is answered as an error", async () => {
     expect(await (await ask("subscription { nothing }")).json()).toMatchObject({
       errors: [{ extensions: { code: "validation-failed" } }],
     });
@@ -287,13 +287,13 @@ describe("an operator", async () => {
       answer: [{ name: "Ariel" }, { name: "Gjoa" }],
     },
     {
-      title: "R-FLT-12 on another type is the database's to refuse",
+      title: "R-FLT-12 the database refuses it on another type",
       request: "GET /vessels?id=starts.1",
       status: 404,
       answer: expect.objectContaining({ code: "42883" }),
     },
   ]);
-  test("G-OP-1 works in where, for texts alone", async () => {
+  test("G-OP-1 works in where, only for text columns", async () => {
     expect(await graphql.gql('{ artist(where: {name: {_starts: "Ab"}}) { name } }')).toEqual({
       data: { artist: [{ name: "Abba" }] },
     });
@@ -326,7 +326,7 @@ describe("an embedding mode", async () => {
       answer: [{ name: "Oslo", vessels: { name: "Fram" } }],
     },
     {
-      title: "R-ORD-3 can be ordered by",
+      title: "R-ORD-3 parents can be ordered by it",
       request: "GET /voyages?select=id,~vessels(name)&order=vessels(name).desc,id.desc",
       answer: [
         { id: 3, vessels: { name: "Fram" } },
@@ -335,7 +335,7 @@ describe("an embedding mode", async () => {
       ],
     },
     {
-      title: "R-AGG-2 stands beside aggregates",
+      title: "R-AGG-2 works beside aggregates",
       request: "GET /voyages?select=count(),~vessels(name)",
       check: (answer) =>
         expect(new Set(answer.json())).toEqual(
@@ -372,26 +372,30 @@ describe("a media type", async () => {
   const accept = { accept: "application/x-ndjson" };
   cases(await startApi({ parts: [ndjsonMedia] }), [
     {
-      title: "R-MED-1 is taken where it is accepted",
+      title: "R-MED-1 is used if the client accepts it",
       request: "GET /ports?select=id,name&order=id",
       headers: accept,
       bytes: '{"id":1,"name":"Oslo"}\n{"id":2,"name":"Leith"}',
       responseHeaders: { "Content-Type": "application/x-ndjson", "Content-Range": "0-1/*" },
     },
-    { title: "R-MED-1 knows an answer without rows", request: "GET /ports?id=eq.9", headers: accept, bytes: "" },
+    { title: "R-MED-1 formats an answer without rows", request: "GET /ports?id=eq.9", headers: accept, bytes: "" },
     {
-      title: "R-MED-1 knows functions that return values",
+      title: "R-MED-1 formats results of functions that return values",
       request: "GET /rpc/tonnages",
       headers: accept,
       bytes: "853\n402\n47",
     },
-    { title: "R-MED-1 leaves the others alone", request: "GET /ports?select=id&id=eq.1", answer: [{ id: 1 }] },
+    {
+      title: "R-MED-1 does not change the other media types",
+      request: "GET /ports?select=id&id=eq.1",
+      answer: [{ id: 1 }],
+    },
   ]);
 });
 
 describe("a field of the GraphQL schema", async () => {
   const api = await startApi(forGraphql({ parts: [epochFields] }));
-  test("G-GEN-4 stands in rows of each table, nested ones too", async () => {
+  test("G-GEN-4 is in rows of each table, nested ones too", async () => {
     expect(await api.gql("{ artist(where: {id: {_in: [1, 3]}}, order_by: {id: asc}) { born born_epoch } }")).toEqual({
       data: {
         artist: [
@@ -404,7 +408,7 @@ describe("a field of the GraphQL schema", async () => {
       data: { album_by_pk: { artist: { born_epoch: 89424000 } } },
     });
   });
-  test("G-GEN-1 is there for those alone who may read the column", async () => {
+  test("G-GEN-1 exists only for roles that may read the column", async () => {
     expect((await api.gql("{ artist { born_epoch } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
       "field 'born_epoch' not found in type: 'artist'",
     );
@@ -422,7 +426,7 @@ describe("a REST method", async () => {
       answer: [{ name: "Ariel" }],
     },
     {
-      title: "R-LEX-11 says what is wrong in it",
+      title: "R-LEX-11 reports parse errors",
       request: "SEARCH /vessels",
       body: "name=fuzzy.x",
       ...search,
@@ -430,12 +434,12 @@ describe("a REST method", async () => {
       answer: expect.objectContaining({ code: "PGRST100" }),
     },
     {
-      title: "R-OPT-1 is told in Allow",
+      title: "R-OPT-1 is listed in Allow",
       request: "OPTIONS /vessels",
       responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE,SEARCH" },
     },
     {
-      title: "R-PATH-7 is no method of functions",
+      title: "R-PATH-7 is not a method of functions",
       request: "SEARCH /rpc/add_numbers",
       body: "a=1&b=2",
       ...search,
@@ -488,25 +492,25 @@ describe("handlers of a route", async () => {
   });
   cases(await startApi({ parts: [careful], dbTxEnd: "rollback" }), [
     {
-      title: "R-PATH-7 are wrapped",
+      title: "R-PATH-7 can be wrapped",
       request: "DELETE /logbook",
       status: 400,
       answer: { code: "bare-delete", message: "DELETE needs a filter", details: null, hint: null },
     },
     { title: "R-PATH-7 still do their work", request: "DELETE /logbook?entry=eq.calm", status: 204 },
-    { title: "R-PATH-7 are taken away", request: "PATCH /logbook", body: {}, status: 405 },
+    { title: "R-PATH-7 can be removed", request: "PATCH /logbook", body: {}, status: 405 },
     {
-      title: "R-OPT-1 are told in Allow",
+      title: "R-OPT-1 are listed in Allow",
       request: "OPTIONS /logbook",
       responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,DELETE,REPORT" },
     },
     {
-      title: "R-OAS-2 are told in the description",
+      title: "R-OAS-2 are listed in the description",
       request: "GET /",
       check: (answer) => expect(Object.keys(answer.json().paths["/logbook"])).toEqual(["get", "post", "delete"]),
     },
     {
-      title: "R-TX-1 ask the database",
+      title: "R-TX-1 can query the database",
       request: "REPORT /logbook",
       answer: [{ entry: "fair wind" }, { entry: "calm" }],
     },
@@ -531,7 +535,7 @@ describe("tenants", async () => {
   });
   const headers = asAdmin("music_reader", { "tenant-id": "1" });
 
-  test("G-PRM-7 rows of other tenants are not there, whatever way leads to them", async () => {
+  test("G-PRM-7 rows of other tenants are invisible on every path", async () => {
     expect(await api.gql("{ project { id tasks { id } } }", {}, headers)).toEqual({
       data: { project: [{ id: 1, tasks: [{ id: 1 }] }] },
     });
@@ -549,14 +553,14 @@ describe("tenants", async () => {
     });
   });
 
-  test("R-EMB-9 the same over REST, with the tenant of the token", async () => {
+  test("R-EMB-9 rows of other tenants are invisible over REST, with the tenant of the token", async () => {
     expect((await api.get("/project?select=id,task(id)", { headers: first })).json()).toEqual([
       { id: 1, task: [{ id: 1 }] },
     ]);
     expect((await api.get("/project?select=id", { headers })).json()).toEqual([{ id: 1 }]);
   });
 
-  test("R-WRT-1 writes stay with the tenant", async () => {
+  test("R-WRT-1 writes stay within the tenant", async () => {
     const inserted = await api.post("/project?select=id,tenant_id", {
       headers: { ...headers, prefer: "return=representation" },
       body: { id: 3, tenant_id: 2, name: "new" },
@@ -574,7 +578,7 @@ describe("tenants", async () => {
     ).toBe("permission-error");
   });
 
-  test("G-FIL-7 without a tenant nothing is answered", async () => {
+  test("G-FIL-7 without a tenant the request fails", async () => {
     expect((await api.gql("{ project { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
       'missing session variable: "x-session-tenant-id"',
     );

@@ -1,10 +1,10 @@
-/** Signs of life of WebSocket connections, on a clock that the test turns. */
+/** The heartbeat of WebSocket connections, on a clock that the test advances. */
 import { afterEach, expect, test, vi } from "vitest";
 import { createHeartbeat } from "../../plugins/subscriptions/heartbeat.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-test("G-WS-22 signs of life come less often to thousands, and never less than every twenty seconds", () => {
+test("G-WS-22 heartbeats to thousands of connections are less frequent, but at least every twenty seconds", () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   for (const [count, periodMs] of [
     [10, 1000],

@@ -1,4 +1,4 @@
-/** Connection strings of several hosts, on a primary with two standbys that are promoted for real. */
+/** Connection strings of several hosts, on a primary with two standbys that are really promoted. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import { settingKinds } from "../../core/index.ts";
 import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 
-/** For opening a connection: no test depends on it. */
+/** A long limit on opening a connection. No test depends on it. */
 const PATIENCE_MS = 120_000;
 
 const folder = mkdtempSync(join(tmpdir(), "relapi-hosts-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A file with this text, which nobody else may read. */
+/** A file with this text, which other users may not read. */
 const fileWith = (name: string, text: string): string => {
   const path = join(folder, name);
   writeFileSync(path, text);
@@ -43,7 +43,7 @@ describe("connection strings", () => {
     expect(() => urls("host=one,two port=1,2,3")).toThrow("2 hosts and 3 ports");
   });
 
-  test("R-HST-1 one host stays as it is written", () => {
+  test("R-HST-1 a single host is unchanged", () => {
     for (const url of [
       "postgres://u:p@h/d",
       "postgres:///d?host=/tmp",
@@ -53,7 +53,7 @@ describe("connection strings", () => {
       expect(urls(url)).toEqual([url]);
   });
 
-  test("R-HST-1 commas stand between connection strings, and between the hosts of one", () => {
+  test("R-HST-1 commas separate connection strings, and the hosts of one", () => {
     const { read } = settingKinds.databaseUrls;
     expect(read("postgres://a,b:2/d?x=y,postgresql://c/d, host=d,e port=1,2")).toEqual([
       "postgres://a,b:2/d?x=y",
@@ -64,7 +64,7 @@ describe("connection strings", () => {
     expect(read("postgres://a/d,")).toBeUndefined();
   });
 
-  test("R-HST-2 what is wanted of the session, and of the order", () => {
+  test("R-HST-2 target_session_attrs and load_balance_hosts are read", () => {
     expect(readHosts("postgres://a,b/d?target_session_attrs=read-write&load_balance_hosts=random", {})).toMatchObject({
       wanted: "read-write",
       isShuffled: true,
@@ -78,7 +78,7 @@ describe("connection strings", () => {
     expect(() => readHosts("postgres://a/d?load_balance_hosts=yes", {})).toThrow("expected disable or random");
   });
 
-  test("R-HST-3 what the string leaves out comes from libpq's variables", () => {
+  test("R-HST-3 libpq's variables supply the missing parts of the string", () => {
     expect(urls("postgres://", { PGHOST: "one,two", PGPORT: "1,2" })).toEqual([
       "postgres://one:1/",
       "postgres://two:2/",
@@ -102,7 +102,7 @@ describe("connection strings", () => {
     });
   });
 
-  test("R-HST-3 a service stands for parameters; the string goes before it, and it before the environment", () => {
+  test("R-HST-3 a service supplies parameters; the string overrides it, and it overrides the environment", () => {
     const PGSERVICEFILE = fileWith(
       "services",
       "[other]\nhost=x\n# it\n[shop]\nhost=one,two\nport=5\nuser=api\npassword=it's\ndbname=shop\nsslmode=disable\napplication_name=a\n",
@@ -115,7 +115,7 @@ describe("connection strings", () => {
     expect(() => urls("service=none", { PGSERVICEFILE })).toThrow('the service "none"');
   });
 
-  test("R-HST-4 a password file has a password for each host; one that others may read has none", () => {
+  test("R-HST-4 a password file has a password for each host; a file that others may read is ignored", () => {
     const PGPASSFILE = fileWith("passwords", "# all\none:1:d:u:first\n*:5432:*:u:a\\:b\\\\c\n");
     expect(urls("postgres://u@one:1,two,three:3/d", { PGPASSFILE })).toEqual([
       "postgres://u:first@one:1/d",
@@ -137,7 +137,7 @@ describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
     servers = [primary, await startStandby(primary, "s1"), await startStandby(primary, "s2")];
   });
 
-  /** Port of the server that the connection string leads to. */
+  /** The port of the server that the connection string reaches. */
   const reach = async (query: string, order: readonly number[] = [0, 1, 2]): Promise<number> => {
     const places = order.map((i) => (servers[i] as Server).place).join(",");
     const url = `postgres://postgres@${places}/postgres${query}`;
@@ -147,7 +147,7 @@ describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
     return row?.port ?? 0;
   };
 
-  test("R-HST-2 target_session_attrs chooses by what a server is", async () => {
+  test("R-HST-2 target_session_attrs chooses a server by its state", async () => {
     const [primary, one, two] = servers.map(({ port }) => port);
     expect(await reach("", [1, 0])).toBe(one);
     for (const wanted of ["read-write", "primary"])
@@ -171,7 +171,7 @@ describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
     expect(reached.size).toBe(3);
   });
 
-  test("R-HST-4 the password file lets it in, and a rotated one too", async () => {
+  test("R-HST-4 the password of the file is accepted, and a changed one too", async () => {
     const [primary] = servers;
     await primary.query("create role keyed login password 'first'");
     await primary.setAccess(

@@ -1,4 +1,4 @@
-/** The pipeline and the server it stands in, with a surface of the test's own: `/echo/…` says what it was asked. */
+/** The pipeline and the server around it, with a surface of the test: `/echo/…` answers with the request. */
 import { hasSubscribers } from "node:diagnostics_channel";
 import { EventEmitter, once } from "node:events";
 import express from "express";
@@ -62,7 +62,7 @@ const encodeError: Surface["encodeError"] = (error, { session }) => ({
   body: JSON.stringify({ code: error.code, message: error.message, role: session?.role }),
 });
 
-/** `/echo` and what the test adds. */
+/** Answers `/echo` and the paths that the test adds. */
 const echo = (handlers: Readonly<Record<string, Handler>> = {}, more: Partial<Surface> = {}): Plugin =>
   definePlugin({
     name: "echo",
@@ -89,7 +89,7 @@ const echo = (handlers: Readonly<Record<string, Handler>> = {}, more: Partial<Su
   });
 
 const logged: { readonly level: string; readonly message: string; readonly facts: unknown }[] = [];
-/** Of all tests: what is said once is said once per process. */
+/** The log of all tests, because a warning is logged once per process. */
 const everLogged: string[] = [];
 const accessLines: string[] = [];
 const keep = (level: string) => (message: string, facts?: unknown) => {
@@ -113,7 +113,7 @@ interface Running {
 
 const listen = async (api: RelApi, listener: RequestListener): Promise<Running> => {
   const server = createServer(listener);
-  server.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
+  server.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -149,7 +149,7 @@ const authorizing = (decide: () => Session | Promise<Session | undefined> | unde
   definePlugin({ name, stage: -100, apply: (hooks) => hooks.authorize.tapPromise(name, async () => decide()) });
 
 describe("answers", () => {
-  test("R-PATH-4 path and query arrive undecoded, the body whole", async () => {
+  test("R-PATH-4 path and query arrive undecoded, the body is complete", async () => {
     const { request } = await start({}, echo());
     const answer = await request("POST", "/echo/a%20b?x=1%26&y?z", { body: "payload é" });
     expect(answer.json()).toEqual({
@@ -161,7 +161,7 @@ describe("answers", () => {
     });
   });
 
-  test("X-SURF-1 paths in full and their beginnings, in the order of the plugins; match decides among them", async () => {
+  test("X-SURF-1 exact paths and prefixes match in the order of the plugins, and match decides among them", async () => {
     let later: readonly string[] = [];
     const surface = (name: string, more: Partial<Surface>): Plugin =>
       definePlugin({
@@ -189,7 +189,7 @@ describe("answers", () => {
     expect(await whoAnswers("GET", "/d")).toBe("grown /d");
   });
 
-  test("R-HDR-2 Content-Length with every body and with none, not on HEAD, not on 204", async () => {
+  test("R-HDR-2 Content-Length is sent with every body and with none, not on HEAD, not on 204", async () => {
     const { request } = await start(
       {},
       echo({
@@ -208,7 +208,7 @@ describe("answers", () => {
     }
   });
 
-  test("R-HDR-12 R-HDR-13 Server on every answer unless it brings its own; repeated headers stay apart; none without a name", async () => {
+  test("R-HDR-12 R-HDR-13 Server is sent on every response unless the response has its own; repeated headers stay separate; a header needs a name", async () => {
     const cookies: Handler = () =>
       text("", {
         headers: [
@@ -229,7 +229,7 @@ describe("answers", () => {
     expect((await request("GET", "/nowhere")).headers["server"]).toMatch(/^relapi\//);
   });
 
-  test("R-ERR-4 a reason phrase of the answer's own", async () => {
+  test("R-ERR-4 a response may have its own reason phrase", async () => {
     const { request } = await start(
       {},
       echo({
@@ -241,7 +241,7 @@ describe("answers", () => {
     expect(await request("GET", "/echo/pay")).toMatchObject({ status: 402, statusText: "Pay Up" });
   });
 
-  test("what is thrown by mistake shows nothing and is logged with its cause", async () => {
+  test("an unexpected error shows nothing, and is logged with its cause", async () => {
     const { request } = await start(
       {},
       echo({
@@ -260,7 +260,7 @@ describe("answers", () => {
     });
   });
 
-  test("a header that HTTP does not allow is the server's fault, and the connection lives on", async () => {
+  test("an invalid header is an error of the server, and the connection stays open", async () => {
     const { request } = await start(
       {},
       echo({ bad: () => text("x", { headers: [["X-Bad", "a\nb"]] }), odd: () => text("x", { status: 1000 }) }),
@@ -270,7 +270,7 @@ describe("answers", () => {
     expect((await request("GET", "/echo")).status).toBe(200);
   });
 
-  test("R-PIPE-1 R-PIPE-2 an unknown path is 404 after the credential, in the last surface's words", async () => {
+  test("R-PIPE-1 R-PIPE-2 an unknown path is 404 after authentication, with the message of the last surface", async () => {
     let session: Session | undefined = { role: "sea_anon", isAdmin: false, claims: {}, variables: {} };
     const { request } = await start(
       {},
@@ -289,7 +289,7 @@ describe("answers", () => {
     expect((await request("GET", "/nowhere")).status).toBe(401);
   });
 
-  test("R-HDR-11 X-STEP-1 it comes and goes with its setting, when the schema is loaded", async () => {
+  test("R-HDR-11 X-STEP-1 the trace header follows its setting when the schema is loaded", async () => {
     let serverTraceHeader: string | undefined;
     const changing = definePlugin({
       name: "changing",
@@ -310,13 +310,13 @@ describe("answers", () => {
     expect(await traced()).toBeUndefined();
   });
 
-  test("R-HDR-11 the trace header is returned on every answer, empty when it was not sent", async () => {
+  test("R-HDR-11 the trace header is returned on every response, empty when it was not sent", async () => {
     const { request } = await start({ serverTraceHeader: "X-Trace" }, echo());
     expect((await request("GET", "/echo", { headers: { "x-trace": "t1" } })).headers["x-trace"]).toBe("t1");
     expect((await request("GET", "/nowhere")).headers["x-trace"]).toBe("");
   });
 
-  test("R-HDR-10 phases are measured when timing is on, and cost nothing when it is off", async () => {
+  test("R-HDR-10 phases are measured when timing is on, and only then", async () => {
     const timed: Handler = (exchange) => {
       exchange.mark("parse");
       return text([...exchange.timings.keys()].join());
@@ -350,7 +350,7 @@ describe("request bodies", () => {
     expect(status).toBe(413);
   });
 
-  test("a body that a parser took before is written again, and the log says so once", async () => {
+  test("a body that an earlier parser has read is serialized again, and the log says so once", async () => {
     const api = apiOf({}, echo());
     const app = express().use(express.json()).use(api);
     logged.length = 0;
@@ -365,7 +365,7 @@ describe("request bodies", () => {
     expect(everLogged.filter((message) => message.includes("express.json()"))).toHaveLength(1);
   });
 
-  test("R-LIM-2 a body that a parser took before, too deep to be written again", async () => {
+  test("R-LIM-2 a parsed body that is too deep to serialize is refused", async () => {
     const api = apiOf({}, echo());
     const { request } = await listen(api, express().use(express.json()).use(api));
     logged.length = 0;
@@ -377,7 +377,7 @@ describe("request bodies", () => {
     expect(logged.filter(({ message }) => message.includes("fault"))).toEqual([]);
   });
 
-  test("a form that a parser took before is a form again", async () => {
+  test("a form that an earlier parser has read is a form again", async () => {
     const api = apiOf({}, echo());
     const { request } = await listen(api, express().use(express.urlencoded()).use(api));
     const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
@@ -386,7 +386,7 @@ describe("request bodies", () => {
     );
   });
 
-  test("a handler before may have paused the request", async () => {
+  test("an earlier handler may have paused the request", async () => {
     const api = apiOf({}, echo());
     const app = express()
       .use((incoming, _response, next) => {
@@ -398,7 +398,7 @@ describe("request bodies", () => {
     expect((await request("POST", "/echo", { body: "payload" })).json().body).toBe("payload");
   });
 
-  test("R-ADM-4 a client that goes away while its credential is looked at leaves nothing that waits for its body", async () => {
+  test("R-ADM-4 a client that disconnects during authentication leaves no wait for its body", async () => {
     const asked = new EventEmitter();
     let letIn: () => void = () => undefined;
     const slowly = authorizing(
@@ -460,7 +460,7 @@ describe("CORS", () => {
     expect(accessLines).toHaveLength(2);
   });
 
-  test("R-COR-1 R-COR-3 any origin may read by default, and none is told without asking", async () => {
+  test("R-COR-1 R-COR-3 any origin may read by default, and only requests with an origin get the header", async () => {
     const { request } = await start({}, echo({}, { exposedHeaders: ["x-request-id"] }));
     const answer = await request("GET", "/echo", { headers: { origin: "https://a.example" } });
     expect(answer.headers).toMatchObject({
@@ -472,7 +472,7 @@ describe("CORS", () => {
     expect((await request("GET", "/echo")).rawHeaders.some(([name]) => /access-control/i.test(name))).toBe(false);
   });
 
-  test("R-COR-1 G-HTTP-11 a list echoes its members, others are served without", async () => {
+  test("R-COR-1 G-HTTP-11 a listed origin is echoed, others get no header", async () => {
     const { request } = await start({ corsAllowedOrigins: ["https://a.example", "https://*.shop.example"] }, echo());
     const get = async (origin: string) => (await request("GET", "/echo", { headers: { origin } })).headers;
     for (const origin of ["https://a.example", "https://north.shop.example"]) {
@@ -505,7 +505,7 @@ describe("CORS", () => {
 });
 
 describe("callers", () => {
-  test("R-AUT-6 nobody known and no anonymous role is 401", async () => {
+  test("R-AUT-6 without a credential and an anonymous role the response is 401", async () => {
     const { request } = await start({ anonRole: undefined }, echo());
     expect(await request("GET", "/echo")).toMatchObject({ status: 401 });
   });
@@ -550,7 +550,7 @@ describe("callers", () => {
     expect(sessions[2]).toMatchObject({ isAnonymous: true, variables: { "x-session-role": "sea_anon" } });
   });
 
-  test("G-AUTH-4 a wrong admin secret is refused, whatever else is sent", async () => {
+  test("G-AUTH-4 a wrong admin secret is refused, with any other credential", async () => {
     const { request } = await start({ adminSecret: "s1" }, adminSecret, echo());
     for (const secret of ["", "s", "s1x", "S1"]) {
       expect((await request("GET", "/echo", { headers: { "x-session-admin-secret": secret } })).json()).toEqual({
@@ -580,7 +580,7 @@ describe("callers", () => {
     ).toBe("sea_anon");
   });
 
-  test("of repeated headers the first counts, and commas inside one are its own", async () => {
+  test("of repeated headers the first counts, and a comma in a header does not split it", async () => {
     const seen: (string | undefined)[] = [];
     const { request } = await start(
       {},
@@ -593,7 +593,7 @@ describe("callers", () => {
 });
 
 describe("log", () => {
-  test("R-ADM-3 one line per answer, without the role when nobody was let in", async () => {
+  test("R-ADM-3 one line per response, without the role if authentication failed", async () => {
     const { request } = await start(
       { anonRole: undefined },
       authorizing(() => undefined),
@@ -643,7 +643,7 @@ describe("the model", () => {
     expect(outcomes).toEqual(["fail", "ok"]);
   });
 
-  test("R-SC-4 a reload that fails keeps the old model, and is logged", async () => {
+  test("R-SC-4 a failed reload keeps the old model, and is logged", async () => {
     let fails = false;
     const { request, api } = await start(
       {},
@@ -661,7 +661,7 @@ describe("the model", () => {
     expect(logged.some(({ message }) => message === "failed to reload the schema; keeping the current one")).toBe(true);
   });
 
-  test("a mistake in settings found while loading ends the wait, and is not tried again", async () => {
+  test("an error in settings during the load ends the wait, and is not retried", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let loads = 0;
     const { api } = await start(
@@ -677,7 +677,7 @@ describe("the model", () => {
     expect(loads).toBe(1);
   });
 
-  test("R-SC-3 NOTIFY reloads, a burst of it once at the start and once at its end", async () => {
+  test("R-SC-3 NOTIFY reloads; a burst of it reloads once at its start and once at its end", async () => {
     const QUIET_MS = 100;
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let loads = 0;
@@ -724,7 +724,7 @@ describe("the model", () => {
   });
 });
 
-describe("settings kept in the database", () => {
+describe("settings in the database", () => {
   const keepSetting = async (setting: string): Promise<void> => {
     await db.query(
       `do $$ begin execute format('alter role %I in database %I ${setting.replaceAll("'", "''")}', current_user, current_database()); end $$`,
@@ -732,7 +732,7 @@ describe("settings kept in the database", () => {
   };
   afterEach(() => keepSetting("reset all"));
 
-  test("R-SC-4 those of the login role are over the preset's, follow a reload, and fall back", async () => {
+  test("R-SC-4 settings of the login role override the preset, follow a reload, and fall back", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     await keepSetting("set pgrst.server_trace_header = 'x-kept'");
     const { request, api } = await start({}, echo(), databaseSettings);
@@ -749,7 +749,7 @@ describe("settings kept in the database", () => {
     expect(await role()).toBe("sea_anon");
   });
 
-  test("R-SC-4 a wrong one is logged and leaves all of them as they were", async () => {
+  test("R-SC-4 a wrong setting is logged and leaves all settings unchanged", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     const transactions = definePlugin({ name: "transactions", settings: [dbTxEnd] });
     const { request, api } = await start({}, echo(), databaseSettings, transactions);
@@ -786,7 +786,7 @@ describe("settings kept in the database", () => {
 });
 
 describe("servers and applications", () => {
-  test("under a path of an Express application, beside other routes", async () => {
+  test("the api runs under a path of an Express application, beside other routes", async () => {
     const api = apiOf({}, echo());
     const app = express();
     app.get("/hello", (_, response) => void response.send("hello"));
@@ -806,7 +806,7 @@ describe("servers and applications", () => {
     expect(accessLines.at(-1)).toContain('"GET /db/echo/x?y=1 HTTP/1.1"');
   });
 
-  test("R-ADM-4 closing waits for requests in progress", async () => {
+  test("R-ADM-4 close() waits for requests in progress", async () => {
     let finish: (() => void) | undefined;
     const { request, api } = await start(
       { shutdownGrace: 600 },
@@ -825,14 +825,14 @@ describe("servers and applications", () => {
     const closing = api.close().then(() => {
       isClosed = true;
     });
-    await idle.api.close(); // which has no request in progress
+    await idle.api.close(); // it has no request in progress
     expect(isClosed).toBe(false);
     finish!();
     expect((await answer).text).toBe("sea_anon");
     await closing;
   });
 
-  test("R-ADM-4 a plugin that fails at the end keeps nothing open", async () => {
+  test("R-ADM-4 a plugin that fails in onClose keeps nothing open", async () => {
     const closed: string[] = [];
     const ending = (name: string, close: () => void): Plugin =>
       definePlugin({ name, apply: (_, context) => context.onClose(close) });
@@ -853,7 +853,7 @@ describe("servers and applications", () => {
     });
   });
 
-  test("beside middleware that has a writeHead of its own, which knows nothing of lists of headers", async () => {
+  test("the api runs beside middleware with its own writeHead, which does not accept lists of headers", async () => {
     const api = apiOf(
       {},
       echo({
@@ -884,7 +884,7 @@ describe("servers and applications", () => {
     expect(answer.headers).toMatchObject({ "x-seen": "1", "set-cookie": "a=1, b=2", "content-length": "4" });
   });
 
-  test("who waits for an answer hears when the client goes away", async () => {
+  test("code that waits for a response is notified when the client disconnects", async () => {
     const heard = new EventEmitter();
     const { port, api } = await start(
       {},
@@ -931,7 +931,7 @@ describe("upgrades", () => {
     options: {},
   });
 
-  /** What comes back until the server closes, or until it holds `last`. */
+  /** Resolves with the received text when the server closes, or once it contains `last`. */
   const raw = async (port: number, request: string, last?: string): Promise<string> => {
     const socket = connect(port, "127.0.0.1");
     socket.write(request);
@@ -945,7 +945,7 @@ describe("upgrades", () => {
   const upgrade = (port: number, path: string) =>
     raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
 
-  test("X-UPG-1 without the plugin an upgrade is a plain request, and headers have their limit all the same", async () => {
+  test("X-UPG-1 without the plugin an upgrade is an ordinary request, and headers keep their limit", async () => {
     const { api, port, server } = await start({ requestTimeout: 7 }, echo());
     expect("attach" in api).toBe(false);
     expect(server.headersTimeout).toBe(60_000);
@@ -956,7 +956,7 @@ describe("upgrades", () => {
     expect(server.headersTimeout).toBe(7000);
   });
 
-  test("X-UPG-1 a preset that cannot start leaves nothing behind", () => {
+  test("X-UPG-1 a preset that fails to start leaves nothing behind", () => {
     const broken = definePlugin({
       name: "broken",
       requires: ["upgrades"],
@@ -969,7 +969,7 @@ describe("upgrades", () => {
     expect(hasSubscribers("net.server.socket")).toBe(before);
   });
 
-  test("the first to come may be a WebSocket, though nothing was attached", async () => {
+  test("the first request may be a WebSocket, even without attach()", async () => {
     const app = express();
     const api = apiOf({}, upgrading(), echo());
     app.use(express.Router().use(api));
@@ -977,7 +977,7 @@ describe("upgrades", () => {
     expect(await upgrade(port, "/v1/sockets?x=1")).toMatch(/^HTTP\/1\.1 101 .*hello$/s);
   });
 
-  test("X-OVER-1 over an application the api is asked first; the application gets the rest, and no sockets", async () => {
+  test("X-OVER-1 an api over an application is asked first; the application gets the rest, and no sockets", async () => {
     const seen: string[] = [];
     const app = express()
       .use((request, _response, next) => {
@@ -999,7 +999,7 @@ describe("upgrades", () => {
     expect(seen).toEqual(["/", "/health", "/missing"]);
   });
 
-  test("two apis of one server each take what is below their own mount", async () => {
+  test("two apis of one server each take the paths below their own mount", async () => {
     const paths: readonly string[][] = [[], []];
     const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
@@ -1033,7 +1033,7 @@ describe("upgrades", () => {
     expect(server.listenerCount("upgrade")).toBe(0);
   });
 
-  test("two that are hidden are told apart by the mounts they are attached with", async () => {
+  test("two hidden apis are distinguished by the mounts they are attached with", async () => {
     const paths: readonly string[][] = [[], []];
     const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
@@ -1046,9 +1046,9 @@ describe("upgrades", () => {
     expect(paths).toEqual([["/v1/sockets"], ["/v1/sockets"]]);
   });
 
-  test("applications that keep their layers in other ways are looked through too", async () => {
+  test("applications that store their layers in other ways are searched too", async () => {
     const api = apiOf({}, upgrading(), echo());
-    // Express 4: the getter of the router throws, the layer notes what it matched; connect: the layer has a route
+    // Express 4: the getter of the router throws, the layer keeps its match; connect: the layer has a route
     const layer = {
       handle: api,
       path: "",
@@ -1076,7 +1076,7 @@ describe("upgrades", () => {
     open.push(() => api.close());
   });
 
-  test("under a mount the rest of the path counts", async () => {
+  test("under a mount the rest of the path is matched", async () => {
     const api = apiOf({}, upgrading(), echo());
     const { port } = await listen(api, express().use("/db/x", api));
     expect(await upgrade(port, "/db/x/v1/sockets")).toContain("101");
@@ -1093,14 +1093,14 @@ describe("upgrades", () => {
     expect(server.listenerCount("upgrade")).toBe(1);
   });
 
-  test("G-WS-17 an upgrade that nobody takes is 404 with the plugin's text", async () => {
+  test("G-WS-17 an upgrade that no plugin takes is 404 with the plugin's text", async () => {
     const { port } = await start({}, upgrading(), echo());
     expect(await upgrade(port, "/other")).toMatch(
       /^HTTP\/1\.1 404 Not Found\r\n.*\r\n\r\nonly '\/v1\/sockets' is supported on websockets$/s,
     );
   });
 
-  test("an offer of another protocol is an ordinary request, with its body", async () => {
+  test("an upgrade to another protocol is an ordinary request, with its body", async () => {
     const { port } = await start({}, upgrading(), echo());
     const answer = await raw(
       port,
@@ -1111,7 +1111,7 @@ describe("upgrades", () => {
     expect(answer).toContain('"body":"payload"');
   });
 
-  test("other applications of the process are left alone", async () => {
+  test("other applications of the process are unaffected", async () => {
     const api = apiOf({}, upgrading(), echo());
     open.push(() => api.close());
     const other = createServer((_, response) => response.end("other"));

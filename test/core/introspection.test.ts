@@ -33,14 +33,14 @@ describe("relations", () => {
     if (capabilities.foreignTables) expect(relationIn(model, "engine_plates").kind).toBe("foreign");
   });
 
-  test("R-PATH-5 a partition is no relation, and nothing leads to one", () => {
+  test("R-PATH-5 a partition is not a relation, and no relationship leads to one", () => {
     expect(relationOf(model, { schema: "sea", name: "soundings_2023" })).toBeUndefined();
     expect(ways(model, "ports").filter((way) => way.includes("soundings"))).toEqual([
       "one-to-many soundings by id=port_id",
     ]);
   });
 
-  test("R-PATH-5 names are kept byte for byte", () => {
+  test("R-PATH-5 names keep every byte", () => {
     expect(relationIn(model, "Deck Plans").columns.map(({ name }) => name)).toEqual([
       "Plan No",
       'the "best" one',
@@ -54,7 +54,7 @@ describe("relations", () => {
     expect(relationIn(model, "مو").primaryKey).toEqual(["id"]);
   });
 
-  test("R-SC-1 loads take five queries, six for types of users, and warn of exposed schemas that do not exist", async () => {
+  test("R-SC-1 a load takes five queries, or six with user-defined types, and warns of exposed schemas that do not exist", async () => {
     expect(await load()).toMatchObject({ queryCount: 6, warnings: [] });
     expect(await load({ schemas: ["hold"], extraSearchPath: [] })).toMatchObject({ queryCount: 5, warnings: [] });
     expect((await load({ schemas: ["sea", "atlantis"] })).warnings).toEqual([
@@ -77,7 +77,7 @@ describe("relations", () => {
     expect(model.schemaComments.get("sea")).toMatch(/^Sea traffic\n/);
   });
 
-  test("G-GEN-8 NOT NULL, default and length of a domain, and of the domain below it, count for the column", async () => {
+  test("G-GEN-8 NOT NULL, default and length of a domain and of its base domain apply to the column", async () => {
     const { model } = await inSchema(
       setup,
       `
@@ -100,7 +100,7 @@ describe("relations", () => {
     expect(columnIn(model, "tags", "d", "yard").notNull).toBe(false);
   });
 
-  test("R-SC-2 defaults: own, identity by default as nextval, none for generated and always, else the domain's", async () => {
+  test("R-SC-2 a column has its own default, nextval for identity by default, none if generated or always, or that of its domain", async () => {
     expect(columnIn(model, "certificates", "serial_number")).toMatchObject({
       default: "nextval('sea.certificates_serial_number_seq')",
       identity: "by default",
@@ -134,7 +134,7 @@ describe("relations", () => {
     ]);
   });
 
-  test("R-OPT-4 what a view can write comes from the database", () => {
+  test("R-OPT-4 the database decides which columns of a view are writable", () => {
     const writable = (name: string) => relationIn(model, name).writable;
     expect(writable("vessels")).toEqual({ insert: true, update: true, delete: true });
     expect(writable("fleet")).toEqual({ insert: true, update: true, delete: true });
@@ -149,7 +149,7 @@ describe("relations", () => {
     expect(columnIn(model, "all_names", "name").isUpdatable).toBe(false);
   });
 
-  test("G-MET-12 relations and routines of hidden schemas are loaded by name where a plugin asks for them", async () => {
+  test("G-MET-12 relations and routines of hidden schemas are loaded by name if a plugin requests them", async () => {
     const names = {
       relations: [{ schema: "hold", name: "port_copy" }],
       routines: [{ schema: "hold", name: "secret_label" }],
@@ -184,7 +184,7 @@ describe("routines", () => {
     expect(parameters("split_name")).toEqual(["in full_name text"]);
   });
 
-  test("R-RPC-11 results: kind, relation below domains, set", () => {
+  test("R-RPC-11 results have their kind, the relation below domains, and whether they are a set", () => {
     const returns = (name: string) => routineIn(model, name).returns;
     expect(returns("vessels_of")).toMatchObject({
       kind: "composite",
@@ -210,7 +210,7 @@ describe("routines", () => {
     expect(returns("tonnages")).toMatchObject({ kind: "scalar", isSet: true });
   });
 
-  test("R-RPC-12 OUT, INOUT and TABLE columns make a composite, however many they are", () => {
+  test("R-RPC-12 any number of OUT, INOUT and TABLE columns makes a composite", () => {
     const columns = (name: string) => {
       const { kind, hasOutParameters, columns: outputs } = routineIn(model, name).returns;
       return { kind, hasOutParameters, names: outputs.map((output) => output.name) };
@@ -238,7 +238,7 @@ describe("routines", () => {
     expect(routineIn(odd, "f", "yard")).toMatchObject({ isStrict: true, settings: [["my.key", "a=b"]] });
   });
 
-  test("R-CMP-1 functions of a row are loaded from the extra search path too, others of it are not", () => {
+  test("R-CMP-1 functions of a row are loaded from the extra search path too, its other functions are not", () => {
     expect(routineIn(model, "hull_code", "public").parameters).toHaveLength(1);
     expect(routinesOf(model, { schema: "hold", name: "secret_label" })).toEqual([]);
     expect(
@@ -252,7 +252,7 @@ describe("routines", () => {
 });
 
 describe("types", () => {
-  test("G-TYP-20 every type that columns, parameters and results lead to is there", () => {
+  test("G-TYP-20 every type of columns, parameters and results is loaded", () => {
     const isKnown = (oid: number) => model.types.has(oid);
     for (const { columns, rowType } of model.relations.values()) {
       expect(isKnown(rowType)).toBe(true);
@@ -267,7 +267,7 @@ describe("types", () => {
     }
   });
 
-  test("G-TYP-24 enums, domains, composites, arrays, ranges", () => {
+  test("G-TYP-24 enums, domains, composites, arrays and ranges are loaded", () => {
     const typeOf = (relation: string, name: string) => model.types.get(columnIn(model, relation, name).type);
     expect(typeOf("certificates", "rating")).toMatchObject({
       kind: "enum",
@@ -301,7 +301,7 @@ describe("types", () => {
     expect(rows).toEqual([{ c: "abc", b: "101" }]);
   });
 
-  test("G-TYP-21 types that operators name are there without a column of them", async () => {
+  test("G-TYP-21 types that operators name are loaded without a column of them", async () => {
     const { model } = await load({ schemas: ["land"] });
     const names = new Set([...model.types.values()].map(({ name }) => name));
     for (const name of ["int4", "_text", "jsonb", "tsquery", "lquery", "_lquery", "ltxtquery"])
@@ -316,7 +316,7 @@ describe("types", () => {
     expect(model.extensions.get("postgis")).toBe("gis");
   });
 
-  test("R-REP-1 implicit casts between a domain and json or text", async () => {
+  test("R-REP-1 implicit casts between a domain and json or text are loaded", async () => {
     const shade = model.representations.get(columnIn(model, "paints", "shade").type);
     expect(shade).toEqual({
       toJson: { schema: "sea", name: "colour_to_json" },
@@ -328,7 +328,7 @@ describe("types", () => {
     });
   });
 
-  test("R-REP-1 casts the login role may not execute are left out", async () => {
+  test("R-REP-1 casts that the login role may not execute are left out", async () => {
     const { model } = await inSchema(
       setup,
       `create domain yard.code as int;
@@ -341,7 +341,7 @@ describe("types", () => {
     expect(model.representations.has(columnIn(model, "things", "code", "yard").type)).toBe(false);
   });
 
-  test("R-MED-4 aggregates over rows or anything that return a media type domain", () => {
+  test("R-MED-4 aggregates over rows or anyelement are loaded if they return a media type domain", () => {
     expect(
       model.mediaHandlers.map(({ mediaType, relation, isBytea }) => ({ mediaType, relation: relation?.name, isBytea })),
     ).toEqual([
@@ -404,7 +404,7 @@ describe("privileges", () => {
     return wrong;
   };
 
-  test("R-OPT-3 rights computed from the access lists are those the database says, for every role and object", async () => {
+  test("R-OPT-3 the computed rights are those of the database, for every role and object", async () => {
     const roles = [...model.roles.keys()].filter((name) => name.startsWith("sea_") || name === model.loginRole);
     expect(roles.length).toBeGreaterThan(7);
     expect(await differences(model, roles)).toEqual([]);
@@ -461,7 +461,7 @@ describe("privileges", () => {
     }
   });
 
-  test("R-TX-6 role settings: those the login role may set, the isolation level apart", async () => {
+  test("R-TX-6 role settings are those that the login role may set, except the isolation level", async () => {
     const { model } = await load({ as: "sea_login" });
     expect(model.loginRole).toBe("sea_login");
     expect(model.roles.get("sea_clerk")?.settings).toEqual([
@@ -472,7 +472,7 @@ describe("privileges", () => {
   });
 
   test.skipIf(capabilities.version < 15)("R-TX-6 a parameter granted to the login role is set as well", async () => {
-    // A role of the test's own: grants on parameters belong to the cluster, and other files look at sea_login.
+    // A role of this test, because grants on parameters belong to the cluster and other files read sea_login.
     const drop = "revoke set on parameter log_statement from sea_yard_login; drop role sea_yard_login";
     await setup.query(
       "create role sea_yard_login; grant sea_clerk to sea_yard_login; grant set on parameter log_statement to sea_yard_login",
@@ -489,7 +489,7 @@ describe("privileges", () => {
     }
   });
 
-  test("G-PRM-2 roles the login role may become", async () => {
+  test("G-PRM-2 the roles that the login role may become are loaded", async () => {
     const { model } = await load({ as: "sea_login" });
     const assumable = (name: string) => model.roles.get(name)?.isAssumable;
     expect(["sea_login", "sea_anon", "sea_clerk"].map(assumable)).toEqual([true, true, true]);

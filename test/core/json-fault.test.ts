@@ -1,4 +1,4 @@
-/** Where a text is no JSON: agreed on with the engine's own parser, on texts that somebody broke. */
+/** The position of the error in invalid JSON, compared with the engine's own parser on broken texts. */
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import { faultText, jsonFault } from "../../plugins/hints.ts";
@@ -13,7 +13,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-describe("R-HNT-5 G-HNT-3 the place where JSON breaks off", () => {
+describe("R-HNT-5 G-HNT-3 the position at which JSON breaks off", () => {
   test.each([
     ["", "line 1, column 1: expected a value, found the end"],
     ["{", 'line 1, column 2: expected a key in double quotes or "}", found the end'],
@@ -40,7 +40,7 @@ describe("R-HNT-5 G-HNT-3 the place where JSON breaks off", () => {
     expect(fault && faultText(fault)).toBe(told);
   });
 
-  test("it is told of all texts that are no JSON, and of no other", () => {
+  test("every invalid text has a position, and no valid text has one", () => {
     const broken = fc
       .tuple(
         fc.json(),

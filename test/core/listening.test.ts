@@ -1,4 +1,4 @@
-/** Nothing that is notified of is lost, however late the connection for notifications is. */
+/** No notification is lost, however late the connection for notifications opens. */
 import { expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
@@ -9,7 +9,7 @@ import { logOf } from "../production/failures.ts";
 
 const database = await testDatabase();
 
-/** A connection string to the database through a network that takes its time. */
+/** A connection string to the database through a slow network. */
 const slowUrl = async (delayMs: number): Promise<string> => {
   const proxy = await startDatabaseProxy(database);
   proxy.delay(delayMs);
@@ -17,7 +17,7 @@ const slowUrl = async (delayMs: number): Promise<string> => {
 };
 
 test.skipIf(!capabilities.realServer).each([10, 200])(
-  "R-SC-5 a change that is notified of once, right after the start, is served: %d ms",
+  "R-SC-5 a change that is notified once, right after the start, is served: %d ms",
   async (delayMs) => {
     const table = `told_${delayMs}`;
     const api = await startApi({ databaseDirectUrl: await slowUrl(delayMs) });
@@ -28,7 +28,7 @@ test.skipIf(!capabilities.realServer).each([10, 200])(
 );
 
 test.skipIf(!capabilities.realServer)(
-  "G-SUB-13 who begins to listen later is told when the server does, and hears from then on",
+  "G-SUB-13 a late listener is notified when the server listens, and gets every later notification",
   async () => {
     const api = await startLive({ databaseDirectUrl: await slowUrl(50) });
     const told: string[] = [];
@@ -45,12 +45,15 @@ test.skipIf(!capabilities.realServer)(
   },
 );
 
-test.skipIf(!capabilities.realServer)("R-SC-10 a DATABASE_DIRECT_URL whose login is refused is warned of", async () => {
-  const { lines, logger } = logOf();
-  const api = await startApi({ databaseDirectUrl: database.urlAs("listening_nobody"), logger });
-  await until(
-    () => lines.some(({ level, message }) => level === "warn" && message === "failed to connect for notifications"),
-    "the warning",
-  );
-  await api.close();
-});
+test.skipIf(!capabilities.realServer)(
+  "R-SC-10 a DATABASE_DIRECT_URL with a refused login causes a warning",
+  async () => {
+    const { lines, logger } = logOf();
+    const api = await startApi({ databaseDirectUrl: database.urlAs("listening_nobody"), logger });
+    await until(
+      () => lines.some(({ level, message }) => level === "warn" && message === "failed to connect for notifications"),
+      "the warning",
+    );
+    await api.close();
+  },
+);

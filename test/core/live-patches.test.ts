@@ -1,4 +1,4 @@
-/** Differences of JSON texts, and what applies them: the whole round, on texts made at random. */
+/** Differences of JSON texts and their application: the whole round, on random texts. */
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import {
@@ -16,7 +16,7 @@ const patchOf = (before: string, after: string): readonly PatchOperation[] | und
   return text === undefined ? undefined : (JSON.parse(text) as readonly PatchOperation[]);
 };
 
-/** The operations, where the patch is wanted whatever its length: blanks make the new text longer. */
+/** The operations of the patch. Blanks make the new text longer, so that a patch of any length is used. */
 const changes = (before: unknown, after: unknown): readonly PatchOperation[] => {
   const patch = patchOf(JSON.stringify(before), `${JSON.stringify(after)}${" ".repeat(10_000)}`);
   expect(patch).toBeDefined();
@@ -35,7 +35,7 @@ const { value } = fc.letrec((tie) => ({
   object: fc.array(fc.tuple(name, tie("value")), { maxLength: 6 }),
 }));
 
-/** As a text with duplicate names and blanks, which JSON columns may hold. */
+/** The value as a text with duplicate names and blanks, which JSON columns may contain. */
 const write = (given: unknown, blank: string): string => {
   if (!Array.isArray(given)) return Object.is(given, -0) ? "0" : (JSON.stringify(given) ?? "null");
   const isObject =
@@ -47,7 +47,7 @@ const write = (given: unknown, blank: string): string => {
 
 const blank = fc.constantFrom("", " ", "\n", "\t ");
 
-test("X-PAT-4 a patch makes the new text's value of the old one's", () => {
+test("X-PAT-4 a patch turns the old value into the new value", () => {
   fc.assert(
     fc.property(value, value, blank, (a, b, space) => {
       const [before, after] = [write(a, space), write(b, "") + " ".repeat(5000)];
@@ -62,7 +62,7 @@ test("X-PAT-4 a patch makes the new text's value of the old one's", () => {
   );
 });
 
-test("X-PAT-5 lists of rows: any rows may come, go, change and change places", () => {
+test("X-PAT-5 in lists of rows any row may be added, removed, changed and moved", () => {
   const row = fc.record({ id: fc.integer({ min: 1, max: 12 }), name: fc.constantFrom("a", "b", "c"), more: value });
   const list = fc.uniqueArray(row, { maxLength: 12, selector: ({ id }) => id });
   fc.assert(
@@ -78,11 +78,11 @@ test("X-PAT-5 lists of rows: any rows may come, go, change and change places", (
 
 const rows = (...ids: readonly number[]) => ids.map((id) => ({ id, name: `row ${id}`, of: { size: id * 10 } }));
 
-describe("what a change of rows looks like", () => {
+describe("patches of row changes", () => {
   test("X-PAT-5 a row at the front is one add", () =>
     expect(changes(rows(1, 2, 3), rows(9, 1, 2, 3))).toEqual([{ op: "add", path: "/0", value: rows(9)[0] }]));
 
-  test("X-PAT-5 a row that goes is one remove, with others that change", () => {
+  test("X-PAT-5 a removed row is one remove, beside changes of others", () => {
     const after = rows(1, 3, 4);
     after[1]!.of.size = 7;
     expect(changes(rows(1, 2, 3, 4), after)).toEqual([
@@ -91,12 +91,12 @@ describe("what a change of rows looks like", () => {
     ]);
   });
 
-  test("X-PAT-5 a row that climbs is one move, whichever way it goes", () => {
+  test("X-PAT-5 a row that moves is one move, in either direction", () => {
     expect(changes(rows(1, 2, 3, 4, 5), rows(4, 1, 2, 3, 5))).toEqual([{ op: "move", from: "/3", path: "/0" }]);
     expect(changes(rows(1, 2, 3, 4, 5), rows(2, 3, 4, 1, 5))).toEqual([{ op: "move", from: "/0", path: "/3" }]);
   });
 
-  test("X-PAT-5 the key is the member that stays, not a name before it that changes", () => {
+  test("X-PAT-5 the key is the member that stays the same, not an earlier name that changes", () => {
     const named = (...names: readonly string[]) => names.map((name, i) => ({ name, id: i + 1, note: "x".repeat(99) }));
     expect(changes(named("a", "b"), named("c", "d"))).toEqual([
       { op: "replace", path: "/0/name", value: "c" },
@@ -114,7 +114,7 @@ describe("what a change of rows looks like", () => {
     ]);
   });
 
-  test("X-PAT-5 rows that have no key, and equal ones", () => {
+  test("X-PAT-5 rows without a key, and equal rows, are patched", () => {
     expect(changes([1, 1, 2, 3], [1, 1, 1, 2, 3])).toEqual([{ op: "add", path: "/2", value: 1 }]);
     expect(changes([{ n: 1 }, { n: 1 }], [{ n: 1 }])).toEqual([{ op: "remove", path: "/1" }]);
   });
@@ -125,7 +125,7 @@ describe("what a change of rows looks like", () => {
     expect(diff('{"a":1.0}', `{"a":1.00}${" ".repeat(100)}`)).toContain('"value":1.00');
   });
 
-  test("X-PAT-4 of a row that changed throughout the row is sent, not each of its members", () => {
+  test("X-PAT-4 a row that changed in every member is sent whole", () => {
     const wide = (value: string) => Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`c${i}`, value]));
     expect(changes({ one: { id: 1, ...wide("x") }, two: 2 }, { one: { id: 1, ...wide("y") }, two: 2 })).toEqual([
       { op: "replace", path: "/one", value: { id: 1, ...wide("y") } },
@@ -134,7 +134,7 @@ describe("what a change of rows looks like", () => {
 });
 
 describe("when a patch is not worth it", () => {
-  test("X-PAT-4 it is longer than the text", () => {
+  test("X-PAT-4 a patch is not used if it is longer than the text", () => {
     expect(diff("[1]", "[2]")).toBeUndefined();
     expect(diff(JSON.stringify(rows(1, 2, 3)), JSON.stringify(rows(4, 5, 6)))).toBeUndefined();
   });
@@ -164,7 +164,7 @@ describe("when a patch is not worth it", () => {
 });
 
 describe("the client", () => {
-  test("X-PAT-6 what has not changed is the same object", () => {
+  test("X-PAT-6 unchanged values are the same objects", () => {
     const before = { rows: rows(1, 2), other: { a: 1 } };
     const after = applyPatch(before, [{ op: "replace", path: "/rows/1/of/size", value: 5 }]);
     expect(after.rows[0]).toBe(before.rows[0]);
@@ -173,7 +173,7 @@ describe("the client", () => {
     expect(after.rows[1]!.of.size).toBe(5);
   });
 
-  test("X-PAT-6 every operation of RFC 6902", () => {
+  test("X-PAT-6 every operation of RFC 6902 is applied", () => {
     expect(
       applyPatch({ a: [1, 2], b: { c: 1 } } as unknown, [
         { op: "test", path: "/b", value: { c: 1 } },
@@ -203,7 +203,7 @@ describe("the client", () => {
     expect(document).toEqual({ list: [1, 2, 3], n: 1 });
   });
 
-  test("X-PAT-6 no prototype is touched", () => {
+  test("X-PAT-6 no prototype is changed", () => {
     const changed = applyPatch<any>(JSON.parse('{"__proto__":{"a":1}}'), [
       { op: "add", path: "/__proto__/polluted", value: true },
     ]);
@@ -215,7 +215,7 @@ describe("the client", () => {
     );
   });
 
-  test("X-PAT-6 a version that is missing is noticed, one that comes twice is not applied twice", () => {
+  test("X-PAT-6 a missing version is noticed, a repeated one is not applied twice", () => {
     const next = livePatches();
     const patch = [{ op: "replace", path: "/n", value: 2 }];
     const whole = { data: { n: 1 }, extensions: { live: { version: 1 } } };
@@ -231,7 +231,7 @@ describe("the client", () => {
     expect(next(failed)).toBe(failed);
   });
 
-  test("X-PAT-6 events of REST", () => {
+  test("X-PAT-6 events of REST are applied", () => {
     const next = liveRows<readonly number[]>();
     expect(next('{"version":1,"data":[1]}')).toEqual([1]);
     expect(next('{"version":2,"patch":[{"op":"add","path":"/1","value":2}]}')).toEqual([1, 2]);

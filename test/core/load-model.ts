@@ -23,9 +23,9 @@ import { testDatabase, type TestDatabase } from "../support/database.ts";
 export interface LoadSettings {
   readonly schemas?: readonly string[];
   readonly extraSearchPath?: readonly string[];
-  /** Login role. */
+  /** The login role. */
   readonly as?: string;
-  /** Parts that an earlier plugin left in the model. */
+  /** The parts that an earlier plugin left in the model. */
   readonly parts?: Model["parts"];
 }
 
@@ -37,10 +37,13 @@ export interface Loaded {
 
 const PLUGINS: readonly Plugin[] = [catalogIntrospection, relationships, computedRelationships];
 
-/** As a process that starts. */
+/** Loads the model as a new process does. */
 export const load = (settings?: LoadSettings): Promise<Loaded> => createLoad()(settings);
 
-/** A process: what it loads later may build on what it loaded before. One read-only transaction, empty search path. */
+/**
+ * Loads as one process does, where later loads may use earlier results. Uses one read-only transaction with an empty
+ * search path.
+ */
 const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
   const hooks = createHooks();
   guardHooks(hooks);
@@ -56,7 +59,7 @@ const loadWith = async (
   const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name; // quoted
   const warnings: string[] = [];
   let queryCount = 0;
-  // as the core has it: what is asked at once runs in turn
+  // concurrent queries run in turn, as in core
   let last: Promise<unknown> = Promise.resolve();
   const context: IntrospectContext = {
     schemas,
@@ -64,13 +67,13 @@ const loadWith = async (
     extraSearchPath,
     options: resolveOptions({}, settingsOf({ plugins: PLUGINS })),
     warn: (message) => warnings.push(message),
-    afterwards: () => Promise.resolve([]), // none of these plugins asks
+    afterwards: () => Promise.resolve([]), // none of these plugins calls it
     query: <Row>(statement: Parameters<IntrospectContext["query"]>[0]) => {
       queryCount += 1;
       const { text, slots } = toStatement(statement);
       const values = slots.map((slot) => ("fixed" in slot ? slot.fixed : null));
       const rows = last.then(async () => (await client.query(text, values)).rows as readonly Row[]);
-      last = rows.catch(() => undefined); // whoever asked gets the error
+      last = rows.catch(() => undefined); // the caller gets the error
       return rows;
     },
   };
@@ -83,7 +86,7 @@ const loadWith = async (
     return { model, warnings, queryCount };
   } finally {
     await client.query("rollback");
-    // By name: the embedded server knows no session user to reset to.
+    // Sets the role by name, because the embedded server knows no session user to reset to.
     if (as !== undefined) await client.query(`set session authorization ${superuser}`);
     await client.end();
   }
@@ -119,14 +122,14 @@ const describeWay = (way: Relationship): string => {
   return `${way.cardinality} ${way.target.name} by ${means}`;
 };
 
-/** Relationships from one relation to another, or to any. */
+/** The relationships from one relation to another, or to any relation. */
 export const ways = (model: Model, from: string, to?: string, schema = "sea"): readonly string[] =>
   relationIn(model, from, schema)
     .relationships.filter(({ target }) => to === undefined || target.name === to)
     .map(describeWay)
     .sort();
 
-/** Makes schema `yard`, loads it alone, drops it. */
+/** Creates schema `yard`, loads only this schema, and drops it. */
 export const inSchema = async (setup: TestDatabase, script: string, settings: LoadSettings = {}): Promise<Loaded> => {
   const drop = "drop schema if exists yard cascade";
   await setup.query(`${drop}; create schema yard; ${script}`);

@@ -1,4 +1,4 @@
-/** What the preset `minimal` loads: the files that it leads to, and those that it must not lead to. */
+/** The files that the preset `minimal` loads, and the files that it must not load. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ const { metafile } = await build({
   metafile: true,
 });
 
-/** Paths from the project's root, of what is imported at once. */
+/** The paths of eager imports, from the project's root. */
 const loaded = new Set<string>();
 const load = (file: string): void => {
   if (loaded.has(file)) return;
@@ -29,7 +29,7 @@ const load = (file: string): void => {
 load("presets/minimal.ts");
 
 const present = new Set(minimal({}).plugins.map(({ name }) => name));
-/** Files that define plugins, and whether `minimal` has one of them. */
+/** The files that define plugins, and whether `minimal` has one of the plugins. */
 const definitions = readdirSync(`${root}plugins`, { recursive: true, encoding: "utf8" })
   .map((name) => `plugins/${name.replaceAll("\\", "/")}`)
   .filter((file) => file.endsWith(".ts"))
@@ -51,7 +51,7 @@ test("minimal loads no file of a plugin that it leaves out", () => {
   expect(others.filter((file) => loaded.has(file))).toEqual([]);
 });
 
-test("minimal loads the api.ts alone of a folder none of whose plugins it has", () => {
+test("minimal loads only api.ts of a folder none of whose plugins it has", () => {
   const used = foldersOf(true);
   const others = [...foldersOf(false)].filter((folder) => !used.has(folder));
   expect(others).toContain("plugins/graphql/types");

@@ -1,4 +1,4 @@
-/** What users of the package see of its types. */
+/** The types that users of the package see. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,8 +17,10 @@ symlinkSync(root, join(folder, "node_modules/relapi"));
 symlinkSync(join(root, "node_modules/@types"), join(folder, "node_modules/@types"));
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
-/** The compiler's errors for each of the files that use the package, compiled together: they see what the others
- *  import. */
+/**
+ * Returns the compiler's errors for each file that uses the package. They are compiled together, so each sees the
+ * imports of the others.
+ */
 const errorsOf = <Name extends string>(
   texts: Readonly<Record<Name, string>>,
   ...more: readonly string[]
@@ -34,14 +36,14 @@ const errorsOf = <Name extends string>(
   // further lines of an error are indented
   const errors = `${stdout}${stderr}`.split(/\n(?=\S)/).filter((text) => text.trim() !== "");
   expect(errors.length > 0, `${stdout}${stderr}`).toBe(status !== 0);
-  // one that stands in none of the files is an error of each
+  // an error outside the files counts as an error of each
   const isElsewhere = (text: string): boolean => !files.some((file) => text.startsWith(`${file}(`));
   const own = (name: Name): string =>
     errors.filter((text) => text.startsWith(`${name}.ts(`) || isElsewhere(text)).join("\n");
   return Object.fromEntries(names.map((name) => [name, own(name)])) as Record<Name, string>;
 };
 
-describe("of the package alone", () => {
+describe("types of the package", () => {
   const texts = {
     known: `
       import { definePlugin, sql, type CredentialRules, type OperatorSpec, type RelApi, type Surface, type TokenRules } from "relapi";
@@ -60,7 +62,7 @@ describe("of the package alone", () => {
   };
   const errors = errorsOf(texts);
 
-  test("X-TYP-1 import from the package alone knows what the surfaces add to declared parts and to the api", () => {
+  test("X-TYP-1 an import from the package has the members that the surfaces add to declared parts and to the api", () => {
     expect(errors.known).toBe("");
   });
 
@@ -83,11 +85,11 @@ test("X-PAT-6 relapi/live-client has its types", () => {
   expect(errors.wrong).toContain("Type 'string[]' is not assignable to type 'number[]'");
 });
 
-test("X-SET-8 each preset by itself knows the options of all, and their types", () => {
+test("X-SET-8 each preset has the options of all presets, with their types", () => {
   const head = 'import { minimal } from "relapi/presets/minimal";\n';
   const using = (name: string): string => `${head}export const preset = minimal({ dbMaxRows: 5, ${name}: 7 });`;
   const names = settingsOf(plus({})).flatMap(({ isOption, name }) => (isOption ? name : []));
-  const symbols = names.map((name) => `minimal({ ${name}: Symbol() });`); // a line each
+  const symbols = names.map((name) => `minimal({ ${name}: Symbol() });`); // one line for each
   const errors = errorsOf({
     right: using("maxAliases"),
     wrong: using("maxAliasess"),
@@ -99,13 +101,13 @@ test("X-SET-8 each preset by itself knows the options of all, and their types", 
   expect([...new Set(refused)]).toEqual(names);
 });
 
-test("X-TYP-2 what the README shows compiles under every strict option", () => {
+test("X-TYP-2 the code of the README compiles under every strict option", () => {
   const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/```ts\n([^]*?)```/g)].map(
     ([, text]) => text!,
   );
   expect(blocks.length).toBeGreaterThanOrEqual(2);
   const names = "declare const app: import('express').Express; declare const databaseUrl: string | undefined;\n";
-  // a block that imports less than another would be helped by it
+  // another block's imports would add types to a block that imports less
   const doors = blocks.map((text) => [...text.matchAll(/from "(relapi[^"]*)"/g)].map(([, door]) => door).sort());
   for (const each of doors) expect(each).toEqual(doors[0]);
   const texts = blocks.map((text, i) => [`block${i}`, text.includes("const app") ? text : names + text] as const);

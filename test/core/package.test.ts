@@ -1,4 +1,4 @@
-/** What is installed and published: the lock file, dependencies, exports, the files of the package. */
+/** The installed and published package: the lock file, dependencies, exports, the files of the package. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -52,7 +52,7 @@ test("C-PKG-1 the lock file has the optional packages of every platform", () => 
     expect(bindings).toContain(`node_modules/@oxlint/binding-${platform}`);
 });
 
-test("C-PKG-1 the lock file is that of package.json", () => {
+test("C-PKG-1 the lock file fits package.json", () => {
   const { dependencies, devDependencies, optionalDependencies, peerDependencies } = locked[""] as any; // as npm writes it
   expect({ dependencies, devDependencies, optionalDependencies, peerDependencies }).toEqual({
     dependencies: manifest.dependencies,
@@ -62,10 +62,10 @@ test("C-PKG-1 the lock file is that of package.json", () => {
   });
 });
 
-test("C-PKG-2 the dependencies are what the package imports", () => {
+test("C-PKG-2 the dependencies are the imports of the package", () => {
   const imported = new Set(
     sources
-      .filter((path) => path !== "presets/cli/project-files.ts") // texts of another project
+      .filter((path) => path !== "presets/cli/project-files.ts") // license texts of another project
       .map((path) => textOf(path).replace(/^[ \t]*(\/\/|\/?\*).*$/gm, ""))
       .flatMap((text) => [
         ...text.matchAll(/^[ \t]*(?:import|export)\s(?!type\b)[^"';]*?from\s*["']([a-z@][^"':]*)["']/gm),
@@ -85,7 +85,7 @@ test("C-PKG-2 the dependencies are what the package imports", () => {
   expect(manifest.devDependencies.graphql).toBeDefined(); // for the tests
 });
 
-test("C-PKG-4 exports are the two doors, the client, presets, plugins and their types", () => {
+test("C-PKG-4 the exports are the two entry points, the client, presets, plugins and their types", () => {
   const doors = sources
     .filter(
       (path) =>
@@ -98,7 +98,7 @@ test("C-PKG-4 exports are the two doors, the client, presets, plugins and their 
   for (const path of doors) expect(manifest.exports[`./${path}`]).toBe(`./dist/${path}.js`);
 });
 
-test("C-PKG-4 P-GEN-1 the package exports what its documentation and the plugins of plus import", async () => {
+test("C-PKG-4 P-GEN-1 the package exports every import of its documentation and of the plugins of plus", async () => {
   const exported = Object.keys(await import("../../presets/relapi.ts"));
   const pages = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
@@ -112,7 +112,7 @@ test("C-PKG-4 P-GEN-1 the package exports what its documentation and the plugins
   expect(exported).toEqual(expect.arrayContaining(imported));
 });
 
-test("C-PKG-4 the package has no tests, no maps and no scripts of an installation", () => {
+test("C-PKG-4 the package has no tests, no maps and no install scripts", () => {
   const [{ files }] = JSON.parse(
     execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8" }),
   );
@@ -122,7 +122,7 @@ test("C-PKG-4 the package has no tests, no maps and no scripts of an installatio
   expect(Object.keys(manifest.scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)$/.test(name))).toEqual([]);
 });
 
-test("C-PKG-2 C-PKG-3 it runs with nothing but its dependencies, and asks for PGlite by name", () => {
+test("C-PKG-2 C-PKG-3 the package runs with only its dependencies, and names PGlite if it is missing", () => {
   const folder = mkdtempSync(join(tmpdir(), "relapi-package-"));
   try {
     cpSync(join(root, "dist"), join(folder, "dist"), {
@@ -168,7 +168,7 @@ test("C-PKG-5 without development dependencies an install builds nothing and doe
   }
 });
 
-test("C-PKG-8 the server is put together in a few files, with licences of what is in them, and answers", async () => {
+test("C-PKG-8 the server is bundled into a few files with the licences of their content, and answers", async () => {
   const program = join(root, "dist/presets/standalone.js");
   const chunks = join(root, "dist/chunks");
   const imports = [...readFileSync(program, "utf8").matchAll(/import\("([^"]*)"\)/g)].map(([, path = ""]) => path);
@@ -199,7 +199,7 @@ test("C-PKG-8 the server is put together in a few files, with licences of what i
   }
 });
 
-test("C-PKG-9 what tokens and sockets need is loaded where there are any", async () => {
+test("C-PKG-9 the packages for tokens and sockets are loaded on first use", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relapi-loaded-"));
   const report = join(folder, "report.cjs");
   writeFileSync(

@@ -1,8 +1,8 @@
-/** What the limits on estimated cost read from a plan. */
+/** The figures of a plan that the limits on estimated cost use. */
 import { expect, test } from "vitest";
 import { readEstimate } from "../../plugins/limits/plan-cost.ts";
 
-test("R-LIM-8 plans as numbers: a LIMIT takes its share, what must take all does not, loops multiply", () => {
+test("R-LIM-8 a LIMIT costs its share of the plan, nodes that read everything cost all of it, loops multiply", () => {
   const rows = (plan: object): number => readEstimate(JSON.stringify([{ Plan: plan }])).rows;
   const scan = { "Node Type": "Seq Scan", "Plan Rows": 1000 };
   expect(rows({ "Node Type": "Limit", "Plan Rows": 10, Plans: [scan] })).toBe(10);

@@ -1,4 +1,4 @@
-/** What PostgreSQL makes of the statements: docs/reference/statements.md. */
+/** The plans that PostgreSQL makes for the statements: docs/reference/statements.md. */
 import { describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { statementsSchema } from "../support/statements-data.ts";
@@ -25,11 +25,11 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   const api = await startApi({ ...forGraphql({ dbAggregatesEnabled: true }), preset: plus, parts: [sent.plugin] });
   await api.sql("drop schema public cascade; create schema public");
   const schema = statementsSchema(ROWS).replaceAll("bench_anon", "sea_anon").replaceAll("bench_tenant", "sea_clerk");
-  // one by one: vacuum stands in no transaction
+  // one by one, because VACUUM does not run in a transaction
   for (const statement of schema.split(/;\n/).filter((text) => text.trim() !== "")) await api.sql(statement);
   await api.reload();
 
-  /** The plan of the statement that has just been sent, as text. */
+  /** The plan of the last statement, as text. */
   const planOf = async (): Promise<string> => {
     const connection = await api.database.connect();
     try {
@@ -59,7 +59,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     return planOf();
   };
 
-  describe("X-PLN-1 the place of nulls that cannot be keeps no index away", () => {
+  describe("X-PLN-1 the position of impossible nulls does not prevent the use of an index", () => {
     test.each(["score.desc.nullslast,id.desc.nullslast", "score.nullsfirst,id", "score.desc,id.desc"])(
       "REST: %s",
       async (order) => {
@@ -77,7 +77,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(plan).not.toContain("Sort");
     });
 
-    test("columns that may be null, those of views and those of domains keep it", async () => {
+    test("columns that may be null, and those of views and domains, keep the position", async () => {
       await api.sql(`
         create domain public.sure as int not null;
         create table public.holes (id int primary key, n int, d public.sure);
@@ -94,7 +94,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(await ids("/seen?select=id&order=other.nullsfirst")).toEqual([3, 1, 2]);
     });
 
-    test("so do those of tables whose children do without the constraint", async () => {
+    test("tables keep the position if a child lacks the constraint", async () => {
       // PostgreSQL 18 lets no child drop an inherited constraint, but has constraints that are not inherited
       const isNamed = capabilities.version >= 18;
       await api.sql(`
@@ -110,8 +110,8 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-2 the page is found before what stands beside its rows", () => {
-    /** Some node that cuts reads the table of the page alone, and each other table is read for `rows` rows at most. */
+  describe("X-PLN-2 the page is selected before the related data of its rows", () => {
+    /** Checks that a limiting node reads only the table of the page, and each other table for at most `rows` rows. */
     const findsPageFirst = (plan: PlanNode, table: string, rows: number): void => {
       const cuts = nodesOf(plan).filter((node) => ["Limit", "Unique"].includes(node["Node Type"]));
       expect(cuts.map((node) => [...new Set(tablesOf(node))])).toContainEqual([table]);
@@ -141,7 +141,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       findsPageFirst(await analyzed(), "purchase", 3);
     });
 
-    test("the answers are those of one level", async () => {
+    test("the answers are those of a one-level statement", async () => {
       const both = async (path: string): Promise<void> => {
         const page = (await api.get(`${path}&limit=20&offset=30`)).json();
         const all = (await api.get(path)).json();
@@ -159,7 +159,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       await both("/customer?select=*,label,purchase(id)&purchase=not.is.null&purchase.order=id&order=id.desc");
     });
 
-    test("a role needs no right on columns that the answer does not have", async () => {
+    test("a role needs no right on columns that are not selected", async () => {
       await api.sql(
         "revoke select on customer from sea_anon; grant select (id, name, country_id) on customer to sea_anon",
       );
@@ -174,7 +174,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     const subPlans = (plan: PlanNode): number =>
       nodesOf(plan).filter((node) => node["Node Type"] === "Result" && (node["Actual Loops"] ?? 0) > 1).length;
 
-    test("nodes of an aggregate, with a limit", async () => {
+    test("nodes of an aggregate, with a limit, need no subquery", async () => {
       const { data } = await api.gql(
         "{ purchase_aggregate(order_by: [{total: desc}, {id: asc}], limit: 30) { aggregate { count } nodes { id total customer { id } } } }",
       );
@@ -186,7 +186,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       for (const node of nodesOf(plan)) if (node["Relation Name"] === "customer") expect(node["Actual Loops"]).toBe(30);
     });
 
-    test("rows that a write returns", async () => {
+    test("rows that a write returns need no subquery", async () => {
       const { data } = await api.gql(
         "mutation { delete_item(where: {product_id: {_lt: 10}}) { returning { purchase_id qty } } }",
       );
@@ -194,7 +194,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(sent.text()).not.toMatch(/select row_to_json\(_o\.\*\) from \(select "item_1"/);
     });
 
-    test("groups are in a level of their own", async () => {
+    test("groups have a level of their own", async () => {
       const { data } = await api.gql(
         "{ purchase_group_by(by: [status], order_by: {status: asc}) { status __typename aggregate { count sum { total } } } }",
       );
@@ -204,7 +204,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-4 rows of an insert are read at once", () => {
+  describe("X-PLN-4 rows of an insert are read in one pass", () => {
     const insert = async (rows: string): Promise<readonly unknown[]> =>
       (
         await api.gql(
@@ -216,7 +216,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     const given = (id: number, more: string): string =>
       `{id: ${id}, customer_id: 1, tenant_id: 1, status: "open", total: 1, placed_at: "2024-01-01T00:00:00Z"${more}}`;
 
-    test("all of them alike, nulls included", async () => {
+    test("equal rows with nulls are read in one pass", async () => {
       expect(await insert(`${given(-1, ", note: null")}, ${given(-2, ', note: "x"')}`)).toEqual([
         { id: -1, note: null, customer_id: 1 },
         { id: -2, note: "x", customer_id: 1 },
@@ -224,7 +224,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(sent.text()).toContain("json_to_recordset");
     });
 
-    test("one leaves out a column, which gets its default; by a variable too, with the same document", async () => {
+    test("a row without a column gets its default; by a variable too, with the same document", async () => {
       await api.sql("alter table purchase alter column note set default 'none'");
       await api.reload();
       expect(await insert(`${given(-1, ', note: "x"')}, ${given(-2, "")}`)).toMatchObject([
@@ -257,7 +257,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
 
   describe("X-PLN-5 many conditions on related rows", () => {
     const countOf = (part: RegExp): number => sent.text().match(part)?.length ?? 0;
-    /** All conditions of the statement, and those of them that PostgreSQL cannot plan as a join. */
+    /** Counts the conditions of the statement, and those that PostgreSQL cannot plan as a join. */
     const shape = () => ({ conditions: countOf(/exists \(/g), apart: countOf(/\) is true/g) });
     const idsOf = async (where: string): Promise<readonly number[]> => {
       const answer = await api.gql(`{ purchase(where: ${where}, order_by: {id: asc}) { id } }`);
@@ -265,7 +265,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     };
     const few = "{id: {_lt: 60}}";
 
-    test("side by side, all but six stand apart", async () => {
+    test("side by side, all except six are separate", async () => {
       const conditions = Array.from({ length: 120 }, (_, i) => `{customer: {id: {_gt: ${i * 10}}}}`);
       const ids = await idsOf(`{_and: [${[few, ...conditions].join()}]}`);
       expect(shape()).toEqual({ conditions: 120, apart: 114 });
@@ -273,7 +273,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(ids.length).toBeGreaterThan(5);
     });
 
-    test("side by side and negated, all but six stand apart", async () => {
+    test("side by side and negated, all except six are separate", async () => {
       const conditions = Array.from({ length: 60 }, (_, i) => `{_not: {items: {qty: {_eq: ${i + 2}}}}}`);
       const ids = await idsOf(`{_and: [${[few, ...conditions].join()}]}`);
       expect(shape()).toEqual({ conditions: 60, apart: 54 });
@@ -284,26 +284,26 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     const around = (where: string, depth: number, wrap: (where: string) => string): string =>
       depth === 0 ? where : wrap(around(where, depth - 1, wrap));
 
-    test("inside each other, each seventh stands apart", async () => {
+    test("in nested conditions, every seventh is separate", async () => {
       const ids = await idsOf(
         `{_and: [${few}, ${around("{id: {_gt: 1000}}", 9, (where) => `{customer: {purchases: ${where}}}`)}]}`,
       );
-      expect(shape()).toEqual({ conditions: 18, apart: 2 }); // six are joins, one is apart, and so on
+      expect(shape()).toEqual({ conditions: 18, apart: 2 }); // six are joins, one is separate, and so on
       expect(ids).toEqual(await idsOf(`{_and: [${few}, {customer: {purchases: {id: {_gt: 1000}}}}]}`));
     });
 
-    test("inside each other with or, those below eight of them are looked up", async () => {
+    test("in nested conditions with or, those below the first eight are looked up", async () => {
       const wrap = (where: string): string =>
         `{_or: [{id: {_lt: 0}}, {customer: {id: {_gt: 0}, purchases: ${where}}}]}`;
       const ids = await idsOf(`{_and: [${few}, ${around("{id: {_eq: 5}}", 3, wrap)}]}`);
       expect(ids).toEqual(await idsOf(`{_and: [${few}, {customer: {purchases: {id: {_eq: 5}}}}]}`));
-      // of no row, because running it takes ten times as long with each
+      // of no row, because running it takes ten times as long with each level
       await idsOf(`{_and: [{id: {_lt: 0}}, ${around("{id: {_eq: 5}}", 9, wrap)}]}`);
       expect(sent.text().match(/ or exists/g)).toHaveLength(9);
       expect(sent.text().match(/offset 0\)/g)).toHaveLength(1);
     });
 
-    test("REST: of inner joins of embeds all but six stand apart", async () => {
+    test("REST: of inner joins of embeds all except six are separate", async () => {
       const embeds = Array.from({ length: 40 }, (_, i) => `e${i}:customer!inner(id)`).join();
       const filters = Array.from({ length: 40 }, (_, i) => `e${i}.id=gt.${i}`).join("&");
       const answer = await api.get(`/purchase?select=id,${embeds}&${filters}&id=lt.60&order=id`);
@@ -315,8 +315,8 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-7 values of the one related row are joined for an order", () => {
-    test("as PostgreSQL sees fit: all of them at once, or one by one behind a filter", async () => {
+  describe("X-PLN-7 an order by a to-one relationship joins its values", () => {
+    test("PostgreSQL chooses: all values in one join, or one by one behind a filter", async () => {
       const all = await graphql("{ purchase(order_by: [{customer: {email: asc}}, {id: asc}], limit: 20) { id } }");
       expect(all).toMatch(/(Hash|Merge).* Join/);
       const few = await graphql(
@@ -326,7 +326,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(few).not.toMatch(/(Hash|Merge).* Join/);
     });
 
-    test("once for several terms, and through further relationships", async () => {
+    test("the values are joined once for several terms, and through further relationships", async () => {
       const plan = await graphql(
         "{ item(order_by: [{purchase: {customer: {country: {name: asc}}}}, {purchase: {customer: {email: desc}}}, {product_id: asc}], limit: 3) { qty } }",
       );
@@ -335,7 +335,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(plan).not.toContain("SubPlan");
     });
 
-    test("the order is that of subqueries: without a row, from children, by functions, by many terms", async () => {
+    test("the order is the same as with subqueries: without a row, from children, by functions, by many terms", async () => {
       await api.sql(`
         create table public.place (id int primary key, name text);
         create table public.annex () inherits (public.place);
@@ -349,7 +349,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       await api.reload();
       const ids = async (order: string): Promise<unknown> =>
         (await api.gql(`{ visit(order_by: [${order}]) { id } }`)).data.visit.map(({ id }: { id: number }) => id);
-      // the key of a parent table says nothing of its children: one of two rows is taken, and no visit is there twice
+      // the key of a parent table does not hold for its children: one of two rows is used, and no visit appears twice
       expect((await ids("{place: {name: asc}}, {id: asc}")) as number[]).toHaveLength(3);
       expect(await ids("{countryByP8: {name: asc_nulls_first}}")).toEqual([3, 2, 1]);
       const many = Array.from({ length: 9 }, (_, i) => `{${i === 0 ? "country" : `countryByP${i}`}: {name: desc}}`);
@@ -370,7 +370,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     expect(plan).not.toMatch(/Sort|json_to_record/);
   });
 
-  /** How often the one connection has run a plan without values, of statements with these words. */
+  /** Counts the runs of a generic plan on the one connection, of statements with these words. */
   const genericPlans = async (words: string): Promise<number> =>
     (await one.post("/rpc/generic_plans", { body: { words } })).json();
   const one = await startApi({ ...forGraphql({ dbPool: 1 }), on: api.database });
@@ -380,8 +380,8 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     create function public.plan_mode(customer) returns text language sql stable as $$ select current_setting('plan_cache_mode') $$`);
   await one.reload();
 
-  describe("X-PLN-6 what is found by its value alone is planned with it", () => {
-    test("a value in JSON: one plan for many rows does not become that for few", async () => {
+  describe("X-PLN-6 a lookup by its value only is planned with the value", () => {
+    test("a value in JSON: the plan for many rows is not reused for few", async () => {
       for (let i = 0; i < 9; i++)
         expect((await one.get("/customer?select=id&profile->>plan=eq.basic")).status).toBe(200);
       for (let i = 0; i < 3; i++)
@@ -401,7 +401,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(JSON.parse(text)).toEqual([{ mode: "force_custom_plan" }]);
     });
 
-    test("others are left to PostgreSQL, on the same connection", async () => {
+    test("PostgreSQL chooses the plan of other statements, on the same connection", async () => {
       for (let i = 1; i < 13; i++)
         expect((await one.get(`/customer?select=id,email&id=eq.${i}`)).json()).toHaveLength(1);
       expect(await genericPlans('"customer"."id" = $1')).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** What the log says of mistakes in plugins that only show once a database or a request is there. */
+/** The log of errors in plugins that only appear with a database or a request. */
 import { describe, expect, test } from "vitest";
 import {
   definePlugin,
@@ -45,7 +45,7 @@ const operator = (name: string, types: readonly string[]): OperatorSpec => ({
   compile: (column, operand) => sql`${column} = ${operand}`,
 });
 
-test("X-START-6 a type that the database does not have is told once, those of missing extensions are not", async () => {
+test("X-START-6 a type that the database lacks is logged once, types of missing extensions are not logged", async () => {
   const { lines, logger } = keepLog();
   const near = definePlugin({ name: "near", operators: [operator("near", ["texxt", "int4", "array"])] });
   const far = definePlugin({
@@ -66,7 +66,7 @@ const boom = (): never => {
   throw new TypeError("x is not a function");
 };
 
-/** Where the log puts the blame. */
+/** The plugin and hook that the log names. */
 const blame = (lines: readonly Line[]): readonly unknown[] =>
   lines.filter(({ level }) => level === "error").map(({ facts: { plugin, hook } }) => ({ plugin, hook }));
 
@@ -83,7 +83,7 @@ const startLogged = async (
 
 const plain = (body: string): Answer => ({ status: 200, headers: [], body });
 
-/** `GET /odd/…` */
+/** Serves `GET /odd/…`. */
 const oddSurface = (more: Partial<Surface> = {}): Surface => ({
   name: "odd",
   match: (path) => path.startsWith("/odd/"),
@@ -92,7 +92,7 @@ const oddSurface = (more: Partial<Surface> = {}): Surface => ({
   ...more,
 });
 
-describe("X-FLT-1 what fails a request is logged with plugin and hook, and answered as a fault of the server", () => {
+describe("X-FLT-1 an error in a request is logged with plugin and hook, and answered as an error of the server", () => {
   test.each<readonly [hook: string, plugin: Plugin, path: string]>([
     ["authorize", faulty((hooks) => hooks.authorize.tap("faulty", boom), { before: ["anonymous"] }), "/vessels"],
     ["authorize", faulty((hooks) => hooks.authorize.tapPromise("faulty", async () => boom())), "/vessels"],
@@ -123,7 +123,7 @@ describe("X-FLT-1 what fails a request is logged with plugin and hook, and answe
       "/vessels?name=boom.x",
     ],
     [
-      'compileFilter.for("boom")', // on a type that it is not for
+      'compileFilter.for("boom")', // a type that it is not meant for
       definePlugin({ name: "faulty", operators: [{ ...operator("boom", ["text"]), compile: boom }] }),
       "/vessels?id=boom.1",
     ],
@@ -155,7 +155,7 @@ describe("X-FLT-1 what fails a request is logged with plugin and hook, and answe
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook }]);
     const cause = lines.find(({ level }) => level === "error")?.facts["cause"];
     expect(String(cause)).toBe("TypeError: x is not a function");
-    expect((cause as Error).stack).toMatch(/^TypeError.*\n +at .*boom.*plugin-faults/); // where the mistake is
+    expect((cause as Error).stack).toMatch(/^TypeError.*\n +at .*boom.*plugin-faults/); // the place of the error
   });
 
   test.each<readonly [hook: string, plugin: Plugin, query: string]>([
@@ -200,7 +200,7 @@ describe("X-FLT-1 what fails a request is logged with plugin and hook, and answe
     expect(blame(streaming.lines)).toEqual([{ plugin: "faulty", hook: 'addSurface("odd").handle' }]);
   });
 
-  test("X-FLT-1 an error of a service is its plugin's, and the caller gets it as it is", async () => {
+  test("X-FLT-1 an error of a service belongs to its plugin, and the caller gets it unchanged", async () => {
     const wordsService = defineService<{ read(text: string): unknown }>("words");
     const words = definePlugin({
       name: "words",
@@ -232,7 +232,7 @@ describe("X-FLT-1 what fails a request is logged with plugin and hook, and answe
   });
 });
 
-describe("X-FLT-2 what nobody waits for is logged, and everything else goes on", () => {
+describe("X-FLT-2 an error outside of a request is logged, and everything else continues", () => {
   test("X-FLT-2 listeners of onModel, onClose and notifications", async () => {
     const heard: string[] = [];
     const { api, lines } = await startLogged([
@@ -256,7 +256,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     expect(heard).toEqual(["model"]);
     expect(blame(lines)).toEqual(Array.from({ length: 2 }, () => ({ plugin: "faulty", hook: "onModel" })));
     for (const payload of ["one", "two"]) {
-      // the connection that listens may not be there yet
+      // the listening connection may not be open yet
       await expect
         .poll(async () => {
           await api.sql(`notify faulty_channel, '${payload}'`);
@@ -267,12 +267,12 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     expect(blame(lines)).toContainEqual({ plugin: "faulty", hook: 'listen("faulty_channel")' });
     lines.length = 0;
     await api.close();
-    // a notification may still come in between
+    // another notification may still arrive in between
     expect(blame(lines)).toEqual(expect.arrayContaining(Array(2).fill({ plugin: "faulty", hook: "onClose" })));
     expect(heard).toContain("close");
   });
 
-  test("X-FLT-2 a surface whose match fails has no part in the request", async () => {
+  test("X-FLT-2 a surface whose match fails takes no part in the request", async () => {
     const { api, lines } = await startLogged([
       faulty((_, context) => context.addSurface(oddSurface({ match: boom })), { before: ["rest"] }),
     ]);
@@ -280,7 +280,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook: 'addSurface("odd").match' }]);
   });
 
-  test("X-FLT-2 X-SURF-1 a surface whose paths fail has no part in any request", async () => {
+  test("X-FLT-2 X-SURF-1 a surface whose paths fail takes no part in any request", async () => {
     const { api, lines } = await startLogged([
       faulty((_, context) => context.addSurface(oddSurface({ paths: boom })), { before: ["rest"] }),
     ]);
@@ -290,7 +290,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     );
   });
 
-  test("X-FLT-2 an upgrade that fails is closed, and the server goes on", async () => {
+  test("X-FLT-2 an upgrade that fails is closed, and the server continues", async () => {
     const { api, lines } = await startLogged([
       faulty((_hooks, context) => context.use(takeUpgradeHook).tap("faulty", boom), {
         requires: ["upgrades"],
@@ -302,7 +302,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     expect((await api.get("/vessels?limit=1")).status).toBe(200);
   });
 
-  test("X-FLT-2 a source of changes that fails: the live query is answered once", async () => {
+  test("X-FLT-2 with a failing source of changes a live query is answered once", async () => {
     const { api, lines } = await startLogged(
       [
         ...leftOut("notify-changes", "replication-changes"),
@@ -324,7 +324,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
     await socket.close();
   });
 
-  test("X-FLT-2 an introspect tap that fails once: the schema is loaded at the next attempt", async () => {
+  test("X-FLT-2 after an introspect tap that fails once, the schema is loaded at the next attempt", async () => {
     let isFirst = true;
     const { api, lines } = await startLogged([
       faulty((hooks) =>
@@ -342,7 +342,7 @@ describe("X-FLT-2 what nobody waits for is logged, and everything else goes on",
   });
 });
 
-test("X-FLT-3 what apply throws is thrown by relApi(preset) and logged, with the plugin's name", () => {
+test("X-FLT-3 an error of apply is thrown by relApi(preset) and logged, with the plugin's name", () => {
   const { lines, logger } = keepLog();
   const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logger };
   expect(() => relApi(compose(fullCompat(options), faulty(boom)))).toThrow(

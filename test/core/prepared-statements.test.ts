@@ -1,5 +1,7 @@
-/** Writes, errors and code of users on connections without a pooler: statements stay prepared, live queries stay on
- *  logical replication, and nobody suspects a pooler. */
+/**
+ * Writes, errors and user-defined code on connections without a pooler: statements stay prepared, live queries stay on
+ * logical replication, and no pooler is suspected.
+ */
 import { describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -124,7 +126,7 @@ const KINDS: readonly RequestKind[] = [
 
 let sentCount = 0;
 
-/** Sends the requests of a list, several at once. */
+/** Sends the requests of a list, several at a time. */
 const sendAll = async (api: TestApi, list: readonly RequestKind[], atOnce: number): Promise<void> => {
   const waiting = [...list];
   const sender = async (): Promise<void> => {
@@ -150,7 +152,7 @@ describe("R-TX-15 without a pooler", () => {
     ["a failed write", failedWrite],
     ["a function", volatileCall],
     ["a trigger", triggeringWrite],
-  ])("R-TX-15 R-TX-13 %s between plain writes makes nobody suspect one", async (_, kind) => {
+  ])("R-TX-15 R-TX-13 %s between plain writes causes no suspicion of a pooler", async (_, kind) => {
     const { api, lines } = await start({ dbPool: 1 });
     await sendAll(api, [plainWrite, kind, plainWrite, plainWrite, kind, kind, plainWrite], 1);
     expect(ofPooler(lines)).toEqual([]);
@@ -192,15 +194,15 @@ describe("R-TX-15 without a pooler", () => {
     await api.close();
   });
 
-  test("R-TX-15 R-TX-7 nor do requests with a pre-request function", async () => {
+  test("R-TX-15 R-TX-7 requests with a pre-request function cause no suspicion", async () => {
     const { api, lines } = await start({ dbPreRequest: "mixed.before" });
     await sendAll(api, mixed(KINDS.length * 10), 4);
     expect(ofPooler(lines)).toEqual([]);
-    // the settings and the function, which nothing of users runs in front of (R-TX-12)
+    // the settings and the function run first, and no user-defined code runs before them (R-TX-12)
     if (capabilities.realServer) expect(await preparedCount(api)).toBeGreaterThan(1);
   });
 
-  test("R-TX-15 nor do functions that deallocate what is prepared", async () => {
+  test("R-TX-15 functions that deallocate prepared statements cause no suspicion", async () => {
     const { api, lines } = await start();
     const deallocating: RequestKind = { send: rest("/rpc/deallocate", () => ({})), outcome: 200 };
     await sendAll(api, mixed(KINDS.length * 10, [...KINDS, deallocating]), 4);

@@ -1,4 +1,4 @@
-/** Presets as values, the order of plugins, and every start-up error in its words. */
+/** Presets as values, the order of plugins, and the message of every start-up error. */
 import { SyncBailHook } from "tapable";
 import { afterEach, describe, expect, test } from "vitest";
 import {
@@ -23,7 +23,7 @@ import { graphql } from "../../plugins/graphql/index.ts";
 import { rest } from "../../plugins/rest/index.ts";
 import { fullCompat, gqlCompat, knownPlugins, minimal, plus, restCompat } from "../../presets/index.ts";
 
-/** Nobody listens there: what is thrown was found without a database. */
+/** No server listens there, so an error that is thrown was found without a database. */
 const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "silent" } as const;
 
 const plugin = (name: string, more: Omit<Plugin, "name"> = {}): Plugin => definePlugin({ name, ...more });
@@ -60,7 +60,7 @@ const namesOf = (...parts: readonly PresetPart[]): readonly string[] =>
   orderPlugins(compose(...parts)).map((each) => each.name);
 
 describe("composition", () => {
-  test("plugins add up, options merge and the later wins, undefined changes nothing", () => {
+  test("plugins add up, options merge and the later one wins, undefined changes nothing", () => {
     const [a, b] = [plugin("a"), plugin("b")];
     const preset = compose({ plugins: [a], options: { dbPool: 3, anonRole: "x" } }, b, {
       plugins: [],
@@ -70,13 +70,13 @@ describe("composition", () => {
     expect(preset.options).toEqual({ dbPool: 4, anonRole: "x" });
   });
 
-  test("without removes what stands before it, and what comes after may add it again", () => {
+  test("without removes an earlier plugin, and a later preset may add it again", () => {
     const [a, b] = [plugin("a"), plugin("b")];
     expect(compose(a, b, without("a")).plugins).toEqual([b]);
     expect(compose(a, b, without("a"), a).plugins).toEqual([b, a]);
   });
 
-  test("the same plugin twice is one", () => {
+  test("the same plugin twice counts once", () => {
     const a = plugin("a");
     expect(compose(a, { plugins: [a], options: {} }).plugins).toEqual([a]);
   });
@@ -87,7 +87,7 @@ describe("composition", () => {
     );
   });
 
-  test("without a name that is not there is refused, and the known ones are listed", () => {
+  test("an unknown name in without is refused, and the known names are listed", () => {
     expect(() => compose(plugin("a"), plugin("b"), without("c"))).toThrow(
       'without("c"), part 3 of the preset: no preceding part has a plugin of that name; known plugins: "a", "b"',
     );
@@ -95,7 +95,7 @@ describe("composition", () => {
 });
 
 describe("order", () => {
-  test("what is required comes first, then stage, then the order of the list", () => {
+  test("required plugins come first, then stage, then the order of the list", () => {
     const late = plugin("late", { stage: Stage.late });
     const early = plugin("early", { stage: Stage.early });
     expect(namesOf(late, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), early)).toEqual([
@@ -107,7 +107,7 @@ describe("order", () => {
     ]);
   });
 
-  test("before is kept where the other is present", () => {
+  test("before takes effect if the other plugin is present", () => {
     const preset = { plugins: [], options: {}, known: ["absent"] };
     expect(namesOf(preset, plugin("poll"), plugin("notify", { before: ["poll", "absent"] }))).toEqual([
       "notify",
@@ -132,7 +132,7 @@ describe("order", () => {
 });
 
 describe("start-up errors", () => {
-  test("a requirement that a part removed names both and the part", () => {
+  test("a missing requirement that a part removed is reported with both names and the part", () => {
     const preset = [
       plugin("live-queries"),
       plugin("notify-changes", { requires: ["live-queries"] }),
@@ -143,14 +143,14 @@ describe("start-up errors", () => {
     );
   });
 
-  test("what an inner preset removed is told as the part that it is", () => {
+  test("a plugin that an inner preset removed is reported with that preset", () => {
     const inner = compose(plugin("a"), without("a"));
     expect(() => start(inner, plugin("b", { requires: ["a"] }))).toThrow(
       'plugin "b" requires "a", which part 2 of the preset removed',
     );
   });
 
-  test("a requirement that never was lists the known names", () => {
+  test("a requirement that is not a known name is refused with the known names", () => {
     expect(() => start(plugin("a"), plugin("b", { requires: ["lively-queries"] }))).toThrow(
       'plugin "b" requires "lively-queries", which the preset does not contain: add it or remove "b"; known plugins: "a", "b"',
     );
@@ -165,7 +165,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("X-START-2 a name in before that nobody knows is refused, with a near one", () => {
+  test("X-START-2 an unknown name in before is refused, with a similar one", () => {
     expect(() => start(plugin("poll-changes"), plugin("b", { before: ["poll-chnages"] }))).toThrow(
       'plugin "b" goes before "poll-chnages", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent; did you mean "poll-changes"?',
     );
@@ -177,7 +177,7 @@ describe("start-up errors", () => {
     expect(() => start(minimal(options), plugin("b", { before: ["graphql", "poll-changes"] }))).not.toThrow();
   });
 
-  test("plugins that wait for each other are told as a circle", () => {
+  test("plugins that require each other are reported as a circle", () => {
     expect(() => start(plugin("a", { before: ["b"] }), plugin("b", { before: ["a"] }))).toThrow(
       'cycle in the order of plugins: "a" before "b", "b" before "a"',
     );
@@ -198,13 +198,13 @@ describe("start-up errors", () => {
     expect(() => start(plugin("FuzzyOperator"))).toThrow('plugin name "FuzzyOperator" is not kebab-case');
   });
 
-  test("doubled names are found in a preset that was not composed", () => {
+  test("duplicate names are found in a preset that was not composed", () => {
     expect(() => relApi({ plugins: [plugin("a"), plugin("b"), plugin("a")], options })).toThrow(
       'plugin name "a" is used twice (plugins 1 and 3 of the preset)',
     );
   });
 
-  test("operators whose types overlap are refused, by whatever name", () => {
+  test("operators whose types overlap are refused, with any name", () => {
     const one = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
     const refused =
       (spec: OperatorSpec, ...surfaces: readonly Plugin[]) =>
@@ -221,7 +221,7 @@ describe("start-up errors", () => {
     );
     expect(refused(operator("fuzzy", ["any"], { exceptTypes: ["text", "name"] }), rest, graphql)).not.toThrow();
     expect(refused(operator("fuzzy", ["json"]), rest, graphql)).not.toThrow();
-    // names of a surface that is not there
+    // names of a surface that is not part of the preset
     expect(refused(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
   });
 
@@ -266,14 +266,14 @@ describe("start-up errors", () => {
     expect(() => start(rest, graphql, plugin("a", { operators: [spec] }))).toThrow(message);
   });
 
-  test("X-START-4 an update operator that GraphQL cannot read is refused", () => {
+  test("X-START-4 an update operator with an invalid GraphQL name is refused", () => {
     const updateOperators = [{ ...updateOperator(["int4"]), graphql: "+=" }];
     expect(() => start(rest, graphql, plugin("a", { updateOperators }))).toThrow(
       'plugin "a": update operator "inc" cannot be called "+=" in GraphQL: use letters, digits and _',
     );
   });
 
-  test("X-START-4 names that can be read start", () => {
+  test("X-START-4 valid names start", () => {
     const operators = [operator("st-3d-near", ["text"], { rest: "@>", graphql: "_near3d" })];
     expect(() => start(rest, graphql, plugin("a", { operators }))).not.toThrow();
   });
@@ -300,7 +300,7 @@ describe("start-up errors", () => {
     expect(() => start(plugin("a", { updateOperators }))).toThrow(`plugin "a": update operator "inc" ${told}`);
   });
 
-  test("X-START-5 groups and names of a database's own types start", () => {
+  test("X-START-5 groups and names of the database's own types start", () => {
     const types = ["any", "array", "enum", "range", "composite", "_int4", "Mood", "möwe", "mood$2"];
     expect(() => start(plugin("a", { operators: [operator("fuzzy", types)] }))).not.toThrow();
   });
@@ -332,7 +332,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("a tap after the start is refused, on hooks made later too", () => {
+  test("a tap after the start is refused, on hooks created later too", () => {
     let kept: RelApiHooks | undefined;
     start(plugin("late-comer", { apply: (hooks) => void (kept = hooks) }));
     expect(() => kept?.authorize.tap("late-comer", () => undefined)).toThrow(
@@ -343,7 +343,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("what a tap throws by mistake carries plugin and hook in front", () => {
+  test("an unexpected error of a tap begins with plugin and hook", () => {
     let kept: RelApiHooks | undefined;
     const faulty = plugin("faulty", {
       apply: (hooks) => {
@@ -368,30 +368,30 @@ describe("start-up errors", () => {
   const using = (name: string): Plugin =>
     plugin(name, { apply: (_, context) => void context.use(correctTideHook).tap(name, () => 1) });
 
-  test("X-SVC-1 the type is the token's, or it does not compile", () => {
+  test("X-SVC-1 the type has to be that of the token, or it does not compile", () => {
     const typed = plugin("typed", {
       apply: (_, context) => {
         // @ts-expect-error: another type
         context.offer(tidesService, "high");
         // @ts-expect-error: no token
         context.use("tides");
-        // @ts-expect-error: there may be none
+        // @ts-expect-error: the service may be missing
         context.use(tidesService).toFixed();
         // @ts-expect-error: another hook
         context.use(correctTideHook).tap("typed", (height: string) => Number(height));
       },
     });
-    expect(typed.name).toBe("typed"); // the compiler's business only
+    expect(typed.name).toBe("typed"); // only the compiler checks this
   });
 
-  test("X-SVC-2 two offers of one service are refused with both names", () => {
+  test("X-SVC-2 two services of one token are refused with both names", () => {
     const offering = (name: string): Plugin => plugin(name, { apply: (_, context) => context.offer(tidesService, 1) });
     expect(() => start(offering("a"), offering("b"))).toThrow(
       'the service "tides" is offered by "a" and by "b": drop one of them with without("b")',
     );
   });
 
-  test("X-SVC-2 a name stands for one thing", () => {
+  test("X-SVC-2 a name belongs to one thing", () => {
     const hook = defineHook("tides", "b", () => new SyncBailHook<[height: number], number>(["height"]));
     const offering = plugin("a", { apply: (_, context) => context.offer(tidesService, 1) });
     const tapping = plugin("b", { apply: (_, context) => void context.use(hook) });
@@ -400,20 +400,20 @@ describe("start-up errors", () => {
     );
   });
 
-  test("X-SVC-2 a hook of a plugin that is missing is refused, with what to do", () => {
+  test("X-SVC-2 a hook of a missing plugin is refused, with advice", () => {
     expect(() => start(using("user"))).toThrow(
       'plugin "user" uses the hook "correctTide" of the plugin "a", which the preset lacks: name "a" in "requires"',
     );
     expect(() => start(using("user"), plugin("a", {}))).not.toThrow();
   });
 
-  test("X-SVC-2 nothing is offered after the start", () => {
+  test("X-SVC-2 no service is offered after the start", () => {
     let late: (() => void) | undefined;
     start(plugin("late-comer", { apply: (_, context) => void (late = () => context.offer(tidesService, 1)) }));
     expect(late).toThrow('plugin "late-comer" offers the service "tides" after relApi(preset)');
   });
 
-  test("X-SVC-3 the hook of a plugin is guarded as those of core are", () => {
+  test("X-SVC-3 the hook of a plugin is guarded like those of core", () => {
     let kept: ValueOf<typeof correctTideHook> | undefined;
     const tapping = plugin("tapping", {
       apply: (_, context) => {
@@ -459,7 +459,7 @@ describe("start-up errors", () => {
       "invalid option databaseReplicaUrls: expected a list of connection strings",
     ],
   ])("an option of another kind is refused: %j", (wrong, message) => {
-    expect(() => start(fullCompat(wrong as object))).toThrow(message); // as a program without types may have it
+    expect(() => start(fullCompat(wrong as object))).toThrow(message); // as in a program without types
   });
 
   test("a preset without a database is refused", () => {
@@ -479,12 +479,12 @@ describe("presets", () => {
   });
 
   test("X-START-2 the presets know every plugin of the package, and no others", () => {
-    const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report", "worker-limits"]; // the standalone server's and the commands'
+    const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report", "worker-limits"]; // of the server and the commands
     const all = [...plus(options).plugins, ...minimal(options).plugins].map((each) => each.name);
     expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());
   });
 
-  test("fullCompat is both surfaces", () => {
+  test("fullCompat has both surfaces", () => {
     const names = (parts: readonly Plugin[]): readonly string[] => parts.map((each) => each.name).sort();
     const full = names(fullCompat(options).plugins);
     expect(full).toEqual(

@@ -1,17 +1,19 @@
-/** Which statements count as proven: a table of requests. Everything that is not on the list of
- *  core/engine/sql/proof.ts is not. */
+/**
+ * A table of requests, and whether their statements count as proven. A statement that is not on the list of
+ * core/engine/sql/proof.ts is not proven.
+ */
 import { expect, test } from "vitest";
 import { definePlugin, join, sql, type Execution, type PluginContext, type Program } from "../../core/index.ts";
 import { asAdmin, startApi } from "../support/api.ts";
 
 const seen: Program[] = [];
 
-/** Sees what is executed. */
+/** Records the executed statements. */
 const watching = definePlugin({
   name: "watching",
   apply: (_hooks, context) => {
     const { execute } = context;
-    const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] }; // what all plugins have of it
+    const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] }; // all plugins share it
     shared.execute = (execution: Execution) => {
       seen.push(...execution.programs.map(({ program }) => program));
       return execute(execution);
@@ -19,7 +21,7 @@ const watching = definePlugin({
   },
 });
 
-/** Says nothing of what it is made of. */
+/** Does not declare its parts. */
 const unsaid = definePlugin({
   name: "unsaid",
   operators: [
@@ -29,7 +31,7 @@ const unsaid = definePlugin({
   orderings: [{ name: "as_is", types: ["any"], operands: [], compile: (column) => column }],
 });
 
-/** Says that it is made of what PostgreSQL brings. */
+/** Declares that it uses only parts of PostgreSQL. */
 const said = definePlugin({
   name: "said",
   aggregates: [{ name: "highest", compile: (columns) => sql`max(${join(columns)})`, builtIn: ["max"] }],
@@ -118,7 +120,7 @@ test.each([
   ["application/vnd.pgrst.object+json", true],
   ["application/vnd.pgrst.plan", true],
   ["text/plain", false], // an aggregate of the database
-] as const)("R-TX-10 so is the media type: %s", async (accept, isProven) => {
+] as const)("R-TX-10 a media type is proven by the list too: %s", async (accept, isProven) => {
   const path = accept === "text/plain" ? "/api/notices" : "/api/ports?id=eq.1";
   expect(await verdictOf(() => api.get(path, { headers: { accept, ...count } }))).toBe(isProven);
 });
@@ -132,7 +134,7 @@ test.each([
   ["ruled", false],
   ["bells", false], // a trigger
   ["paints", false],
-] as const)("R-TX-10 a write runs what the table has: insert into %s", async (table, isProven) => {
+] as const)("R-TX-10 a write runs the code of its table: insert into %s", async (table, isProven) => {
   expect(
     await verdictOf(() =>
       api.post(`/api/${table}`, { headers: { prefer: "tx=rollback, return=representation" }, body: { id: 5000 } }),
@@ -141,12 +143,12 @@ test.each([
 });
 
 test.each([
-  ["boxes", false], // its key cascades to notes, theirs to marks, which have a trigger
+  ["boxes", false], // its key cascades to notes, and theirs to marks, which have a trigger
   ["box_notes", false],
   ["box_marks", false],
   ["parents", false], // a child has a trigger
   ["crates", true],
-] as const)("R-TX-10 and what the tables have that it leads to: delete from %s", async (table, isProven) => {
+] as const)("R-TX-10 a delete runs the code of the tables that it reaches: delete from %s", async (table, isProven) => {
   expect(await verdictOf(() => api.delete(`/api/${table}?id=eq.1`, { headers: { prefer: "tx=rollback" } }))).toBe(
     isProven,
   );
@@ -179,7 +181,7 @@ test.each([
   expect(await verdictOf(() => api.get(`/api${path}`))).toBe(isProven);
 });
 
-test("R-TX-10 nothing with an operator, function or cast that rivals one of PostgreSQL", async () => {
+test("R-TX-10 an operator, function or cast that shadows one of PostgreSQL is never proven", async () => {
   const proves = async (): Promise<boolean | undefined> => {
     await api.reload();
     return verdictOf(() => api.get("/api/vessels?name=eq.Ariel&select=tonnage.max()"));

@@ -1,5 +1,6 @@
-/** Pages that say what plugins there are: made from the registry, or compared with it. `vitest run -u` writes
- *  operators.md again. */
+/**
+ * The pages that list plugins: made from the registry, or compared with it. `vitest run -u` writes operators.md again.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -36,7 +37,7 @@ const operandOf = ({ operand, operandType, keywords = [], isQuantifiable, hasOpt
     .filter(Boolean)
     .join(" ");
 
-/** Others are for plans alone. */
+/** Other operators are only for plans. */
 const isNamed = ({ rest, graphql }: AggregateSpec): boolean => rest !== false || graphql !== false;
 
 const operatorsPage = (): string => {
@@ -95,12 +96,12 @@ const operatorsPage = (): string => {
   ].join("\n\n")}\n`;
 };
 
-test("operators.md is what the plugins declare", async () => {
+test("operators.md lists the operators that the plugins declare", async () => {
   expect(buildRegistry(plugins).operators.length).toBeGreaterThan(0);
   await expect(operatorsPage()).toMatchFileSnapshot(docs("reference/operators.md"));
 });
 
-test("X-SET-3 settings.md is what core, the plugins and the standalone server declare", () => {
+test("X-SET-3 settings.md lists the settings that core, the plugins and the standalone server declare", () => {
   const page = readFileSync(docs("reference/settings.md"), "utf8");
   expect(page, "npm run docs:settings writes the tables").toBe(settingsPage(page));
 });
@@ -112,7 +113,7 @@ test("X-SET-6 the presets know the options of every plugin of the package, and n
   expect([...knownOptions].sort()).toEqual(ofPlugins.sort());
 });
 
-test("X-SET-8 an editor shows what each option of the presets does", () => {
+test("X-SET-8 an editor shows a description of each option of the presets", () => {
   const file = readFileSync(docs("../dist/presets/options.d.ts"), "utf8");
   const shown = [...file.matchAll(/\/\*\* .+ \*\/\n +readonly (\w+)\?:/g)].map(([, name]) => name);
   const options = settingsOf(plus({})).filter(({ isOption }) => isOption);
@@ -150,7 +151,7 @@ test("hooks.md names every hook, of core and of plugins", () => {
     expect(page).toMatch(new RegExp(`^## ${hook}[.(]`, "m"));
 });
 
-test("errors.md has every code that the surfaces map to", () => {
+test("errors.md has every code of the surfaces", () => {
   const page = readFileSync(docs("reference/errors.md"), "utf8");
   const source = (path: string): string =>
     readFileSync(fileURLToPath(new URL(`../../plugins/${path}`, import.meta.url)), "utf8");
@@ -164,7 +165,7 @@ test("errors.md has every code that the surfaces map to", () => {
   for (const name of [...rest, ...graphql]) expect(page, name).toContain(`\`${name}\``);
 });
 
-test("the documentation names no file that is not there", () => {
+test("the documentation names only files that exist", () => {
   const root = fileURLToPath(new URL("../../", import.meta.url));
   const pages = [
     "README.md",
@@ -176,7 +177,7 @@ test("the documentation names no file that is not there", () => {
   ];
   for (const folder of ["docs", "docs/guides", "docs/reference"])
     for (const name of readdirSync(root + folder)) if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
-  const made = new Set(["docs/api", "docs/site/dist"]); // by npm run docs:api and npm run docs
+  const made = new Set(["docs/api", "docs/site/dist"]); // created by npm run docs:api and npm run docs
   const missing = pages.flatMap((page) =>
     [
       ...readFileSync(root + page, "utf8")

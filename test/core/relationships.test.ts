@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe("views", () => {
-  test("R-REL-4 columns are traced through joins, subqueries, CTEs and views, whatever their names; expressions are not", async () => {
+  test("R-REL-4 columns are traced through joins, subqueries, CTEs and views, with any names; expressions are not", async () => {
     const { model } = await inSchema(
       setup,
       `
@@ -46,7 +46,7 @@ describe("views", () => {
     expect(ways(model, "other", "odder", "yard")).toEqual(["many-to-one odder by base_id=še }"]);
   });
 
-  test("R-REL-4 a chain through a hidden view ends there, unless its schema is in the extra search path", async () => {
+  test("R-REL-4 a chain ends at a hidden view, unless its schema is in the extra search path", async () => {
     expect(relationIn(model, "port_mirror").primaryKey).toEqual([]);
     expect(ways(model, "port_mirror")).toEqual([]);
     const { model: wider } = await load({ extraSearchPath: ["public", "hold"] });
@@ -54,7 +54,7 @@ describe("views", () => {
     expect(ways(wider, "port_mirror", "vessels")).toEqual(["one-to-many vessels by id=home_port_id"]);
   });
 
-  test("R-REL-4 views that read each other are cut", async () => {
+  test("R-REL-4 views that read each other are not followed", async () => {
     const { model } = await inSchema(
       setup,
       `
@@ -92,7 +92,7 @@ describe("views", () => {
     ]);
   });
 
-  test("R-REL-5 keys of a table lead from, to and between its views, with the constraint's name and cardinality", () => {
+  test("R-REL-5 keys of a table relate to, from and between its views, with the constraint's name and cardinality", () => {
     expect(ways(model, "cargo_list", "vessels")).toEqual(["many-to-one vessels by vessel_id=id"]);
     expect(ways(model, "cargo_list", "fleet_names")).toEqual(["many-to-one fleet_names by vessel_id=id"]);
     expect(ways(model, "fleet_names", "cargo_list")).toEqual(["one-to-many cargo_list by id=vessel_id"]);
@@ -101,7 +101,7 @@ describe("views", () => {
     expect(way).toMatchObject({ constraint: "cargo_vessel_id_fkey", isOwnKey: true, isToOne: true });
   });
 
-  test("R-REL-6 a column shown several times gives one relationship for every combination", () => {
+  test("R-REL-6 a column that is shown several times gives one relationship for every combination", () => {
     expect(ways(model, "fleet_twice", "ports")).toEqual([
       "many-to-one ports by home_port_id=id",
       "many-to-one ports by port_again=id",
@@ -114,7 +114,7 @@ describe("views", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("R-REL-7 the key of a view unites those of its tables, a column shown twice counting once", () => {
+  test("R-REL-7 the key of a view combines those of its tables; a column shown twice counts once", () => {
     expect(relationIn(model, "fleet").primaryKey).toEqual(["id"]);
     expect(relationIn(model, "fleet_twice").primaryKey).toEqual(["id"]);
     expect(relationIn(model, "voyage_sheet").primaryKey).toEqual(["voyage_id", "vessel_id"]);
@@ -138,7 +138,7 @@ describe("views", () => {
 });
 
 describe("relationships", () => {
-  test("R-REL-2 a foreign key leads both ways, one to one where its columns are a key of their own", async () => {
+  test("R-REL-2 a foreign key relates both ways, one to one if its columns are a key of their own", async () => {
     expect(ways(model, "vessels", "voyages")).toEqual(["one-to-many voyages by id=vessel_id"]);
     expect(ways(model, "voyages", "vessels")).toEqual(["many-to-one vessels by vessel_id=id"]);
     expect(ways(model, "registrations", "vessels")).toEqual(["one-to-one vessels by vessel_id=id"]);
@@ -172,7 +172,7 @@ describe("relationships", () => {
     expect(ways(model, "bills", undefined, "yard")).toEqual(["many-to-one visits by visit_id=id,year=year"]);
   });
 
-  test("R-REL-3 two keys inside the junction's primary key lead many to many, both ways", async () => {
+  test("R-REL-3 two keys inside the junction's primary key relate many to many, both ways", async () => {
     expect(ways(model, "vessels", "sailors")).toEqual(["many-to-many sailors by crew[id=vessel_id|id=sailor_id]"]);
     expect(ways(model, "sailors", "vessels")).toEqual(["many-to-many vessels by crew[id=sailor_id|id=vessel_id]"]);
     expect(ways(model, "docks", "cranes")).toEqual([
@@ -193,12 +193,12 @@ describe("relationships", () => {
     expect(ways(other, "a", "b", "yard")).toEqual(["many-to-many b by wider[id=a_id|id=b_id]"]);
   });
 
-  test("R-REL-3 a hidden junction serves through a view of an exposed schema", () => {
+  test("R-REL-3 a hidden junction is used through a view of an exposed schema", () => {
     expect(ways(model, "watches", "sailors")).toEqual(["many-to-many sailors by roster[id=watch_id|id=sailor_id]"]);
     expect(ways(model, "sailors", "watches")).toEqual(["many-to-many watches by roster[id=sailor_id|id=watch_id]"]);
   });
 
-  test("R-REL-8 views and junctions relate nothing across schemas; plain keys are kept with both names", () => {
+  test("R-REL-8 views and junctions relate nothing across schemas; plain keys do, with both names", () => {
     expect(ways(model, "depots", "ports", "land")).toEqual(["many-to-one ports by port_id=id"]);
     expect(ways(model, "depots", "harbours", "land")).toEqual(["many-to-one harbours by port_id=id"]);
     expect(ways(model, "vessels", "harbours")).toEqual([]);
@@ -230,7 +230,7 @@ describe("relationships", () => {
     expect(ways(model, "cranes", "crane_notes")).toEqual(["one-to-many crane_notes by id=crane_id"]);
   });
 
-  test("R-REL-10 a key of a table to itself leads both ways, told apart by who holds the key", () => {
+  test("R-REL-10 a key of a table to itself relates both ways, distinguished by the holder of the key", () => {
     const own = relationIn(model, "sailors").relationships.filter(
       ({ constraint }) => constraint === "sailors_mentor_id_fkey",
     );

@@ -5,40 +5,40 @@ import { requireLinearTime } from "../support/growth.ts";
 
 const set = createFuzzySet(["vessels", "voyages", "ports", "port_mirror", "سفن"]);
 
-test("R-FUZ-1 the most similar name that reaches the threshold", () => {
+test("R-FUZ-1 suggests the most similar name that reaches the threshold", () => {
   expect(set.suggest("vesels", THRESHOLD.relation)).toBe("vessels");
   expect(set.suggest("vessel", THRESHOLD.relation)).toBe("vessels");
   expect(set.suggest("port", THRESHOLD.relation)).toBe("ports");
 });
 
-test("R-FUZ-1 below the threshold there is none", () => {
+test("R-FUZ-1 suggests no name below the threshold", () => {
   // 1 - 3/7 is below 0.75 and above 0.33
   expect(set.suggest("vess", THRESHOLD.relation)).toBeUndefined();
   expect(set.suggest("vess", THRESHOLD.relationship)).toBe("vessels");
 });
 
-test("R-FUZ-1 letter case does not count, other alphabets do", () => {
+test("R-FUZ-1 ignores letter case, and compares other alphabets", () => {
   expect(set.suggest("VESSELS", THRESHOLD.relation)).toBe("vessels");
   expect(set.suggest("سفنه", 0.5)).toBe("سفن");
 });
 
-test("R-FUZ-1 without a run of two in common there is none, however short the names", () => {
+test("R-FUZ-1 suggests no name without two common characters in a row, however short the names", () => {
   expect(createFuzzySet(["ab"]).suggest("xy", 0)).toBeUndefined();
   expect(createFuzzySet(["abc"]).suggest("xbc", 0)).toBe("abc");
 });
 
-test("R-FUZ-1 runs of two are asked for only where no name shares one of three", () => {
-  // "-ab" is shared with the first name, so the second one, closer but with "cz" alone in common, is not looked at
+test("R-FUZ-1 looks for two common characters in a row only if no name shares three", () => {
+  // "-ab" is shared with the first name, so the second one, closer but with only "cz" in common, is not compared
   expect(createFuzzySet(["abxxxxxxxx", "zcza"]).suggest("abcz", 0.1)).toBe("abxxxxxxxx");
   expect(createFuzzySet(["zcza"]).suggest("abcz", 0.1)).toBe("zcza");
 });
 
-test("R-FUZ-1 what is equally similar is told apart by the runs", () => {
+test("R-FUZ-1 ranks equally similar names by the shared runs", () => {
   // one change each; "banana" shares its runs more often
   expect(createFuzzySet(["bananx", "xanana"]).suggest("banana", 0.5)).toBe("xanana");
 });
 
-test("R-FUZ-1 a name of the set is its own best suggestion", () => {
+test("R-FUZ-1 a known name is its own best suggestion", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.stringMatching(/^[a-z_]{3,12}$/), {
@@ -55,13 +55,13 @@ test("R-FUZ-1 a name of the set is its own best suggestion", () => {
 
 const tableNumbers = (count: number) => createFuzzySet(Array.from({ length: count }, (_, i) => `table_number_${i}`));
 
-test("R-SC-7 asking takes linear time, for the number of names and for the length of what is asked", async () => {
+test("R-SC-7 takes linear time, in the number of names and in the length of the input", async () => {
   const sets = new Map([500, 2000].map((count) => [count, tableNumbers(count)]));
   await requireLinearTime((count) => sets.get(count)!.suggest("xtable_nummer", THRESHOLD.relation), 500);
   await requireLinearTime((count) => sets.get(500)!.suggest(`x${"table".repeat(count)}`, THRESHOLD.relation), 20);
 });
 
-test("R-SC-7 what is longer than any name is not compared with them", () => {
+test("R-SC-7 does not compare an input that is longer than any name", () => {
   const set = tableNumbers(10);
   expect(set.suggest("table_number_7".padEnd(500, "x"), 0)).toBe("table_number_7");
   expect(set.suggest("table_number_7".padEnd(501, "x"), 0)).toBeUndefined();

@@ -19,7 +19,7 @@ import { requireLinearTime } from "../support/growth.ts";
 const preset = fullCompat({});
 const grammar = buildGrammar(buildRegistry(preset.plugins), resolveOptions({}, settingsOf(preset)));
 
-/** Answers or refuses in words of its own; anything else is a fault. */
+/** Checks that the parser succeeds or refuses with its own error. Any other error is a bug. */
 const parses = (parse: () => unknown): boolean => {
   try {
     parse();
@@ -142,7 +142,7 @@ describe("any text is parsed or refused", () => {
     );
   });
 
-  test("R-URL-1 what encodeURIComponent makes is decoded again", () => {
+  test("R-URL-1 the output of encodeURIComponent is decoded again", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme" }),
@@ -151,7 +151,7 @@ describe("any text is parsed or refused", () => {
     );
   });
 
-  test("R-RNG-4 a window lies within all that was asked for", () => {
+  test("R-RNG-4 a window lies within the requested range", () => {
     const number = fc.bigInt({ min: -5n, max: 12n });
     fc.assert(
       fc.property(
@@ -347,7 +347,7 @@ const term: fc.Arbitrary<OrderTerm> = fc.record(
 const printTerm = (one: OrderTerm): string =>
   `${one.embed === undefined ? printField(one.field) : `${printName(one.embed)}(${printField(one.field)})`}${one.direction === undefined ? "" : `.${one.direction}`}${one.nulls === undefined ? "" : `.nulls${one.nulls}`}`;
 
-describe("what is printed is read back", () => {
+describe("printed syntax is parsed to the same value", () => {
   test("R-SEL-1 select", () => {
     fc.assert(
       fc.property(items, (wanted) => {
@@ -397,7 +397,7 @@ describe("what is printed is read back", () => {
     fc.assert(
       fc.property(fc.array(operand, { minLength: 1 }), (elements) => {
         const { part } = parseFilter(grammar, "name", `in.(${elements.map(quote).join(",")})`);
-        // the literal is PostgreSQL's: undo it by its two rules
+        // the literal is PostgreSQL's: decode it by its two rules
         const read = [...(part.value ?? "").matchAll(/"((?:[^"\\]|\\[^])*)"/gu)].map((match) =>
           (match[1] ?? "").replace(/\\([^])/gu, "$1"),
         );

@@ -1,5 +1,7 @@
-/** Settings as texts: environment variables, their aliases, what is refused and in which words; the standalone server's
- *  process. */
+/**
+ * Settings as texts: environment variables, their aliases, and the messages of refused values; the process of the
+ * standalone server.
+ */
 import { spawnSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -29,14 +31,14 @@ const refusal = (environment: Environment): string => {
 };
 
 describe("environment variables", () => {
-  test("without any of them the embedded database listens on port 3000", () => {
+  test("without any variable the embedded database listens on port 3000", () => {
     expect(readEnvironment({ PATH: "/bin", HOME: "/" })).toEqual({
       options: {},
       server: { port: 3000, preset: "full-compat", unixSocketMode: 0o660, workers: 1, shutdownDelay: 0 },
     });
   });
 
-  test("each is read as what it is", () => {
+  test("each variable is parsed by its type", () => {
     const { options, server } = readEnvironment({
       DATABASE_URL: url,
       COMPAT_MODE: "true",
@@ -85,7 +87,7 @@ describe("environment variables", () => {
     });
   });
 
-  test("aliases are taken, the first of a row wins, the empty text counts as not set", () => {
+  test("aliases are read, the first of a row wins, the empty text counts as not set", () => {
     const read = (environment: Environment) => readEnvironment(environment).options.anonRole;
     expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h" })).toBe("h");
     expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h", PGRST_DB_ANON_ROLE: "p" })).toBe("p");
@@ -116,7 +118,7 @@ describe("environment variables", () => {
     expect(refused).toEqual([]);
   });
 
-  test("flags of the engine set the options of their names, an own setting comes first", () => {
+  test("flags of the engine set the options of their names, and relApi's own setting wins", () => {
     const read = (flags: string, more: Environment = {}) =>
       readEnvironment({ HASURA_GRAPHQL_EXPERIMENTAL_FEATURES: flags, ...more }).options;
     expect(read("naming_convention, no_null_unbound_variable_default,disable_postgres_arrays")).toEqual({
@@ -171,7 +173,7 @@ describe("environment variables", () => {
     expect(refusal(environment)).toBe(line);
   });
 
-  test("all that is wrong is told at once", () => {
+  test("all errors are reported at once", () => {
     expect(refusal({ PORT: "x", DB_POOL: "y" }).split("\n")).toHaveLength(2);
   });
 
@@ -239,7 +241,7 @@ describe("the standalone server", () => {
     });
   });
 
-  test("a data folder that another process has, or that cannot be, ends it with one line", async () => {
+  test("a data folder that is in use or that cannot exist ends it with one line", async () => {
     const dataDir = join(folder, "mine");
     const first = run({ PORT: "0", DATA_DIR: dataDir });
     await first.said(/Try:/);
@@ -277,7 +279,7 @@ describe("the standalone server", () => {
     expect(stderr).toContain("relapi: no DATABASE_URL: starting the embedded demo database\n");
   });
 
-  test("C-CLI-5 a port in use is told in a line, with what to do", async () => {
+  test("C-CLI-5 a port in use is reported in a line, with advice", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => other.once("listening", resolve));
     const { port } = other.address() as AddressInfo;
@@ -305,7 +307,7 @@ describe("the standalone server", () => {
       ...environment,
     });
 
-    test("R-SC-3 R-ADM-4 it listens on a socket file with its mode, in place of a left-over one, SIGUSR1 reloads the schema, and it ends after the delay", async () => {
+    test("R-SC-3 R-ADM-4 it listens on a socket file with its mode, in place of a stale one, SIGUSR1 reloads the schema, and it ends after the delay", async () => {
       const db = await testDatabase();
       const socket = join(folder, "relapi.sock");
       for (const end of ["SIGKILL", "SIGTERM"] as const) {
@@ -335,7 +337,7 @@ describe("the standalone server", () => {
       expect(refused.stderr).toContain(`SERVER_UNIX_SOCKET is "${plain}", which exists and is not a socket`);
     });
 
-    test("R-ADM-4 what takes longer than the grace period is cancelled and answered 503, and the exit code says so", async () => {
+    test("R-ADM-4 requests longer than the grace period are cancelled and answered 503, and the exit code shows it", async () => {
       const { running: started, answer, release } = await startBusyServer(await onServer({ SHUTDOWN_GRACE: "1" }));
       const ended = started.stop();
       const { status, ...response } = await answer.then(async (got) => ({
@@ -349,7 +351,7 @@ describe("the standalone server", () => {
       await release();
     });
 
-    test("R-ADM-4 before it stops accepting it is not ready, for as long as load balancers take to notice", async () => {
+    test("R-ADM-4 before it stops accepting it is not ready, for as long as load balancers need to notice", async () => {
       const adminPort = await freePort();
       const started = run(await onServer({ SHUTDOWN_DELAY: "3600", ADMIN_PORT: String(adminPort) }));
       await started.said(/Try:/);
@@ -360,11 +362,11 @@ describe("the standalone server", () => {
       await until(async () => (await readiness()) === 500, "it is not ready any more");
       const answer = await get({ port, path: "/api/ports?limit=1" });
       expect([answer.status, answer.connection]).toEqual([200, "close"]);
-      await started.stop(); // a second signal: it does not wait for the delay
+      await started.stop(); // a second signal skips the delay
       expect((await ended).code).toBe(1);
     });
 
-    test("R-SC-6 it listens while the database is away, and says 503 with when to come again", async () => {
+    test("R-SC-6 it listens while the database is unreachable, and answers 503 with Retry-After", async () => {
       const started = run({
         DATABASE_URL: "postgres://x@127.0.0.1:1/x",
         ANON_ROLE: "x",
@@ -383,7 +385,7 @@ describe("the standalone server", () => {
       await started.said(/Try:/);
       const port = portOf(started);
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
-      // one that ends before it listens would end them all
+      // a worker that ends before it listens would end them all
       const metrics = async (): Promise<string> => (await get({ port: adminPort, path: "/metrics" })).body;
       await until(async () => /^relapi_workers 2$/m.test(await metrics()), "two workers listen");
       const workers = (): readonly number[] =>

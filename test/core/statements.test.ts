@@ -1,6 +1,8 @@
 // @runs-also-on postgresql-15-postgis
-/** The statements behind thirty usual requests, kept beside this file, so that a reviewer sees SQL change. `npm test --
- *  statements -u` writes them anew. */
+/**
+ * The statements of thirty usual requests, stored beside this file, so that a reviewer sees changes of SQL. `npm test
+ * -- statements -u` writes them again.
+ */
 import { afterAll, expect, test } from "vitest";
 import { forGraphql, rolledBack, startApi, type TestApi } from "../support/api.ts";
 
@@ -119,7 +121,7 @@ const GRAPHQL: readonly string[] = [
   "mutation { delete_album_by_pk(id: 1) { id } delete_album(where: {id: {_gt: 4}}) { affected_rows } }",
 ];
 
-test("R-SQL-1 the statements of usual requests are those that were looked at", async () => {
+test("R-SQL-1 the statements of usual requests are the reviewed ones", async () => {
   const told: string[] = [];
   const tell = async (title: string, ask: () => Promise<unknown>): Promise<void> => {
     statements.length = 0;

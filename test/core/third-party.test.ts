@@ -1,4 +1,4 @@
-/** What someone outside writes: an operator in a few lines, on both surfaces, with nothing else touched. */
+/** A third-party plugin: an operator in a few lines, on both surfaces, without any other change. */
 import { expect, test } from "vitest";
 import { definePlugin, sql } from "../../core/index.ts";
 import { forGraphql, startApi } from "../support/api.ts";
@@ -26,7 +26,7 @@ test("R-FLT-1 an operator of a plugin works in REST filters, negated and in tree
   ).toHaveLength(3);
 });
 
-test("G-OP-1 the same operator is offered by the comparison type of text alone", async () => {
+test("G-OP-1 only the comparison type of text offers the same operator", async () => {
   const answer = await graphql.gql('{ artist(where: {name: {_fuzzy: "Bjorc"}}) { name } }');
   expect(answer).toEqual({ data: { artist: [{ name: "Bjork" }] } });
   const refused = await graphql.gql("{ artist(where: {id: {_fuzzy: 1}}) { name } }");

@@ -104,10 +104,10 @@ describe("paths of claims", () => {
   ])("G-AUTH-11 %s", (text, keys) => {
     expect(parseJsonPath(text)).toEqual(keys);
   });
-  test.each(["", "$.", "$..a", "$.a b", "$[a]", "$.a[-1]", "$['a]"])("G-AUTH-11 %j is no path", (text) => {
+  test.each(["", "$.", "$..a", "$.a b", "$[a]", "$.a[-1]", "$['a]"])("G-AUTH-11 %j is not a path", (text) => {
     expect(parseJsonPath(text)).toBeUndefined();
   });
-  test("G-AUTH-18 a path leads through objects and lists, never to what every object has", () => {
+  test("G-AUTH-18 a path leads through objects and lists, never to inherited members", () => {
     const from = { a: [{ b: 1 }], s: "text" };
     expect(readClaimPath(from, ["a", "0", "b"])).toBe(1);
     expect(readClaimPath(from, ["a", "length"])).toBeUndefined();
@@ -127,7 +127,7 @@ describe("numbers of claims", () => {
       expect(textOf(exact.n as Json)).toBe(number);
     },
   );
-  test("R-TX-6 ordinary numbers stay numbers, also beside great ones", () => {
+  test("R-TX-6 ordinary numbers stay numbers, also beside large ones", () => {
     const text = '{"n":1.5,"i":3,"e":1e3,"big":12345678901234567890}';
     expect(parseClaims(text)).toMatchObject({ n: 1.5, i: 3, e: 1000 });
   });
@@ -234,7 +234,7 @@ describe("key settings", () => {
     ],
   ];
   test.each(refused)(
-    "R-AUT-3 G-AUTH-11 %s stops the start, and the key is not told",
+    "R-AUT-3 G-AUTH-11 %s stops the start, and the message does not contain the key",
     (_title, secret, message, isBase64 = false) => {
       let caught: unknown;
       try {
@@ -294,7 +294,7 @@ describe("reading a token", () => {
       expect(failure(token)).toBe(algorithm === "HS256" ? "verified" : "no-key");
     },
   );
-  test("R-AUT-3 kid: a token that names one takes only the key of that name", () => {
+  test("R-AUT-3 a token with a kid accepts only the key of that name", () => {
     const set = {
       keys: [
         jwkOf(rsa.publicKey, { kid: "one" }),
@@ -310,12 +310,12 @@ describe("reading a token", () => {
     expect(by("three")).toBe("no-key");
     expect(by(["one"])).toBe("no-key");
   });
-  test("R-AUT-3 a plain secret has no kid, a key object takes any", () => {
+  test("R-AUT-3 a plain secret has no kid, a key object accepts any", () => {
     const token = signToken({}, { header: { kid: "any" } });
     expect(failure(token)).toBe("no-key");
     expect(failure(token, { type: "HS256", key: jwtSecret })).toBe("verified");
   });
-  test("R-AUT-3 what is too long is not looked at", () => {
+  test("R-AUT-3 a token that is too long is not parsed", () => {
     const long = signToken({ pad: "x".repeat(MAX_TOKEN_CHARACTERS) });
     expect(failure(long)).toBe("undecodable");
   });
@@ -327,7 +327,7 @@ describe("reading a token", () => {
 
 const declared = settingsOf({ plugins: [jwtTokens] });
 
-/** The plugin alone; `change` is what a reload of settings does. */
+/** Runs only the plugin. `change` does what a reload of settings does. */
 const plugin = (given: RelApiOptions) => {
   const hooks = createHooks();
   const guard = guardHooks(hooks);
@@ -345,13 +345,13 @@ const plugin = (given: RelApiOptions) => {
     use: <Value>(token: Token<Value>) => createSharedValues(() => true, guard.watch).use("jwt-tokens", token),
     onClose: (closer: () => void) => closers.push(closer),
     onModel: (listener: () => void) => listeners.push(listener),
-  } as unknown as PluginContext; // what this plugin uses of it
+  } as unknown as PluginContext; // the part of the context that this plugin uses
   jwtTokens.apply!(hooks, context);
   const credentials = (token: string): Credentials => ({
     header: (name) => (name === "authorization" ? `Bearer ${token}` : undefined),
     headers: () => [],
     cookie: () => undefined,
-    request: undefined as never, // not looked at
+    request: undefined as never, // not read
     surface: "rest",
     rules: undefined,
     isSocket: false,
@@ -359,7 +359,7 @@ const plugin = (given: RelApiOptions) => {
   const session = (token: string): Promise<Session | undefined> => hooks.authorize.promise(credentials(token));
   return {
     session,
-    /** The role, or why there is none. */
+    /** The role, or the reason for the refusal. */
     ask: async (token: string): Promise<string | undefined> =>
       session(token).then(
         (found) => found?.role,
@@ -377,7 +377,7 @@ const plugin = (given: RelApiOptions) => {
 
 describe("settings that change", () => {
   const second = "the-second-secret-with-more-than-32-bytes";
-  test("R-AUT-12 R-SC-4 a new secret is taken over, tokens of the old one are refused though they were kept", async () => {
+  test("R-AUT-12 R-SC-4 a new secret takes effect, and tokens of the old one are refused although they were cached", async () => {
     const { ask, change, close } = plugin({ jwtSecret });
     const [first, next] = [signToken({ role: "x" }), signToken({ role: "y" }, { secret: second })];
     expect([await ask(first), await ask(next)]).toEqual(["x", "No suitable key or wrong key type"]);
@@ -439,7 +439,7 @@ describe("keys by address", () => {
     [60, 60_000],
     [1, 5000],
   ])(
-    "R-AUT-12 G-AUTH-11 a kept token is refused once its key is gone from the set, max-age=%i (ci 54)",
+    "R-AUT-12 G-AUTH-11 a cached token is refused once its key is removed from the set, max-age=%i (ci 54)",
     async (age, ms) => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       let keys = [jwkOf(ed.publicKey)];
@@ -457,7 +457,7 @@ describe("keys by address", () => {
       close();
     },
   );
-  test("G-AUTH-11 without any keys yet tokens are refused", async () => {
+  test("G-AUTH-11 tokens are refused while there are no keys", async () => {
     const url = await serve(() => ({ status: 503, body: "" }));
     const { ask, close } = plugin({ jwtSecret: { jwk_url: url.href } });
     expect(await ask(signToken({ role: "x" }, { algorithm: "EdDSA", key: ed.privateKey }))).toBe(
@@ -483,7 +483,7 @@ describe("keys by address", () => {
       const { status = 200, headers = {}, body } = answer();
       response.writeHead(status, headers).end(body);
     });
-    server.keepAliveTimeout = 0; // a server that closes an idle connection would refuse a request already under way
+    server.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
     await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
     return new URL(`http://user:pass-word@127.0.0.1:${(server.address() as AddressInfo).port}/keys?token=hidden-word`);
   };

@@ -1,4 +1,4 @@
-/** The traversals of plans: every part is reached, on the right relation, and nothing changes that nobody changes. */
+/** The traversals of plans: every part is reached, on the right relation, and nothing changes without a change. */
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   mapPlan,
@@ -29,7 +29,7 @@ const relation = (
   name: string,
   relationships: readonly Relationship[] = [],
   kind: Relation["kind"] = "table",
-): Relation => ({ ...named(name), kind, relationships, columns: [] }) as unknown as Relation; // what the walk looks at
+): Relation => ({ ...named(name), kind, relationships, columns: [] }) as unknown as Relation; // the walk reads this part
 
 let model: Model;
 beforeAll(() => {
@@ -49,14 +49,14 @@ beforeAll(() => {
   model = {
     relations: new Map(relations.map((each) => [nameKey(each), each])),
     routines: new Map(),
-  } as unknown as Model; // what the walk looks at
+  } as unknown as Model; // the walk reads this part
 });
 
 const column = (name: string) => ({ kind: "column", name }) as const;
 const compare = (name: string, param: number) =>
   ({ kind: "compare", left: column(name), operator: "eq", operand: { param } }) as const;
 
-/** Every kind of node, each with a value of its own. */
+/** Every kind of node, each with a different value. */
 const plan: Read = {
   kind: "read",
   from: { relation: named("voyages") },
@@ -257,7 +257,7 @@ describe("plan walk", () => {
     ).toHaveLength(15);
   });
 
-  test("columns are seen with the relation whose they are", () => {
+  test("columns are seen with their own relation", () => {
     const seen: Record<string, string | undefined> = {};
     visitPlan(plan, model, {
       expression: (expression, { relation: of, root }) =>
@@ -282,14 +282,14 @@ describe("plan walk", () => {
     });
   });
 
-  test("what nothing changes is the same object, and looking changes nothing", () => {
+  test("an unchanged plan is the same object, and reading changes nothing", () => {
     for (const each of [plan, writes, call])
       expect(
         mapPlan(each, model, { value: (ref) => ref, read: (read) => read, predicate: (predicate) => predicate }),
       ).toBe(each);
   });
 
-  test("a change is a copy along its path alone, with the keys in their order", () => {
+  test("a change copies only the nodes on its path, with the keys in their order", () => {
     const next = mapPlan(plan, model, { value: (ref) => ("param" in ref && ref.param === 5 ? { param: 50 } : ref) });
     expect(next).not.toBe(plan);
     expect(JSON.stringify(next)).toBe(JSON.stringify(plan).replace('"param":5}', '"param":50}'));

@@ -1,4 +1,4 @@
-/** Core knows no surface and no dialect: their names stand in none of its files. */
+/** Core knows no surface and no dialect: none of its files contains their names. */
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const core = fileURLToPath(new URL("../../core/", import.meta.url));
 const files = readdirSync(core, { recursive: true, encoding: "utf8" }).filter((name) => /\.(?:ts|md|sql)$/.test(name));
 
-/** A hook has the name of a surface; ids of rules say where a contract is written down. */
+/** A hook has the name of a surface, and ids of rules name the place of a contract. */
 const ALLOWED = /\bbuildGqlField\b|\b[RGX]-[A-Z]+-\d+/g;
 
 test.each(files)("core/%s names no surface and no dialect", (name) => {

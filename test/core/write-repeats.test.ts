@@ -1,5 +1,4 @@
-/** No write runs twice: triggers, defaults and functions count how often they run, by sequences, which no rollback turns
- *  back. */
+/** No write runs twice. Sequences, which no rollback resets, count the runs of triggers, defaults and functions. */
 import { describe, expect, test } from "vitest";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -62,7 +61,7 @@ await db.query(`
   grant all on all sequences in schema once to sea_anon, sea_clerk;
 `);
 
-/** Before each round, one of them. */
+/** One of these statements runs before each round. */
 const CHANGES: readonly string[] = [
   "create or replace function once.take(n int) returns int volatile language plpgsql as $$ begin return nextval('once.effects') * 0 + n; end $$",
   "create or replace function once.count_effect() returns trigger language plpgsql as $$ begin perform nextval('once.effects'); if new.note = 'deallocate' then execute 'deallocate all'; end if; if new.note = 'fail' then raise 'failed'; end if; return coalesce(new, old); end $$",
@@ -78,10 +77,10 @@ const CHANGES: readonly string[] = [
 
 interface Write {
   readonly send: (api: TestApi, n: number) => Promise<unknown>;
-  /** Values of the sequence that PostgreSQL takes for it. */
+  /** The number of sequence values that PostgreSQL takes for it. */
   readonly effects: number;
   readonly outcome: unknown;
-  /** Transactions of it. */
+  /** The transactions of the write. */
   readonly transactions?: number;
 }
 
@@ -190,7 +189,7 @@ const WRITES: readonly Write[] = [
   },
 ];
 
-/** What only a pre-request function does. */
+/** The settings that only a pre-request function makes. */
 const WISHES: readonly Write[] = ["deallocate", "switch"].flatMap((wish) => [
   { send: rest("post", to("/tag"), named, { "x-before": wish }), effects: 1, outcome: 201 },
   { send: rest("post", to("/watched"), named, { "x-before": wish }), effects: 1, outcome: 201 },
@@ -227,7 +226,7 @@ const sendAll = async (api: TestApi, writes: readonly Write[]): Promise<{ effect
 };
 
 describe("R-TX-18 a write runs once", () => {
-  test("R-TX-18 each kind takes the values that PostgreSQL takes for it", async () => {
+  test("R-TX-18 each kind of write takes as many sequence values as in PostgreSQL", async () => {
     for (const options of [{}, { dbPreRequest: "once.before" }] as const) {
       const api = await start(options);
       for (const write of "dbPreRequest" in options ? [...WRITES, ...WISHES] : WRITES)
@@ -273,7 +272,7 @@ describe("R-TX-18 a write runs once", () => {
   );
 
   test.skipIf(!capabilities.realServer)(
-    "R-HST-7 R-TX-18 nor does one whose session is ended in the middle of it",
+    "R-HST-7 R-TX-18 a write whose session is terminated in the middle takes no value twice",
     async () => {
       const api = await start();
       for (let turn = 0; turn < 3; turn++) {

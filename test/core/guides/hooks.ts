@@ -1,4 +1,4 @@
-/** The examples of docs/reference/hooks.md, as they stand there. */
+/** The examples of docs/reference/hooks.md, unchanged. */
 import { createHash } from "node:crypto";
 import { SyncBailHook } from "tapable";
 import { WebSocketServer } from "ws";
