@@ -18,6 +18,8 @@ type Rows = readonly ResultRow[];
 const FULL_BATCH_MS = 1;
 /** While fewer batches of a queue are on their way, a batch starts before it is full. */
 const MIN_BATCHES = 2;
+/** The database is known to be busy with a batch that takes longer, so that all its time counts. */
+const LONG_BATCH_MS = 4;
 /** A batch that takes longer is cancelled. */
 const PATIENCE_MS = 25;
 
@@ -31,10 +33,14 @@ const MAX_ROUND_TRIP_MS = 5;
 
 /** Measurements until an estimate forgets an extreme. */
 const MEMORY = 256;
-const decayed = (estimate: number, measured: number): number => estimate + (measured - estimate) / MEMORY;
+/** The same for measurements of long batches, so that the batches soon become smaller. */
+const MEMORY_OF_LONG = 64;
+const decayed = (estimate: number, measured: number, memory: number): number =>
+  estimate + (measured - estimate) / memory;
 /** A busy machine makes everything slower, so the lowest of the latest measurements counts. */
-const lowest = (estimate: number, measured: number): number => Math.min(measured, decayed(estimate, measured));
-const highest = (estimate: number, measured: number): number => Math.max(measured, decayed(estimate, measured));
+const lowest = (estimate: number, measured: number, memory = MEMORY): number =>
+  Math.min(measured, decayed(estimate, measured, memory));
+const highest = (estimate: number, measured: number): number => Math.max(measured, decayed(estimate, measured, MEMORY));
 
 /** Estimates of the time that a read of a program takes the database, and of the length of its answer. */
 class ReadCost {
@@ -49,9 +55,9 @@ class ReadCost {
     );
   }
 
-  add(ms: number, rows: Rows): void {
+  add(ms: number, rows: Rows, isOfLong = false): void {
     this.measurements++;
-    this.ms = lowest(this.ms, Math.max(MIN_READ_MS, ms));
+    this.ms = lowest(this.ms, Math.max(MIN_READ_MS, ms), isOfLong ? MEMORY_OF_LONG : MEMORY);
     this.answerCharacters = highest(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
   }
 
@@ -156,19 +162,23 @@ class Queue {
       this.startOpen();
     };
     let idleMs = startIdleTimer();
+    let beganAtMs = 0;
     const take = (): readonly CoalescedRead[] => {
       if (this.open === batch) this.open = undefined;
       idleMs = startIdleTimer();
+      beganAtMs = performance.now();
       return reads.map(({ read }) => read);
     };
     const { rows, failedAt, error, isBroken } = await coalescer.run(take, PATIENCE_MS, leave);
-    const costMs = rows.length === 0 ? 0 : roundTrip.costOf(idleMs(), reads.length);
+    const tookMs = performance.now() - beganAtMs;
+    const isLong = reads.length > 1 && tookMs > LONG_BATCH_MS;
+    const costMs = rows.length === 0 ? 0 : isLong ? tookMs / reads.length : roundTrip.costOf(idleMs(), reads.length);
     leave();
     if (this.running === 0 && this.open === undefined) this.onEmpty();
     for (const [i, { read, cost, resolve, reject }] of reads.entries()) {
       const found = rows[i];
       if (found !== undefined) {
-        cost.add(costMs, found);
+        cost.add(costMs, found, isLong);
         resolve(found);
       } else if (error !== undefined) reject(error);
       else {
