@@ -10,7 +10,7 @@ import { isFatal, isTimedOut, isUnreachable } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
 import { settle, type createBatchPlanner } from "./prepared.ts";
 import { Ran } from "./results.ts";
-import { mergeRows, type Sending, type Transaction, type Transactions } from "./transaction.ts";
+import { mergeRows, type Transaction, type Transactions } from "./transaction.ts";
 import type { WireResult, WireStatement } from "./wire.ts";
 
 interface Parts {
@@ -32,26 +32,23 @@ interface ReadyRead extends CoalescedRead {
 }
 
 const NOTHING: CoalescedRun = { rows: [], failedAt: 0, isBroken: false };
-const SENDING: Sending = { prepares: true, sharing: undefined, isCoalesced: true };
 
 /** @rule R-TX-17 */
 export const createCoalescer = (parts: Parts): Coalescer => {
   const { primary, hasReplicas, transactions, planBatch, prepares, ran, logStatement } = parts;
   const ready = (execution: Execution): ReadyRead | undefined => {
-    const [only, ...others] = execution.programs;
-    if (only?.program.isProven !== true || others.length > 0 || execution.access !== "read only") return undefined;
     if (!prepares || primary.sharing !== undefined) return undefined;
     if (hasReplicas && execution.mayUseReplica === true) return undefined;
-    let transaction: Transaction;
+    let transaction: Transaction | undefined;
     try {
-      transaction = transactions.build(execution, SENDING);
+      transaction = transactions.buildCoalesced(execution);
     } catch {
       return undefined;
     }
-    const { statements, coalescingKey: key } = transaction;
-    const [settings, statement] = statements;
-    if (key === undefined || settings === undefined || statement === undefined) return undefined;
-    const doubt = only.program.statements[0]?.columns.length ?? 0;
+    const [settings, statement] = transaction?.statements ?? [];
+    if (settings === undefined || statement === undefined) return undefined;
+    const key = [settings.name, ...settings.values].join("\0");
+    const doubt = execution.programs[0]?.program.statements[0]?.columns.length ?? 0;
     const heard = ran.isHeard ? new Ran(execution) : undefined;
     return { execution, key, settings, statement, doubt, heard };
   };

@@ -106,14 +106,14 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     batch: WirePlan,
     result: WireResult,
   ): readonly ResultRow[] | Promise<readonly ResultRow[]> => {
-    const { offset, last } = transaction;
+    const { offset, last } = transaction.template;
     if ("error" in result) return refuse(connection, transaction, execution, batch, result);
     const rows = mergeRows(execution, result.rows, offset);
     return last.length === 0 ? rows : finish(connection, transaction, execution, result.rows, rows);
   };
 
-  const rollBack = (connection: Connection, { undo, cleaning }: Transaction): Promise<unknown> =>
-    send(connection, undo, false, cleaning);
+  const rollBack = (connection: Connection, { template }: Transaction): Promise<unknown> =>
+    send(connection, template.undo, false, template.cleaning);
 
   /** @throws BatchFailure, or RelApiError for a check that failed before */
   const refuse = async (
@@ -123,7 +123,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     batch: WirePlan,
     result: Failed,
   ): Promise<never> => {
-    const { statements, offset, isImplicit, last, cleaning, cleansItself, firstEffect = 0 } = transaction;
+    const { statements, template, firstEffect = 0 } = transaction;
+    const { offset, isImplicit, last, cleaning, cleansItself } = template;
     const { error, failedAt } = result;
     settle(connection.prepared, batch, result);
     if (!connection.isEnded && !isFatal(error)) {
@@ -143,7 +144,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     found: readonly (WireRow | undefined)[],
     rows: readonly ResultRow[],
   ): Promise<readonly ResultRow[]> => {
-    const { offset, last, cleaning, sending } = transaction;
+    const { template, sending } = transaction;
+    const { offset, last, cleaning } = template;
     try {
       runChecks(execution, found, offset);
       execution.check?.(rows);
@@ -221,7 +223,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       cancelling = running?.cancel();
     });
     try {
-      const acquired = pool.acquire(transaction.owner);
+      const acquired = pool.acquire(transaction.template.owner);
       const connection = acquired instanceof Promise ? await acquired : acquired;
       if (heard !== undefined) heard.beganAtMs = performance.now();
       isOpening = false;
@@ -235,7 +237,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
         running = connection;
         for (let tries = 1; ; tries++) {
           try {
-            const { statements, owner, last, cleaning, cleansItself, sending } = transaction;
+            const { statements, template, sending } = transaction;
+            const { owner, last, cleaning, cleansItself } = template;
             if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
             const batch = planBatch(connection.prepared, statements, sending.prepares, transaction.firstEffect);
             const sent = transaction;

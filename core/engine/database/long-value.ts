@@ -121,7 +121,7 @@ const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveByte
 export const openLongBody = (
   { statement, bytes, reader }: { readonly statement: number; readonly bytes: number; readonly reader: RowReader },
   execution: Execution,
-  { offset, last }: Transaction,
+  { template: { offset, last } }: Transaction,
   taken: (rows: readonly ResultRow[]) => void,
 ): LongRow | undefined => {
   const { longBody, programs, access, isolation } = execution;

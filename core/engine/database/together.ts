@@ -91,7 +91,8 @@ export const createTogether =
       if (heard !== undefined) heard.beganAtMs = heard.askedAtMs; // the connection already exists
       const isRead = execution.access === "read only";
       const isUndone = execution.end === "rollback";
-      const { statements, offset } = transactions.build(execution, { prepares: false, sharing, isNested: true });
+      const { statements, template } = transactions.build(execution, { prepares: false, sharing, isNested: true });
+      const { offset } = template;
       const before = [
         ...AS_LOGIN,
         ...(connection.backend.hasNoJit ? [WITHOUT_JIT] : []),

@@ -256,7 +256,7 @@ const buildTemplate = (ask: Ask<TemplateSource>): TransactionTemplate => {
   const setsRole = ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
   const own = buildBody(ask, programs, setsRole);
   const coalesced =
-    ask(IS_COALESCED) && isImplicit && !isChecked && ofRequest.length === 0
+    ask(IS_COALESCED) && isReadOnly && isImplicit && !isChecked && !runsUserCode && ofRequest.length === 0
       ? coalescedBody(ask, programs, own)
       : undefined;
   const { statements, owner } = coalesced ?? own;

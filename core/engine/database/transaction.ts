@@ -14,18 +14,13 @@ import type { WireRow, WireStatement } from "./wire.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 /** A transaction, ready to be sent. */
-export interface Transaction extends Pick<
-  TransactionTemplate,
-  "owner" | "offset" | "isImplicit" | "last" | "undo" | "cleaning" | "cleansItself"
-> {
+export interface Transaction {
+  readonly template: TransactionTemplate;
   readonly statements: readonly WireStatement[];
   /** The index of the first statement that may have an effect. A write that has reached it never runs again. Undefined
    *  if the transaction only reads. */
   readonly firstEffect: number | undefined;
   readonly sending: Sending;
-  /** Equal for reads that may have one transaction together, behind one statement of settings, because what comes
-   *  before their own statements is equal to the byte. Undefined for all others. @rule R-TX-17 */
-  readonly coalescingKey: string | undefined;
 }
 
 /** How a transaction is sent. */
@@ -87,80 +82,99 @@ export interface TransactionParts {
 export interface Transactions {
   /** @throws RelApiError when a session variable is missing */
   build(execution: Execution, sending: Sending): Transaction;
+  /** One statement of settings and one proven read. Undefined if the execution cannot share a transaction.
+   *  @throws RelApiError when a session variable is missing @rule R-TX-17 */
+  buildCoalesced(execution: Execution): Transaction | undefined;
 }
+
+/** A template with the values of its settings. */
+interface Prepared {
+  readonly template: TransactionTemplate;
+  readonly settings: readonly DatabaseSetting[];
+  readonly sessionValues: readonly string[];
+}
+
+const COALESCED: Sending = { prepares: true, sharing: undefined, isCoalesced: true };
 
 export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
   const templates = createTemplates(caches);
   const settingsOf = memoize((session: Session) => buildSessionSettings(session, sessions));
 
+  const prepare = (execution: Execution, sending: Sending): Prepared => {
+    const { session, programs, access } = execution;
+    const { model, options } = current;
+    const { dbPreRequest } = options;
+    const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
+    const isCoalesced = sending.isCoalesced === true;
+    const settings = isCoalesced ? (execution.settings ?? NO_SETTINGS) : settingsOfRequest(execution);
+    const ofSession = settingsOf(session);
+    const { names: sessionNames, values: sessionValues } = isCoalesced ? ofSession.own : ofSession;
+    const template = templates.take({
+      model,
+      options,
+      databaseRole: session.databaseRole,
+      caller: session.role,
+      access,
+      isolation: execution.isolation,
+      end: execution.end,
+      hasCheck: execution.check !== undefined,
+      sharing: sending.sharing,
+      prepares: sending.prepares,
+      isNested: sending.isNested === true,
+      isCoalesced,
+      schema: execution.schema,
+      keepsLoginPath: execution.keepsLoginPath,
+      preRequest,
+      sessionNames,
+      settings,
+      settingCount: settings.length,
+      programs,
+      programCount: programs.length,
+    });
+    return { template, settings, sessionValues };
+  };
+
+  const fill = (
+    execution: Execution,
+    sending: Sending,
+    { template, settings, sessionValues }: Prepared,
+  ): Transaction => {
+    const { session, programs, access, comment } = execution;
+    const values: string[] = [...template.first, ...sessionValues];
+    for (const [, value] of settings) {
+      refuseNul(value);
+      values.push(value);
+    }
+    values.push(...template.afterwards);
+    const { settingsText, settingsName } = template;
+    const statements: WireStatement[] = [...template.opening, { text: settingsText, name: settingsName, values }];
+    for (const statement of template.statements) {
+      const { text, name, isMultiRow, rowOf, slots, program = 0 } = statement;
+      if (slots === undefined) statements.push(statement);
+      else
+        statements.push({
+          text: comment === undefined ? text : `${text} /*${comment}*/`,
+          name: comment === undefined ? name : "",
+          isMultiRow,
+          rowOf,
+          values: fillSlots(slots, programs[program]?.values ?? [], session, placeOf(programs[program])),
+        });
+    }
+    statements.push(...template.end);
+    return {
+      template,
+      statements,
+      firstEffect: access === "read only" ? undefined : template.opening.length + 1,
+      sending,
+    };
+  };
+
   return {
-    build: (execution, sending) => {
-      const { session, programs, access, comment } = execution;
-      const { model, options } = current;
-      const { dbPreRequest } = options;
-      const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
-      const isCoalesced = sending.isCoalesced === true && preRequest === undefined;
-      const settings = isCoalesced ? (execution.settings ?? NO_SETTINGS) : settingsOfRequest(execution);
-      const ofSession = settingsOf(session);
-      const { names: sessionNames, values: sessionValues } = isCoalesced ? ofSession.own : ofSession;
-      const template = templates.take({
-        model,
-        options,
-        databaseRole: session.databaseRole,
-        caller: session.role,
-        access,
-        isolation: execution.isolation,
-        end: execution.end,
-        hasCheck: execution.check !== undefined,
-        sharing: sending.sharing,
-        prepares: sending.prepares,
-        isNested: sending.isNested === true,
-        isCoalesced,
-        schema: execution.schema,
-        keepsLoginPath: execution.keepsLoginPath,
-        preRequest,
-        sessionNames,
-        settings,
-        settingCount: settings.length,
-        programs,
-        programCount: programs.length,
-      });
-      const values: string[] = [...template.first, ...sessionValues];
-      for (const [, value] of settings) {
-        refuseNul(value);
-        values.push(value);
-      }
-      values.push(...template.afterwards);
-      const { settingsText, settingsName } = template;
-      const statements: WireStatement[] = [...template.opening, { text: settingsText, name: settingsName, values }];
-      for (const statement of template.statements) {
-        const { text, name, isMultiRow, rowOf, slots, program = 0 } = statement;
-        if (slots === undefined) statements.push(statement);
-        else
-          statements.push({
-            text: comment === undefined ? text : `${text} /*${comment}*/`,
-            name: comment === undefined ? name : "",
-            isMultiRow,
-            rowOf,
-            values: fillSlots(slots, programs[program]?.values ?? [], session, placeOf(programs[program])),
-          });
-      }
-      statements.push(...template.end);
-      const { owner, offset, isImplicit, last, undo, cleaning, cleansItself } = template;
-      // copying the whole template takes several microseconds
-      return {
-        owner,
-        offset,
-        isImplicit,
-        last,
-        undo,
-        cleaning,
-        cleansItself,
-        statements,
-        firstEffect: access === "read only" ? undefined : template.opening.length + 1,
-        sending,
-        coalescingKey: template.mayCoalesce && comment === undefined ? [settingsName, ...values].join("\0") : undefined,
-      };
+    build: (execution, sending) => fill(execution, sending, prepare(execution, sending)),
+    buildCoalesced: (execution) => {
+      if (execution.comment !== undefined) return undefined;
+      const prepared = prepare(execution, COALESCED);
+      return prepared.template.mayCoalesce ? fill(execution, COALESCED, prepared) : undefined;
     },
   };
 };

@@ -1,6 +1,7 @@
 /** Everything about a request that can be read without its body and the database: steps 4 to 8 of R-PIPE-1. What is the
  *  same for many requests is read once. */
 import {
+  createKept,
   membersIn,
   membersOf,
   nameKey,
@@ -92,10 +93,14 @@ export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Re
     },
     bytesOf: () => BYTES_PER_WAY,
   });
+  const waysOfExchanges = createKept<{ readonly exchange: Exchange; readonly way: Way }>();
   return (exchange) => {
-    const found = ways.get({ exchange, model: context.model() });
-    if (isKnown(found.made)) found.keep();
-    return found.made;
+    const known = waysOfExchanges.of(exchange);
+    if (known?.exchange === exchange) return known.way; // an exchange that is derived from it may have another path
+    const { made: way, keep } = ways.get({ exchange, model: context.model() });
+    if (isKnown(way)) keep();
+    waysOfExchanges.keep(exchange, { exchange, way });
+    return way;
   };
 };
 
