@@ -188,7 +188,8 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       exchange.planned = operation.plans;
       exchange.mark("plan");
       const whole = await longAnswers.run((long) => {
-        const options = { ...runOptionsOf(exchange, context), longBody: long?.longBody };
+        // a packed body has the member `data` around it
+        const options = runOptionsOf(exchange, context, long && { aboveBytes: long.aboveBytes, take: long.take });
         return engine.run(operation, session, isReading ? { ...options, access: "read only" } : options);
       });
       exchange.mark("transaction");

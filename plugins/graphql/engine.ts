@@ -27,7 +27,7 @@ import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { createSchemas, type Opening } from "./schema.ts";
 import { createWrite } from "./written.ts";
-import type { GqlEngine, GqlOperation, GqlOutput } from "./operations.ts";
+import type { GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
 /** Returns the members of an object: `{"a":1}` without its braces. */
 const membersOf = (body: string): string => body.slice(1, -1);
@@ -136,27 +136,17 @@ export const createEngine = (
     runOptionsOf: (exchange) => runOptionsOf(exchange, context),
     complete: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, {})),
-    run: async (
-      operation,
-      session,
-      {
-        requestSettings,
-        settings,
-        onGone,
-        exchange,
-        longBody,
-        packedBody,
-        end = "commit",
-        access = operation.access,
-      } = {},
-    ) => {
+    run: async <Taken = never>(
+      operation: GqlOperation,
+      session: Session,
+      { requestSettings, settings, onGone, exchange, longBody, end = "commit", access }: GqlRunOptions<Taken> = {},
+    ): Promise<string | Taken> => {
       const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, { onGone, exchange });
-      if (operation.isIntrospecting && packedBody !== undefined) {
+      if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
         const packed = await write.body(operation.outputs);
         if (packed !== undefined) {
-          packedBody(packed);
           operation.keep();
-          return "";
+          return longBody.takePacked(packed);
         }
       }
       const written = operation.isIntrospecting ? { outputs: await write.texts(operation.outputs) } : operation;
@@ -170,23 +160,23 @@ export const createEngine = (
         programs.push({ program: context.prepare(planned, session, "graphql"), values, path });
       const { outputs, loads, steps } = operation;
       const around = steps.length === 1 && loads.length === 0 ? aroundBody(outputs) : undefined;
-      let isTaken = false;
+      let result: { readonly taken: Taken | Promise<Taken> } | undefined;
       const takeLong =
         longBody === undefined || around === undefined
           ? undefined
           : {
               aboveBytes: longBody.aboveBytes,
               take: (...arriving: Parameters<LongBody["take"]>) => {
-                const taker = longBody.take(...arriving, ...around);
-                isTaken = taker !== undefined;
-                return taker;
+                const took = longBody.take(...arriving, ...around);
+                result = took;
+                return took?.taker;
               },
             };
       const inEffect = limits;
       const seconds = inEffect?.secondsOf(session);
       const execution: Execution = {
         session,
-        access,
+        access: access ?? operation.access,
         schema: context.model().schemas[0] ?? "public",
         keepsLoginPath: true,
         programs,
@@ -204,7 +194,7 @@ export const createEngine = (
             throw isRelApiError(error) && error.code === QUERY_CANCELED ? inEffect.timeExceeded(seconds) : error;
           }));
       operation.keep();
-      if (isTaken) return "";
+      if (result !== undefined) return (result as { readonly taken: Taken | Promise<Taken> }).taken; // set by `take`
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =
         operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, { onGone, exchange });

@@ -19,9 +19,9 @@ import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { DIALECT, formOfErrors, isMalformed, negotiated, refuseOtherBody, statusIn, type Form } from "./over-http.ts";
-import { createLongAnswers, type LongAnswer, type LongRunOptions } from "./long-answers.ts";
+import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
-import type { GqlEngine, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
+import type { GqlEngine, GqlLongBody, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
 import type { MetadataProblem } from "../metadata/api.ts";
 import { liveQueriesService } from "../subscriptions/api.ts";
 
@@ -85,13 +85,12 @@ const endOf = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit
 };
 
 /** What a request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
-export const runOptionsOf = (
+export const runOptionsOf = <Taken = never>(
   exchange: Exchange,
   { options, requestSettings }: PluginContext,
-  long?: LongRunOptions,
-): GqlRunOptions => ({
-  longBody: long?.longBody, // a spread takes several microseconds
-  packedBody: long?.packedBody,
+  longBody?: GqlLongBody<Taken>,
+): GqlRunOptions<Taken> => ({
+  longBody,
   requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onGone(listener),
@@ -140,7 +139,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
       exchange.mark("plan");
-      const run = (long?: LongRunOptions): Promise<string> =>
+      const run = <Taken = never>(long?: GqlLongBody<Taken>): Promise<string | Taken> =>
         engine.run(operation, exchange.session, runOptionsOf(exchange, context, long));
       // those of a batch are put together as text
       const whole = await (sender === exchange ? longAnswers.run(run) : run());

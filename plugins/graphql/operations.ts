@@ -152,9 +152,9 @@ export interface GqlEngine {
    *  time-sliced, so it gets a promise. `sender` is undefined if no client sent a new request. @throws RelApiError
    *  @rule R-SC-12 */
   prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
-  /** Runs an operation. Returns the text of the `data` object, or an empty string if the options took it. @throws
-   *  RelApiError */
-  run(operation: GqlOperation, session: Session, run?: GqlRunOptions): Promise<string>;
+  /** Runs an operation. Returns the text of the `data` object, or the result of the options that took the body.
+   *  @throws RelApiError */
+  run<Taken = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<Taken>): Promise<string | Taken>;
   /** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10
    *  G-TX-6 */
   runOptionsOf(exchange: Exchange): GqlRunOptions;
@@ -177,16 +177,22 @@ export interface PackedBody {
   gzip(): Promise<Buffer>;
 }
 
-export interface GqlLongBody extends Pick<LongBody, "aboveBytes"> {
+/** Receives a body that is all of `data`, or its only member. `Taken` is the result of the run, in place of a text. */
+export interface GqlLongBody<Taken> extends Pick<LongBody, "aboveBytes"> {
   /** The text of `data` is `before`, the body and `after`. */
-  take(row: ResultRow, body: ArrivingBody, before: string, after: string): ValueTaker | undefined;
+  take(
+    row: ResultRow,
+    body: ArrivingBody,
+    before: string,
+    after: string,
+  ): { readonly taker: ValueTaker; readonly taken: Taken | Promise<Taken> } | undefined;
+  /** Receives a whole response body that is already cached. Without it, the run results in a text. */
+  takePacked?(body: PackedBody): Taken;
 }
 
-export interface GqlRunOptions extends Pick<Execution, "exchange" | "requestSettings"> {
-  /** Receives a body that is all of `data`, or its only member. */
-  readonly longBody?: GqlLongBody | undefined;
-  /** Receives a whole response body that is already cached. */
-  readonly packedBody?: (body: PackedBody) => void;
+/** Options of one run of an operation. */
+export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange" | "requestSettings"> {
+  readonly longBody?: GqlLongBody<Taken> | undefined;
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
   /** How a write transaction ends. The default is commit. @rule G-TX-6 */

@@ -70,7 +70,7 @@ export const runPlanned = async <Made extends PlannedRequest>(
   request.exchange.planned = made.plan;
   request.exchange.mark("plan");
   const running = run(made);
-  const longBody = media.isBinary ? undefined : request.rest.streamed();
+  const longBody = media.isBinary ? undefined : request.rest.streamed()?.open();
   const execution = executionOf(request, program, running, longBody);
   const rows = await (running.before === undefined ? context.execute(execution) : executeChecked(context, execution));
   const row = rows[rows.length - 1] ?? {};
@@ -82,7 +82,7 @@ export const runPlanned = async <Made extends PlannedRequest>(
       : // execution plans as text are lines (R-MED-7)
         { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` };
   const answer = buildAnswer(request, parts, { row, headers: running.headers, applied, legacyNames });
-  return row.body === null && longBody !== undefined ? longBody.withBody(row, answer) : answer;
+  return longBody?.addTo(answer) ?? answer;
 };
 
 const SERIALIZATION_FAILURE = "40001";

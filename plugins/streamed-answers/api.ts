@@ -1,5 +1,5 @@
 /** What streamed answers are to the surfaces: types and tokens. */
-import { defineService, type Answer, type LongBody, type ResultRow } from "../../core/index.ts";
+import { defineService, type Answer, type LongBody } from "../../core/index.ts";
 
 /** What is written with a body. */
 export interface Around {
@@ -9,10 +9,16 @@ export interface Around {
   readonly isZipped: boolean;
 }
 
-/** Long bodies, which arrive when their answers have begun. */
-export interface StreamedAnswers extends LongBody {
-  /** The answer that is made of a row whose body is still to come, with its body. */
-  withBody(row: ResultRow, answer: Answer, around?: Around): Answer;
+/** Takes the long body of one execution, which arrives when its answer has begun. */
+export interface StreamedBody extends LongBody {
+  /** The answer with the body that was taken; without one, the answer as it is. */
+  addTo(answer: Answer, around?: Around): Answer;
+}
+
+export interface StreamedAnswers {
+  readonly aboveBytes: number;
+  /** For each execution. */
+  open(): StreamedBody;
 }
 
 /** Offered by the plugin `streamed-answers`. */
