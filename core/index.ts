@@ -132,4 +132,5 @@ export {
 } from "./kernel/resolve-options.ts";
 export { createOriginPolicies, createOriginPolicy, type OriginPolicy } from "./http/origins.ts";
 export { createExchangeSlot, type ExchangeSlot } from "./http/exchange-slots.ts";
+export { writePart } from "./http/unread.ts";
 export { fieldsLogger, lowestLogged } from "./kernel/logger.ts";

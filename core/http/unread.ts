@@ -1,5 +1,6 @@
 /** Tracks responses that were written but not read yet: the bytes in memory, and for how long. */
-import type { OutgoingMessage } from "node:http";
+import { once } from "node:events";
+import type { OutgoingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
 /** A response, or the socket of a connection. */
@@ -119,4 +120,24 @@ export const createUnread = (maxBytes: number, patienceMs: number): Unread => {
     },
     close: () => clearInterval(timer),
   };
+};
+
+/** Writes a part of a body. Waits until the client has taken it, or has gone. */
+export const writePart = async (
+  response: ServerResponse,
+  part: string,
+  watchUnread: Unread["watch"],
+): Promise<void> => {
+  if (response.destroyed || response.write(part)) return;
+  watchUnread(response);
+  const gone = new AbortController();
+  const leave = (): void => gone.abort();
+  response.once("close", leave);
+  try {
+    await once(response, "drain", { signal: gone.signal });
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+  } finally {
+    response.off("close", leave);
+  }
 };

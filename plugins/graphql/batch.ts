@@ -1,8 +1,7 @@
 /** `POST /v1/graphql [{"query":…},{"query":…}]`: requests run one after another, their responses in one array.
  *  @rule G-HTTP-5 G-LIM-6 */
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { limitExceeded, type Limits } from "../../core/index.ts";
+import { limitExceeded, writePart, type PluginContext } from "../../core/index.ts";
 import type { GqlRequest } from "./operations.ts";
 
 /** The responses of a batch so far. */
@@ -15,25 +14,10 @@ export type Batch =
 /** Responses up to this size are sent as one body, with a length and compressed. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
 
-/** While the client does not read, the next entry is not run. */
-const drained = async (response: ServerResponse): Promise<void> => {
-  if (response.destroyed || !response.writableNeedDrain) return;
-  const gone = new AbortController();
-  const leave = (): void => gone.abort();
-  response.once("close", leave);
-  try {
-    await once(response, "drain", { signal: gone.signal });
-  } catch {
-    // it went away: nothing more is made
-  } finally {
-    response.off("close", leave);
-  }
-};
-
 /** `answer`: the text of one response. `refuse`: the text for an entry that is no longer run. */
 export const answerBatch = async (
   requests: readonly GqlRequest[],
-  { maxBatchBytes }: Limits,
+  { options: { maxBatchBytes }, watchUnread }: PluginContext,
   answer: (request: GqlRequest) => Promise<string>,
   refuse: (error: Error) => string,
 ): Promise<Batch> => {
@@ -61,12 +45,11 @@ export const answerBatch = async (
   return { body: `${begun}]` };
 
   async function write(response: ServerResponse, from: number): Promise<void> {
-    response.write(begun);
+    await writePart(response, begun, watchUnread);
     begun = "";
     for (let at = from; at < requests.length; at++) {
-      await drained(response);
       if (response.destroyed) return;
-      response.write(await textOf(requests[at] as GqlRequest, at)); // at is within its length
+      await writePart(response, await textOf(requests[at] as GqlRequest, at), watchUnread); // at is within its length
     }
     response.end("]");
   }

@@ -166,7 +166,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     const sender = { request: exchange.request, batchSize: requests.length };
     const batch = await answerBatch(
       requests,
-      context.options,
+      context,
       async (request) => (await answer({ exchange, request, form: DIALECT }, sender))[0] ?? "",
       (error) => engine.encodeErrors(error, exchange.session).body,
     );

@@ -1,7 +1,6 @@
 /** A long text that goes out while it is made. */
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import { inPieces, type Pieces, type PluginContext } from "../../../core/index.ts";
+import { inPieces, writePart, type Pieces, type PluginContext } from "../../../core/index.ts";
 
 /** What is gathered before it is sent. */
 const CHARACTERS_AT_ONCE = 64 * 1024;
@@ -30,21 +29,15 @@ export const sendPieces = async (
   pieces: Generator<string>,
   watch: PluginContext["watchUnread"],
 ): Promise<void> => {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
   try {
     let next = { text: start, isOver: false };
-    while (!response.destroyed) {
-      if (next.isOver) return void response.end(next.text);
-      if (!response.write(next.text)) {
-        watch(response);
-        await once(response, "drain", { signal: gone.signal });
-      }
+    while (!next.isOver) {
+      await writePart(response, next.text, watch);
+      if (response.destroyed) return;
       await new Promise((resolve) => setImmediate(resolve));
       next = await inPieces(gather(pieces, CHARACTERS_AT_ONCE));
     }
-  } catch (error) {
-    if (!gone.signal.aborted) throw error;
+    response.end(next.text);
   } finally {
     pieces.return(undefined);
   }
