@@ -562,6 +562,9 @@ cases(api, [
   },
 ]);
 
+/** Rows of a long body are parsed one after the other. */
+const paddedLength = fc.constantFrom(0, 65_537);
+
 test("R-BODY-2 a list with one byte changed is JSON or not, as its parser says", async () => {
   const list = JSON.stringify(
     Array.from({ length: 3 }, (_, i) => ({ a: i, "b\n": [`x${i}`, true], c: null, d: -1.5 })),
@@ -571,8 +574,9 @@ test("R-BODY-2 a list with one byte changed is JSON or not, as its parser says",
       fc.nat({ max: list.length - 1 }),
       fc.constantFrom("", ...'{}[]",:\\0e.- tn\t'),
       fc.boolean(),
-      async (at, byte, isInserted) => {
-        const body = list.slice(0, at) + byte + list.slice(isInserted ? at : at + 1);
+      paddedLength,
+      async (at, byte, isInserted, length) => {
+        const body = (list.slice(0, at) + byte + list.slice(isInserted ? at : at + 1)).padEnd(length);
         let isList = false;
         try {
           const [first, ...rest] = JSON.parse(body).map((row: object) => JSON.stringify(Object.keys(row).sort()));
@@ -581,7 +585,7 @@ test("R-BODY-2 a list with one byte changed is JSON or not, as its parser says",
           // no JSON
         }
         const answer = await api.post("/nowhere", { headers: json, body });
-        expect([body, answer.json().code]).toEqual([body, isList ? "PGRST205" : "PGRST102"]);
+        expect([body.trimEnd(), answer.json().code]).toEqual([body.trimEnd(), isList ? "PGRST205" : "PGRST102"]);
       },
     ),
     { numRuns: 400 },
@@ -595,8 +599,9 @@ test("R-BODY-2 the keys found are those of the document, whatever its text", asy
     maxLength: 3,
   });
   await fc.assert(
-    fc.asyncProperty(rows, fc.integer({ min: 0, max: 2 }), async (value, indent) => {
-      const answer = await api.post("/nowhere", { headers: json, body: JSON.stringify(value, null, indent) });
+    fc.asyncProperty(rows, fc.integer({ min: 0, max: 2 }), paddedLength, async (value, indent, length) => {
+      const body = JSON.stringify(value, null, indent).padEnd(length);
+      const answer = await api.post("/nowhere", { headers: json, body });
       const [first, ...rest] = value.map((row) => JSON.stringify(Object.keys(row).sort()));
       // the relation is not there, which is said when the body was in order
       expect(answer.json().code).toBe(rest.every((set) => set === first) ? "PGRST205" : "PGRST102");

@@ -251,6 +251,18 @@ const restRows: readonly RestRow[] = [
     "PGRST102",
   ],
   [
+    "R-LIM-3 keys of a long body",
+    "maxColumns",
+    (n) => [
+      "POST",
+      "/vessels",
+      `[{"name":"Limit",${list(n - 1, (i) => `"${NULLABLE[i]}":null`)}}]`.padEnd(65_537),
+      json,
+    ],
+    "The body names more than 4 columns",
+    "PGRST102",
+  ],
+  [
     "R-LIM-3 columns of CSV",
     "maxColumns",
     (n) => ["POST", "/vessels", `${list(n, () => "name")}\n${list(n, () => "Limit")}`, { "content-type": "text/csv" }],

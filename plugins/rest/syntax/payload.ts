@@ -71,24 +71,26 @@ type Row = Readonly<Record<string, Json>>;
 const OBJECT = /^[ \t\r\n]*\{/;
 const ARRAY = /^[ \t\r\n]*\[/;
 
-/** One row after the other is parsed, because all of them together are larger than the body. The keys are sorted: their
- *  order in the body makes no other statement. @throws SyntaxError, RelApiError `bad-body` */
+const isRow = (value: Json): value is Row =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && numberText(value) === undefined;
+
+/** The keys are sorted: their order in the body makes no other statement. @throws SyntaxError, RelApiError `bad-body` */
 const rowsOf = (text: string, limits: Limits): Rows => {
+  const isShort = text.length <= MAX_LIST_LENGTH;
   const isList = ARRAY.test(text);
   if (!isList && !OBJECT.test(text)) {
     JSON.parse(text);
     return NO_ROWS;
   }
-  const isShort = text.length <= MAX_LIST_LENGTH;
   const kept: Row[] = [];
   let shared: ReadonlySet<string> | undefined;
   let isUniform = true; // a fault in the JSON text behind it comes first
-  for (const json of isList ? partsOf(text) : [text]) {
-    const row = readRow(json, limits, isShort);
-    const keys = row === undefined ? [] : Object.keys(row);
+  for (const value of isShort ? wholeValues(text) : valuesInTurn(isList ? partsOf(text) : [text], limits)) {
+    const keys = isRow(value) ? Object.keys(value) : [];
+    if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
     shared ??= new Set(keys);
-    isUniform &&= row !== undefined && keys.length === shared.size && keys.every((key) => shared?.has(key));
-    if (row !== undefined && isShort) kept.push(row);
+    isUniform &&= isRow(value) && keys.length === shared.size && keys.every((key) => shared?.has(key));
+    if (isShort) kept.push(value as Row); // if all of them are rows
   }
   if (!isUniform) throw keysError();
   if (shared === undefined) return NO_ROWS;
@@ -101,15 +103,21 @@ const rowsOf = (text: string, limits: Limits): Rows => {
   return { text: { json: text, rows }, shape: "array", keys, isEmpty: false };
 };
 
-/** Undefined if it is no object. Its members are counted before they are parsed. @throws SyntaxError, RelApiError `bad-body` */
-const readRow = (json: string, limits: Limits, isExact: boolean): Row | undefined => {
-  const isObject = OBJECT.test(json);
-  let count = 0;
-  if (isObject && json.length > limits.maxColumns)
-    for (const _ of partsOf(json)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
-  const value = (isExact ? parseJson(json) : JSON.parse(json)) as Row; // where it begins as an object
-  return isObject ? value : undefined;
+const wholeValues = (text: string): readonly Json[] => {
+  const value = parseJson(text);
+  return Array.isArray(value) ? value : [value];
 };
+
+/** The values of a long list together are larger than the body, so each is parsed when its turn comes. The members of an
+ *  object are counted before. */
+function* valuesInTurn(texts: Iterable<string>, limits: Limits): Generator<Json> {
+  for (const json of texts) {
+    let count = 0;
+    if (json.length > limits.maxColumns && OBJECT.test(json))
+      for (const _ of partsOf(json)) if (++count > limits.maxColumns) throw tooManyColumns(limits);
+    yield JSON.parse(json) as Json; // what JSON.parse gives
+  }
+}
 
 /** Undefined if a value is an array or an object. */
 const textsOf = (row: Row): TextRow | undefined => {
