@@ -81,7 +81,7 @@ test("R-ADM-1 the schema cache under PostgREST's names", async () => {
   });
   const ofVessels = cache.dbRelationships.find(([[key]]: [[{ qiName: string }]]) => key.qiName === "vessels")[1];
   const tags = new Set(ofVessels.map((one: { relCardinality?: { tag: string } }) => one.relCardinality?.tag));
-  expect(tags).toEqual(new Set(["M2O", "O2M", "O2O", "M2M", undefined])); // computed ones have none
+  expect(tags).toEqual(new Set(["M2O", "O2M", "O2O", "M2M", undefined])); // computed relationships have no cardinality
   expect(under(cache.dbRoutines, "fleet_weight")).toMatchObject([{ pdName: "fleet_weight", pdVolatility: "stable" }]);
 });
 
@@ -93,7 +93,7 @@ test("R-ADM-1 the settings without secrets", async () => {
   for (const secret of [jwtSecret, adminSecret, "very secret", "postgres://"]) expect(text).not.toContain(secret);
 });
 
-/** Samples by name and labels. */
+/** The samples of metrics by name and labels. */
 const metrics = async (): Promise<Readonly<Record<string, number>>> => {
   const [status, text, type] = await get("/metrics");
   expect([status, type]).toEqual([200, "text/plain; charset=utf-8"]);

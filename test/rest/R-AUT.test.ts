@@ -28,7 +28,7 @@ const WHO = "GET /rpc/who";
 const as = (role: string): Pick<Case, "request" | "answer"> => ({ request: WHO, answer: role });
 
 let api: TestApi;
-/** Times and audiences are read when the test runs. */
+/** Times and audiences are evaluated when the test runs. */
 const timed = (
   title: string,
   claims: () => Record<string, unknown>,
@@ -318,7 +318,7 @@ describe("keys of other kinds", () => {
   test("R-AUT-3 G-AUTH-11 keys by address; requests wait for the first fetch", async () => {
     const keys = createServer(
       (_request, response) =>
-        // behind the first requests, which are on their way
+        // the response is sent after the first requests are pending
         void setTimeout(() => response.end(JSON.stringify({ keys: [jwk(rsa.publicKey, "r")] })), 300),
     );
     await new Promise<void>((resolve) => keys.listen(0, "127.0.0.1", resolve));
@@ -350,7 +350,7 @@ describe("keys of other kinds", () => {
 });
 
 describe("times", () => {
-  // a clock that stands still: a slow machine must not turn what is a little ahead into the past
+  // the clock stands still, so that on a slow machine a time slightly ahead does not pass
   beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterAll(() => void vi.useRealTimers());
   timed("R-AUT-4 exp in the future", () => ({ exp: now() + 60 }));

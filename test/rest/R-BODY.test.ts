@@ -603,7 +603,7 @@ test("R-BODY-2 the keys found are those of the document, whatever its text", asy
       const body = JSON.stringify(value, null, indent).padEnd(length);
       const answer = await api.post("/nowhere", { headers: json, body });
       const [first, ...rest] = value.map((row) => JSON.stringify(Object.keys(row).sort()));
-      // the relation is not there, which is said when the body was in order
+      // the relation does not exist, which is reported only if the body was valid
       expect(answer.json().code).toBe(rest.every((set) => set === first) ? "PGRST205" : "PGRST102");
     }),
     { numRuns: 150 },
@@ -681,7 +681,7 @@ cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
   },
 ]);
 
-/** The answer to a body that arrives in these pieces, each an event of its own. */
+/** The response to a body that arrives in these pieces, each a separate event. */
 const inPieces = (path: string, pieces: readonly Uint8Array[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const outgoing = httpRequest(`${api.url}${path}`, { method: "POST", headers: { ...csv } }, (incoming) => {
@@ -734,7 +734,7 @@ test("X-BODY-2 R-BODY-6 R-BODY-8 a CSV body is the same however it arrives", asy
     fc.asyncProperty(bodies, fc.array(fc.nat(60), { maxLength: 20 }), async (body, places) => {
       const path = "/ports?select=name,country";
       const answer = async (pieces: readonly Buffer[]): Promise<string> =>
-        (await inPieces(path, pieces)).replace(/Failing row contains \(\d+/, ""); // a new key each time
+        (await inPieces(path, pieces)).replace(/Failing row contains \(\d+/, ""); // each run has a new key
       expect(await answer(cut(body, places))).toBe(await answer([body]));
     }),
     { numRuns: 150 },
@@ -809,7 +809,7 @@ test("X-BODY-2 what a reader throws is answered before the rest of the body has 
       outgoing.destroy();
     });
     outgoing.on("error", reject);
-    outgoing.write("12345678"); // and no end
+    outgoing.write("12345678"); // the body never ends
   });
   expect(status).toBe(400);
 });

@@ -1,4 +1,4 @@
-/** What is kept between requests, seen from outside: each answer is what it would be for the first request of all. */
+/** Caches are invisible from outside: each response equals that of a fresh server. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, mapPlan, type Exchange } from "../../core/index.ts";
 import type { RestHandler } from "../../plugins/rest/api.ts";
@@ -10,7 +10,7 @@ const READ = "/vessels?select=name&order=name";
 
 type Variant = readonly [path: string, headers: Readonly<Record<string, string>>, method?: "GET" | "HEAD"];
 
-/** Requests that differ from the one beside them in a single thing. */
+/** Requests that differ from the original in a single respect. */
 const variantsOf = (path: string): readonly Variant[] => [
   [path, {}],
   [path, { range: "0-0" }],
@@ -67,7 +67,7 @@ describe.each([CALL, READ])("requests that differ in one thing: %s", (base) => {
   });
 });
 
-/** Looks at a claim and writes it into the plan, where nothing but its key tells callers apart. */
+/** Reads a claim and writes it into the plan, where only the cache key distinguishes callers. */
 const ownVessel = definePlugin({
   name: "own-vessel",
   apply: (hooks) => {
@@ -106,7 +106,7 @@ describe("a plugin that plans by what it sees of the caller", () => {
   });
 });
 
-/** Handlers that a plugin has put around those of the surface, given what a plugin has at hand. */
+/** A plugin that wraps the handlers of the surface, and receives its usual context. */
 const wrapped = definePlugin({
   name: "wrapped",
   requires: ["rest"],

@@ -4,7 +4,7 @@ import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
-/** The set-up under which PostgREST's own checks run. */
+/** The configuration of PostgREST's own checks. */
 const conformance = {
   dbSchemas: ["sea"],
   dbExtraSearchPath: [],
@@ -99,7 +99,7 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
     dbSchemas: ["sea", "land"],
     compatMode: false,
   });
-  // its types want a generated description of the schema
+  // its types require a generated description of the schema
   const connect = (headers = {}): any => new PostgrestClient(`${live.url}/api`, { headers }).schema("sea");
   const client = connect();
 
@@ -191,7 +191,7 @@ describe("R-CON-1 a client library written for PostgREST", async () => {
     expect([upserted.status, upserted.data]).toEqual([200, [{ id: 301, name: "Bergen", country: "XX" }]]);
     const ignored = await client.from("ports").upsert({ id: 301, name: "Other" }, { ignoreDuplicates: true }).select();
     expect(ignored.data).toEqual([]);
-    // rows with different keys: the library lists the columns itself
+    // rows have different keys, so the library lists the columns itself
     const mixed = await client
       .from("ports")
       .insert(

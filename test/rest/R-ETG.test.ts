@@ -180,7 +180,7 @@ describe("writes", () => {
     const other = await api.database.connect();
     await other.query("begin; update sea.etag_rows set name = 'white' where id = 1");
     const answering = write("PATCH", one, tag, { name: "blue" });
-    if (capabilities.realServer) await untilLocked(api.database); // for the row
+    if (capabilities.realServer) await untilLocked(api.database); // the statement waits for the row
     await other.query("commit");
     await other.end();
     const answer = await answering;

@@ -112,6 +112,6 @@ test("R-FMT-1 what PostgreSQL prints is what is sent", async () => {
   const [row] = await api.sql(
     `select coalesce(json_agg(t), '[]')::text as body from (select * from sea.kinds order by id) t`,
   );
-  // the zone of the statement and that of the request are both the server's
+  // both the statement and the request use the server's time zone
   expect((await api.get("/kinds?order=id")).text).toBe(row?.["body"]);
 });

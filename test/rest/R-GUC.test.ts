@@ -112,7 +112,7 @@ test("R-GUC-4 a write stays though its settings are wrong", async () => {
   await api.reload();
   const answer = await api.post("/shouts", { body: { id: 1 } });
   expect(answer.status).toBe(500);
-  // the status is judged first
+  // the status is validated first
   expect(answer.json()).toEqual(badStatus);
   expect((await api.get("/shouts")).json()).toEqual([{ id: 1 }]);
 });

@@ -22,7 +22,7 @@ const FIELD = `letter, digit, "-", "->>", "->", "::", ".", ")", "," or end of in
 const KEY = `"-", digit or any non reserved character different from: .,>()`;
 const AGG = `"sum", "avg", "count", "max" or "min"`;
 
-/** Request part, what it is, column, what is unexpected, what is expected. */
+/** The part of the request, its name, the column, the unexpected text, and the expected tokens. */
 const TEXTS: readonly (readonly [part: string, what: string, column: number, unexpected: string, expecting: string])[] =
   [
     [`tonnage=5`, "filter", 1, `"5"`, `"not" or ${OP}`],

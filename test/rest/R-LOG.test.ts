@@ -152,7 +152,7 @@ await api.sql(`
 `);
 await api.reload();
 
-/** Columns called like the words of trees. */
+/** Columns named like the keywords of logic trees. */
 cases(api, [
   { title: "R-LOG-6 columns called and, not", request: of("words", "or=(and.eq.1,not.is.null)"), answer: ids(1, 3) },
   { title: "R-LOG-6 a column called or", request: of("words", "and=(or.gt.2,or.lt.30)"), answer: ids(2) },

@@ -1,5 +1,7 @@
-/** Columns that change while an api serves, with nobody to tell it: each value stands under the name that it has in the
- *  database, in every media type. */
+/**
+ * Columns change while an API serves without notification: in every media type, each value has its current name in the
+ * database.
+ */
 import { expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { capabilities, rolledBack, startApi, type Answer } from "../support/api.ts";
@@ -17,7 +19,7 @@ const made = (name: string, columns: string): string => `
   create function changing.one_${name}() returns changing.${name} language sql stable as 'select * from changing.${name} limit 1';
 `;
 
-/** A table that refers to it. */
+/** A table with a foreign key to it. */
 const reference = (name: string): string => `
   create table changing.of_${name} (n int primary key, to_id int references changing.${name} on delete cascade);
   insert into changing.of_${name} values (7, 1);
@@ -26,7 +28,7 @@ const reference = (name: string): string => `
 
 const COLUMNS = "id int primary key, nick text, mail text, phone text";
 
-/** Names of the columns afterwards, in order. */
+/** Changes, each with the column names afterwards, in order. */
 const CHANGES: readonly { readonly name: string; readonly sql: string; readonly names: readonly string[] }[] = [
   { name: "dropped", sql: "alter table changing.dropped drop column nick", names: ["id", "mail", "phone"] },
   {
@@ -62,16 +64,16 @@ const api = await startApi({
 
 type Entries = readonly (readonly [name: string, value: string | null])[];
 
-/** GeoJSON has the geometry elsewhere. */
+/** Whether the column is ordinary, since GeoJSON has the geometry elsewhere. */
 const isPlain = ([name]: readonly [string, unknown]): boolean => name !== "at";
 
-/** Numbers as text, as in CSV. */
+/** The entries of a row, with numbers as strings, as in CSV. */
 const entriesOf = (row: object): Entries =>
   Object.entries(row)
     .filter(isPlain)
     .map(([name, value]) => [name, value === null ? null : String(value)] as const);
 
-/** Of an array of rows or of one row. */
+/** The entries of an array of rows or of a single row. */
 const objects = (json: unknown): readonly Entries[] => [json].flat().map((row) => entriesOf(row as object));
 
 const fromJson = (text: string): readonly Entries[] => objects(JSON.parse(text));
@@ -112,7 +114,7 @@ type Row = Readonly<Record<string, string | null>>;
 interface RequestKind {
   readonly what: string;
   readonly send: (name: string, accept: string) => Promise<Answer>;
-  /** The row of the answer, where it is another than the stored one. */
+  /** The row in the response, if it differs from the stored one. */
   readonly row?: (stored: Row) => Row;
 }
 
@@ -150,7 +152,7 @@ const OF_FUNCTIONS: readonly RequestKind[] = [
   { what: "a function of one row", send: (name, accept) => api.get(`/rpc/one_${name}`, { headers: { accept } }) },
 ];
 
-/** Embedded rows are JSON in each media type; the other columns are spread, under the names of the loaded schema. */
+/** Expects embedded rows as JSON in each media type, and spread columns under the names of the loaded schema. */
 const expectEmbeds = async (name: string, stored: Row, names: readonly string[]): Promise<void> => {
   const row = Object.fromEntries(names.filter((column) => column in stored).map((column) => [column, stored[column]]));
   const embedded = JSON.stringify({ ...row, id: 1 });
@@ -165,7 +167,7 @@ const expectEmbeds = async (name: string, stored: Row, names: readonly string[])
   expect(JSON.parse(json.replaceAll('""', '"'))).toEqual(wholeRow);
   for (const { type, read } of MEDIA) {
     const spread = await ask(`n,...${name}(*)`, type);
-    // a column that is gone cannot be read under its name
+    // a removed column cannot be read under its name
     if (spread.status === 400) expect(spread.json().code).toBe("42703");
     else
       for (const [column, value] of read(spread.text).flat())
@@ -175,7 +177,7 @@ const expectEmbeds = async (name: string, stored: Row, names: readonly string[])
 
 test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value stands under its own name (F2)", async (change) => {
   const { name, sql, names } = change;
-  // statements are prepared with their second use
+  // the second use prepares the statement
   for (let turn = 0; turn < 2; turn++)
     for (const { send } of OF_TABLES)
       for (const { type } of MEDIA) expect((await send(name, type)).status).toBeLessThan(300);
@@ -193,7 +195,7 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value stands under its o
       expect([what, type, status < 300 ? read(text) : text]).toEqual([what, type, [expected]]);
     }
   }
-  if (name !== "rebuilt") await expectEmbeds(name, stored, names); // CASCADE took its foreign key away
+  if (name !== "rebuilt") await expectEmbeds(name, stored, names); // CASCADE removed its foreign key
 });
 
 test("R-MED-2 CSV of a function has the columns that JSON has, also where PostgreSQL keeps those of before", async () => {
@@ -201,7 +203,7 @@ test("R-MED-2 CSV of a function has the columns that JSON has, also where Postgr
     (await api.get("/rpc/all_returned", { headers: { accept } })).text;
   const expectSame = async (): Promise<void> =>
     expect(fromCsv(await textOf("text/csv"))).toEqual(fromJson(await textOf("application/json")));
-  // what is prepared keeps the columns that the function returned then
+  // prepared statements keep the columns that the function returned then
   for (let turn = 0; turn < 2; turn++) await expectSame();
   for (const change of ["drop column nick", "add column zip text default '9'", "rename column phone to nick"]) {
     await db.query(`alter table changing.returned ${change}`);

@@ -1,4 +1,4 @@
-/** CSV that is read back unchanged: the rows of a table as CSV, sent to an empty table. */
+/** CSV round trips: the rows of a table as CSV, sent unchanged to an empty table. */
 import { expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -27,7 +27,7 @@ const send = async (table: string, body: string, to = api): Promise<number> =>
 const rowsOf = async (table: string): Promise<unknown> =>
   db.query(`select r::text from trip.${table} r order by r::text`);
 
-/** Texts of the characters that mean something in CSV, arrays, JSON or byte strings. */
+/** Strings of characters that have a meaning in CSV, arrays, JSON or byte strings. */
 const text = fc.string({
   unit: fc.constantFrom("\\", '"', ",", "\n", "\r", " ", "{", "}", "(", "x", "é", "N"),
   maxLength: 6,

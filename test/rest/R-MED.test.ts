@@ -482,7 +482,7 @@ cases(api, [
     answer: none("text/plain"),
   },
 
-  // plans are off
+  // execution plans are disabled
   {
     title: "R-MED-7 off, the plan type is unknown",
     request: "GET /ports",
@@ -691,7 +691,7 @@ const geo = capabilities.postgis
 
 test.skipIf(geo === undefined)("R-MED-1 R-SEL-5 GeoJSON", async () => {
   const headers = { accept: "application/geo+json", "x-session-admin-secret": "admin-secret-of-the-tests" };
-  const answer = await geo!.get("/spots?select=id,at&order=id&limit=1", { headers }); // skipped when undefined
+  const answer = await geo!.get("/spots?select=id,at&order=id&limit=1", { headers }); // this runs only if it is defined
   expect(answer.headers["content-type"]).toBe("application/geo+json; charset=utf-8");
   const body = answer.json();
   expect(body.type).toBe("FeatureCollection");

@@ -76,7 +76,7 @@ cases(api, [
   },
 ]);
 
-type Document = any; // a document is looked into at many depths
+type Document = any; // tests read documents at many depths
 let document: Document;
 
 beforeAll(async () => {
@@ -243,7 +243,7 @@ test("R-OAS-1 operations of a relation", () => {
   });
   expect(Object.keys(document.paths["/all_names"])).toEqual(["get"]);
   expect(Object.keys(document.paths["/port_tonnage"])).toEqual(["get"]);
-  // insertable in one way is enough for all three
+  // a view that is insertable in one way supports all three
   expect(Object.keys(document.paths["/vessel_intake"])).toEqual(["get", "post", "patch", "delete"]);
 });
 
@@ -380,9 +380,9 @@ test("R-OAS-4 types", () => {
   });
   expect(document.definitions.certificates.properties.rating.enum).toEqual(["ordinary", "able", "master"]);
   expect(document.definitions.certificates.properties.note.maxLength).toBe(20);
-  // domains over pg_catalog show what is below them
+  // domains over pg_catalog show their base type
   expect(document.definitions.beacons.properties.name).toMatchObject({ type: "string", format: "character varying" });
-  // a cast to json may give values of any type
+  // a cast to json may return values of any type
   expect(document.definitions.paints.properties.shade).toEqual({ format: "integer" });
 });
 
@@ -450,8 +450,7 @@ test("R-OAS-1 security and the address of a proxy by settings", async () => {
 });
 
 test("R-OAS-1 a validator and a client generator take the document", async () => {
-  // a parameter called like another one, or like nothing an identifier can be, is what the rules ask for and what
-  // generators cannot name
+  // the rules require parameters with duplicate or unusual names, which generators cannot name
   await api.sql(`drop table sea."order", sea."مو", sea."Deck Plans", sea.t, sea.pennant; drop function sea.quoted`);
   await api.reload();
   const text = (await api.get("/api")).text;
@@ -595,6 +594,6 @@ test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async
   expect((await own.get("/rpc/take_one?a=x")).json().message).toBe(
     "Could not choose the best candidate function between: sea.take_one(a => character), sea.take_one(a => bit[])",
   );
-  // what is cast to is still without a length
+  // casts still use types without a length
   expect((await own.get("/rpc/take_lengths?a=abc&b=10101&c=x&d=y&e=1&f={abc}&g={101}&h=abcd&i={ab}")).json()).toBe(1);
 });

@@ -223,7 +223,7 @@ test("R-PIPE-1 no connection is taken for what is refused before", async () => {
   const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
   const single = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, on: api.database, parts: [reader] });
   await until(async () => (await single.get("/vessels?limit=1")).status === 200, "the one connection is open");
-  // it is busy; what needs none is answered all the same
+  // the database is busy, but requests without a statement are still answered
   const unlock = await lockTable(api.database, "sea.logbook");
   const busy = single.get("/logbook?limit=1");
   await until(() => counters!.get("pool-available") === 0, "the one connection is taken");

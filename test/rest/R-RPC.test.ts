@@ -904,7 +904,7 @@ test("R-RPC-13 R-PRF-5 a call whose rows are refused leaves nothing behind", asy
 test("R-RPC-16 only settings that are listed are lifted", async () => {
   const other = await startApi({ dbHoistedTxSettings: [] });
   expect((await other.get("/rpc/isolated")).json()).toBe("read committed");
-  expect((await other.get("/rpc/patient")).json()).toBe("7s"); // the function still has its own while it runs
+  expect((await other.get("/rpc/patient")).json()).toBe("7s"); // the function's own setting applies while it runs
 });
 
 test("R-RNG-5 the cap on rows holds for results of functions", async () => {

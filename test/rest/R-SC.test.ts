@@ -18,7 +18,7 @@ test("R-SC-1 every kind of relation is there, partitions are not", async () => {
 });
 
 test("R-SC-1 what is in it does not depend on who asks", async () => {
-  // unknown to the cache would be PGRST205
+  // a relation unknown to the cache would cause PGRST205
   expect(await code(api, "/payroll")).toBe("42501");
 });
 
@@ -27,7 +27,7 @@ test("R-SC-2 the default of an identity, of a domain and of none", async () => {
     body: [{ sailor_id: 1 }],
     headers: { prefer: "missing=default" },
   });
-  expect(answer.json().code).toBe("428C9"); // a generated column has no default to put there
+  expect(answer.json().code).toBe("428C9"); // a generated column accepts no default
   const other = await api.post("/certificates?columns=sailor_id,serial_number,grade&select=serial_number,grade", {
     body: [{ sailor_id: 1 }],
     headers: { prefer: "missing=default, return=representation, tx=rollback" },
@@ -109,7 +109,7 @@ test("R-SC-4 the old cache serves while a new one is read, and stays when that f
   const reloading = own.reload();
   await hasBegun;
   expect(own.relApi.model().version).toBe(version);
-  // the embedded database has one connection, which the load holds
+  // the embedded database has one connection, which the load occupies
   if (capabilities.realServer) expect((await own.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
   mode = "fine";
   goOn();

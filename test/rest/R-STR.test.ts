@@ -1,4 +1,4 @@
-/** Long answers go to the client while they arrive from the database. */
+/** Long responses are sent to the client while they arrive from the database. */
 import { createServer, get as httpGet } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGunzip, createGzip } from "node:zlib";
@@ -12,7 +12,7 @@ import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
 const BIG = 6_000;
-/** More than the buffers of both sockets take, which are 10 MB on Linux. */
+/** More than the buffers of both sockets, which are 10 MB on Linux. */
 const LONG_BYTES = 16_000_000;
 const first = await startApi();
 const { database } = first;
@@ -45,7 +45,7 @@ await first.sql(`
   create function flow.written() returns setof flow.crate language sql volatile as 'select * from flow.crate order by id';
 `);
 
-/** Where streams are made: an embedded database answers at once. */
+/** Whether responses are streamed. An embedded database returns the whole result at once. */
 const onServer = capabilities.realServer;
 const options = {
   on: database,
@@ -59,7 +59,7 @@ const held = await startApi({ ...options, parts: [without("streamed-answers")] }
 
 const streamCount = async (of: Measured): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
 
-/** All but the time. */
+/** The headers without the time. */
 const headersOf = ({ rawHeaders }: Answer): unknown => rawHeaders.filter(([name]) => name !== "Date");
 
 describe("the same answer", () => {
@@ -144,7 +144,7 @@ describe("the same answer", () => {
   });
 
   test("R-STR-2 middleware that compresses gets it in pieces", async () => {
-    // as `compression` does it: what is written goes through a stream of its own
+    // like `compression`, this passes the body through another stream
     const server = createServer((request, response) => {
       const gzip = createGzip();
       const { write, end, writeHead } = response;
@@ -187,17 +187,17 @@ const ask = (port: number, path: string): SlowClient => askSlowly(port, `GET ${p
 const untilRead = (received: () => number, bytes = LONG_BYTES): Promise<void> =>
   until(() => received() >= bytes, `${bytes} bytes are read`);
 
-/** Longer than the statement takes to make its rows. */
+/** Longer than the statement needs to produce its rows. */
 const STATEMENT_SECONDS = 4;
 
-/** What a slow client does between two pieces. */
+/** The pause of a slow client between two pieces. */
 const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
 describe.skipIf(!onServer)("the client's pace", () => {
   test("R-STR-3 for a client that reads nothing the database waits, and it gets everything when it reads", async () => {
     const clients = [ask(api.port, "/long"), ask(api.port, "/long"), ask(api.port, "/long")];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
-    // by the time that other long answers are complete, all that is not held back would have arrived
+    // once other long responses are complete, everything not held back would have arrived
     for (let i = 0; i < 3; i++) expect((await api.get("/crate?order=id")).status).toBe(200);
     const figures = await api.metrics();
     expect(figures["relapi_streams_waiting"]).toBe(3);

@@ -178,7 +178,7 @@ cases(api, [
 ]);
 
 test("R-TX-6 nothing survives on the connection", async () => {
-  // one connection serves all of this
+  // a single connection serves all these requests
   expect((await api.get("/rpc/setting?name=app.desk", { headers: clerk })).json()).toBe("front");
   expect((await api.get("/rpc/setting?name=app.desk")).json() ?? "").toBe("");
   expect((await api.get("/rpc/setting?name=statement_timeout")).json()).not.toBe("5s");
@@ -219,7 +219,7 @@ test("R-TX-5 how a transaction ends", async () => {
       body: { name: "Ends" },
     });
     await own.close();
-    expect(answer.json()).toEqual([{ name: "Ends" }]); // answered as usual in any case
+    expect(answer.json()).toEqual([{ name: "Ends" }]); // the response is unaffected
     const kept = await stored("Ends");
     await api.sql("delete from sea.ports where name = 'Ends'");
     return [kept, answer.headers["preference-applied"]];

@@ -1,4 +1,4 @@
-/** Arguments of calls by POST, as PostgreSQL plans with them: docs/reference/statements.md. */
+/** How PostgreSQL plans with arguments of POST calls: docs/reference/statements.md. */
 import { describe, expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 
@@ -80,7 +80,7 @@ const call = async (name: string, body: string): Promise<string> => {
 };
 
 describe("X-PLN-8 arguments of a JSON body are read as the body is", () => {
-  // an array is read by the database, the values of an object are bound one by one
+  // the database parses an array, but values of an object are bound one by one
   test.each(TYPES.map((type, i) => [type, i] as const))("%s", async (_, i) => {
     for (const value of VALUES) {
       for (const name of [`plain_${i}`, `plain_rows_${i}`]) {

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document. Clients that are generated from it: test/clients/openapi-typescript.test.ts. */
+/** The OpenAPI 3.1 document. test/clients/openapi-typescript.test.ts tests generated clients. */
 import SwaggerParser from "@apidevtools/swagger-parser";
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";

@@ -1,4 +1,4 @@
-/** A document that is too long to be kept goes out while it is made. */
+/** A document that is too long for the cache is sent while it is written. */
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { beforeAll, expect, test } from "vitest";
 import { startApi, type TestApi } from "../support/api.ts";
@@ -35,7 +35,7 @@ test.each([
   for await (const chunk of response) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString();
   expect(text.length).toBeGreaterThan(4 * 1024 * 1024);
-  const document = JSON.parse(text) as Record<string, any>; // whatever the version has
+  const document = JSON.parse(text) as Record<string, any>; // the test reads any version
   const names = Object.keys(document["paths"]).filter((name) => name !== "/");
   expect(names).toEqual(
     Array.from({ length: TABLES }, (_, i) => `/t${i}`)

@@ -1,4 +1,4 @@
-/** Texts that differ in values alone are planned once: what comes out must be the same as if they were not. */
+/** Query strings that differ only in values are planned once, with the same result as planning each. */
 import { expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 
