@@ -43,7 +43,7 @@ interface Connection {
   };
 }
 
-/** Ids of the pages, one list each. */
+/** The ids of all pages, one list per page. */
 const walk = async (
   given: string,
   way: "after" | "before" = "after",
@@ -229,7 +229,7 @@ test("P-CUR-7 lists, aggregates and keys of the dialect stay, and the schema is 
   expect(Object.keys(query)).toEqual(
     expect.arrayContaining(["mart_item", "mart_item_aggregate", "mart_item_by_pk", "mart_item_connection"]),
   );
-  expect(query["mart_line_connection"]).toBeUndefined(); // no key
+  expect(query["mart_line_connection"]).toBeUndefined(); // the table has no key
   expect(query["node"]).toBeUndefined();
   expect(query["mart_item_connection"]?.args.map(({ name }) => name).sort()).toEqual(
     ["after", "before", "distinct_on", "first", "last", "order_by", "where"].sort(),

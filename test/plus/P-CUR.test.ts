@@ -34,7 +34,7 @@ await api.sql(`
   grant select (id, kind) on sea.buoy_log to sea_columns`);
 await api.reload();
 
-/** What each relation of `Link` leads to, below the path. */
+/** The target of each relation in `Link`, below the path. */
 const linksOf = (answer: Answer): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...(answer.headers["link"] ?? "").matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, target = "", rel = ""]) => [
@@ -45,7 +45,7 @@ const linksOf = (answer: Answer): Readonly<Record<string, string>> =>
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** All pages along one relation of the links, as the rows that they have. */
+/** The rows of all pages along one relation of the links. */
 const walk = async (path: string, query: string, rel: "next" | "prev"): Promise<readonly (readonly Row[])[]> => {
   const pages: (readonly Row[])[] = [];
   for (let at: string | undefined = query; at !== undefined;) {
@@ -94,7 +94,7 @@ describe("pages", () => {
     const forward = await walk("/buoy_log", `${base}&limit=5&cursor=`, "next");
     expect(forward.map(({ length }) => length)).toEqual([5, 5, 5, 5, 5, 5, 5, 5, 3]);
     expect(forward.flatMap(ids)).toEqual(expected);
-    // from the last page back to the first
+    // walks from the last page back to the first
     let last = `${base}&limit=5&cursor=`;
     for (
       let next: string | undefined = last;
@@ -268,7 +268,7 @@ describe("pages", () => {
     expect(plan).toContain("Index Cond: (ROW(at, id) > ROW(9000, 27000))");
     expect(plan).toMatch(/Index (?:Only )?Scan using long_log_at_id_idx/);
     expect(plan).not.toContain("Rows Removed");
-    // two ways: the cases are looked at from where the first term begins
+    // two starts: the error depends on where the first term begins
     const mixed = Buffer.from(JSON.stringify([1, "long_log", "at.desc,id", 0, "9000", "27000"])).toString("base64url");
     const turned = await other.get(`/long_log?select=id&order=at.desc,id&limit=2&cursor=${mixed}`);
     expect(ids(turned.json())).toEqual([27001, 27002]);

@@ -1,4 +1,4 @@
-/** Rows that are deleted stay. */
+/** Deleted rows stay in the table. */
 import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
@@ -284,7 +284,7 @@ describe("P-DEL-6 who may sees deleted rows and restores them (M14)", async () =
     expect((await seeing.gql(text(63), {}, asAdmin("reader"))).data.update_shelf_book.returning).toEqual([]);
     expect((await seeing.gql(text(63), {}, asAdmin("editor"))).data.update_shelf_book.returning).toEqual([{ id: 63 }]);
     expect(await rest("reader", "/book?select=id&id=gt.60&order=id")).toEqual([{ id: 61 }, { id: 63 }]);
-    // a row is deleted once
+    // a row can be deleted only once
     const again = await seeing.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
       headers: { ...asAdmin(), prefer: "return=representation" },
     });

@@ -8,7 +8,7 @@ import { initiated, startLive, subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { INTROSPECTION, typeText, type SchemaInput, type SchemaType } from "../support/schema.ts";
 
-/** Tables whose names could be those of fields and types that plugins add. */
+/** Tables whose names conflict with those of added fields and types. */
 const SPOTS = `
   create table amount_distance (id int primary key); create table day_nearest (id int primary key);
   create table spot (id int primary key, at point, word text, day date, amount int, seen timestamptz, span int4range,
@@ -35,7 +35,7 @@ const everything = documentOf(
   ),
 );
 
-/** Each type, field, argument, input field and enum value, with its entry in the introspection. */
+/** Every type, field, argument, input field and enum value, with its introspection entry. */
 const membersOf = (types: readonly SchemaType[]): ReadonlyMap<string, string> => {
   const members = new Map<string, string>();
   const addInput = (place: string, { name, type, description, defaultValue }: SchemaInput): void => {

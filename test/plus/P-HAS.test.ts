@@ -1,4 +1,4 @@
-/** The metadata API: what the command line of the dialect sends, and what others try. */
+/** The metadata API: requests of Hasura's command line and of other callers. */
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -63,7 +63,7 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line's apply, diff and export, kept in
   const api = await start(folder);
   expect((await api.get("/v1/version")).status).toBe(200);
   expect(await run(api, "get_catalog_state")).toMatchObject({ cli_state: {}, console_state: {} });
-  // apply
+  // the command apply
   const applied = await run(
     api,
     "replace_metadata",
@@ -77,12 +77,12 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line's apply, diff and export, kept in
   expect(await api.gql("{ album(where: {id: {_eq: 3}}) { artist { name } } }")).toEqual({
     data: { album: [{ artist: { name: "Bjork" } }] },
   });
-  // diff, export
+  // the commands diff and export
   const exported = await run(api, "export_metadata", {}, { version: 2 });
   expect(exported.metadata).toEqual(EXPORTED);
   expect(exported.resource_version).toBeGreaterThan(0);
   expect(await run(api, "export_metadata")).toEqual(EXPORTED);
-  // as the command line lays a folder out
+  // the folder has the layout of the command line
   expect(await filesIn(folder)).toEqual([
     "databases/databases.yaml",
     "databases/default/tables/public_album.yaml",
@@ -94,7 +94,7 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line's apply, diff and export, kept in
   expect(await readFile(join(folder, "databases/default/tables/tables.yaml"), "utf8")).toBe(
     '- "!include public_album.yaml"\n- "!include public_artist.yaml"\n',
   );
-  // a server that starts from it says the same
+  // a server that starts from it exports the same
   const next = await start(folder);
   expect(await run(next, "export_metadata", {}, { version: 2 })).toEqual(exported);
   expect(await run(next, "reload_metadata")).toMatchObject({ message: "success", is_consistent: true });
@@ -301,7 +301,7 @@ test("P-HAS-4 what does not fit the database is refused, and nothing has changed
   expect(await run(api, "export_metadata", {}, { version: 2 })).toEqual(before);
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
   expect(await api.gql("{ album_by_pk(id: 3) { id } }")).toEqual({ data: { album_by_pk: { id: 3 } } });
-  // unless it is asked for
+  // the option allows it
   const lenient = await run(
     api,
     "replace_metadata",
@@ -319,7 +319,7 @@ test("P-HAS-4 what does not fit the database is refused, and nothing has changed
     ["table", "table nowhere in source default"],
     ["select_permission", "select_permission r in table album in source default"],
   ]);
-  // others may be added meanwhile
+  // other objects can still be added meanwhile
   expect(await run(api, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
   expect(await run(api, "drop_inconsistent_metadata")).toEqual(SUCCESS);
   expect(await run(api, "get_inconsistent_metadata")).toMatchObject({ is_consistent: true });
@@ -390,7 +390,7 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, and a name that 
     code: "invalid-configuration",
   });
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
-  // also when all of it is replaced, and when the database changes
+  // this includes replacing all metadata, and changes of the database
   const native = (more: Entry): Entry =>
     documentOf([table("album")], {}, { native_queries: [{ ...query, ...more }], logical_models: [model] });
   const replaced = { allow_inconsistent_metadata: true, metadata: native({ code: "select nope" }) };
@@ -692,7 +692,7 @@ test("P-HAS-5 what is not changed keeps its text; no name and no text leads out 
     const refused = await run(api, "replace_metadata", documentOf([table("artist", { configuration })]));
     expect(refused).toMatchObject({ code: "not-supported" });
   }
-  // the database does not even take the name
+  // the database does not accept the name
   const nul = await run(api, "replace_metadata", {
     metadata: documentOf([table("a\u0000b")]),
     allow_inconsistent_metadata: true,

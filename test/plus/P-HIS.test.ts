@@ -1,4 +1,4 @@
-/** Rows as they were. */
+/** Rows of an earlier time. */
 import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";

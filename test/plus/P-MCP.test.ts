@@ -1,4 +1,4 @@
-/** The Model Context Protocol, asked by the client of its official SDK; rows that give orders, and what they reach. */
+/** The Model Context Protocol with the client of its official SDK, and rows that contain instructions. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, test } from "vitest";
@@ -55,7 +55,7 @@ const captain = { authorization: `Bearer ${signToken({ role: "sea_captain" })}` 
 
 const connect = async (to: TestApi, headers: Record<string, string> = captain): Promise<Client> => {
   const client = new Client({ name: "test", version: "1.0.0" });
-  // of the same protocol, though its types do not know exact optional properties
+  // both implement one protocol, but its types do not support exact optional properties
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`${to.url}/mcp`), { requestInit: { headers } }) as never,
   );
@@ -170,7 +170,7 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       { agent_id: 1, count: 2, sum_price: "3.50" },
       { agent_id: 2, count: 1, sum_price: 3 },
     ]);
-    // the most frequent first, by the function and by the name in the answer (M3)
+    // the most frequent first, by the function and by its name in the response (M3)
     for (const order of ["count().desc", "count.desc", "sum_price.desc"])
       expect(
         await rowsOf("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order, limit: 1 }),

@@ -1,4 +1,4 @@
-/** Native queries that lead to each other, as fields of logical models. */
+/** Native queries that refer to each other through fields of logical models. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,7 +125,7 @@ describe("P-NAT-4 nested fields", () => {
     for (const query of [
       '{ get_articles(args: {length: 1}, where: {writer: {name: {_eq: "x"}}}) { id } }',
       "{ get_writers(order_by: {articles: asc}) { name } }",
-      "{ get_writers { articles { id } } }", // without the arguments that it needs
+      "{ get_writers { articles { id } } }", // the required arguments are missing
       "{ get_writers { articles(args: {length: 1}) } }",
       '{ get_writers { articles(args: {length: "x"}) { id } } }',
       "{ get_articles(args: {length: 1}) { writer(limit: 1) { name } } }",

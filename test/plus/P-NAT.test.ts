@@ -1,4 +1,4 @@
-/** Native queries and logical models of the metadata: what roles get of them, and what arguments cannot do. */
+/** Native queries and logical models of the metadata: the access of roles, and the safety of arguments. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

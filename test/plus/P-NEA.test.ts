@@ -51,7 +51,7 @@ const planOf = async (): Promise<string> => {
 
 const ids = (rows: readonly Row[]): readonly unknown[] => rows.map(({ id }) => id);
 
-/** The nearest, by REST and by GraphQL; both by an index. */
+/** A case that is requested by REST and by GraphQL; both must use an index. */
 interface Case {
   readonly column: string;
   readonly rest: string;

@@ -48,7 +48,7 @@ const settings = forGraphql({ on: database, preset: plus, dbSchemas: ["nest"] })
 const api = await startApi(settings);
 const plain = await startApi({ ...settings, preset: (options) => compose(plus(options), without("nested-writes")) });
 
-/** The one root field of the mutation. */
+/** Runs a mutation and returns its single root field. */
 const write = async (text: string, variables = {}, headers = {}, on: TestApi = api): Promise<any> => {
   const { data, errors } = await on.gql(
     text.startsWith("mutation") ? text : `mutation { ${text} }`,
@@ -679,9 +679,9 @@ describe("permissions", async () => {
         ),
       ),
     ).toEqual({
-      changed: 7, // a preset of the update, which then writes the row
+      changed: 7, // a column preset of the update, which then writes the row
       works: [
-        { id: 1, title: "U", sold: 5 }, // may not be deleted
+        { id: 1, title: "U", sold: 5 }, // the role may not delete this row
         { id: 4, title: "D", sold: 5 },
         { id: 100, title: "N", sold: 3 },
       ],
@@ -1035,7 +1035,8 @@ describe("beside other plugins", () => {
       },
     );
     const cased = await startApi({ ...settings, metadata: convention });
-    expect((await schemaOf(cased)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty("_related"); // it tracks no relationship
+    // its metadata has no relationship
+    expect((await schemaOf(cased)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty("_related");
     const named = await startApi({
       ...settings,
       metadata: documentOf(

@@ -182,7 +182,7 @@ describe("connections", () => {
     const terms = order.replace(/^\[|\]$/g, "");
     const query = `{ log_entry(order_by: [${[terms, "{ id: asc }"].filter((term) => term !== "").join()}]) { id } }`;
     const plain = await api.post("/v1/graphql", { headers: asAdmin(), body: { query } });
-    const expected = plain.text.match(/\d{16}/g); // more digits than a number of JavaScript has
+    const expected = plain.text.match(/\d{16}/g); // the number has more digits than JavaScript keeps
     expect(expected).toHaveLength(23);
     const keyOf = ({ node }: any): string =>
       Buffer.from(node.id, "base64")

@@ -1,4 +1,4 @@
-/** Why an answer is empty: docs/guides/why-is-it-empty.md. */
+/** Reports why a response is empty: docs/guides/why-is-it-empty.md. */
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";

@@ -1,4 +1,4 @@
-/** The statement that an api has sent last, with its values in it, to be explained. */
+/** The last statement of an API with its values inserted, so that it can be explained. */
 import { boundOf, definePlugin, type Plugin, type ProgramStatement, type BoundValue } from "../../core/index.ts";
 
 const literal = (value: BoundValue): string =>

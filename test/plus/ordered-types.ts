@@ -1,14 +1,14 @@
-/** A table with a column of each type that rows can be ordered by. */
+/** A table with a column of each sortable type. */
 import type { TestDatabase } from "../support/database.ts";
 
-/** Types of extensions, in a schema that no search path has. */
+/** Types of extensions, in a schema outside of every search path. */
 const OF_EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
   hstore: ["", '"a"=>"1"', '"a"=>NULL', '"b"=>"x, y"'],
   citext: ["a", "B", "c", "D"],
   ltree: ["a", "a.b", "b"],
 };
 
-/** Types that rows can be ordered by, each with values of it. */
+/** Sortable types, each with values. */
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   bool: ["false", "true"],
   "int4[]": ["{}", "{1}", "{1,NULL}", "{2,1}", "{{1,2},{3,4}}"],
@@ -50,7 +50,7 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   oid: ["1", "4000000000"],
 };
 
-/** Rows of the table. */
+/** The number of rows in the table. */
 export const ORDERED_ROWS = 11;
 
 /** Creates `<schema>.typed (id, c0, c1, …)` with a null or a value of each type in each row. @returns the types, in the
