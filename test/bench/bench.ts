@@ -1,10 +1,12 @@
-/** `npm run bench`: requests per second of this service (on node:http and in Express) beside handlers written by hand, in
- *  short turns of one run, as ratios. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one
- *  on this machine.
+/**
+ * `npm run bench`: compares requests per second of this service (on node:http and in Express) with handlers written by
+ * hand, as ratios. Contestants alternate in short turns of one run. Needs a PostgreSQL: TEST_DATABASE_URL (superuser),
+ * or the server programs of one on this machine.
  *
- *  `--only WORD` runs the tables whose name has the word: `--only plus` those of the plugins of plus. `--json FILE` writes
- *  the figures; `npm run bench:page` makes the page and its chart from them. `--compare COMMIT` runs that commit beside
- *  this checkout instead, and `--fail-below 0.85` ends with an error where this one is slower. `--short` takes a minute. */
+ * `--only WORD` runs the tables whose name contains the word: `--only plus` those of the plugins of plus. `--json FILE`
+ * writes the figures; `npm run bench:page` makes the page and its chart from them. `--compare COMMIT` compares this
+ * checkout with that commit instead, and `--fail-below 0.85` fails if this one is slower. `--short` takes a minute.
+ */
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { parseArgs } from "node:util";
@@ -35,9 +37,12 @@ const { values: given } = parseArgs({
   },
 });
 
-/** With new processes each time: two of the same program differ by up to a tenth, for as long as they run. */
+/**
+ * The number of series, each with new processes, because two processes of one program differ by up to a tenth for their
+ * lifetime.
+ */
 const SERIES = given.short ? 2 : 3;
-/** Of a series. */
+/** The number of turns in a series. */
 const TURNS = given.short ? 3 : 4;
 const SECONDS = given.short ? 1 : 2;
 
@@ -58,7 +63,7 @@ export interface BenchTable {
 export interface BenchRow extends Measured {
   readonly id: string;
   readonly label: string;
-  /** By the contestant it is compared with: median of the turns' ratios, and their quartiles. */
+  /** By the other contestant: the median of the turns' ratios, and their quartiles. */
   readonly shares: Readonly<Record<string, readonly [median: number, low: number, high: number]>>;
 }
 
@@ -68,7 +73,7 @@ const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 type Turn = ReadonlyMap<string, Measured>;
 
-/** Everybody's server runs all the time; they are loaded in turn, each time in another order. */
+/** Runs a series. All servers run throughout and are loaded in turn, each time in another order. */
 const runSeries = async (
   contestants: readonly Contestant[],
   scenario: Scenario,
@@ -78,10 +83,11 @@ const runSeries = async (
   try {
     const index = [...SCENARIOS, ...PLUS_SCENARIOS].indexOf(scenario as PlusScenario);
     for (const contestant of contestants) running.push(await startContestant(contestant, scenario, index, databaseUrl));
-    for (const each of running) await each.measure(SECONDS + 1); // connections, caches and compilers are warm afterwards
+    for (const each of running) await each.measure(SECONDS + 1); // this warms connections, caches and compilers
     const turns: Turn[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
-      const order = running.map((_, i) => running[(i + turn) % running.length] as Running); // within its length
+      // the index is within the length
+      const order = running.map((_, i) => running[(i + turn) % running.length] as Running);
       if (turn % 2 === 1) order.reverse();
       const measured = new Map<string, Measured>();
       for (const each of order) measured.set(each.contestant.id, await each.measure(SECONDS));
@@ -103,7 +109,7 @@ const runTable = async (
   const turns: Turn[] = [];
   for (let series = 0; series < SERIES; series++) turns.push(...(await runSeries(contestants, scenario, databaseUrl)));
   const rows = contestants.map(({ id, label }): BenchRow => {
-    const own = turns.map((turn) => turn.get(id) as Measured); // each turn has all
+    const own = turns.map((turn) => turn.get(id) as Measured); // each turn contains every contestant
     const shares = references.map((reference) => {
       const ratios = turns.map((turn, i) => (own[i]?.perSecond ?? 0) / (turn.get(reference)?.perSecond ?? 0));
       return [reference, [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]] as const;
@@ -137,7 +143,7 @@ const print = ({ name, rows }: BenchTable, references: readonly string[]): void 
 
 const REFERENCES = [BARE, BARE_ROLE, BARE_EXPRESS];
 
-/** Of the tables that were asked for. */
+/** The requested tables. */
 const tablesOf = async (databaseUrl: string): Promise<readonly BenchTable[]> => {
   const tables: BenchTable[] = [];
   const table = async (name: string, all: readonly Contestant[], references: readonly string[], of: Scenario) => {
@@ -148,11 +154,11 @@ const tablesOf = async (databaseUrl: string): Promise<readonly BenchTable[]> => 
   };
   for (const scenario of SCENARIOS) await table(scenario.name, CONTESTANTS, REFERENCES, scenario);
   for (const scenario of PLUS_SCENARIOS) await table(scenario.name, PLUS_CONTESTANTS, [BARE, BARE_ROLE], scenario);
-  await table("read by key, with a token", WITH_TOKENS, ["rest"], SCENARIOS[0] as Scenario); // there are some
+  await table("read by key, with a token", WITH_TOKENS, ["rest"], SCENARIOS[0] as Scenario); // the list is not empty
   return tables;
 };
 
-/** This checkout beside another commit. @returns whether it is fast enough */
+/** Compares this checkout with another commit. @returns whether it is fast enough */
 const compare = async (commit: string, databaseUrl: string): Promise<boolean> => {
   const other = await builtCheckout(commit);
   try {
@@ -176,7 +182,7 @@ const compare = async (commit: string, databaseUrl: string): Promise<boolean> =>
           const [share = 0] = made.rows[0]?.shares["old"] ?? [];
           return share < limit;
         };
-        // what only looks slow, because the machine was busy with something else, seldom does so twice
+        // a measurement that is slow only because of other load is rarely so twice
         if (isSlow(await measured()) && isSlow(await measured())) {
           isFast = false;
           process.stdout.write(`slower than ${limit} of ${commit}\n`);

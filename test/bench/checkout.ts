@@ -1,4 +1,4 @@
-/** Another commit of this repository, built beside this one with the packages of this one. */
+/** Builds another commit of this repository beside this one, with the packages of this one. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const git = (...words: readonly string[]): string =>
   execFileSync("git", words, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
 
-/** undefined: there is no such commit here, as in a shallow clone. */
+/** Returns undefined if the commit does not exist, as in a shallow clone. */
 export const commitOf = (name: string): string | undefined => {
   try {
     return git("rev-parse", "--short", "--verify", `${name}^{commit}`);
@@ -30,7 +30,7 @@ export const builtCheckout = async (commit: string): Promise<{ readonly dist: st
   git("worktree", "add", "--detach", folder, commit);
   try {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "dir");
-    // what has changed in types of packages since is nothing to it
+    // type errors from newer packages do not matter
     execFileSync("npx", ["--no-install", "tsc", "-p", "tsconfig.json", "--noCheck", "--outDir", "dist"], {
       cwd: folder,
       stdio: ["ignore", "inherit", "inherit"],

@@ -1,4 +1,4 @@
-/** Who answers the same requests, and the processes in which they do. */
+/** The contestants that answer the same requests, each in a separate process. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -11,16 +11,16 @@ import type { PlusScenario } from "./plus-data.ts";
 export interface Contestant {
   readonly id: string;
   readonly label: string;
-  /** Of `server.ts`. */
+  /** The variant of `server.ts`. */
   readonly variant: string;
   readonly isGraphql?: boolean;
   readonly token?: Token;
-  /** `dist` of another checkout. */
+  /** The `dist` folder of another checkout. */
   readonly dist?: string;
 }
 
 interface Token {
-  /** `JWT_SECRET` of the server. */
+  /** The server's `JWT_SECRET`. */
   readonly secret: string;
   readonly bearer: string;
 }
@@ -38,7 +38,7 @@ export const BARE = "bare";
 export const BARE_ROLE = "bare-role";
 export const BARE_EXPRESS = "bare-express";
 
-/** Of all scenarios. */
+/** The contestants of all general scenarios. */
 export const CONTESTANTS: readonly Contestant[] = [
   { id: "rest", label: "relapi on node:http, REST", variant: "relapi" },
   { id: "graphql", label: "relapi on node:http, GraphQL", variant: "relapi", isGraphql: true },
@@ -51,14 +51,14 @@ export const CONTESTANTS: readonly Contestant[] = [
   { id: "ordinary", label: "Express + pg, res.json, no role", variant: "ordinary" },
 ];
 
-/** Of the scenarios of plus, one request each. */
+/** The contestants of the scenarios of plus, which have one request each. */
 export const PLUS_CONTESTANTS: readonly Contestant[] = [
   { id: "plus", label: "relapi on node:http", variant: "plus" },
   { id: BARE, label: "bare node:http + pg, no role", variant: BARE },
   { id: BARE_ROLE, label: "bare node:http + pg, role and claims", variant: BARE_ROLE },
 ];
 
-/** What reading a token costs. */
+/** The contestants that show the cost of verifying a token. */
 export const WITH_TOKENS: readonly Contestant[] = [
   { id: "rest", label: "relapi, REST, anonymous", variant: "relapi" },
   { id: "hs256", label: "relapi, REST, HS256", variant: "relapi", token: HS256 },
@@ -74,16 +74,16 @@ export interface Running {
 
 export interface Measured {
   readonly perSecond: number;
-  /** Of the server's process, in microseconds per request. */
+  /** The processor time of the server's process, in microseconds per request. */
   readonly cpu: number;
-  /** In milliseconds. */
+  /** The 99th percentile in milliseconds. */
   readonly p99: number;
 }
 
 const SERVER = fileURLToPath(new URL("./server.js", import.meta.url));
 const CONNECTIONS = 20;
 
-/** Errors of GraphQL have the status 200. @throws Error */
+/** Checks the body, since GraphQL errors have the status 200. @throws Error */
 const checkAnswer = async (port: number, { method, path, headers = {}, body }: Sent): Promise<void> => {
   const given = { method, headers, ...(body === undefined ? {} : { body }) };
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, given);
@@ -112,7 +112,8 @@ export const startContestant = async (
     child.once("exit", (code) => reject(new Error(`the server "${variant}" ended with ${code}`)));
   });
   const { pid = 0 } = child;
-  const ask = variant === "plus" ? (scenario as PlusScenario).ask : undefined; // the tables of plus have no others
+  // the tables of plus contain only such scenarios
+  const ask = variant === "plus" ? (scenario as PlusScenario).ask : undefined;
   if (ask !== undefined) await checkAnswer(port, ask(1));
   const headers = token === undefined ? undefined : { authorization: `Bearer ${token.bearer}` };
   return {

@@ -1,17 +1,17 @@
-/** CPU time of processes, as Linux tells it. */
+/** The CPU time of processes, from Linux's /proc. */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Of the kernel's clock, which is the same everywhere. */
+/** The ticks of the kernel's clock, the same on all platforms. */
 const TICKS_PER_SECOND = 100;
 
-/** Those that the process has started, and it; what ended in between counts with its parent. */
+/** The CPU time of a process and its descendants. Those that have ended are included in their parent's. */
 export const cpuSeconds = (pid: number): number => {
   let ticks = 0;
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const text = readFileSync(`/proc/${name}/stat`, "utf8");
-      // the name of the program may hold anything
+      // the program name may contain any characters
       const fields = text
         .slice(text.lastIndexOf(")") + 2)
         .split(" ")
@@ -21,13 +21,13 @@ export const cpuSeconds = (pid: number): number => {
       if (Number(name) === pid) ticks += own + system + ofEnded + systemOfEnded;
       else if (parent === pid) ticks += own + system;
     } catch {
-      // it has ended
+      // the process has ended
     }
   }
   return ticks / TICKS_PER_SECOND;
 };
 
-/** Of all threads of a process, in microseconds: the process has nothing to do for it. */
+/** The CPU time of all threads of a process in microseconds, read without involving the process. */
 export const cpuMicroseconds = (pid: number): number => {
   let nanoseconds = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`))

@@ -1,4 +1,4 @@
-/** Chinook-like data for the benchmark, made by the database: artists, albums, tracks, genres. */
+/** SQL that makes Chinook-like data for the benchmark: artists, albums, tracks, genres. */
 export const BENCH_SQL = `
 create table genre (genre_id int primary key, name text not null);
 create table artist (artist_id int primary key, name text not null);
@@ -21,17 +21,17 @@ grant select on all tables in schema public to bench_anon;
 grant insert on listening to bench_anon;
 `;
 
-/** What is asked, and how someone would write it by hand. \`$1\` is the key, or the body. */
+/** A request, and the same work written by hand. `$1` is the key, or the body. */
 export interface Scenario {
   readonly name: string;
-  /** One row as JSON text. */
+  /** The statement that returns one row as JSON text. */
   readonly textSql: string;
-  /** The same for res.json: rows parsed by pg. */
+  /** The statement for res.json, whose rows pg parses. */
   readonly rowsSql: string;
   readonly rest: (key: number) => string;
   readonly graphql: string;
   readonly keys: number;
-  /** Sent by POST, and to GraphQL as \`$objects\`. */
+  /** The body, sent by POST, and to GraphQL as `$objects`. */
   readonly body?: string;
 }
 

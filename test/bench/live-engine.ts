@@ -1,5 +1,7 @@
-/** The engine of live queries in a process of its own, with subscribers that have no sockets: `node live-engine.js
- *  <database url> <subscribers> <query>`. */
+/**
+ * Runs the engine of live queries in a separate process, with subscribers without sockets: `node live-engine.js
+ * <database url> <subscribers> <query>`.
+ */
 import { compose, definePlugin, relApi, sessionOf, type PluginContext } from "../../core/index.ts";
 import { graphqlService } from "../../plugins/graphql/api.ts";
 import { liveQueriesService } from "../../plugins/subscriptions/api.ts";

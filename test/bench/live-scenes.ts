@@ -1,4 +1,4 @@
-/** What `npm run bench:live` measures, by name. */
+/** The scenes that `npm run bench:live` measures, by name. */
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
@@ -9,17 +9,17 @@ import { streamOf } from "./live-stream.ts";
 import { createSwarm, nowMs, type Swarm } from "./live-swarm.ts";
 import type { Used } from "./live-used.ts";
 
-/** Where scenes run, and where figures go. */
+/** The environment of scenes, and the receiver of their figures. */
 export interface Place {
   readonly databaseUrl: string;
   readonly database: pg.Client;
-  /** CPU seconds of the database so far; undefined: it is not on this machine. */
+  /** The CPU seconds of the database so far. Undefined if it runs on another machine. */
   readonly databaseCpuSeconds: () => number | undefined;
   readonly subscribers: number | undefined;
   readonly rounds: number;
-  /** Ends a process when the scene has ended, whatever happens. */
+  /** Registers a function that ends a process after the scene, even if the scene fails. */
   readonly atEnd: (stop: () => void) => void;
-  /** Times in ms. `goals`: what the percentiles must stay below. */
+  /** Reports times in ms. `goals` are the limits of the percentiles. */
   latency(what: string, timesMs: readonly number[], more: LatencyFacts): void;
   figure(what: string, value: number, unit: string, goal?: number): void;
 }
@@ -27,10 +27,10 @@ export interface Place {
 export interface LatencyFacts {
   readonly subscribers: number;
   readonly lost: number;
-  /** Of the server and the database, for one commit. */
+  /** The CPU time of server and database for one commit. */
   readonly cpuMs?: number;
   readonly databaseCpuMs?: number;
-  /** What the 99th percentile must stay below. */
+  /** The limit of the 99th percentile. */
   readonly goalMs?: number;
 }
 
@@ -44,9 +44,9 @@ const ROW = "subscription ($id: Int!) { seat_by_pk(id: $id) { id n name } }";
 const LIST = "subscription ($id: Int!) { item(where: {seat_id: {_eq: $id}}, order_by: {id: asc}) { id n } }";
 const EMBED = "subscription ($id: Int!) { seat_by_pk(id: $id) { id name items(order_by: {id: asc}) { id n } } }";
 
-/** Not counted: connections are opened, code is compiled. */
+/** Rounds that are not counted, in which connections open and code is compiled. */
 const WARM_ROUNDS = 2;
-/** Twice the time in which all have had a sign of life: in a shorter one what came before it weighs too much. */
+/** Twice the heartbeat interval. In a shorter time, earlier work would have too much weight. */
 const IDLE_MS = 20_000;
 const PATIENCE_MS = 15_000;
 const SETTLE_MS = 2000;
@@ -91,7 +91,7 @@ const startSwarm = (place: Place, port: number, count: number, query: string): S
 
 let lastN = 0;
 
-/** Rounds of one change each. `sql` has `$n` where the new value goes. */
+/** Runs rounds of one change each. In `sql`, `$n` is the new value. */
 const changes = async (
   place: Place,
   what: string,
@@ -119,7 +119,7 @@ const changes = async (
       await database.query("commit");
     });
     if (round >= 0) timesMs.push(...times);
-    await pause(100 + 53 * ((round + WARM_ROUNDS) % 4)); // not in step with anything
+    await pause(100 + 53 * ((round + WARM_ROUNDS) % 4)); // the pauses avoid synchronisation with timers
   }
   const databaseCpu = place.databaseCpuSeconds();
   place.latency(what, timesMs, {
@@ -133,7 +133,7 @@ const changes = async (
 
 const ONE_ROUNDS = 20;
 
-/** The cost of sockets that do nothing, then of commits. */
+/** Measures the cost of idle sockets, then of commits. */
 const sockets = (
   name: string,
   about: string,
@@ -148,7 +148,7 @@ const sockets = (
   }: {
     readonly count: number;
     readonly query: string;
-    /** Takes the number of subscribers. */
+    /** Makes the statement for the number of subscribers. */
     readonly all: (count: number) => string;
     readonly one?: string;
     readonly goals?: { readonly allMs: number; readonly oneMs: number; readonly kB?: number; readonly idle?: number };
@@ -161,7 +161,7 @@ const sockets = (
   run: async (place) => {
     const count = place.subscribers ?? usual;
     const { child, port } = await startLive(place, source);
-    // statements and code are warm before memory is looked at
+    // this warms statements and code before memory is measured
     const first = startSwarm(place, port, 50, query);
     await first.open();
     await first.subscribe();
@@ -244,14 +244,14 @@ const workers: Scene = {
         LOG_LEVEL: "warn",
       },
     });
-    // its workers end with it
+    // the workers end with this process
     place.atEnd(() => child.kill("SIGKILL"));
     await new Promise<void>((resolve, reject) => {
       let text = "";
       child.stdout.on("data", (chunk) => (text += String(chunk)).includes("Try:") && resolve());
       child.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
     });
-    await pause(1000); // the other workers have loaded the schema too
+    await pause(1000); // the other workers have loaded the schema by then
     const swarm = startSwarm(place, port, count, ROW);
     place.figure(`${count} sockets connected`, (await swarm.open()).tookMs / 1000, "s");
     const startedAtMs = nowMs();

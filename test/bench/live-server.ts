@@ -1,5 +1,7 @@
-/** The server under test in a process of its own: `node live-server.js <database url> <replication|polling>`; prints
- *  its port and answers each message with what it has used so far. */
+/**
+ * The tested server in a separate process: `node live-server.js <database url> <replication|polling>`. It prints its
+ * port and answers each message with the resources that it has used so far.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { compose, relApi, without } from "../../core/index.ts";

@@ -1,4 +1,4 @@
-/** Commits in a steady stream, each on one subscriber's row. */
+/** A steady stream of commits, each of which changes one subscriber's row. */
 import pg from "pg";
 import { nowMs, type Arrivals, type Swarm } from "./live-swarm.ts";
 import type { Place } from "./live-scenes.ts";
@@ -6,16 +6,16 @@ import type { Place } from "./live-scenes.ts";
 const PER_SECOND = 1000;
 const WARM_SECONDS = 2;
 const SECONDS = 10;
-/** They wait for the disk together. */
+/** The number of connections, whose commits share disk flushes. */
 const CONNECTIONS = 16;
 const STEP_MS = 5;
-/** After the last commit. */
+/** The time to wait after the last commit. */
 const LAST_MS = 3000;
 const GOAL_MS = 100;
 
 interface Commits {
   readonly ids: number[];
-  /** When each was sent; its number is its value. */
+  /** The time of each commit. Its index is the value. */
   readonly atMs: number[];
   readonly seconds: number;
 }
@@ -36,8 +36,8 @@ const commit = async (databaseUrl: string, count: number, from: number, seconds:
   while (ids.length < PER_SECOND * seconds) {
     const due = Math.min(PER_SECOND * seconds, ((nowMs() - startedAtMs) / 1000) * PER_SECOND);
     while (ids.length < due && idle.length > 0) {
-      const client = idle.pop() as pg.Client; // there is one
-      // rows in turn, so that none is changed by two at a time
+      const client = idle.pop() as pg.Client; // the condition has checked that one is idle
+      // rows in turn, so that no two statements change the same row at once
       const id = ((from + ids.length) % count) + 1;
       ids.push(id);
       atMs.push(nowMs());
@@ -58,7 +58,7 @@ const commit = async (databaseUrl: string, count: number, from: number, seconds:
   return { ids, atMs, seconds: tookSeconds };
 };
 
-/** Until a subscriber has a value that is as new; those of which none has come are lost. */
+/** The time until a subscriber has a value at least as new. Commits without such a value are lost. */
 const latencies = ({ ids, atMs }: Commits, from: number, arrivals: Arrivals): readonly number[] => {
   const byId = new Map<number, (readonly [n: number, atMs: number])[]>();
   arrivals.ids.forEach((id, i) => {
@@ -80,7 +80,7 @@ const FIRST_N = 1_000_000_000;
 export const streamOf = async (place: Place, swarm: Swarm, count: number, cpuMs: () => number): Promise<void> => {
   const { database, databaseUrl } = place;
   const transactions = async (): Promise<number> => {
-    await new Promise((resolve) => setTimeout(resolve, 1200)); // backends tell of them once a second
+    await new Promise((resolve) => setTimeout(resolve, 1200)); // backends report their statistics once a second
     const { rows } = await database.query<{ count: string }>(
       "select xact_commit + xact_rollback as count from pg_stat_database where datname = current_database()",
     );

@@ -1,15 +1,17 @@
-/** Subscribers in a process of their own, each with a WebSocket. It speaks the protocol itself: a client of a package
- *  takes more of the machine than the server that it is to measure. */
+/**
+ * Subscribers in a separate process, each with a WebSocket. It implements the protocol itself, because a client package
+ * would use more of the machine than the measured server.
+ */
 import { connect, type Socket } from "node:net";
 import { nowMs, type Arrivals, type Order, type Report } from "./live-swarm.ts";
 
 interface Client {
   readonly socket: Socket;
   readonly id: number;
-  /** Of its last answer; -1: it has had none. */
+  /** The value of its last result, -1 before the first one. */
   n: number;
   isOpen: boolean;
-  /** The beginning of a frame whose rest has not come. */
+  /** The start of a frame that is not complete. */
   rest: Buffer | undefined;
 }
 
@@ -18,7 +20,7 @@ const TEXT_FRAME = 0x81;
 const CLOSE_FRAME = 0x88;
 const MASK = [0x37, 0xfa, 0x21, 0x3d] as const;
 
-/** A text message of a client. */
+/** Encodes a text message of a client. */
 const frameOf = (text: string): Buffer => {
   const bytes = Buffer.from(text);
   const head = bytes.length < 126 ? [TEXT_FRAME, MASKED | bytes.length] : [TEXT_FRAME, MASKED | 126, bytes.length >> 8, bytes.length & 255]; // prettier-ignore
@@ -35,7 +37,7 @@ const HEAD_END = Buffer.from("\r\n\r\n");
 const ZERO = 48;
 const READ_BYTES = 64 * 1024;
 const RETURN_MS = 200;
-/** Connections that are being made at a time. */
+/** The number of connections that are opened concurrently. */
 const AT_ONCE = 200;
 
 const clients: Client[] = [];
@@ -75,7 +77,7 @@ const take = (client: Client, bytes: Buffer, from: number, to: number): void => 
   answered(client);
 };
 
-/** Takes all whole frames; what is left belongs to the next. */
+/** Parses all complete frames and keeps the rest for the next chunk. */
 const read = (client: Client, chunk: Buffer): void => {
   const bytes = client.rest === undefined ? chunk : Buffer.concat([client.rest, chunk]);
   let at = 0;
@@ -122,7 +124,7 @@ const open = (port: number, localAddress: string, id: number): void => {
   });
   const client: Client = { socket, id, n: -1, isOpen: false, rest: undefined };
   clients.push(client);
-  // a machine that is busy may let the server give up waiting: clients come back
+  // on a busy machine the server may time out, and clients reconnect
   socket.on("error", () => undefined);
   socket.on("close", () => {
     if (client.isOpen) return fault("closed");
@@ -142,7 +144,7 @@ const subscribe = ({ socket, id }: Client): void => {
   socket.write(frameOf(JSON.stringify({ id: "1", type: "subscribe", payload })));
 };
 
-/** Ends when so many have come, or after a while. */
+/** Resolves when the condition holds, or after the time limit. */
 const until = (isDone: () => boolean, patienceMs: number, hook: (check: () => void) => void): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, patienceMs);
@@ -202,7 +204,7 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
     await done;
     return { count: times.length, times };
   },
-  /** Says when it listens; `report` has what it has heard. */
+  /** Reports when it listens. `report` contains the results since then. */
   hear: async ({ n, count, patienceMs }) => {
     times = [];
     hearing = until(
@@ -235,7 +237,7 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
 };
 
 process.on("message", (order: Order) => {
-  const run = orders[order.do] as (order: Order) => Promise<Partial<Report>>; // the one of its name
+  const run = orders[order.do] as (order: Order) => Promise<Partial<Report>>; // the order of this name
   void run(order).then((report) => process.send?.({ count: 0, ...report, faults, lastFault, returns }));
 });
 process.on("disconnect", () => process.exit(0));

@@ -1,28 +1,28 @@
-/** Subscribers over WebSockets, in processes of their own. */
+/** Subscribers over WebSockets, in separate processes. */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-/** The same clock in all processes of a machine. */
+/** A clock that all processes of a machine share. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Answers that have come: to which row, with which value, when. */
+/** The results that have arrived: row, value and time. */
 export interface Arrivals {
   readonly ids: number[];
   readonly ns: number[];
   readonly atMs: number[];
 }
 
-/** What a process of subscribers is told. */
+/** An order to a process of subscribers. */
 export type Order =
   | {
       readonly do: "open";
       readonly port: number;
       readonly localAddress: string;
       readonly count: number;
-      /** Of the first one's row; the others have the rows after it, unless it is shared. */
+      /** The row of the first subscriber. The others have the rows after it, unless the row is shared. */
       readonly firstId: number;
       readonly isShared: boolean;
-      /** All connect at once, and subscribe as soon as they may. */
+      /** Whether all connect concurrently and subscribe immediately. */
       readonly subscribing: boolean;
       readonly query: string;
       readonly patienceMs: number;
@@ -34,29 +34,29 @@ export type Order =
   | { readonly do: "recorded" };
 
 export interface Report {
-  /** That were opened, or have answered. */
+  /** The number of opened connections or received results. */
   readonly count: number;
-  /** When each answer came. */
+  /** The arrival time of each result. */
   readonly times?: readonly number[];
   readonly arrivals?: Arrivals;
-  /** Errors, and connections that were lost, so far. */
+  /** The number of errors and lost connections so far. */
   readonly faults: number;
   readonly lastFault: string;
-  /** How often a connection was refused or given up, and made again. */
+  /** The number of connections that were refused or timed out and were opened again. */
   readonly returns: number;
 }
 
-/** Descriptors of a process are limited, and ports of an address. */
+/** The limit per process, because descriptors of a process and ports of an address are limited. */
 const MOST_OF_ONE = 15_500;
-/** For all connections to be made, on a busy machine. */
+/** The time in which all connections must open, on a busy machine. */
 const PATIENCE_MS = 100_000;
 
 export interface Swarm {
-  /** @throws Error if not all are connected in time. */
+  /** @throws Error if not all connect in time. */
   open(isShared?: boolean, subscribing?: boolean): Promise<{ readonly tookMs: number; readonly returns: number }>;
-  /** All at once; how long it took each to have its first answer. */
+  /** Subscribes all concurrently, and returns the time of each until its first result. */
   subscribe(): Promise<readonly number[]>;
-  /** Those whose answers have `n` after `change`: how long after `change` has said that it starts. */
+  /** Runs `change`, and returns the time from its start until each subscriber's result has `n`. */
   after(
     n: number,
     concerned: number,

@@ -1,4 +1,4 @@
-/** What a process under test has used. */
+/** The resources that a tested process has used. */
 
 export interface Used {
   readonly cpuMs: number;
@@ -6,7 +6,7 @@ export interface Used {
   readonly heapBytes: number;
 }
 
-/** `isCollecting`: garbage is collected first, if the process was started with `--expose-gc`. */
+/** With `isCollecting`, garbage is collected first, if the process has `--expose-gc`. */
 export const usedSoFar = (isCollecting: boolean): Used => {
   if (isCollecting) (globalThis as { gc?: () => void }).gc?.();
   const { user, system } = process.cpuUsage();

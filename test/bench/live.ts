@@ -1,7 +1,10 @@
-/** `npm run bench:live`: live queries over WebSockets, with the subscribers in processes of their own and
- *  `synchronous_commit` on. `-- --only NAME,NAME` runs some scenes, `-- --json FILE` writes the figures to a file,
- *  `-- --list` lists the scenes. Needs the programs of a PostgreSQL, or TEST_DATABASE_URL (superuser, `wal_level`
- *  logical); Linux; and 20,000 descriptors (`ulimit -n`) for the largest scenes. BENCH_SUBSCRIBERS, BENCH_ROUNDS. */
+/**
+ * `npm run bench:live`: measures live queries over WebSockets, with the subscribers in separate processes and
+ * `synchronous_commit` on. `-- --only NAME,NAME` runs some scenes, `-- --json FILE` writes the figures to a file, `--
+ * --list` lists the scenes. Needs the programs of a PostgreSQL, or TEST_DATABASE_URL (superuser, `wal_level` logical);
+ * Linux; and 20,000 descriptors (`ulimit -n`) for the largest scenes. BENCH_SUBSCRIBERS and BENCH_ROUNDS set the
+ * numbers of subscribers and rounds.
+ */
 import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
@@ -20,7 +23,7 @@ const SUBSCRIBERS = process.env["BENCH_SUBSCRIBERS"];
 const MOST_ROWS = 100_000;
 const ITEM_ROWS = 20_000;
 const ITEMS_EACH = 3;
-/** A scene that hangs must not keep the others from running. */
+/** The time limit of a scene, so that one that hangs does not prevent the others. */
 const LONGEST_SCENE_MS = 180_000;
 
 const words = asked.only?.split(",");
@@ -80,7 +83,7 @@ try {
   try {
     postmaster = parentOf(rows[0]?.pid ?? 0);
   } catch {
-    // it runs elsewhere
+    // the database runs on another machine
   }
 
   for (const { name, about, run } of scenes) {

@@ -1,4 +1,4 @@
-/** Requests of a scenario, as fast as a server answers them. */
+/** Sends the requests of a scenario as fast as the server responds. */
 import autocannon from "autocannon";
 import type { Scenario, Sent } from "./data.ts";
 
@@ -9,14 +9,14 @@ export interface LoadOptions {
   readonly seconds: number;
   readonly connections: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Instead of the scenario's own requests. */
+  /** The requests in place of the scenario's own. */
   readonly ask?: (key: number) => Sent;
 }
 
 export interface Load {
   readonly count: number;
   readonly perSecond: number;
-  /** In milliseconds. */
+  /** The 99th percentile in milliseconds. */
   readonly p99: number;
 }
 

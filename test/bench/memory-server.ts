@@ -1,5 +1,8 @@
-/** The server of the memory benchmark in a process of its own, with a small heap: `node memory-server.js <database url>
- *  <connections> [<bytes of a body>]`, without the plugins of BENCH_WITHOUT; prints its port to its parent and answers each message with what it holds. */
+/**
+ * The server of the memory benchmark in a separate process with a small heap: `node memory-server.js <database url>
+ * <connections> [<bytes of a body>]`. BENCH_WITHOUT lists plugins to leave out. It prints its port to its parent and
+ * answers each message with the memory that it retains.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { compose, relApi, without } from "../../core/index.ts";
@@ -16,7 +19,7 @@ const api = relApi(
       databaseUrl,
       anonRole: "bench_anon",
       logLevel: "error",
-      // a busy machine must not turn answers into errors
+      // a busy machine must not cause timeouts
       anonStatementTimeout: 0,
       dbPoolAcquisitionTimeout: 600,
       dbPool: Number(connections ?? 4),

@@ -1,5 +1,7 @@
-/** What large bodies and answers cost a server beyond what it has when it is idle: the most that its process had while one
- *  was under way, by the size of what was sent. A server process of its own for each scene. */
+/**
+ * The memory that large bodies and responses need in addition to an idle server: the peak of the process during a
+ * request, by the size sent. Each scene has its own server process.
+ */
 import { fork } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -9,7 +11,7 @@ import { sendRequest } from "../support/http.ts";
 const MEGABYTE = 1024 * 1024;
 const ROWS = 100_000;
 
-/** Rows of `memory_row`: about 84 bytes of JSON each. */
+/** Rows of `memory_row`, with about 84 bytes of JSON each. */
 export const SIZES_SQL = `
 create table memory_row (id int, name text, note text);
 create table memory_million as select i as id, 'name ' || i as name, repeat('n', 40) as note from generate_series(1, 1000000) i;
@@ -23,15 +25,15 @@ analyze`;
 interface SceneContext {
   readonly port: number;
   readonly agent: Agent;
-  /** The most that the process has had since it was idle. */
+  /** The growth of the process's peak memory since it was idle. */
   readonly grown: () => number;
 }
 
 export interface SizeScene {
   readonly name: string;
-  /** In megabytes, of growth; by the size of what was sent. */
+  /** The limit on growth in megabytes, by the size sent. */
   readonly limit: (megabytes: number) => number;
-  /** Megabytes that were sent. */
+  /** Runs the scene, and returns the megabytes sent. */
   readonly run: (context: SceneContext) => Promise<number>;
 }
 
@@ -47,7 +49,7 @@ const post = async (
   return Buffer.byteLength(body) / MEGABYTE;
 };
 
-/** Reads all of it, and keeps nothing. */
+/** Reads the response completely and discards it. */
 const read = ({ port, agent }: SceneContext, path: string, headers = {}, body?: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const method = body === undefined ? "GET" : "POST";
@@ -62,13 +64,13 @@ const read = ({ port, agent }: SceneContext, path: string, headers = {}, body?: 
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The answer of a GraphQL query. */
+/** Sends a GraphQL query and returns its response. */
 const ask = (context: SceneContext, query: string): Promise<number> =>
   read(context, "/v1/graphql", JSON_TYPE, JSON.stringify({ query }));
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Asks, reads nothing for some seconds, and leaves. */
+/** Sends a request, reads nothing for some seconds, and disconnects. */
 const stall = async ({ port }: SceneContext, request: string): Promise<number> => {
   const socket = connect(port, "127.0.0.1");
   socket.pause();
@@ -85,7 +87,7 @@ const json = (count: number): string =>
   `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(40)}"}`, ",")}]`;
 const csv = (count: number): string =>
   `id,name,note\n${rows(count, (at) => `${at},name ${at},${"n".repeat(40)}`, "\n")}`;
-/** The number of values in a GraphQL insert is limited. */
+/** Rows for a GraphQL insert, whose number of values is limited. */
 const longRows = (count: number): string =>
   `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(1000)}"}`, ",")}]`;
 const JSON_ROWS_PER_MEGABYTE = 12_500;
@@ -201,7 +203,7 @@ const statusOf = (pid: number, name: string): number =>
   (Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024) /
   MEGABYTE;
 
-/** Linux alone says what a process has had since it was last asked. */
+/** Only Linux reports the peak memory since a point in time. */
 export const canMeasureSizes = process.platform === "linux";
 
 export const measureSize = async (scene: SizeScene, program: string, databaseUrl: string): Promise<SizeFigures> => {
@@ -217,7 +219,7 @@ export const measureSize = async (scene: SizeScene, program: string, databaseUrl
   const agent = new Agent({ keepAlive: true });
   try {
     const { port } = await message<{ readonly port: number }>();
-    const pid = child.pid as number; // it has started
+    const pid = child.pid as number; // the process has started
     const started: SceneContext = { port, agent, grown: () => 0 };
     for (let i = 0; i < 20; i++) {
       await read(started, "/api/memory_million?limit=5");
@@ -230,10 +232,10 @@ export const measureSize = async (scene: SizeScene, program: string, databaseUrl
     await collected;
     await pause(300);
     const idleMegabytes = statusOf(pid, "VmRSS");
-    writeFileSync(`/proc/${pid}/clear_refs`, "5"); // VmHWM begins anew
+    writeFileSync(`/proc/${pid}/clear_refs`, "5"); // writing 5 resets VmHWM
     const grown = (): number => statusOf(pid, "VmHWM") - idleMegabytes;
     const startedAtMs = performance.now();
-    // the kept connection may be closed by the time that the body is made
+    // the persistent connection may be closed before the body is ready
     const sentMegabytes = await scene.run({ port, agent: new Agent(), grown });
     const seconds = (performance.now() - startedAtMs) / 1000;
     await pause(100);

@@ -1,8 +1,10 @@
-/** `npm run bench:memory`: what small requests make a server and its backends keep and hold, and whether that stays
- *  below the limits here; exits with 1 where it does not. Needs a PostgreSQL 14 or later: TEST_DATABASE_URL
- *  (superuser), or the server programs of one on this machine. BENCH_LOADS=batch,roles takes those whose name has one
- *  of the words; BENCH_JSON=file writes the figures of the sizes there. Then, on Linux: what large bodies and answers
- *  cost, by their size. BENCH_WITHOUT=streamed-answers leaves a plugin out. */
+/**
+ * `npm run bench:memory`: measures the memory that small requests make a server and its backends retain, and exits with
+ * 1 if it exceeds the limits here. On Linux it also measures large bodies and responses by their size. Needs a
+ * PostgreSQL 14 or later: TEST_DATABASE_URL (superuser), or the server programs of one on this machine.
+ * BENCH_LOADS=batch,roles selects loads whose name contains one of the words. BENCH_JSON=file writes the figures of the
+ * sizes to the file. BENCH_WITHOUT=streamed-answers leaves a plugin out.
+ */
 import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";

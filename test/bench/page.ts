@@ -1,5 +1,7 @@
-/** `npm run bench:page -- FILE…`: the tables of docs/benchmark.md and its chart, from the figures that `npm run bench --
- *  --json FILE` has written: one file, or one for each `--only` of the same commit. */
+/**
+ * `npm run bench:page -- FILE…`: makes the tables of docs/benchmark.md and its chart from the figures of `npm run bench
+ * -- --json FILE`: one file, or one for each `--only` of the same commit.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { BenchResult, BenchRow, BenchTable } from "./bench.ts";
@@ -9,7 +11,7 @@ const results = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file
 const [result] = results;
 if (result === undefined) throw new Error("usage: npm run bench:page -- FILE…");
 if (results.some(({ commit }) => commit !== result.commit)) throw new Error("the files are of different commits");
-/** By name: what was measured last. */
+/** The tables by name, each with its last measurement. */
 const tables = [...new Map(results.flatMap((one) => one.tables).map((table) => [table.name, table])).values()];
 const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));
 
@@ -44,7 +46,7 @@ const WIDTH = 460;
 
 const escape = (text: string): string => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
 
-/** Bars by table: requests per second as a share of the bare handler's. */
+/** The bars of each table: requests per second as a share of the bare handler's. */
 const chart = (tables: readonly BenchTable[]): string => {
   const shown = tables.filter(({ rows }) => rows.some(({ id }) => id === BARE));
   const share = ({ shares }: BenchRow): number => shares[BARE]?.[0] ?? 0;

@@ -1,8 +1,8 @@
-/** What the plugins of `plus` answer, beside one statement by hand for the same work. */
+/** Scenarios of the plugins of `plus`, each with a statement written by hand for the same work. */
 import type { RelApiOptions } from "../../core/index.ts";
 import type { Scenario, Sent } from "./data.ts";
 
-/** Tables of their own, so that the other scenarios stay as they are. */
+/** Separate tables, so that the other scenarios stay unchanged. */
 export const PLUS_SQL = `
 create index on track (milliseconds, track_id);
 create table place (place_id int primary key, name text not null, at point not null);
@@ -28,7 +28,7 @@ grant update on shelf, book to bench_anon;
 `;
 
 export interface PlusScenario extends Scenario {
-  /** The request; what is written by hand is asked by `rest`, with the key at its end. */
+  /** The request. The handler written by hand receives that of `rest`, with the key at its end. */
   readonly ask: (key: number) => Sent;
   readonly options?: RelApiOptions;
 }

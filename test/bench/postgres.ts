@@ -5,7 +5,7 @@ import { startPrimary, withDatabase, type Server } from "../support/postgres-ser
 
 export type BenchServer = Pick<Server, "url" | "urlOf" | "stop">;
 
-/** A connection to an empty database of that name; the role `bench_anon` is there. */
+/** Connects to an empty database of that name, in a cluster with the role `bench_anon`. */
 export const openFreshDatabase = async (
   server: BenchServer,
   name: string,

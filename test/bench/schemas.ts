@@ -1,7 +1,9 @@
-/** `npm run bench:schemas -- 10000`: what so many tables, of five columns and a foreign key each, cost: starting, the
- *  first answers of roles, descriptions of the whole, reloads; with the memory that stays and for how long the event loop
- *  was held. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs of one on this machine.
- *  BENCH_KEEP=1 leaves the database there, and takes it as it is the next time. */
+/**
+ * `npm run bench:schemas -- 10000`: measures a schema with this number of tables, each with five columns and a foreign
+ * key. It reports the time of starting, first responses of roles, full descriptions and reloads, with the retained
+ * memory and the blocking of the event loop. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs
+ * of one on this machine. BENCH_KEEP=1 keeps the database, and uses it unchanged the next time.
+ */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -20,17 +22,17 @@ import { openFreshDatabase, startServer, type BenchServer } from "./postgres.ts"
 const SECRET = "a secret of thirty-two characters";
 const ROLES = 5;
 const MEGABYTE = 1024 * 1024;
-/** So many locks fit into one transaction. */
+/** The number of tables whose locks fit into one transaction. */
 const TABLES_AT_ONCE = 500;
 const INTROSPECTED_AT_MOST = 2000;
 
-/** What the server process is told, and answers. */
+/** The orders to the server process. */
 type Order = "start" | "begin" | "end" | "reload";
 interface Measured {
   readonly ms: number;
-  /** By the clock. */
+  /** The longest block of the event loop by wall-clock time. */
   readonly holdMs: number;
-  /** Of the processor: stands still while others have it. */
+  /** The longest block by processor time, which stops while other processes run. */
   readonly holdCpuMs: number;
   readonly cpuMs: number;
   readonly rssMB: number;
@@ -46,7 +48,7 @@ const serve = (databaseUrl: string): void => {
     try {
       return Number(readFileSync(schedule, "utf8").split(" ")[0]) / 1e6;
     } catch {
-      return 0; // not on this system
+      return 0; // the system does not provide it
     }
   };
   let startedAtMs = 0;
@@ -111,7 +113,7 @@ const serve = (databaseUrl: string): void => {
   };
   process.on("message", (order: Order) => {
     void Promise.resolve(orders[order]()).then(async (measured) => {
-      await new Promise((resolve) => setTimeout(resolve, 20)); // the loop's delay is known at its next turn
+      await new Promise((resolve) => setTimeout(resolve, 20)); // the delay of the event loop is known at its next turn
       process.send?.(measured ?? {});
     });
   });

@@ -17,7 +17,7 @@ const scenario = ALL[Number(scenarioIndex)];
 if (scenario === undefined || databaseUrl === undefined)
   throw new Error("usage: server.js <variant> <scenario> <database url> [dist of a checkout]");
 
-/** The only parameter of what is written by hand: the body, or the number at the end of the path. */
+/** The single parameter of the handlers written by hand: the body, or the number at the end of the path. */
 const valueOf = async (request: IncomingMessage): Promise<string | number> => {
   if (scenario.body === undefined) {
     const { url = "" } = request;
@@ -37,7 +37,7 @@ const answerText = (response: ServerResponse, row: { readonly body: string } | u
   response.end(row.body);
 };
 
-/** One prepared statement; its text is the answer. */
+/** Runs one prepared statement and sends its text. */
 const bare = (): RequestListener => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   return (request, response) => {
@@ -50,7 +50,7 @@ const bare = (): RequestListener => {
   };
 };
 
-/** The same as a role, with claims that policies can read, in one round trip: what an api owes its callers. */
+/** Runs it as a role, with claims for policies, in a single round trip: the minimum that an API must do for callers. */
 const bareWithRole = (): RequestListener => {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -77,7 +77,7 @@ const bareWithRole = (): RequestListener => {
   };
 };
 
-/** As most would write it. */
+/** A handler as most developers would write it. */
 const ordinary = (): RequestListener => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 10 });
   const app = express();

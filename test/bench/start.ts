@@ -11,12 +11,12 @@ import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const rounds = Number(process.argv[2] ?? 11);
 
-/** Milliseconds from the start of the program to the answer. */
+/** Milliseconds from the start of the program to its first response. */
 const firstAnswer = async (program: string, words: readonly string[]): Promise<number> => {
   const startedAtMs = performance.now();
   const child = spawn(program, words, {
     cwd: root,
-    detached: true, // npm has children
+    detached: true, // npm starts child processes, so the whole group is ended
     stdio: ["ignore", "pipe", "inherit"],
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PORT: "0" },
   });
@@ -32,14 +32,14 @@ const firstAnswer = async (program: string, words: readonly string[]): Promise<n
   await (await fetch(`${address}/album?select=title&album_id=eq.1`)).text();
   const tookMs = performance.now() - startedAtMs;
   const ended = once(child, "exit");
-  process.kill(-(child.pid as number), "SIGKILL"); // it has been started
+  process.kill(-(child.pid as number), "SIGKILL"); // the child has been started
   await ended;
   return tookMs;
 };
 
 const ENDLESS = "select count(*) from generate_series(1, 1000000000000000) as n";
 
-/** Milliseconds until the first question is answered, and the longest gap between turns of the event loop. */
+/** Milliseconds until the first query is answered, and the longest block of the event loop. */
 const embedded = async (): Promise<readonly [number, number]> => {
   const startedAtMs = performance.now();
   const database = startEmbeddedDatabase({ image: "demo" });
@@ -48,7 +48,7 @@ const embedded = async (): Promise<readonly [number, number]> => {
   await client.connect();
   await client.query("select count(*) from track");
   const tookMs = performance.now() - startedAtMs;
-  client.query(ENDLESS).catch(() => undefined); // closing ends it
+  client.query(ENDLESS).catch(() => undefined); // closing the database ends the statement
   let longestGapMs = 0;
   for (let turn = 0, lastMs = performance.now(); turn < 50; turn++) {
     await sleep(10);
