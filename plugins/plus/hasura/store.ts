@@ -135,8 +135,8 @@ export const settle = async (source: string): Promise<void> => {
 const isOwn = (path: string): boolean => path.startsWith("databases/") || !path.includes("/");
 
 /**
- * Writes the document while the lock is held. `read` lists the files that the metadata was read from. @throws
- * RelApiError
+ * Writes the document while the lock is held. `read` lists the files that the metadata was read from.
+ * @throws RelApiError
  */
 export const write = async (path: string, read: readonly string[], document: Entry): Promise<void> => {
   if (!(await isFolder(path))) return replaceFile(path, await fileText(document, await readFile(path, "utf8")));

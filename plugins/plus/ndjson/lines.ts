@@ -30,8 +30,8 @@ const isObject = (line: string): boolean => {
 };
 
 /**
- * Converts the lines to a JSON array without changing their text. Line ends become commas or blanks. @throws
- * RelApiError `bad-body`
+ * Converts the lines to a JSON array without changing their text. Line ends become commas or blanks.
+ * @throws RelApiError `bad-body`
  */
 const toArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer => {
   const bytes = Buffer.concat([OPEN, ...pieces, CLOSE]);

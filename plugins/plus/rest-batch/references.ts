@@ -13,8 +13,8 @@ const STEPS = new RegExp(STEP, "gs");
 export const isReference = (text: string): boolean => WHOLE.test(text);
 
 /**
- * Returns the response of an earlier request by its number or id. Undefined if there is no such request. @throws
- * BadReference
+ * Returns the response of an earlier request by its number or id. Undefined if there is no such request.
+ * @throws BadReference
  */
 export type Answered = (name: string) => Json | undefined;
 
@@ -55,7 +55,7 @@ const follow = (written: string, from: Json, keys: readonly (string | number)[])
 
 const EACH = "[*]";
 
-/** The depth limit of responses, which no reference needs to exceed. */
+/** The maximum number of steps in a reference. No response is nested more deeply. */
 const MAX_STEPS = 500;
 
 /** The value of a reference, or a value for each row if it contains `[*]`. */
