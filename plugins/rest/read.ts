@@ -12,7 +12,7 @@ export type PlannedReads = Cache<PlanSource, PlannedRead>;
 
 /**
  * Clients and proxies accept some kilobytes of headers. The location of a list of a thousand keys would be longer.
- * @rule ⏎  R-URL-4
+ * @rule R-URL-4
  */
 const MAX_LOCATION = 3000;
 

@@ -19,7 +19,7 @@ const NOTHING_SET: ResponseSettings = { status: undefined, headers: [] };
 
 /**
  * Reads the settings, and validates the status first. @throws RelApiError `response-status-invalid`,
- * `response-headers-invalid` @rule R-GUC-1 ⏎  R-GUC-2 R-GUC-3 R-GUC-4
+ * `response-headers-invalid` @rule R-GUC-1 R-GUC-2 R-GUC-3 R-GUC-4
  */
 const readResponseSettings = (row: ResultRow): ResponseSettings => {
   const status = row.response_status ?? null;

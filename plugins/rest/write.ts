@@ -77,8 +77,7 @@ const withTag = (parts: AnswerParts, etag: string): AnswerParts => ({
 const affectedRows = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
 
 /**
- * Checks the affected rows before the transaction ends. Undefined if no check is needed. @rule R-WRT-6 ⏎  R-PRF-5
- * R-PUT-3
+ * Checks the affected rows before the transaction ends. Undefined if no check is needed. @rule R-WRT-6 R-PRF-5 R-PUT-3
  */
 const checkOf = (
   { media, maxAffected, envelope }: PlannedWrite,

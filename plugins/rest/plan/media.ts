@@ -30,8 +30,8 @@ export interface MediaWanted extends Pick<MediaContext, "relation" | "routine" |
 }
 
 /**
- * The envelope of a response without a body. A wrapper's result, such as an execution plan, is still returned. @rule ⏎
- * R-MED-3
+ * The envelope of a response without a body. A wrapper's result, such as an execution plan, is still returned.
+ * @rule R-MED-3
  */
 export const headOf = ({ envelope }: MediaChoice): Envelope => ({ wrapper: envelope.wrapper });
 

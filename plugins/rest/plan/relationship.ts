@@ -25,7 +25,7 @@ export interface RelationshipSearch {
 
 /**
  * The single relationship that an embed names. @throws RelApiError `relationship-not-found`, `relationship-ambiguous`
- * @rule ⏎  R-EMB-1 R-EMB-2
+ * @rule R-EMB-1 R-EMB-2
  */
 export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed): Relationship => {
   const { rest, model, schema, source, sourceName } = search;

@@ -59,8 +59,8 @@ interface Building {
 
 /**
  * The read of a request, of a function's result or of written rows. Checks are made in the order of R-PIPE-1 step 10.
- * The slots of the root's limit and offset are the last values. @throws RelApiError `not-embedded`, ⏎
- * `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`, ⏎
+ * The slots of the root's limit and offset are the last values. @throws RelApiError `not-embedded`,
+ * `relationship-not-found`, `relationship-ambiguous`, `related-order-impossible`, `aggregates-disabled`,
  * `not-implemented` @rule R-SEL-1 R-SEL-9 R-EMB-4
  */
 export const resolveRead = (input: ReadInput): ResolvedRead => {

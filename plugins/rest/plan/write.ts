@@ -40,8 +40,8 @@ export interface PlannedWrite extends PlannedRequest {
 }
 
 /**
- * Plans a write. DELETE has no `payload`. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws
- * RelApiError
+ * Plans a write. DELETE has no `payload`. Checks are made in the order of R-PIPE-1 steps 10 and 10a.
+ * @throws RelApiError
  */
 export const planWrite = (planning: Planning): PlannedWrite => {
   const { relation, payload } = planning;

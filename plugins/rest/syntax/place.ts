@@ -31,7 +31,7 @@ const belowRoot = (options: ResolvedOptions, path: string): string | undefined =
 };
 
 /**
- * `profile` is the value of the header that names a schema. @throws RelApiError `path-invalid`, `root-disabled`, ⏎
+ * `profile` is the value of the header that names a schema. @throws RelApiError `path-invalid`, `root-disabled`,
  * `schema-not-exposed` @rule R-PATH-4 R-PATH-5 R-PATH-6 R-PATH-8 R-PROF-3
  */
 export const readPlace = (

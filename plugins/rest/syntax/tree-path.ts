@@ -2,8 +2,8 @@
 import { need, parseTreePath, scanName, type LexerInput } from "./lex.ts";
 
 /**
- * The embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error` @rule
- * ⏎  R-LEX-8
+ * The embeds named before the last part of an order, limit or offset parameter. @throws RelApiError `parse-error`
+ * @rule R-LEX-8
  */
 export const parseNodePath = (name: string): readonly string[] => (name.includes(".") ? parseTreePath(name).names : []);
 
@@ -14,8 +14,8 @@ export interface LogicPath {
 }
 
 /**
- * Parses the name of a logic tree. Any `not` among its parts negates, and the others are the path of embeds. @throws
- * RelApiError `parse-error` @rule R-LOG-2
+ * Parses the name of a logic tree. Any `not` among its parts negates, and the others are the path of embeds.
+ * @throws RelApiError `parse-error` @rule R-LOG-2
  */
 export const parseLogicPath = (name: string): LogicPath => {
   if (!name.includes(".")) return { path: [], operator: name };
