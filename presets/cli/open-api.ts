@@ -48,8 +48,8 @@ const openOn = async ({ database }: RelApiOptions, open: () => RelApi): Promise<
 };
 
 /**
- * Opens an api for `work`. `apply` is called while plugins are applied, `parts` are additional plugins. @throws
- * RelApiError `preset` if the schema cannot be loaded
+ * Opens an api for `work`. `apply` is called while plugins are applied, `parts` are additional plugins.
+ * @throws RelApiError `preset` if the schema cannot be loaded
  */
 export const withApi = async <Result>(
   settings: EnvironmentSettings,
