@@ -67,7 +67,7 @@ const sayWhatIsOdd = (settings: EnvironmentSettings, { env, stderr }: Outputs): 
 };
 
 /**
- * Runs the server with settings from the environment. @returns the exit code once the server has stopped @rule C-CLI-1
+ * Runs the server with settings from the environment. @returns the exit code once the server has stopped
  */
 export const runServer = async (outputs: Outputs): Promise<number> => {
   const settings = readEnvironment(outputs.env);
