@@ -63,7 +63,6 @@ export interface MediaType {
 
 /** The rows of a body as one JSON text. */
 export interface Payload {
-  /** The JSON text. Bytes are sent to the database without being copied. */
   readonly text: string | JsonList;
   readonly shape: "object" | "array";
   /** The keys, sorted. Empty if the body was not inspected. */

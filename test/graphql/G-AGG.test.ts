@@ -6,7 +6,7 @@ const api = await gqlApi();
 
 gqlCases(api, [
   {
-    title: "G-AGG-1 aggregate and nodes, each optional, with aliases at every level",
+    title: "G-AGG-1 aggregate and nodes are optional, with aliases at every level",
     query: `{ album_aggregate(order_by: {id: asc}) { aggregate { count sum { sold } n: count } other: aggregate { s: sum { of: sold price } } nodes { id } } b: album_aggregate { __typename aggregate { __typename max { title __typename } } } }`,
     data: {
       album_aggregate: {
@@ -21,14 +21,14 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-1 the example of the contract",
+    title: "G-AGG-1 answers the example of the contract",
     query:
       "{ album_aggregate(where: {live: {_eq: true}}, order_by: {id: asc}) { aggregate { count n: count(columns: [price], distinct: true) sum { sold } avg { sold } max { title } } nodes { id } } }",
     bytes:
       '{"data":{"album_aggregate":{"aggregate":{"count":3,"n":3,"sum":{"sold":10},"avg":{"sold":5.0000000000000000},"max":{"title":"Tago Mago"}},"nodes":[{"id":1},{"id":3},{"id":4}]}}}',
   },
   {
-    title: "G-AGG-2 over the rows after where, distinct, order, limit and offset",
+    title: "G-AGG-2 aggregates the rows after where, distinct, order, limit and offset",
     query: `{ a: album_aggregate(limit: 2) { aggregate { count } } b: album_aggregate(order_by: {id: desc}, limit: 2, offset: 1) { aggregate { count max { id } min { id } } nodes { id } }
       c: album_aggregate(distinct_on: artist_id, order_by: [{artist_id: asc}, {id: asc}]) { aggregate { count sum { id } } } }`,
     data: {
@@ -38,7 +38,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-OUT-8 sum, max and min of money",
+    title: "G-OUT-8 sum, max and min of money are answered",
     query: "{ specimen_aggregate { aggregate { sum { c_money } max { c_money } min { c_money } } } }",
     data: {
       specimen_aggregate: {
@@ -56,7 +56,7 @@ gqlCases(api, [
     error: { message: "database query error", code: "unexpected" },
   })),
   {
-    title: "G-AGG-3 count of columns",
+    title: "G-AGG-3 count takes columns",
     query: `{ album_aggregate { aggregate { all: count price: count(columns: [price]) row: count(columns: [price, sold]) kinds: count(columns: sold, distinct: true)
       pairs: count(columns: [artist_id, sold], distinct: true) rows: count(distinct: true) } } }`,
     data: { album_aggregate: { aggregate: { all: 5, price: 4, row: 5, kinds: 3, pairs: 4, rows: 5 } } },
@@ -80,7 +80,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-4 over no rows",
+    title: "G-AGG-4 aggregates of no rows are null, counts are 0",
     query:
       "{ album_aggregate(where: {id: {_lt: 0}}) { aggregate { count sum { sold } avg { price } max { title } stddev { sold } variance { sold } } nodes { id } } }",
     data: {
@@ -98,7 +98,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-5 values are PostgreSQL's",
+    title: "G-AGG-5 aggregate values are those of PostgreSQL",
     query:
       "{ specimen_aggregate { aggregate { sum { c_int4 c_int8 c_numeric } max { c_text c_date c_mood c_text_list } } } album_aggregate { aggregate { stddev_pop { sold } var_samp { sold } avg { price } } } }",
     bytes:
@@ -106,7 +106,7 @@ gqlCases(api, [
       '"album_aggregate":{"aggregate":{"stddev_pop":{"sold":2.4874685927665499},"var_samp":{"sold":8.2500000000000000},"avg":{"price":16.8725000000000000}}}}}',
   },
   {
-    title: "G-AGG-6 over an array relationship, per parent row",
+    title: "G-AGG-6 aggregates the rows of an array relationship per parent row",
     query:
       "{ artist(order_by: {id: asc}) { name albums_aggregate(where: {price: {_gt: 10}}, order_by: {id: desc}) { aggregate { count max { price } } nodes { title } } } }",
     data: {
@@ -128,13 +128,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-AGG-7 a column the role may not select is not there",
+    title: "G-AGG-7 a column that the role may not select has no aggregate",
     query: "{ artist_aggregate { aggregate { max { born } } } }",
     role: "music_reader",
     error: { message: "field 'born' not found in type: 'artist_max_fields'", code: "validation-failed" },
   },
   {
-    title: "G-AGG-7 nor may it be counted",
+    title: "G-AGG-7 a column that the role may not select cannot be counted",
     query: "{ artist_aggregate { aggregate { count(columns: stats) } } }",
     role: "music_reader",
     error: {

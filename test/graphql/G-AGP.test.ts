@@ -40,7 +40,7 @@ gqlCases(api, [
   studios("G-AGP-5", "{count: {predicate: {_eq: 0}}}", "Silent"),
   studios("G-AGP-5", "{bool_and: {arguments: kept, predicate: {_is_null: true}}}", "Silent"),
   {
-    title: "G-AGP-6 only rows the role may see count",
+    title: "G-AGP-6 only rows that the role may see count",
     query: "{ artist(where: {albums_aggregate: {count: {predicate: {_gt: 0}}}}) { name } }",
     role: "music_artist",
     session: { "artist-id": "3" },

@@ -102,13 +102,13 @@ describe("trusted documents", () => {
     expect(await send(closed, body)).toEqual(teams);
   });
 
-  test.each(["documentId", "doc_id", "id"])("G-ALW-1 by the id of a manifest in %s", async (name) => {
+  test.each(["documentId", "doc_id", "id"])("G-ALW-1 finds a document by the id of a manifest in %s", async (name) => {
     expect(await send(closed, { [name]: "one-team", variables: { id: 1 } })).toEqual({
       data: { team_by_pk: { name: "Reds" } },
     });
   });
 
-  test("G-ALW-1 by the id of Apollo's manifest", async () => {
+  test("G-ALW-1 finds a document by the id of Apollo's manifest", async () => {
     expect((await send(closed, persisted(sha256(APOLLO)))).data.team_aggregate.aggregate.count).toBeGreaterThan(1);
   });
 
@@ -121,7 +121,7 @@ describe("trusted documents", () => {
     expect(await send(closed, persisted(sha256("two")))).toEqual(NOT_FOUND);
   });
 
-  test("G-ALW-1 what is no document is logged, and so is a collection that is not there", () => {
+  test("G-ALW-1 invalid documents and missing collections are logged", () => {
     expect(warnings).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/broken\.graphql is no GraphQL document; ignored/),
@@ -130,7 +130,7 @@ describe("trusted documents", () => {
     );
   });
 
-  test("G-ALW-1 a folder that is not there stops the start", () => {
+  test("G-ALW-1 a missing folder stops the start", () => {
     expect(() =>
       relApi(
         fullCompat({
@@ -151,7 +151,7 @@ describe("trusted documents", () => {
 });
 
 describe("the allow list", () => {
-  test("G-ALW-2 switched off, everything runs", async () => {
+  test("G-ALW-2 without the allow list everything runs", async () => {
     expect(await send(open, { query: NOBODYS })).toHaveProperty("data");
   });
 
@@ -162,37 +162,37 @@ describe("the allow list", () => {
     }
   });
 
-  test("G-ALW-2 administrators run what they like", async () => {
+  test("G-ALW-2 administrators may run any document", async () => {
     expect(await send(closed, { query: NOBODYS }, "admin")).toHaveProperty("data");
   });
 
-  test("G-ALW-2 blanks, comments and __typename do not count", async () => {
+  test("G-ALW-2 blanks, comments and __typename do not matter", async () => {
     const query = "{\n  # mine\n team(where: {id: {_eq: 2}}) { __typename, name } __typename }";
     expect(await send(closed, { query })).toEqual({
       data: { team: [{ __typename: "team", name: "Blues" }], __typename: "query_root" },
     });
   });
 
-  test("G-ALW-2 values and aliases do", async () => {
+  test("G-ALW-2 different values and aliases make another document", async () => {
     expect(await send(closed, { query: FOR_ALL.replace("2", "1") }, "guest")).toEqual(NOT_ALLOWED);
     expect(await send(closed, { query: FOR_ALL.replace("name", "called: name") })).toEqual(NOT_ALLOWED);
   });
 
-  test("G-ALW-2 a document with one more operation is another", async () => {
+  test("G-ALW-2 a document with one more operation is another document", async () => {
     const query = `query a ${FOR_ALL} query b ${NOBODYS}`;
     expect(await send(closed, { query, operationName: "b" })).toEqual(NOT_ALLOWED);
   });
 
-  test("G-ALW-2 what cannot be parsed is told so", async () => {
+  test("G-ALW-2 a document that cannot be parsed gets its parse error", async () => {
     expect((await send(closed, { query: "{ team" })).errors[0].message).toBe("not a valid graphql query");
   });
 
-  test("G-ALW-2 a persisted query is no way around it", async () => {
+  test("G-ALW-2 a persisted query does not bypass the allow list", async () => {
     expect(await send(closed, { query: NOBODYS, ...persisted(sha256(NOBODYS)) })).toEqual(NOT_ALLOWED);
     expect(await send(closed, persisted(sha256(NOBODYS)))).toEqual(NOT_ALLOWED);
   });
 
-  test("G-ALW-2 in the URL, in batches, and for calls of the application", async () => {
+  test("G-ALW-2 the allow list applies in the URL, in batches, and to calls of the application", async () => {
     const url = `/v1/graphql?${new URLSearchParams({ query: NOBODYS }).toString()}`;
     expect((await closed.get(url, { headers: asAdmin("reader") })).json()).toEqual(NOT_ALLOWED);
     expect(await send(closed, [{ query: FOR_ALL }, { query: NOBODYS }])).toEqual([
@@ -202,7 +202,7 @@ describe("the allow list", () => {
     expect(await closed.relApi.graphql({ query: NOBODYS, session: { role: "reader" } })).toEqual(NOT_ALLOWED);
   });
 
-  test("G-ALW-2 over a WebSocket", async () => {
+  test("G-ALW-2 the allow list applies over a WebSocket", async () => {
     const socket = await openSocket(closed);
     await socket.init({ headers: asAdmin("reader") });
     socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${NOBODYS}` } });
@@ -215,7 +215,7 @@ describe("the allow list", () => {
     });
   });
 
-  test("G-ALW-3 a collection may be for some roles alone", async () => {
+  test("G-ALW-3 a collection may be restricted to some roles", async () => {
     expect(await send(closed, { query: FOR_READERS })).toEqual({ data: { team: [{ name: "Reds" }] } });
     expect(await send(closed, { query: FOR_READERS }, "guest")).toEqual(NOT_ALLOWED);
     expect(await send(closed, { query: FOR_ALL }, "guest")).toHaveProperty("data");

@@ -22,7 +22,7 @@ type Claims = Readonly<Record<string, unknown>> | string;
 
 const running = new Map<string, Promise<TestApi>>();
 
-/** One API for each set of options. */
+/** Creates one API for each set of options. */
 const withOptions = (options: StartOptions): Promise<TestApi> => {
   const key = JSON.stringify(options, (_, value: unknown) => value ?? null);
   let api = running.get(key);
@@ -41,16 +41,16 @@ interface Row {
 
 interface Granted extends Row {
   readonly role: string;
-  /** Without `x-session-role`. */
+  /** The variables without `x-session-role`. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** `current_user`, where it is not the role. */
+  /** The expected `current_user`, if it is not the role. */
   readonly user?: string;
 }
 
 interface Refused extends Row {
   readonly error: string | RegExp;
   readonly code: string;
-  /** Of `/v1alpha1/graphql`. */
+  /** The status of `/v1alpha1/graphql`. */
   readonly status?: number;
 }
 
@@ -94,15 +94,15 @@ beforeAll(async () => {
 
 describe("the admin secret", () => {
   granted([
-    { title: "G-AUTH-3 administrator", headers: secret, role: "admin", user: "postgres" },
+    { title: "G-AUTH-3 the secret makes an administrator", headers: secret, role: "admin", user: "postgres" },
     {
-      title: "G-AUTH-3 administrator by name",
+      title: "G-AUTH-3 the secret with the role admin makes an administrator",
       headers: { ...secret, "X-Session-Role": "admin" },
       role: "admin",
       user: "postgres",
     },
     {
-      title: "G-AUTH-3 acts as a role, with variables of any name",
+      title: "G-AUTH-3 the secret may act as a role, with variables of any name",
       headers: { ...secret, "X-Session-Role": "music_reader", "X-Session-User-Id": "7", "x-session-Org": "o 1" },
       role: "music_reader",
       variables: { "x-session-user-id": "7", "x-session-org": "o 1" },
@@ -115,25 +115,25 @@ describe("the admin secret", () => {
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-3 a token beside it is ignored",
+      title: "G-AUTH-3 ignores a token beside the secret",
       headers: { ...secret, "X-Session-Role": "music_editor" },
       claims: READER,
       role: "music_editor",
     },
     {
-      title: "G-AUTH-3 a bad token beside it is ignored",
+      title: "G-AUTH-3 ignores a bad token beside the secret",
       headers: { ...secret, authorization: "Bearer bad" },
       role: "admin",
       user: "postgres",
     },
     {
-      title: "G-AUTH-3 G-CON-2 the other prefix",
+      title: "G-AUTH-3 G-CON-2 accepts the other prefix",
       headers: { "X-Hasura-Admin-Secret": adminSecret, "X-Hasura-Role": "music_reader", "X-Hasura-User-Id": "7" },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-3 this prefix wins over the other, whatever their order",
+      title: "G-AUTH-3 this prefix overrides the other, in any order",
       headers: {
         "x-hasura-role": "music_editor",
         "x-hasura-user-id": "1",
@@ -145,18 +145,18 @@ describe("the admin secret", () => {
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-3 names in odd case",
+      title: "G-AUTH-3 accepts names in mixed case",
       headers: { "x-SESSION-admin-SECRET": adminSecret, "X-SeSsIoN-rOlE": "music_reader" },
       role: "music_reader",
     },
     {
-      title: "G-AUTH-3 a repeated header: the first counts",
+      title: "G-AUTH-3 uses the first of repeated headers",
       headers: { ...secret, "x-session-role": "music_reader", "x-session-user-id": ["7", "8"] },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-3 letters of any alphabet",
+      title: "G-AUTH-3 accepts letters of any alphabet",
       headers: {
         ...secret,
         "x-session-role": "music_reader",
@@ -166,14 +166,14 @@ describe("the admin secret", () => {
       variables: { "x-session-name": "Zoë مو" },
     },
     {
-      title: "G-AUTH-2 any secret of the list",
+      title: "G-AUTH-2 accepts any secret of the list",
       options: { adminSecrets: ["second-secret", "third-secret"] },
       headers: { "x-session-admin-secret": "third-secret" },
       role: "admin",
       user: "postgres",
     },
     {
-      title: "G-AUTH-2 the one beside the list",
+      title: "G-AUTH-2 accepts the secret beside the list",
       options: { adminSecrets: ["second-secret", "third-secret"] },
       headers: secret,
       role: "admin",
@@ -182,21 +182,21 @@ describe("the admin secret", () => {
   ]);
   const wrong = { error: "invalid x-session-admin-secret", code: "access-denied", status: 401 };
   refused([
-    { title: "G-AUTH-4 G-CON-2 another secret", headers: { "x-session-admin-secret": "guess" }, ...wrong },
+    { title: "G-AUTH-4 G-CON-2 refuses another secret", headers: { "x-session-admin-secret": "guess" }, ...wrong },
     {
-      title: "G-AUTH-4 the beginning of the secret",
+      title: "G-AUTH-4 refuses the beginning of the secret",
       headers: { "x-session-admin-secret": adminSecret.slice(0, -1) },
       ...wrong,
     },
-    { title: "G-AUTH-4 an empty secret", headers: { "x-session-admin-secret": "" }, ...wrong },
+    { title: "G-AUTH-4 refuses an empty secret", headers: { "x-session-admin-secret": "" }, ...wrong },
     {
-      title: "G-AUTH-4 another secret beside a good token",
+      title: "G-AUTH-4 refuses another secret beside a good token",
       headers: { "x-session-admin-secret": "guess" },
       claims: READER,
       ...wrong,
     },
     {
-      title: "G-AUTH-2 a secret that is not in the list",
+      title: "G-AUTH-2 refuses a secret that is not in the list",
       options: { adminSecret: undefined, adminSecrets: ["second-secret"] },
       headers: secret,
       ...wrong,
@@ -204,13 +204,13 @@ describe("the admin secret", () => {
   ]);
   granted([
     {
-      title: "G-AUTH-1 none configured: nobody is administrator, headers are dropped",
+      title: "G-AUTH-1 without a secret no caller is an administrator, and session headers are ignored",
       options: { adminSecret: undefined },
       headers: { ...secret, "x-session-role": "music_editor", "x-session-user-id": "1" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-1 none configured: the role of a token is its default role",
+      title: "G-AUTH-1 without a secret the role of a token is its default role",
       options: { adminSecret: undefined },
       claims: READER,
       headers: { "x-session-role": "music_editor" },
@@ -225,7 +225,7 @@ describe("backend-only", () => {
     'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive';
   refused([
     {
-      title: "G-AUTH-20 a value that is none",
+      title: "G-AUTH-20 refuses a value that is not a boolean",
       headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": "1" },
       error: words,
       code: "bad-request",
@@ -234,14 +234,14 @@ describe("backend-only", () => {
   for (const word of ["true", "T", "Yes", "y", "FALSE", "f", "no", "N"])
     granted([
       {
-        title: `G-AUTH-20 G-SES-6 ${word} is taken and is no variable`,
+        title: `G-AUTH-20 G-SES-6 ${word} is accepted and is not a variable`,
         headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": word },
         role: "music_reader",
       },
     ]);
   granted([
     {
-      title: "G-AUTH-20 without the admin secret it is ignored",
+      title: "G-AUTH-20 is ignored without the admin secret",
       headers: { "x-session-use-backend-only-permissions": "perhaps" },
       role: "music_nobody",
     },
@@ -251,33 +251,33 @@ describe("backend-only", () => {
 describe("no credential", () => {
   refused([
     {
-      title: "G-AUTH-5 G-CON-2 a secret is all there is",
+      title: "G-AUTH-5 G-CON-2 refuses callers if only a secret is configured",
       options: { ...CLOSED, jwtSecret: undefined },
       error: "x-session-admin-secret required, but not found",
       code: "access-denied",
       status: 401,
     },
     {
-      title: "G-AUTH-8 tokens are read",
+      title: "G-AUTH-8 refuses callers if tokens are configured",
       options: CLOSED,
       error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
       code: "invalid-headers",
     },
     {
-      title: "G-AUTH-8 tokens are read, and no secret is there",
+      title: "G-AUTH-8 refuses callers if only tokens are configured",
       options: { ...CLOSED, adminSecret: undefined },
       error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
       code: "invalid-headers",
     },
     {
-      title: "G-AUTH-9 nothing is configured",
+      title: "G-AUTH-9 refuses callers if nothing is configured",
       options: { ...CLOSED, jwtSecret: undefined, adminSecret: undefined },
       error: "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
       code: "access-denied",
       status: 401,
     },
     {
-      title: "G-AUTH-10 without token configuration a token is no credential",
+      title: "G-AUTH-10 without token configuration a token is not a credential",
       options: { ...CLOSED, jwtSecret: undefined },
       claims: READER,
       error: "x-session-admin-secret required, but not found",
@@ -287,7 +287,7 @@ describe("no credential", () => {
   ]);
   granted([
     {
-      title: "G-AUTH-7 the anonymous role, whatever the headers say",
+      title: "G-AUTH-7 gives the anonymous role, with any session headers",
       headers: { "x-session-role": "music_editor", "x-session-user-id": "1" },
       role: "music_nobody",
     },
@@ -298,7 +298,7 @@ describe("no credential", () => {
       role: "music_nobody",
     },
   ]);
-  test("G-AUTH-5 the answer is one object for a batch as well", async () => {
+  test("G-AUTH-5 answers one error object for a batch as well", async () => {
     const api = await withOptions(CLOSED);
     const answer = await api.post("/v1/graphql", { body: [{ query: "{ __typename }" }] });
     expect(gqlError(answer).code).toBe("invalid-headers");
@@ -313,35 +313,40 @@ describe("tokens", () => {
   const UNSIGNED = failed("JWSError JWSInvalidSignature");
   const UNREADABLE = { error: /^Could not verify JWT: JWSError \(JSONDecodeError ".+"\)$/, code: "invalid-jwt" };
   granted([
-    { title: "G-AUTH-6 a good token", claims: READER, role: "music_reader", variables: { "x-session-user-id": "7" } },
     {
-      title: "G-AUTH-14 all that may be said",
+      title: "G-AUTH-6 accepts a good token",
+      claims: READER,
+      role: "music_reader",
+      variables: { "x-session-user-id": "7" },
+    },
+    {
+      title: "G-AUTH-14 accepts all registered claims together",
       claims: { ...READER, exp: 4e9, nbf: 1, iat: 1.5, aud: "any", iss: "any", sub: "7" },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 null is not said",
+      title: "G-AUTH-14 ignores claims that are null",
       claims: { ...READER, exp: null, nbf: null, iat: null, aud: null, iss: null },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 an audience of the list",
+      title: "G-AUTH-14 accepts an audience of the list",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: ["x", "b"] },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 no audience passes",
+      title: "G-AUTH-14 accepts a token without an audience",
       options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
       claims: READER,
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-14 the issuer",
+      title: "G-AUTH-14 accepts the issuer",
       options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
       claims: { ...READER, iss: "me", aud: "a" },
       role: "music_reader",
@@ -350,65 +355,65 @@ describe("tokens", () => {
   ]);
   refused([
     {
-      title: "G-AUTH-6 a bad token is never the anonymous role",
+      title: "G-AUTH-6 a bad token never gives the anonymous role",
       headers: { authorization: "Bearer x" },
       ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 1)"),
     },
     {
-      title: "G-AUTH-14 four parts",
+      title: "G-AUTH-14 refuses a token of four parts",
       headers: { authorization: "Bearer a.b.c.d" },
       ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 4)"),
     },
-    { title: "G-AUTH-14 a header that cannot be read", headers: { authorization: "Bearer a!.b.c" }, ...UNREADABLE },
-    { title: "G-AUTH-14 a payload that is no JSON", claims: "no json", ...UNREADABLE },
-    { title: "G-AUTH-14 another secret", claims: READER, sign: { secret: "z".repeat(40) }, ...UNSIGNED },
-    { title: "G-AUTH-11 alg none", claims: READER, sign: { algorithm: "none" }, ...UNSIGNED },
+    { title: "G-AUTH-14 refuses an unreadable header", headers: { authorization: "Bearer a!.b.c" }, ...UNREADABLE },
+    { title: "G-AUTH-14 refuses a payload that is not JSON", claims: "no json", ...UNREADABLE },
+    { title: "G-AUTH-14 refuses another secret", claims: READER, sign: { secret: "z".repeat(40) }, ...UNSIGNED },
+    { title: "G-AUTH-11 refuses alg none", claims: READER, sign: { algorithm: "none" }, ...UNSIGNED },
     {
-      title: "G-AUTH-11 an algorithm that is not the key's",
+      title: "G-AUTH-11 refuses an algorithm that is not the key's",
       claims: READER,
       sign: { algorithm: "HS512" },
       ...UNSIGNED,
     },
     {
-      title: "G-AUTH-11 an algorithm that is not the key object's",
+      title: "G-AUTH-11 refuses an algorithm that is not the key object's",
       options: { jwtSecret: { type: "HS384", key: jwtSecret } },
       claims: READER,
       ...UNSIGNED,
     },
-    { title: "G-AUTH-14 exp", claims: { ...READER, exp: 1 }, ...failed("JWTExpired") },
-    { title: "G-AUTH-14 nbf", claims: { ...READER, nbf: 4e9 }, ...failed("JWTNotYetValid") },
-    { title: "G-AUTH-14 iat", claims: { ...READER, iat: 4e9 }, ...failed("JWTIssuedAtFuture") },
+    { title: "G-AUTH-14 checks exp", claims: { ...READER, exp: 1 }, ...failed("JWTExpired") },
+    { title: "G-AUTH-14 checks nbf", claims: { ...READER, nbf: 4e9 }, ...failed("JWTNotYetValid") },
+    { title: "G-AUTH-14 checks iat", claims: { ...READER, iat: 4e9 }, ...failed("JWTIssuedAtFuture") },
     {
-      title: "G-AUTH-14 aud",
+      title: "G-AUTH-14 checks aud",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: "c" },
       ...failed("JWTNotInAudience"),
     },
     {
-      title: "G-AUTH-14 an empty list of audiences",
+      title: "G-AUTH-14 refuses an empty list of audiences",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: [] },
       ...failed("JWTNotInAudience"),
     },
     {
-      title: "G-AUTH-14 JWT_AUD counts where the configuration says nothing",
+      title: "G-AUTH-14 uses JWT_AUD if the configuration has no audience",
       options: { jwtAud: "a" },
       claims: { ...READER, aud: "b" },
       ...failed("JWTNotInAudience"),
     },
     {
-      title: "G-AUTH-14 iss",
+      title: "G-AUTH-14 checks iss",
       options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
       claims: { ...READER, iss: "you" },
       ...failed("JWTNotInIssuer"),
     },
-    { title: "G-AUTH-14 exp comes first", claims: { ...READER, exp: 1, nbf: 4e9, iat: 4e9 }, ...failed("JWTExpired") },
-    { title: "G-AUTH-14 exp that is text", claims: { ...READER, exp: "4000000000" }, ...UNREADABLE },
-    { title: "G-AUTH-14 aud that is a number", claims: { ...READER, aud: 1 }, ...UNREADABLE },
+    { title: "G-AUTH-14 checks exp first", claims: { ...READER, exp: 1, nbf: 4e9, iat: 4e9 }, ...failed("JWTExpired") },
+    { title: "G-AUTH-14 refuses exp as text", claims: { ...READER, exp: "4000000000" }, ...UNREADABLE },
+    { title: "G-AUTH-14 refuses aud as a number", claims: { ...READER, aud: 1 }, ...UNREADABLE },
   ]);
 
-  test("G-AUTH-14 times are compared without tolerance, or with allowed_skew", async () => {
-    // on a clock that stands still, what is a little ahead stays ahead
+  test("G-AUTH-14 compares times without tolerance, or with allowed_skew", async () => {
+    // with a stopped clock, a time slightly ahead stays ahead
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     const strict = await withOptions({});
@@ -423,7 +428,7 @@ describe("tokens", () => {
     expect(await ask(lax, { exp: now() - 50, nbf: now() + 50, iat: now() + 50 })).toBe("good");
     expect(await ask(lax, { exp: now() - 70 })).toBe("JWTExpired");
   });
-  test("G-AUTH-14 a kept token is judged again", async () => {
+  test("G-AUTH-14 checks the times of a cached token again", async () => {
     const api = await withOptions({});
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -433,7 +438,7 @@ describe("tokens", () => {
     const answer = await askGraphql(api, headers);
     expect(gqlError(answer).message).toBe("Could not verify JWT: JWTExpired");
   });
-  test("G-AUTH-11 keys by address, several kinds in one set", async () => {
+  test("G-AUTH-11 reads keys by address, several kinds in one set", async () => {
     const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const ed = generateKeyPairSync("ed25519");
@@ -445,7 +450,7 @@ describe("tokens", () => {
       })),
     };
     let fetched = 0;
-    // on a clock that stands still, a signature that no key verifies cannot cause another fetch
+    // with a stopped clock, a signature that no key verifies cannot cause another fetch
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const server = createServer((_request, response) => {
@@ -478,7 +483,7 @@ describe("tokens", () => {
   });
 });
 
-describe("where the token stands", () => {
+describe("the location of the token", () => {
   const MALFORMED = { error: "Malformed Authorization header", code: "invalid-headers" };
   const cookie: StartOptions = {
     jwtSecret: { ...HS, header: { type: "Cookie", name: "tok" } },
@@ -489,20 +494,24 @@ describe("where the token stands", () => {
   const token = signToken(READER);
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
   refused([
-    { title: "G-AUTH-13 another scheme", headers: { authorization: "Basic eDp5" }, ...MALFORMED },
-    { title: "G-AUTH-13 the word in another case", headers: { authorization: `bearer ${token}` }, ...MALFORMED },
-    { title: "G-AUTH-13 the word alone", headers: { authorization: "Bearer" }, ...MALFORMED },
-    { title: "G-AUTH-13 two tokens", headers: { authorization: `Bearer ${token} ${token}` }, ...MALFORMED },
-    { title: "G-AUTH-13 the token alone", headers: { authorization: token }, ...MALFORMED },
+    { title: "G-AUTH-13 refuses another scheme", headers: { authorization: "Basic eDp5" }, ...MALFORMED },
     {
-      title: "G-AUTH-6 a bad token in the cookie",
+      title: "G-AUTH-13 accepts the scheme in another case",
+      headers: { authorization: `bearer ${token}` },
+      ...MALFORMED,
+    },
+    { title: "G-AUTH-13 refuses the scheme without a token", headers: { authorization: "Bearer" }, ...MALFORMED },
+    { title: "G-AUTH-13 refuses two tokens", headers: { authorization: `Bearer ${token} ${token}` }, ...MALFORMED },
+    { title: "G-AUTH-13 refuses a token without a scheme", headers: { authorization: token }, ...MALFORMED },
+    {
+      title: "G-AUTH-6 refuses a bad token in the cookie",
       options: cookie,
       headers: { cookie: "tok=x" },
       error: /got 1\)$/,
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-6 a bad token in a header of its own",
+      title: "G-AUTH-6 refuses a bad token in a custom header",
       options: custom,
       headers: { "x-token": "x" },
       error: /got 1\)$/,
@@ -510,75 +519,75 @@ describe("where the token stands", () => {
     },
   ]);
   granted([
-    { title: "G-AUTH-12 a cookie", options: cookie, headers: { cookie: `a=b; tok=${token}; c=d` }, ...reader },
+    { title: "G-AUTH-12 reads a cookie", options: cookie, headers: { cookie: `a=b; tok=${token}; c=d` }, ...reader },
     {
-      title: "G-AUTH-12 with a cookie, the Authorization header does not matter",
+      title: "G-AUTH-12 with a cookie, the Authorization header is ignored",
       options: cookie,
       headers: { cookie: `tok=${token}`, authorization: "Nonsense" },
       ...reader,
     },
     {
-      title: "G-AUTH-12 a cookie with an origin of the list",
+      title: "G-AUTH-12 accepts a cookie with an origin of the list",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "https://shop.example" },
       ...reader,
     },
     {
-      title: "G-AUTH-12 a cookie with an origin of a wildcard in the list",
+      title: "G-AUTH-12 accepts a cookie with an origin of a wildcard in the list",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "https://red.team.example" },
       ...reader,
     },
     {
-      title: "G-AUTH-12 a cookie with another origin is as if absent",
+      title: "G-AUTH-12 ignores a cookie with another origin",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "https://evil.example" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-12 an origin that ends like one of the list",
+      title: "G-AUTH-12 ignores a cookie with an origin that only ends like one of the list",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "https://evilshop.example" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-12 * is no list of origins",
+      title: "G-AUTH-12 * is not a list of origins",
       options: open,
       headers: { cookie: `tok=${token}`, origin: "https://shop.example" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-12 a page without origin of its own",
+      title: "G-AUTH-12 ignores a cookie of a page with an opaque origin",
       options: cookie,
       headers: { cookie: `tok=${token}`, origin: "null" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-13 a Cookie header without the cookie is no token",
+      title: "G-AUTH-13 a Cookie header without the cookie is not a token",
       options: cookie,
       headers: { cookie: "tik=1" },
       role: "music_nobody",
     },
     {
-      title: "G-AUTH-12 a header of its own, with Bearer",
+      title: "G-AUTH-12 reads a custom header with Bearer",
       options: custom,
       headers: { "x-token": `Bearer ${token}` },
       ...reader,
     },
     {
-      title: "G-AUTH-12 a header of its own, without Bearer",
+      title: "G-AUTH-12 reads a custom header without Bearer",
       options: custom,
       headers: { "X-TOKEN": token },
       ...reader,
     },
     {
-      title: "G-AUTH-12 with a header of its own, Authorization is not looked at",
+      title: "G-AUTH-12 with a custom header, Authorization is ignored",
       options: custom,
       headers: { authorization: `Bearer ${token}` },
       role: "music_nobody",
     },
   ]);
-  test("G-AUTH-12 a cookie with an origin of the same host", async () => {
+  test("G-AUTH-12 accepts a cookie with the origin of the same host", async () => {
     const api = await withOptions(open);
     for (const origin of [`http://127.0.0.1:${api.port}`, `https://127.0.0.1:${api.port}`])
       expect(sightOfGraphql(await askGraphql(api, { cookie: `tok=${token}`, origin })).role).toBe("music_reader");
@@ -603,33 +612,33 @@ describe("where the token stands", () => {
   };
   granted([
     {
-      title: "G-AUTH-12 several configurations: by issuer, the first",
+      title: "G-AUTH-12 chooses the first of several configurations by issuer",
       options: several,
       claims: { ...READER, iss: "one" },
       ...reader,
     },
     {
-      title: "G-AUTH-12 several configurations: by issuer, the second",
+      title: "G-AUTH-12 chooses the second of several configurations by issuer",
       options: several,
       claims: { ...READER, iss: "two" },
       sign: { secret: OTHER },
       ...reader,
     },
     {
-      title: "G-AUTH-12 several configurations: by place",
+      title: "G-AUTH-12 chooses one of several configurations by the location of the token",
       options: several,
       headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
       ...reader,
     },
     {
-      title: "G-AUTH-12 several configurations: the one without issuer for the rest",
+      title: "G-AUTH-12 uses the configuration without issuer for other issuers",
       options: fallback,
       claims: { ...READER, iss: "anybody" },
       sign: { secret: OTHER },
       ...reader,
     },
     {
-      title: "G-AUTH-12 several configurations: the one without issuer for who names none",
+      title: "G-AUTH-12 uses the configuration without issuer for tokens without issuer",
       options: fallback,
       claims: READER,
       sign: { secret: OTHER },
@@ -638,21 +647,21 @@ describe("where the token stands", () => {
   ]);
   refused([
     {
-      title: "G-AUTH-12 several configurations: no one's issuer",
+      title: "G-AUTH-12 refuses an issuer that no configuration has",
       options: several,
       claims: { ...READER, iss: "three" },
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-12 several configurations: no issuer",
+      title: "G-AUTH-12 refuses a token without issuer if every configuration has one",
       options: several,
       claims: READER,
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-12 another's key does not help by naming an issuer",
+      title: "G-AUTH-12 a key of another configuration is not accepted with a foreign issuer",
       options: several,
       claims: { ...READER, iss: "one" },
       sign: { secret: OTHER },
@@ -660,7 +669,7 @@ describe("where the token stands", () => {
       code: "invalid-jwt",
     },
     {
-      title: "G-AUTH-13 tokens in several places",
+      title: "G-AUTH-13 refuses tokens in several locations",
       options: several,
       claims: { ...READER, iss: "one" },
       headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
@@ -670,7 +679,7 @@ describe("where the token stands", () => {
   ]);
 });
 
-describe("where the claims stand", () => {
+describe("the location of the claims", () => {
   const NS: StartOptions = { jwtSecret: { ...HS, claims_namespace: "app" } };
   const PATH: StartOptions = { jwtSecret: { ...HS, claims_namespace_path: "$.deep['claims%'][0]" } };
   const TEXT: StartOptions = { jwtSecret: { ...HS, claims_namespace: "app", claims_format: "stringified_json" } };
@@ -704,9 +713,9 @@ describe("where the claims stand", () => {
   };
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
   granted([
-    { title: "G-AUTH-15 at the top", claims: READER, ...reader },
+    { title: "G-AUTH-15 reads claims at the top level", claims: READER, ...reader },
     {
-      title: "G-AUTH-15 the other prefix, any case",
+      title: "G-AUTH-15 reads the other prefix in any case",
       claims: {
         "X-Hasura-Default-Role": "music_reader",
         "x-hasura-Allowed-Roles": ["music_reader"],
@@ -715,58 +724,67 @@ describe("where the claims stand", () => {
       ...reader,
     },
     {
-      title: "G-AUTH-15 this prefix wins over the other",
+      title: "G-AUTH-15 this prefix overrides the other",
       claims: { ...READER, "x-hasura-user-id": "8", "x-hasura-default-role": "music_editor" },
       ...reader,
     },
-    { title: "G-AUTH-15 at the other engine's key", claims: { "https://hasura.io/jwt/claims": READER }, ...reader },
     {
-      title: "G-AUTH-15 at the top before that key",
+      title: "G-AUTH-15 reads claims at the key of the other engine",
+      claims: { "https://hasura.io/jwt/claims": READER },
+      ...reader,
+    },
+    {
+      title: "G-AUTH-15 the top level overrides that key",
       claims: { ...READER, "https://hasura.io/jwt/claims": { ...READER, "x-session-user-id": "8" } },
       ...reader,
     },
     {
-      title: "G-AUTH-15 at the namespace",
+      title: "G-AUTH-15 reads claims at the namespace",
       options: NS,
       claims: { ...READER, "x-session-user-id": "8", app: READER },
       ...reader,
     },
-    { title: "G-AUTH-15 at the path", options: PATH, claims: { deep: { "claims%": [READER] } }, ...reader },
-    { title: "G-AUTH-15 $ is the top", options: TOP, claims: READER, ...reader },
-    { title: "G-AUTH-16 as text", options: TEXT, claims: { app: JSON.stringify(READER) }, ...reader },
     {
-      title: "G-AUTH-18 claims_map: paths",
+      title: "G-AUTH-15 reads claims at the path",
+      options: PATH,
+      claims: { deep: { "claims%": [READER] } },
+      ...reader,
+    },
+    { title: "G-AUTH-15 $ is the top level", options: TOP, claims: READER, ...reader },
+    { title: "G-AUTH-16 reads claims as text", options: TEXT, claims: { app: JSON.stringify(READER) }, ...reader },
+    {
+      title: "G-AUTH-18 claims_map reads paths",
       options: MAP,
       claims: { roles: ["music_editor", "music_reader"], user: { id: 7 }, org: { "the id": "o" } },
       role: "music_editor",
       variables: { "x-session-user-id": "7", "x-session-org": "o", "x-session-kind": "fixed" },
     },
     {
-      title: "G-AUTH-18 claims_map: defaults and literals",
+      title: "G-AUTH-18 claims_map has defaults and literals",
       options: MAP,
       claims: { user: { id: "7" } },
       role: "music_reader",
       variables: { "x-session-user-id": "7", "x-session-org": "none", "x-session-kind": "fixed" },
     },
     {
-      title: "G-AUTH-18 claims_map: literals alone; other claims do not count",
+      title: "G-AUTH-18 claims_map of literals only ignores other claims",
       options: LITERAL_MAP,
       claims: { ...READER, "x-session-default-role": "music_editor" },
       role: "music_reader",
     },
     {
-      title: "G-AUTH-15 the role at JWT_ROLE_CLAIM_KEY",
+      title: "G-AUTH-15 reads the role at JWT_ROLE_CLAIM_KEY",
       claims: { role: "music_reader", "x-session-user-id": "7" },
       ...reader,
     },
     {
-      title: "G-AUTH-15 the role at another JWT_ROLE_CLAIM_KEY",
+      title: "G-AUTH-15 reads the role at another JWT_ROLE_CLAIM_KEY",
       options: { jwtRoleClaimKey: "$.realm.roles[?@ == 'music_reader']" },
       claims: { realm: { roles: ["x", "music_reader"] } },
       role: "music_reader",
     },
     {
-      title: "G-AUTH-15 no role anywhere: the anonymous role, with variables",
+      title: "G-AUTH-15 a token without role gets the anonymous role, with variables",
       claims: { "x-session-user-id": "7" },
       role: "music_nobody",
       variables: { "x-session-user-id": "7" },
@@ -779,109 +797,114 @@ describe("where the claims stand", () => {
   });
   refused([
     {
-      title: "G-AUTH-15 no role anywhere, and no anonymous role",
+      title: "G-AUTH-15 a token without role is refused if there is no anonymous role",
       options: CLOSED,
       claims: { sub: "7" },
       ...missing("allowed-roles"),
     },
-    { title: "G-AUTH-16 no namespace", options: NS, claims: READER, ...claims("claims key: 'app' not found") },
     {
-      title: "G-AUTH-16 nothing at the path",
+      title: "G-AUTH-16 refuses a missing namespace",
+      options: NS,
+      claims: READER,
+      ...claims("claims key: 'app' not found"),
+    },
+    {
+      title: "G-AUTH-16 refuses a path without a value",
       options: PATH,
       claims: { deep: { "claims%": [] } },
       ...claims("claims not found at claims_namespace_path: '$.deep['claims%'][0]'"),
     },
     {
-      title: "G-AUTH-16 text where an object is expected",
+      title: "G-AUTH-16 refuses text where an object is expected",
       options: NS,
       claims: { app: JSON.stringify(READER) },
       ...claims("expecting a json object when claims_format is json"),
     },
     {
-      title: "G-AUTH-16 a list where an object is expected",
+      title: "G-AUTH-16 refuses a list where an object is expected",
       options: NS,
       claims: { app: [READER] },
       ...claims("expecting a json object when claims_format is json"),
     },
     {
-      title: "G-AUTH-16 an object where text is expected",
+      title: "G-AUTH-16 refuses an object where text is expected",
       options: TEXT,
       claims: { app: READER },
       ...claims("expecting a string when claims_format is stringified_json"),
     },
     {
-      title: "G-AUTH-16 text that is no JSON",
+      title: "G-AUTH-16 refuses text that is not JSON",
       options: TEXT,
       claims: { app: "{x" },
       ...claims("expecting stringified json at: 'claims_namespace app', but found: {x"),
     },
     {
-      title: "G-AUTH-16 text that is no JSON, at a path",
+      title: "G-AUTH-16 refuses text that is not JSON at a path",
       options: TEXT_PATH,
       claims: { a: "1" },
       ...claims("expecting stringified json at: 'claims_namespace_path $.a', but found: 1"),
     },
-    { title: "G-AUTH-17 no roles at all", options: NS, claims: { app: {} }, ...missing("allowed-roles") },
+    { title: "G-AUTH-17 refuses missing roles", options: NS, claims: { app: {} }, ...missing("allowed-roles") },
     {
-      title: "G-AUTH-17 no allowed roles in a namespace",
+      title: "G-AUTH-17 refuses missing allowed roles in a namespace",
       options: NS,
       claims: { app: { "x-session-default-role": "music_reader" } },
       ...missing("allowed-roles"),
     },
     {
-      title: "G-AUTH-17 no default role",
+      title: "G-AUTH-17 refuses a missing default role",
       claims: { "x-session-allowed-roles": ["music_reader"] },
       ...missing("default-role"),
     },
     {
-      title: "G-AUTH-17 allowed roles that are text",
+      title: "G-AUTH-17 refuses allowed roles as text",
       claims: { ...READER, "x-session-allowed-roles": "music_reader" },
       ...claims(
         "invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered String",
       ),
     },
     {
-      title: "G-AUTH-17 an allowed role that is a number",
+      title: "G-AUTH-17 refuses an allowed role that is a number",
       claims: { ...READER, "x-session-allowed-roles": ["music_reader", 1] },
       ...claims(
         "invalid x-session-allowed-roles; should be a list of roles: parsing Text failed, expected String, but encountered Number",
       ),
     },
     {
-      title: "G-AUTH-17 a default role that is a number",
+      title: "G-AUTH-17 refuses a default role that is a number",
       claims: { ...READER, "x-session-default-role": 5 },
       ...claims(
         "invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Number",
       ),
     },
     {
-      title: "G-AUTH-17 a default role that is null",
+      title: "G-AUTH-17 refuses a default role that is null",
       claims: { ...READER, "x-session-default-role": null },
       ...claims(
         "invalid x-session-default-role; should be a role: parsing Text failed, expected String, but encountered Null",
       ),
     },
     {
-      title: "G-AUTH-17 allowed roles are looked at first",
+      title: "G-AUTH-17 checks allowed roles first",
       claims: { "x-session-default-role": 5, "x-session-allowed-roles": {} },
       ...claims(
         "invalid x-session-allowed-roles; should be a list of roles: parsing [] failed, expected Array, but encountered Object",
       ),
     },
     {
-      title: "G-AUTH-18 claims_map: no role at its path",
+      title: "G-AUTH-18 claims_map refuses a missing role at its path",
       options: STRICT_MAP,
       claims: { roles: ["music_reader"] },
       ...missing("default-role"),
     },
     {
-      title: "G-AUTH-18 claims_map: no roles at their path",
+      title: "G-AUTH-18 claims_map refuses missing roles at their path",
       options: STRICT_MAP,
       claims: { role: "music_reader" },
       ...missing("allowed-roles"),
     },
     {
-      title: "G-AUTH-18 claims_map: nothing at a path",
+      title: "G-AUTH-18 claims_map refuses a path without a value",
       options: MAP,
       claims: { roles: ["music_reader"] },
       ...claims("JWT claim from claims_map, x-session-user-id not found"),
@@ -889,7 +912,7 @@ describe("where the claims stand", () => {
   ]);
   granted([
     {
-      title: "G-AUTH-17 the default role alone, at the top",
+      title: "G-AUTH-17 a token at the top level may have only a default role",
       claims: { "x-session-default-role": "music_reader" },
       role: "music_reader",
     },
@@ -900,28 +923,28 @@ describe("roles and variables of tokens", () => {
   const denied = { error: "Your requested role is not in allowed roles", code: "access-denied" };
   granted([
     {
-      title: "G-AUTH-19 an allowed role by header",
+      title: "G-AUTH-19 chooses an allowed role by header",
       claims: READER,
       headers: { "X-Session-Role": "music_editor" },
       role: "music_editor",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-19 by the other header",
+      title: "G-AUTH-19 chooses a role by the other header",
       claims: READER,
       headers: { "X-Hasura-Role": "music_editor" },
       role: "music_editor",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-19 other headers are no variables",
+      title: "G-AUTH-19 other headers are not variables",
       claims: READER,
       headers: { "X-Session-User-Id": "1", "x-session-org": "o", "x-hasura-team": "t" },
       role: "music_reader",
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-19 values that are no strings",
+      title: "G-AUTH-19 converts values that are not strings",
       claims: {
         ...READER,
         "x-session-user-id": 7,
@@ -944,13 +967,13 @@ describe("roles and variables of tokens", () => {
       },
     },
     {
-      title: "G-AUTH-19 a number with more digits than JavaScript has",
+      title: "G-AUTH-19 keeps a number with more digits than JavaScript has",
       claims: `{"x-session-default-role":"music_reader","x-session-user-id":12345678901234567890}`,
       role: "music_reader",
       variables: { "x-session-user-id": "12345678901234567890" },
     },
     {
-      title: "G-AUTH-19 claims cannot play the role, the secret or the backend",
+      title: "G-AUTH-19 claims cannot set the role, the secret or the backend flag",
       claims: {
         ...READER,
         "x-session-role": "music_editor",
@@ -961,7 +984,7 @@ describe("roles and variables of tokens", () => {
       variables: { "x-session-user-id": "7" },
     },
     {
-      title: "G-AUTH-19 adminRoleInTokens: admin is administrator when the list has it",
+      title: "G-AUTH-19 with adminRoleInTokens admin is administrator if the list has it",
       options: { adminRoleInTokens: true },
       claims: { ...READER, "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] },
       role: "admin",
@@ -971,45 +994,45 @@ describe("roles and variables of tokens", () => {
   ]);
   refused([
     {
-      title: "G-AUTH-19 a role that is not allowed",
+      title: "G-AUTH-19 refuses a role that is not allowed",
       claims: READER,
       headers: { "X-Session-Role": "music_writer" },
       ...denied,
     },
     {
-      title: "G-AUTH-19 a default role that is not allowed",
+      title: "G-AUTH-19 refuses a default role that is not allowed",
       claims: { ...READER, "x-session-default-role": "music_writer" },
       ...denied,
     },
     {
-      title: "G-AUTH-19 administrator is not allowed",
+      title: "G-AUTH-19 refuses administrator if it is not allowed",
       claims: READER,
       headers: { "X-Session-Role": "admin" },
       ...denied,
     },
     {
-      title: "G-AUTH-19 a role beside the one of JWT_ROLE_CLAIM_KEY",
+      title: "G-AUTH-19 refuses a role beside the one of JWT_ROLE_CLAIM_KEY",
       claims: { role: "music_reader" },
       headers: { "X-Session-Role": "music_editor" },
       ...denied,
     },
     {
-      title: "G-AUTH-19 adminRoleInTokens: not without the list",
+      title: "G-AUTH-19 adminRoleInTokens refuses admin without the list",
       options: { adminRoleInTokens: true },
       claims: { ...READER, "x-session-default-role": "admin" },
       ...denied,
     },
   ]);
-  test("G-AUTH-19 admin is an ordinary role name otherwise", async () => {
+  test("G-AUTH-19 admin is otherwise an ordinary role name", async () => {
     const api = await withOptions({});
     const answer = await askGraphql(
       api,
       bearer({ ...READER, "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] }),
     );
-    expect(answer.json()).not.toHaveProperty("data"); // there is no such role in the database, so it may nothing
+    expect(answer.json()).not.toHaveProperty("data"); // the database has no such role, so it has no rights
     expect(gqlError(answer).message).not.toContain("postgres");
   });
-  test("G-AUTH-19 the example of the contract", async () => {
+  test("G-AUTH-19 answers the example of the contract", async () => {
     const api = await withOptions({});
     const headers = { ...bearer({ sub: "7", exp: now() + 60, ...READER }), "X-Session-Role": "music_editor" };
     expect(JSON.parse(sightOfGraphql(await askGraphql(api, headers))["session.variables"]!)).toEqual({

@@ -8,17 +8,17 @@ const api = await gqlApi();
 
 gqlCases(api, [
   {
-    title: "G-CF-1 STABLE functions of one row",
+    title: "G-CF-1 STABLE functions of one row are computed fields",
     query: "{ person_by_pk(id: 1) { person_title person_adult person_score } }",
     data: { person_by_pk: { person_title: "Dear Ann", person_adult: true, person_score: 1.5 } },
   },
   ...["person_roll", "person_pair"].map((name) => ({
-    title: `G-CF-1 ${name} is none`,
+    title: `G-CF-1 ${name} is not a computed field`,
     query: `{ person { ${name} } }`,
     error: { message: `field '${name}' not found in type: 'person'` },
   })),
   {
-    title: "G-CF-1 the session argument",
+    title: "G-CF-1 the session argument is filled",
     query: "{ person_by_pk(id: 1) { person_greeting } }",
     session: { "user-id": "Bob" },
     data: { person_by_pk: { person_greeting: "Ann meets Bob" } },
@@ -29,7 +29,7 @@ gqlCases(api, [
     data: { person_by_pk: { person_card: "Ben", all: { name: "Ben", list: [1, 2] } } },
   },
   {
-    title: "G-CF-2 rows of a table, with list arguments",
+    title: "G-CF-2 a function returns rows of a table, with list arguments",
     query:
       "{ person_by_pk(id: 1) { person_peers(where: {id: {_gt: 1}}, order_by: {id: desc}, limit: 1) { name passport { number } person_peers { id } } } }",
     data: {
@@ -39,19 +39,19 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-3 arguments",
+    title: "G-CF-3 arguments are passed",
     query:
       'query ($y: Int) { person_by_pk(id: 1) { person_age_in(args: {year: $y}) later: person_age_in(args: {year: 2050}) person_label(args: {prefix: "Ms"}) short: person_label } }',
     variables: { y: 2020 },
     data: { person_by_pk: { person_age_in: 40, later: 70, person_label: "Ms Ann", short: "Dr Ann" } },
   },
   {
-    title: "G-CF-3 arguments of a table computed field",
+    title: "G-CF-3 arguments of a table computed field are passed",
     query: "{ team_by_pk(id: 1) { team_matches_over(args: {minimum: 2}, order_by: {id: asc}) { id } } }",
     data: { team_by_pk: { team_matches_over: [{ id: 1 }, { id: 3 }] } },
   },
   {
-    title: "G-CF-3 required",
+    title: "G-CF-3 a required argument may not be missing",
     query: "{ person { person_age_in } }",
     error: {
       message: "missing required field 'args'",
@@ -60,7 +60,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-3 an omitted one without default",
+    title: "G-CF-3 an omitted argument without default is refused",
     query: "{ person { person_age_in(args: {}) } }",
     error: {
       message: "Non default arguments cannot be omitted",
@@ -69,29 +69,29 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-CF-5 in where",
+    title: "G-CF-5 where can filter by a computed field",
     query: '{ person(where: {person_title: {_like: "%Ann"}, person_adult: {_eq: true}}) { id } }',
     data: { person: [{ id: 1 }] },
   },
   {
-    title: "G-CF-5 rows in where",
+    title: "G-CF-5 where can filter by rows of a computed field",
     query:
       '{ person(where: {person_peers: {name: {_eq: "Ann"}}}, order_by: {id: asc}) { id } none: person(where: {_not: {person_peers: {}}}) { id } }',
     data: { person: [{ id: 2 }, { id: 3 }], none: [] },
   },
   {
-    title: "G-CF-5 with the session argument",
+    title: "G-CF-5 where can filter by a field with the session argument",
     query: '{ person(where: {person_greeting: {_eq: "Ben meets me"}}, order_by: {person_greeting: asc}) { id } }',
     session: { "user-id": "me" },
     data: { person: [{ id: 2 }] },
   },
   {
-    title: "G-CF-5 in order_by",
+    title: "G-CF-5 order_by can sort by a computed field",
     query: "{ person(order_by: [{person_score: desc}]) { id } }",
     data: { person: [{ id: 3 }, { id: 2 }, { id: 1 }] },
   },
   {
-    title: "G-CF-5 with an argument that has a default it cannot",
+    title: "G-CF-5 order_by cannot sort by a field with an argument, even with a default",
     query: '{ person(where: {person_label: {_eq: "x"}}) { id } }',
     error: {
       message: "field 'person_label' not found in type: 'person_bool_exp'",
@@ -105,23 +105,23 @@ gqlCases(api, [
     error: { message: "field 'person_score' not found in type: 'person'" },
   },
   {
-    title: "G-CF-6 and given",
+    title: "G-CF-6 the field exists with EXECUTE",
     query: "{ person_by_pk(id: 2) { person_score } }",
     role: "music_editor",
     data: { person_by_pk: { person_score: 3 } },
   },
   {
-    title: "G-CF-7 a column's name stays the column's",
+    title: "G-CF-7 a column keeps its name",
     query: "{ person_by_pk(id: 1) { nickname } }",
     data: { person_by_pk: { nickname: "Annie" } },
   },
   {
-    title: "G-CF-8 not in inputs",
+    title: "G-CF-8 computed fields are not in inputs",
     query: 'mutation { insert_person_one(object: {name: "x", person_title: "y"}) { id } }',
     error: { message: "field 'person_title' not found in type: 'person_insert_input'" },
   },
   {
-    title: "G-CF-2 in aggregates",
+    title: "G-CF-2 computed fields are in aggregates",
     query:
       "{ person_aggregate { aggregate { max { person_title person_age_in(args: {year: 2020}) } sum { person_score } avg { person_age_in(args: {year: 2020}) } } } }",
     data: {
@@ -150,7 +150,7 @@ gqlCases(wide, [
   },
 ]);
 
-test("G-CF-1 overloads for rows of several tables", async () => {
+test("G-CF-1 overloads are fields of several tables", async () => {
   await api.sql(`
     create table public.kin_left (id int primary key, left_only text);
     create table public.kin_right (id int primary key, right_only text);

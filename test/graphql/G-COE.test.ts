@@ -7,13 +7,13 @@ const api = await gqlApi();
 const failed = "validation-failed";
 const parse = "parse-failed";
 
-/** A comparison of a column of `specimen` with a literal. */
+/** Compares a column of `specimen` with a literal. */
 const literal = (rule: string, column: string, given: string, message: string, code = parse, suffix = "") => ({
   title: `${rule} ${column}: ${given}`,
   query: `{ specimen(where: {${column}: {_eq: ${given}}}) { id } }`,
   error: { message, path: `$.selectionSet.specimen.args.where.${column}._eq${suffix}`, code },
 });
-/** The same with a variable of the type. */
+/** The same comparison with a variable of the type. */
 const variable = (rule: string, column: string, type: string, given: unknown, message: string, code = parse) => ({
   title: `${rule} ${column}: ${JSON.stringify(given)} in a variable`,
   query: `query ($v: ${type}) { specimen(where: {${column}: {_eq: $v}}) { id } }`,
@@ -69,7 +69,7 @@ gqlCases(api, [
     },
   })),
   {
-    title: "G-COE-3 ttl of @cached",
+    title: "G-COE-3 ttl of @cached is an integer",
     query: "query @cached(ttl: 1.5) { __typename }",
     error: {
       message: "expected a 32-bit integer for type 'Int', but found a float",
@@ -78,7 +78,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-3 ttl out of range",
+    title: "G-COE-3 ttl out of range is refused",
     query: "query @cached(ttl: 3000000000) { __typename }",
     error: { message: outside("3.0e9"), path: "$.cached.args.ttl", code: parse },
   },
@@ -92,7 +92,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-4 path in a variable",
+    title: "G-COE-4 path in a variable is a string",
     query: "query ($p: String) { artist { stats(path: $p) } }",
     variables: { p: 3 },
     error: {
@@ -101,7 +101,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-5 an object",
+    title: "G-COE-5 an object is coerced field by field",
     query: "{ album(where: 3) { id } }",
     error: {
       message: "expected an object for type 'album_bool_exp', but found an integer",
@@ -119,7 +119,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-5 a key that is no name",
+    title: "G-COE-5 an invalid name of a key is refused",
     query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
     variables: { w: { id: { "odd key": 1 } } },
     error: {
@@ -129,13 +129,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-5 keys of jsonb may be anything",
+    title: "G-COE-5 keys of jsonb may be any string",
     query: "query ($j: jsonb) { specimen(where: {c_jsonb: {_contains: $j}}) { id } }",
     variables: { j: { 你好: true } },
     data: { specimen: [{ id: 1 }] },
   },
   {
-    title: "G-COE-6 objects: null",
+    title: "G-COE-6 objects: null is refused",
     query: "mutation { insert_artist(objects: null) { affected_rows } }",
     error: {
       message: "expected a list, but found null",
@@ -144,7 +144,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-7 a string literal at an enum",
+    title: "G-COE-7 a string literal is refused at an enum",
     query: '{ album(order_by: {id: "asc"}) { id } }',
     error: {
       message: "expected an enum value for type 'order_by', but found a string",
@@ -159,7 +159,7 @@ gqlCases(api, [
     data: { album: [{ id: 5 }] },
   },
   {
-    title: "G-COE-7 a number in a variable",
+    title: "G-COE-7 a number in a variable is refused at an enum",
     query: "query ($d: order_by) { album(order_by: {id: $d}, limit: 1) { id } }",
     variables: { d: 1 },
     error: {
@@ -168,7 +168,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-7 another value",
+    title: "G-COE-7 an unknown value is refused",
     query: "{ team(distinct_on: [goals]) { id } }",
     error: {
       message: "expected one of the values ['id', 'name'] for type 'team_select_column', but found 'goals'",
@@ -212,7 +212,7 @@ gqlCases(api, [
   literal("G-COE-9", "c_int_list", "[1, true]", integer("PGInteger", "Boolean")),
   literal("G-COE-9", "c_text_list", '["a", 1]', string("Text", "Number")),
   {
-    title: "G-COE-9 a key argument",
+    title: "G-COE-9 a key argument is coerced",
     query: "{ album_by_pk(id: true) { id } }",
     error: { message: integer("PGInteger", "Boolean"), path: "$.selectionSet.album_by_pk.args.id", code: parse },
   },
@@ -262,12 +262,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-COE-12 letters of any script",
+    title: "G-COE-12 a path accepts letters of any script",
     query: '{ specimen_by_pk(id: 1) { c_jsonb(path: "你好") c_json(path: "b") } }',
     data: { specimen_by_pk: { c_jsonb: true, c_json: 1 } },
   },
   {
-    title: "G-COE-12 in computed fields",
+    title: "G-COE-12 computed fields accept a path",
     query: '{ person_by_pk(id: 1) { person_card(path: "list[0]") } }',
     data: { person_by_pk: { person_card: 1 } },
   },
@@ -275,19 +275,19 @@ gqlCases(api, [
 
 gqlCases(api, [
   {
-    title: "G-COE-11 the path in a key's quotes may hold escapes",
+    title: "G-COE-11 a quoted key in the path may contain escapes",
     query: `query ($p: String) { artist_by_pk(id: 1) { stats(path: $p) } }`,
     variables: { p: 'label["\\u006eame"]' },
     data: { artist_by_pk: { stats: "Polar" } },
   },
   {
-    title: "G-COE-9 where a string stands for any type",
+    title: "G-COE-9 a string is accepted for any type",
     query:
       '{ specimen(where: {c_int4: {_eq: "2147483647"}, c_bool: {_eq: "t"}, c_numeric: {_eq: "12.34"}, c_float8: {_eq: "2.25"}}) { id } }',
     data: { specimen: [{ id: 1 }] },
   },
   {
-    title: "G-COE-9 a bad one is the database's to refuse",
+    title: "G-COE-9 the database refuses a bad string",
     query: '{ specimen(where: {c_int4: {_eq: "12x"}}) { id } }',
     error: {
       message: 'invalid input syntax for type integer: "12x"',
@@ -298,7 +298,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-COE-11 G-DOC-14 a path that is wrong is refused where nothing is updated too, whoever came before", async () => {
+test("G-COE-11 G-DOC-14 an invalid path is refused where nothing is updated too, after any earlier request", async () => {
   const query =
     "mutation ($p: String) { update_artist_many(updates: []) { affected_rows returning { stats(path: $p) } } }";
   for (let i = 0; i < 2; i++) {

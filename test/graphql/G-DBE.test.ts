@@ -18,7 +18,7 @@ const booking = (values: string) => `mutation { insert_booking_one(object: {room
 
 gqlCases(api, [
   {
-    title: "G-DBE-1 unique",
+    title: "G-DBE-1 unique violation",
     query: 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }',
     error: {
       message: 'Uniqueness violation. duplicate key value violates unique constraint "artist_name_key"',
@@ -27,7 +27,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-2 foreign key",
+    title: "G-DBE-2 foreign key violation",
     query: 'mutation { insert_album_one(object: {title: "x", artist_id: 999}) { id } }',
     error: {
       message:
@@ -37,7 +37,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-3 not null",
+    title: "G-DBE-3 not null violation",
     query: 'mutation { insert_album(objects: [{title: "x"}]) { affected_rows } }',
     error: {
       message: 'Not-NULL violation. null value in column "artist_id" of relation "album" violates not-null constraint',
@@ -46,7 +46,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-4 restrict",
+    title: "G-DBE-4 restrict violation",
     query: "mutation { delete_room_by_pk(id: 1) { id } }",
     error: {
       message: expect.stringMatching(
@@ -63,7 +63,7 @@ gqlCases(api, [
     "Can not delete or update due to data being referred. what it says",
   ),
   {
-    title: "G-DBE-5 exclusion",
+    title: "G-DBE-5 exclusion violation",
     query: booking('period: "[2,3)", seats: 2'),
     error: {
       message: 'Exclusion violation. conflicting key value violates exclusion constraint "booking_period_excl"',
@@ -71,7 +71,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-6 check",
+    title: "G-DBE-6 check violation",
     query: booking('period: "[20,30)", seats: 200'),
     error: {
       message:
@@ -80,7 +80,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-6 check of a domain",
+    title: "G-DBE-6 check violation of a domain",
     query: booking('period: "[20,30)", seats: 2, guest: "nobody"'),
     error: {
       message: 'Check constraint violation. value for domain email violates check constraint "email_check"',
@@ -89,12 +89,12 @@ gqlCases(api, [
   },
   raise("G-DBE-7", "23000", "constraint-violation", "what it says"),
   {
-    title: "G-DBE-8 class 22",
+    title: "G-DBE-8 an error of class 22",
     query: '{ specimen(where: {c_uuid: {_eq: "x"}}) { id } }',
     error: { message: 'invalid input syntax for type uuid: "x"', code: "data-exception", path: "$" },
   },
   {
-    title: "G-DBE-8 in an insert",
+    title: "G-DBE-8 an error of class 22 in an insert",
     query: 'mutation { insert_artist(objects: [{name: "x", born: "yesteryear"}]) { affected_rows } }',
     error: {
       message: 'invalid input syntax for type date: "yesteryear"',
@@ -103,7 +103,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DBE-8 in an update",
+    title: "G-DBE-8 an error of class 22 in an update",
     query: 'mutation { update_artist(where: {}, _set: {born: "yesteryear"}) { affected_rows } }',
     error: { message: 'invalid input syntax for type date: "yesteryear"', code: "data-exception", path: "$" },
   },
@@ -132,7 +132,7 @@ test("G-DBE-12 v1alpha1 answers 500, the others 200", async () => {
   ).toBe(400);
 });
 
-test("G-DBE-12 more values than a statement carries are refused, and the connection serves on", async () => {
+test("G-DBE-12 more values than a statement can bind are refused, and the connection stays usable", async () => {
   const one = await gqlApi({ dbPool: 1, maxFilters: 200_000 });
   const where = { _or: Array.from({ length: 65_536 }, (_, id) => ({ id: { _eq: id } })) };
   expect(

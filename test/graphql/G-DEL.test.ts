@@ -18,7 +18,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "R-SQL-16 only the number is wanted, under several names and beside that of the type",
+    title: "R-SQL-16 a delete that selects only the number answers it, under several names and beside that of the type",
     query: `mutation {
       del: delete_album(where: {artist: {name: {_eq: "Abba"}}}) { n: affected_rows __typename again: affected_rows }
       none: delete_album(where: {id: {_eq: 0}}) { affected_rows }
@@ -34,14 +34,14 @@ gqlCases(api, [
     data: { delete_album: { returning: [{ title: "Arrival", artist: { albums: [{ title: "Waterloo" }] } }] } },
   },
   {
-    title: "G-DEL-1 only rows the role may see",
+    title: "G-DEL-1 deletes only rows that the role may see",
     query: "mutation { delete_diary(where: {}) { affected_rows } }",
     role: "music_artist",
     session: { "artist-id": "1" },
     data: { delete_diary: { affected_rows: 2 } },
   },
   {
-    title: "G-DEL-2 by primary key",
+    title: "G-DEL-2 deletes by primary key",
     query:
       'mutation { a: delete_album_by_pk(id: 5) { title artist { name } } b: delete_album_by_pk(id: 5) { title } c: delete_hall_by_pk(city: "Oslo", number: 2) { name } }',
     data: { a: { title: "Future Days", artist: { name: "Can" } }, b: null, c: { name: "Small" } },
@@ -52,7 +52,7 @@ gqlCases(api, [
     data: { delete_studio: { affected_rows: 1 } },
   },
   {
-    title: "G-DEL-1 a row others refer to",
+    title: "G-DEL-1 a row with references is not deleted",
     query: "mutation { delete_artist(where: {id: {_eq: 1}}) { affected_rows } }",
     error: {
       message:

@@ -11,12 +11,12 @@ const mismatch = {
 
 gqlCases(api, [
   {
-    title: "G-DIS-1 the first row of each by the order",
+    title: "G-DIS-1 answers the first row of each by the order",
     query: "{ album(distinct_on: artist_id, order_by: [{artist_id: asc}, {id: desc}]) { id } }",
     data: { album: [{ id: 2 }, { id: 3 }, { id: 5 }] },
   },
   {
-    title: "G-DIS-1 several columns in any order",
+    title: "G-DIS-1 several columns may be in any order",
     query: "{ album(distinct_on: [artist_id, sold], order_by: [{sold: asc}, {artist_id: asc}, {id: desc}]) { id } }",
     data: { album: [{ id: 1 }, { id: 5 }, { id: 2 }, { id: 3 }] },
   },
@@ -31,7 +31,7 @@ gqlCases(api, [
     error: mismatch,
   },
   {
-    title: "G-DIS-1 an order by a related row is no plain column",
+    title: "G-DIS-1 an order by a related row is not an order by a column",
     query: "{ album(distinct_on: artist_id, order_by: [{artist: {name: asc}}, {artist_id: asc}]) { id } }",
     error: mismatch,
   },
@@ -41,7 +41,7 @@ gqlCases(api, [
     error: { ...mismatch, path: "$.selectionSet.artist.selectionSet.albums.args" },
   },
   {
-    title: "G-DIS-2 without order_by it is accepted",
+    title: "G-DIS-2 order_by is not required",
     query: "{ album_aggregate(distinct_on: artist_id) { aggregate { count } } }",
     data: { album_aggregate: { aggregate: { count: 3 } } },
   },

@@ -14,48 +14,48 @@ const errorOf = (message: string, path: string, code = failed) => ({
 });
 
 gqlCases(api, [
-  { title: "G-DOC-1 a document that does not parse", query: "{ album { id }", error: notAQuery },
-  { title: "G-DOC-1 an empty document", query: "", error: notAQuery },
-  { title: "G-DOC-1 an empty selection set", query: "{ album { } }", error: notAQuery },
-  { title: "G-DOC-1 an empty root selection set", query: "{}", error: notAQuery },
-  { title: "G-DOC-1 a repeated argument", query: "{ album(limit: 1, limit: 2) { id } }", error: notAQuery },
+  { title: "G-DOC-1 refuses a document that does not parse", query: "{ album { id }", error: notAQuery },
+  { title: "G-DOC-1 refuses an empty document", query: "", error: notAQuery },
+  { title: "G-DOC-1 refuses an empty selection set", query: "{ album { } }", error: notAQuery },
+  { title: "G-DOC-1 refuses an empty root selection set", query: "{}", error: notAQuery },
+  { title: "G-DOC-1 refuses a repeated argument", query: "{ album(limit: 1, limit: 2) { id } }", error: notAQuery },
   {
-    title: "G-DOC-1 a repeated input field",
+    title: "G-DOC-1 refuses a repeated input field",
     query: "{ album(where: {id: {_eq: 1}, id: {_eq: 2}}) { id } }",
     error: notAQuery,
   },
   {
-    title: "G-DOC-1 type definitions are no executable document",
+    title: "G-DOC-1 type definitions are not executable",
     query: "{ album { id } } type a { b: Int }",
     error: notAQuery,
   },
   {
-    title: "G-DOC-1 block strings and comments are taken",
+    title: "G-DOC-1 block strings and comments are accepted",
     query: '{ # all of it\n artist(where: {name: {_eq: """\n  Abba\n  """}}) { id } }',
     data: { artist: [{ id: 1 }] },
   },
   {
-    title: "G-DOC-1 nesting beyond all bounds is refused",
+    title: "G-DOC-1 too deep nesting is refused",
     query: `{ album(where: ${"{_not: ".repeat(3000)}{}${"}".repeat(3000)}) { id } }`,
     error: notAQuery,
   },
   {
-    title: "G-DOC-1 nesting far beyond all bounds is refused",
+    title: "G-DOC-1 far too deep nesting is refused",
     query: `{ album(where: ${"[".repeat(100000)}`,
     error: notAQuery,
   },
   {
-    title: "G-DOC-8 G-LIM-3 fragments that multiply beyond all bounds are refused",
+    title: "G-DOC-8 G-LIM-3 fragments that multiply without limit are refused",
     query: `{ album { ...f0 } } ${Array.from({ length: 40 }, (_, i) => `fragment f${i} on album { artist { a: albums { ...f${i + 1} } b: albums { ...f${i + 1} } } }`).join(" ")} fragment f40 on album { id }`,
     error: { message: "the operation selects fields nested deeper than 50 levels", path: "$", code: failed },
   },
   {
-    title: "G-DOC-4 an unknown root field",
+    title: "G-DOC-4 an unknown root field is refused",
     query: "{ albums { id } }",
     error: { message: "field 'albums' not found in type: 'query_root'", path: "$.selectionSet.albums", code: failed },
   },
   {
-    title: "G-DOC-4 an unknown field",
+    title: "G-DOC-4 an unknown field is refused",
     query: "{ album { id colour } }",
     error: {
       message: "field 'colour' not found in type: 'album'",
@@ -64,7 +64,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-4 an unknown field of an input object",
+    title: "G-DOC-4 an unknown field of an input object is refused",
     query: 'mutation { insert_artist(objects: [{name: "A", age: 3}]) { affected_rows } }',
     error: {
       message: "field 'age' not found in type: 'artist_insert_input'",
@@ -73,22 +73,22 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-5 an unknown argument",
+    title: "G-DOC-5 an unknown argument is refused",
     query: "{ album(first: 3) { id } }",
     error: { message: "'album' has no argument named 'first'", path: "$.selectionSet.album", code: failed },
   },
   {
-    title: "G-DOC-5 on a column",
+    title: "G-DOC-5 an argument of a column is refused",
     query: "{ album { id(x: 3) } }",
     error: { message: "'id' has no argument named 'x'", path: "$.selectionSet.album.selectionSet.id", code: failed },
   },
   {
-    title: "G-DOC-6 an object without selection",
+    title: "G-DOC-6 an object without selection is refused",
     query: "{ album }",
     error: { message: "missing selection set for 'album'", path: "$.selectionSet.album.selectionSet", code: failed },
   },
   {
-    title: "G-DOC-6 a relationship without selection",
+    title: "G-DOC-6 a relationship without selection is refused",
     query: "{ album { artist } }",
     error: {
       message: "missing selection set for 'artist'",
@@ -96,7 +96,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-6 a scalar with a selection",
+    title: "G-DOC-6 a scalar with a selection is refused",
     query: "{ album { id { x } } }",
     error: {
       message: "unexpected subselection set for non-object field",
@@ -105,12 +105,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-7 a missing argument",
+    title: "G-DOC-7 a missing argument is refused",
     query: "{ album_by_pk { id } }",
     error: { message: "missing required field 'id'", path: "$.selectionSet.album_by_pk.args.id", code: failed },
   },
   {
-    title: "G-DOC-7 a missing input field",
+    title: "G-DOC-7 a missing input field is refused",
     query: 'mutation { insert_artist(objects: [{name: "A", albums: {}}]) { affected_rows } }',
     error: {
       message: "missing required field 'data'",
@@ -119,7 +119,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 an undefined fragment",
+    title: "G-DOC-8 an undefined fragment is refused",
     query: "{ album { ...nope } }",
     error: {
       message: 'reference to undefined fragment "nope"',
@@ -137,7 +137,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 a cycle of two",
+    title: "G-DOC-8 a cycle of two fragments is refused",
     query: "{ album { ...a } } fragment a on album { artist { ...b } } fragment b on artist { albums { ...a } }",
     error: {
       message: "the fragment definition(s) a and b form a cycle",
@@ -146,7 +146,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 a cycle of one",
+    title: "G-DOC-8 a cycle of one fragment is refused",
     query: "{ album { ...a } } fragment a on album { ...a }",
     error: {
       message: "the fragment definition(s) a form a cycle",
@@ -154,7 +154,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 a cycle of three begins with the repeated one",
+    title: "G-DOC-8 a cycle of three fragments begins with the repeated one",
     query:
       "{ album { ...x } } fragment x on album { ...a } fragment a on album { ...b } fragment b on album { ...c } fragment c on album { ...a }",
     error: {
@@ -163,7 +163,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-8 a name twice",
+    title: "G-DOC-8 a fragment name may occur only once",
     query: "{ album { ...a } } fragment a on album { id } fragment a on album { id }",
     error: { message: 'multiple definitions for fragment "a"', path: "$", code: "parse-failed" },
   },
@@ -178,7 +178,7 @@ gqlCases(api, [
     data: { artist_by_pk: { id: 1 } },
   },
   {
-    title: "G-DOC-9 two fields of one response name",
+    title: "G-DOC-9 two different fields of one response name are refused",
     query: "{ album { x: id x: title } }",
     error: {
       message: "selection of both 'id' and 'title' specify the same response name, 'x'",
@@ -187,7 +187,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-9 different arguments",
+    title: "G-DOC-9 different arguments are refused",
     query: "{ album(limit: 1) { id } album(limit: 2) { id } }",
     error: {
       message: "inconsistent arguments between multiple selections of field 'album'",
@@ -196,14 +196,14 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-9 equal objects are merged, whatever the order of their fields (field F5)",
+    title: "G-DOC-9 equal objects are merged, with their fields in any order (field F5)",
     query: `{ ...A ...B }
       fragment A on query_root { album(where: {artist_id: {_eq: 1}, id: {_gt: 0, _lt: 2}}) { id artist { albums(where: {id: {_eq: 1}, title: {}}) { id } } } }
       fragment B on query_root { album(where: {id: {_lt: 2, _gt: 0}, artist_id: {_eq: 1}}) { title artist { albums(where: {title: {}, id: {_eq: 1}}) { title } } } }`,
     data: { album: [{ id: 1, title: "Arrival", artist: { albums: [{ id: 1, title: "Arrival" }] } }] },
   },
   {
-    title: "G-DOC-9 so are lists of them, with variables and JSON in them (field F5)",
+    title: "G-DOC-9 equal lists of objects are merged, with variables and JSON in them (field F5)",
     query: `query ($a: Int!) {
       profile(where: {_or: [{doc: {_contains: {x: 1, y: {b: 2, a: 3}}}, id: {_eq: $a}}]}) { id }
       profile(where: {_or: [{id: {_eq: $a}, doc: {_contains: {y: {a: 3, b: 2}, x: 1}}}]}) { __typename }
@@ -222,13 +222,13 @@ gqlCases(api, [
     error: { message: "inconsistent arguments between multiple selections of field 'album'" },
   },
   {
-    title: "G-DOC-9 equal ones are merged, whatever the order of their arguments",
+    title: "G-DOC-9 equal fields are merged, with their arguments in any order",
     query:
       "{ album(limit: 1, order_by: {id: asc}) { id } album(order_by: {id: asc}, limit: 1) { title artist { id } } ...q } fragment q on query_root { album(limit: 1, order_by: {id: asc}) { artist { name } id } }",
     bytes: '{"data":{"album":[{"id":1,"title":"Arrival","artist":{"id":1,"name":"Abba"}}]}}',
   },
   {
-    title: "G-DOC-10 __typename anywhere",
+    title: "G-DOC-10 __typename may be anywhere",
     query:
       "{ __typename album_by_pk(id: 1) { __typename t: __typename artist { __typename } } album_aggregate { __typename aggregate { __typename } } }",
     data: {
@@ -238,14 +238,18 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-10 __typename in a mutation",
+    title: "G-DOC-10 __typename may be in a mutation",
     query: "mutation { __typename delete_album(where: {id: {_eq: 5}}) { __typename returning { __typename id } } }",
     data: {
       __typename: "mutation_root",
       delete_album: { __typename: "album_mutation_response", returning: [{ __typename: "album", id: 5 }] },
     },
   },
-  { title: "G-DOC-10 __typename alone needs no database", query: "{ __typename }", data: { __typename: "query_root" } },
+  {
+    title: "G-DOC-10 a query of only __typename needs no database",
+    query: "{ __typename }",
+    data: { __typename: "query_root" },
+  },
   {
     title: "G-DOC-11 G-CON-10 keys are in the order of selection",
     query:
@@ -260,20 +264,24 @@ gqlCases(api, [
     bytes: '{"data":{"a":{"id":1},"__type":{"name":"album_mutation_response"},"b":{"id":2}}}',
   },
   {
-    title: "G-DOC-12 @include and @skip",
+    title: "G-DOC-12 @include and @skip are applied",
     query: `query ($yes: Boolean!, $no: Boolean! = false) { artist_by_pk(id: 1) { id @include(if: $yes) name @skip(if: $yes) country @include(if: $no) born @include(if: true) @skip(if: false) ...f @skip(if: $no) ... on artist @include(if: $no) { stats } } }
       fragment f on artist { albums(limit: 1, order_by: {id: asc}) { id } }`,
     variables: { yes: true },
     data: { artist_by_pk: { id: 1, born: "1972-11-01", albums: [{ id: 1 }] } },
   },
   {
-    title: "G-DOC-12 a selection set whose fields are all skipped",
+    title: "G-DOC-12 a selection set whose fields are all skipped is empty",
     query: "{ artist(limit: 1) { id @skip(if: true) } }",
     data: { artist: [{}] },
   },
-  { title: "G-DOC-12 a document whose fields are all skipped", query: "{ artist @skip(if: true) { id } }", data: {} },
   {
-    title: "G-DOC-12 what is skipped is not looked at",
+    title: "G-DOC-12 a document whose fields are all skipped is empty",
+    query: "{ artist @skip(if: true) { id } }",
+    data: {},
+  },
+  {
+    title: "G-DOC-12 skipped fields are not checked",
     query: "{ __typename nope @skip(if: true) artist_by_pk(id: 1) { id } }",
     data: { __typename: "query_root", artist_by_pk: { id: 1 } },
   },
@@ -283,7 +291,7 @@ gqlCases(api, [
     data: { artist_by_pk: { id: 1 } },
   },
   {
-    title: "G-DOC-12 an unknown directive",
+    title: "G-DOC-12 an unknown directive is refused",
     query: "{ artist { id @upper } }",
     error: {
       message: "directive 'upper' is not defined in the schema",
@@ -292,27 +300,27 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 an unknown directive of the operation",
+    title: "G-DOC-12 an unknown directive of the operation is refused",
     query: "query @live { artist { id } }",
     error: { message: "directive 'live' is not defined in the schema", path: "$" },
   },
   {
-    title: "G-DOC-12 @cached on a field",
+    title: "G-DOC-12 @cached on a field is refused",
     query: "{ artist @cached { id } }",
     error: { message: "directive 'cached' is not allowed on a field", path: "$.selectionSet" },
   },
   {
-    title: "G-DOC-12 @cached on a mutation",
+    title: "G-DOC-12 @cached on a mutation is refused",
     query: "mutation @cached { delete_artist(where: {}) { affected_rows } }",
     error: { message: "directive 'cached' is not allowed on a mutation", path: "$" },
   },
   {
-    title: "G-DOC-12 @include on a query",
+    title: "G-DOC-12 @include on a query is refused",
     query: "query @include(if: true) { artist { id } }",
     error: { message: "directive 'include' is not allowed on a query", path: "$" },
   },
   {
-    title: "G-DOC-12 @cached on a spread",
+    title: "G-DOC-12 @cached on a spread is refused",
     query: "{ artist { ...f @cached } } fragment f on artist { id }",
     error: {
       message: "directive 'cached' is not allowed on a fragment spread",
@@ -320,7 +328,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 @cached on an inline fragment",
+    title: "G-DOC-12 @cached on an inline fragment is refused",
     query: "{ artist { ... @cached { id } } }",
     error: {
       message: "directive 'cached' is not allowed on an inline fragment",
@@ -328,7 +336,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 a repeated directive",
+    title: "G-DOC-12 a repeated directive is refused",
     query: "{ artist { id @include(if: true) @include(if: true) } }",
     error: {
       message: "the following directives are used more than once: ['include']",
@@ -336,7 +344,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-12 a missing if",
+    title: "G-DOC-12 a missing if is refused",
     query: "{ artist { id @include } }",
     error: { message: "missing required field 'if'", path: "$.selectionSet.artist.selectionSet.include.args.if" },
   },
@@ -349,82 +357,82 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-13 a mutation for a role without mutations",
+    title: "G-DOC-13 a mutation is refused for a role without mutations",
     query: "mutation { delete_artist(where: {}) { affected_rows } }",
     role: "music_nobody",
     error: { message: "no mutations exist", path: "$", code: failed },
   },
   {
-    title: "G-DOC-13 a subscription for a role without any",
+    title: "G-DOC-13 a subscription is refused for a role without any",
     query: "subscription { artist { id } }",
     role: "music_nobody",
     error: { message: "no subscriptions exist", path: "$", code: failed },
   },
   {
-    title: "G-DOC-14 parse before operation, operation before fragments",
+    title: "G-DOC-14 checks the document before the operation, and the operation before fragments",
     query: "query a { album { ...nope } } query b { album { id } }",
     error: { message: "exactly one operation has to be present in the document when operationName is not specified" },
   },
   {
-    title: "G-DOC-14 fragments before the root",
+    title: "G-DOC-14 checks fragments before the root",
     query: "mutation { x { ...nope } }",
     role: "music_nobody",
     error: { message: 'reference to undefined fragment "nope"' },
   },
   {
-    title: "G-DOC-14 the root before variables",
+    title: "G-DOC-14 checks the root before variables",
     query: "mutation ($a: Int!) { x(a: $a) { y } }",
     role: "music_nobody",
     error: { message: "no mutations exist" },
   },
   {
-    title: "G-DOC-14 variables before fields",
+    title: "G-DOC-14 checks variables before fields",
     query: "query ($a: Int!) { album(limit: $a) { nope } }",
     error: { message: 'expecting a value for non-nullable variable: "a"' },
   },
   {
-    title: "G-DOC-14 fields before directives of the operation",
+    title: "G-DOC-14 checks fields before directives of the operation",
     query: "query @live { nope }",
     error: { message: "field 'nope' not found in type: 'query_root'" },
   },
   {
-    title: "G-DOC-14 fields in document order",
+    title: "G-DOC-14 checks fields in document order",
     query: "{ album(limit: -1) { id } nope }",
     error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
   },
   {
-    title: "G-DOC-14 merging before fields",
+    title: "G-DOC-14 checks merging before fields",
     query: "{ nope album { id } album(limit: 1) { id } }",
     error: { message: "inconsistent arguments between multiple selections of field 'album'" },
   },
   {
-    title: "G-DOC-14 unknown arguments before values",
+    title: "G-DOC-14 checks unknown arguments before values",
     query: "{ album(limit: -1, zzz: 1) { id } }",
     error: { message: "'album' has no argument named 'zzz'" },
   },
   {
-    title: "G-DOC-14 argument values before the selection set",
+    title: "G-DOC-14 checks argument values before the selection set",
     query: "{ album(limit: -1) { nope } }",
     error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
   },
   {
-    title: "G-DOC-14 of several faulty arguments the first by name",
+    title: "G-DOC-14 reports the first by name of several faulty arguments",
     query: "{ album(offset: true, limit: true) { id } }",
     error: { path: "$.selectionSet.album.args.limit", message: expect.any(String) },
   },
   {
-    title: "G-DOC-14 unknown keys before values",
+    title: "G-DOC-14 checks unknown keys before values",
     query: "{ album(where: {artist_id: {_eq: true}, zzz: {}}) { id } }",
     error: { message: "field 'zzz' not found in type: 'album_bool_exp'" },
   },
   {
-    title: "G-DOC-14 of several faulty input fields the first by name",
+    title: "G-DOC-14 reports the first by name of several faulty input fields",
     query: "{ album(where: {title: {_eq: 1}, id: {_eq: true}}) { id } }",
     error: { path: "$.selectionSet.album.args.where.id._eq", message: expect.any(String) },
   },
 ]);
 
-test("G-DOC-2 choice of the operation", async () => {
+test("G-DOC-2 operationName chooses the operation", async () => {
   const two = "query a { artist_by_pk(id: 1) { id } } query b { artist_by_pk(id: 2) { id } }";
   expect(await send({ query: two, operationName: "b" })).toEqual({ data: { artist_by_pk: { id: 2 } } });
   expect(await send({ query: "query a { artist_by_pk(id: 1) { id } }", operationName: null })).toEqual({
@@ -453,13 +461,13 @@ test("G-DOC-2 other operations are not validated", async () => {
   });
 });
 
-test("G-DOC-3 an operation name that is no name", async () => {
+test("G-DOC-3 an invalid operation name is refused", async () => {
   expect(await send({ query: "query a { artist { id } }", operationName: "a b" })).toEqual(
     errorOf("a b is not valid GraphQL name", "$.operationName", "parse-failed"),
   );
 });
 
-test("G-DOC-3 an empty one too, also of a document that was met without", async () => {
+test("G-DOC-3 an empty operation name is refused too, also for a document that was sent before without one", async () => {
   const query = "{ artist_by_pk(id: 1) { id } }";
   expect(await send({ query })).toEqual({ data: { artist_by_pk: { id: 1 } } });
   expect(await send({ query, operationName: "" })).toEqual(

@@ -33,7 +33,7 @@ test("G-TYP-28 a column that leads to an enum table has its enum type", () => {
   expect(admin.type("genre_enum").kind).toBe("ENUM");
 });
 
-test("G-ENU-5 values with their comments", () => {
+test("G-ENU-5 values have their comments as descriptions", () => {
   expect(admin.values("genre_enum").map((name) => [name, admin.description("genre_enum", name)])).toEqual([
     ["folk", "plain"],
     ["jazz", "swinging"],
@@ -61,14 +61,14 @@ test("G-ENM-4 the enum table stays a table, its key a String", () => {
   expect(Object.keys(admin.members("query_root"))).toEqual(expect.arrayContaining(["genre", "genre_by_pk"]));
 });
 
-test("G-ENM-1 a table that is no enum is an ordinary one", () => {
+test("G-ENM-1 a table that is not an enum is an ordinary one", () => {
   expect(admin.has("blank_enum_enum")).toBe(false);
   expect(Object.keys(admin.members("blank_enum"))).toEqual(["value"]);
 });
 
 gqlCases(api, [
   {
-    title: "G-ENM-2 filtering by an enum literal",
+    title: "G-ENM-2 filters by an enum literal",
     query: "{ record(where: {genre: {_in: [jazz, folk]}}) { title genre second_genre } }",
     data: { record: [{ title: "Blue", genre: "jazz", second_genre: "folk" }] },
   },
@@ -81,7 +81,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ENM-6 a string literal is no enum value",
+    title: "G-ENM-6 a string literal is not an enum value",
     query: 'mutation { insert_record_one(object: {genre: "rock"}) { id } }',
     error: { message: "expected an enum value for type 'genre_enum', but found a string", code: "validation-failed" },
   },
@@ -100,7 +100,7 @@ test("G-ENM-4 the enum type needs no right on the table", async () => {
   }
 });
 
-test("G-ENM-5 a value that the schema does not know is answered as it is", async () => {
+test("G-ENM-5 a value that the schema does not contain is answered unchanged", async () => {
   await api.sql("insert into genre values ('polka'); insert into record (id, genre) values (77, 'polka')");
   try {
     expect(await api.gql("{ record_by_pk(id: 77) { genre } }")).toEqual({ data: { record_by_pk: { genre: "polka" } } });

@@ -9,7 +9,7 @@ const api = await gqlApi();
 const text = async (query: string, headers = asAdmin(), variables?: unknown) =>
   (await api.post("/v1/graphql", { headers, body: { query, variables } })).text;
 
-test("G-ERR-1 one element, message first, path before code, no data", async () => {
+test("G-ERR-1 an error is one element, message first, path before code, without data", async () => {
   expect(await text("{ nope albums { id } }")).toBe(
     `{"errors":[{"message":"field 'nope' not found in type: 'query_root'","extensions":{"path":"$.selectionSet.nope","code":"validation-failed"}}]}`,
   );
@@ -17,7 +17,7 @@ test("G-ERR-1 one element, message first, path before code, no data", async () =
 
 gqlCases(api, [
   {
-    title: "G-ERR-2 field names, never aliases",
+    title: "G-ERR-2 the path has field names, never aliases",
     query: "{ a: album { b: artist { c: nope } } }",
     error: {
       message: "field 'nope' not found in type: 'artist'",
@@ -25,7 +25,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ERR-2 arguments, keys and indexes",
+    title: "G-ERR-2 the path has arguments, keys and indexes",
     query: '{ album(where: {_or: [{}, {artist: {_and: [{name: {_in: ["a", 1]}}]}}]}) { id } }',
     error: {
       message: "parsing Text failed, expected String, but encountered Number",
@@ -34,7 +34,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ERR-3 keys that are no plain words",
+    title: "G-ERR-3 the path quotes keys that are not plain words",
     query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
     variables: { w: { _and: [{ "": 1 }] } },
     error: {
@@ -43,18 +43,18 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ERR-4 a spread adds nothing",
+    title: "G-ERR-4 a spread adds nothing to the path",
     query: "{ ...q } fragment q on query_root { album { ...a } } fragment a on album { ... on album { nope } }",
     error: { message: "field 'nope' not found in type: 'album'", path: "$.selectionSet.album.selectionSet.nope" },
   },
   {
-    title: "G-ERR-5 values from variables have the path of their place",
+    title: "G-ERR-5 an error in a variable has the path of the argument",
     query: "query ($w: album_bool_exp) { album(where: $w) { id } }",
     variables: { w: { artist: { id: { _eq: true } } } },
     error: { message: expect.any(String), path: "$.selectionSet.album.args.where.artist.id._eq" },
   },
   {
-    title: "G-ERR-5 in lists too",
+    title: "G-ERR-5 an error in a list of a variable has the path of the argument",
     query: "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o) { affected_rows } }",
     variables: { o: [{ name: "a" }, { name: "b", albums: { data: [{ title: "x", nope: 1 }] } }] },
     error: {
@@ -63,18 +63,18 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ERR-6 a value coerced to a list of one",
+    title: "G-ERR-6 the path of a value that is coerced to a list has its index",
     query: "mutation { insert_album(objects: {price: true}) { affected_rows } }",
     error: { message: expect.any(String), path: "$.selectionSet.insert_album.args.objects[0].price" },
   },
   {
-    title: "G-ERR-6 in a variable",
+    title: "G-ERR-6 the path of a coerced value in a variable has its index",
     query: "mutation ($o: [album_insert_input!]!) { insert_album(objects: $o) { affected_rows } }",
     variables: { o: { price: true } },
     error: { message: expect.any(String), path: "$.selectionSet.insert_album.args.objects[0].price" },
   },
   {
-    title: "G-ERR-6 of a comparison",
+    title: "G-ERR-6 the path of a coerced value of a comparison has its index",
     query: "{ album(where: {id: {_in: true}}) { id } }",
     error: { message: expect.any(String), path: "$.selectionSet.album.args.where.id._in[0]" },
   },
@@ -85,7 +85,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-ERR-7 administrators get the database's own words, others never", async () => {
+test("G-ERR-7 only administrators get the messages of the database", async () => {
   const query = 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }';
   const admin = JSON.parse(await text(query));
   expect(admin.errors[0].extensions.internal).toEqual({
@@ -104,7 +104,7 @@ test("G-ERR-7 administrators get the database's own words, others never", async 
   });
 });
 
-test("G-ERR-8 no secret and no SQL in any message", async () => {
+test("G-ERR-8 no message contains a secret or SQL", async () => {
   const queries = [
     "{ profile(where: {raw: {_eq: {a: 1}}}) { id } }",
     '{ specimen(where: {c_uuid: {_eq: "x"}}) { id } }',

@@ -1,5 +1,5 @@
 // @runs-also-on postgresql-15-postgis
-/** The filter language: one role per filter, on the same rows. */
+/** The filter language. Each filter has its own role, and all roles see the same rows. */
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { array, documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
@@ -10,7 +10,7 @@ interface FilterCase {
   readonly on?: "album" | "artist" | "person" | "profile" | "category" | "specimen";
   readonly filter: unknown;
   readonly session?: Readonly<Record<string, string>>;
-  /** Ids of the rows; undefined: the permission is not served. */
+  /** The ids of the rows. Undefined if the permission is not served. */
   readonly ids: readonly number[] | undefined;
 }
 
@@ -59,13 +59,17 @@ const cases: readonly FilterCase[] = [
   { title: "G-FIL-1 lists of arrays", filter: { tags: { _in: [["pop"], ["rock", "live"]] } }, ids: [1, 2] },
   { title: "G-FIL-1 a list of no arrays", filter: { tags: { _nin: [["pop"], ["rock"]] } }, ids: [1, 3, 4] },
   { title: "G-FIL-1 null tests", filter: { live: { _is_null: true } }, ids: [5] },
-  { title: "G-FIL-1 null tests take no text", filter: { live: { _is_null: "true" } }, ids: undefined },
+  { title: "G-FIL-1 null tests refuse text", filter: { live: { _is_null: "true" } }, ids: undefined },
   { title: "G-FIL-2 a value is short for _eq", filter: { artist_id: 3 }, ids: [4, 5] },
   { title: "G-FIL-2 the empty filter is true", filter: {}, ids: [1, 2, 3, 4, 5] },
   { title: "G-FIL-2 an empty condition on a column is true", filter: { id: {} }, ids: [1, 2, 3, 4, 5] },
   { title: "G-FIL-2 an empty _or is false", filter: { _or: [] }, ids: [] },
   { title: "G-FIL-2 an empty _and is true", filter: { _and: [] }, ids: [1, 2, 3, 4, 5] },
-  { title: "G-FIL-2 several conditions all hold", filter: { id: { _gt: 1, _lt: 4 }, live: true }, ids: [3] },
+  {
+    title: "G-FIL-2 several conditions are combined with AND",
+    filter: { id: { _gt: 1, _lt: 4 }, live: true },
+    ids: [3],
+  },
   {
     title: "G-FIL-2 a document as a value",
     on: "artist",
@@ -101,7 +105,7 @@ const cases: readonly FilterCase[] = [
   },
   { title: "G-FIL-3 computed fields of rows", on: "person", filter: { peers: { id: { _eq: 3 } } }, ids: [1, 2] },
   {
-    title: "G-FIL-3 computed fields with arguments are no conditions",
+    title: "G-FIL-3 computed fields with arguments are not conditions",
     on: "person",
     filter: { age_in: { _gt: 30 } },
     ids: undefined,
@@ -125,7 +129,7 @@ const cases: readonly FilterCase[] = [
     ids: [1, 2],
   },
   {
-    title: "G-FIL-5 both prefixes, any case, both directions",
+    title: "G-FIL-5 accepts both prefixes, any case, both directions",
     filter: { artist_id: "x-HASURA-Artist-ID" },
     session: { "artist-id": "2" },
     ids: [3],
@@ -256,7 +260,7 @@ const cases: readonly FilterCase[] = [
     ids: [1, 2, 3, 4],
   },
   {
-    title: "G-FIL-8 _cneq tells one NULL apart",
+    title: "G-FIL-8 _cneq distinguishes one NULL",
     on: "artist",
     filter: { name: { _cneq: "country" } },
     ids: [1, 2, 3, 4],
@@ -269,7 +273,7 @@ const cases: readonly FilterCase[] = [
   },
   { title: "G-FIL-8 the same, with rows", on: "artist", filter: { works: { id: { _ceq: ["$", "id"] } } }, ids: [1] },
   { title: "G-FIL-8 types must be equal", filter: { id: { _ceq: "title" } }, ids: undefined },
-  { title: "G-FIL-8 a column that is not there", filter: { id: { _ceq: ["$", "nothing"] } }, ids: undefined },
+  { title: "G-FIL-8 a missing column is refused", filter: { id: { _ceq: ["$", "nothing"] } }, ids: undefined },
   {
     title: "G-FIL-9 rows of another table",
     filter: {
@@ -279,13 +283,13 @@ const cases: readonly FilterCase[] = [
     ids: [1, 2, 3, 4, 5],
   },
   {
-    title: "G-FIL-9 none of them",
+    title: "G-FIL-9 no rows of another table",
     filter: { $exists: { _table: "studio", _where: { name: "X-Session-Studio" } } },
     session: { studio: "West" },
     ids: [],
   },
   {
-    title: "G-FIL-9 a table that is not in the metadata and has no rows to speak of",
+    title: "G-FIL-9 a table that is not in the metadata",
     filter: { _exists: { _table: "badge_change", _where: {} } },
     ids: [1, 2, 3, 4, 5],
   },
@@ -300,20 +304,20 @@ const cases: readonly FilterCase[] = [
     ids: undefined,
   },
   { title: "G-FIL-10 columns the role may not see", filter: { price: { _gt: 15 } }, ids: [2, 4] },
-  { title: "G-FIL-11 an unknown column", filter: { prize: { _gt: 15 } }, ids: undefined },
-  { title: "G-FIL-11 an unknown operator", filter: { price: { _about: 15 } }, ids: undefined },
-  { title: "G-FIL-11 an operator of another type", filter: { price: { _like: "1%" } }, ids: undefined },
-  { title: "G-FIL-11 a filter that is no object", filter: "artist_id = 1", ids: undefined },
-  { title: "G-FIL-11 an empty list is not everything", filter: [], ids: undefined },
+  { title: "G-FIL-11 an unknown column is refused", filter: { prize: { _gt: 15 } }, ids: undefined },
+  { title: "G-FIL-11 an unknown operator is refused", filter: { price: { _about: 15 } }, ids: undefined },
+  { title: "G-FIL-11 an operator of another type is refused", filter: { price: { _like: "1%" } }, ids: undefined },
+  { title: "G-FIL-11 a filter that is not an object is refused", filter: "artist_id = 1", ids: undefined },
+  { title: "G-FIL-11 an empty list is refused", filter: [], ids: undefined },
   {
-    title: "G-FIL-11 nor is an empty list under _not or a relationship",
+    title: "G-FIL-11 an empty list under _and or a relationship is refused too",
     filter: { _and: [{ maker: [] }] },
     ids: undefined,
   },
-  { title: "G-FIL-11 null at a relationship", filter: { maker: null }, ids: undefined },
-  { title: "G-FIL-11 _exists without _where", filter: { _exists: { _table: "artist" } }, ids: undefined },
+  { title: "G-FIL-11 null at a relationship is refused", filter: { maker: null }, ids: undefined },
+  { title: "G-FIL-11 _exists without _where is refused", filter: { _exists: { _table: "artist" } }, ids: undefined },
   {
-    title: "G-FIL-4 values of every type",
+    title: "G-FIL-4 values of every type are compared",
     on: "specimen",
     filter: {
       c_int8: "9223372036854775807",
@@ -432,7 +436,7 @@ test("G-FIL-9 a filter along a relationship does not add the filter of the other
   ]);
 });
 
-test("G-FIL-8 $ is the permission's own table wherever its filter comes to stand", async () => {
+test("G-FIL-8 $ is the permission's own table wherever its filter is used", async () => {
   const rooted = await startApi(
     forGraphql({
       on: api.database,
@@ -480,7 +484,7 @@ test("G-FIL-8 $ is the permission's own table wherever its filter comes to stand
   });
 });
 
-test("G-FIL-4 a filter on a column can be answered by its index", async () => {
+test("G-FIL-4 a filter on a column can use its index", async () => {
   await api.sql(
     "create table owned (id int primary key, owner int); create index owned_owner on owned (owner); insert into owned select n, n from generate_series(1, 5000) n; analyze owned",
   );
@@ -557,7 +561,7 @@ test.skipIf(!capabilities.postgis)(
   },
 );
 
-test("G-FIL-11 writes that a service was to look at first are left out", async () => {
+test("G-FIL-11 writes that a service has to check first are left out", async () => {
   const checked = {
     columns: ["title"],
     filter: {},

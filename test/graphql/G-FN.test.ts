@@ -35,7 +35,7 @@ gqlCases(api, [
     "out_albums",
     "overloaded_albums",
   ].map((name) => ({
-    title: `G-FN-1 ${name} is no root field`,
+    title: `G-FN-1 ${name} is not a root field`,
     query: `{ ${name} { id } }`,
     error: { message: `field '${name}' not found in type: 'query_root'`, code: "validation-failed" },
   })),
@@ -45,17 +45,17 @@ gqlCases(api, [
     data: { add_artist: [{ name: "New", country: "NO" }] },
   },
   {
-    title: "G-FN-2 and no queries",
+    title: "G-FN-2 VOLATILE functions are not queries",
     query: "{ volatile_albums { id } }",
     error: { message: "field 'volatile_albums' not found in type: 'query_root'" },
   },
   {
-    title: "G-FN-2 STABLE ones are no mutations",
+    title: "G-FN-2 STABLE functions are not mutations",
     query: "mutation { live_albums { id } }",
     error: { message: "field 'live_albums' not found in type: 'mutation_root'" },
   },
   {
-    title: "G-FN-2 a mutation function sees what came before, and relationships after it",
+    title: "G-FN-2 a mutation function sees earlier changes, and relationships after it",
     query:
       'mutation { insert_album_one(object: {id: 50, title: "Fifty", artist_id: 4}) { id } sell_album(args: {album_id: 50}) { sold artist { name } } volatile_albums(where: {id: {_eq: 50}}) { sold } }',
     data: {
@@ -76,13 +76,13 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-FN-3 its aggregate",
+    title: "G-FN-3 a function has an aggregate",
     query:
       '{ search_albums_aggregate(args: {term: "a"}, where: {live: {_eq: true}}) { aggregate { count sum { sold } } nodes { id } } }',
     data: { search_albums_aggregate: { aggregate: { count: 2, sum: { sold: 10 } }, nodes: [{ id: 1 }, { id: 4 }] } },
   },
   {
-    title: "G-FN-3 a single row",
+    title: "G-FN-3 a function of a single row answers an object",
     query: "{ first_album { id artist { name } } }",
     data: { first_album: { id: 1, artist: { name: "Abba" } } },
   },
@@ -97,23 +97,23 @@ gqlCases(api, [
     error: { message: "field 'volatile_albums_aggregate' not found in type: 'mutation_root'" },
   },
   {
-    title: "G-FN-4 unnamed arguments",
+    title: "G-FN-4 unnamed arguments have numbers",
     query: '{ unnamed_albums(args: {arg_1: 2, arg_2: "%t%"}) { id } }',
     data: rows("unnamed_albums", 2, 3, 5),
   },
   {
-    title: "G-FN-4 unnamed ones are counted among themselves",
+    title: "G-FN-4 unnamed arguments are numbered separately",
     query: '{ half_named_albums(args: {min_id: 2, arg_1: "D%"}) { id } }',
     data: rows("half_named_albums", 3),
   },
   {
-    title: "G-FN-4 types of arguments",
+    title: "G-FN-4 arguments have their types",
     query:
       '{ typed_people(args: {feeling: happy, contact: "x@y", home: "(Side,Town)", ids: "{3}"}, order_by: {id: asc}) { id } }',
     data: rows("typed_people", 1, 3),
   },
   {
-    title: "G-FN-4 all nullable",
+    title: "G-FN-4 arguments are nullable",
     query: '{ typed_people(args: {feeling: null, contact: null, home: null, ids: "{2,null}"}) { id } }',
     data: rows("typed_people", 2),
   },
@@ -130,7 +130,7 @@ gqlCases(api, [
       ["contact: 5", "email", "contact"],
     ] as const
   ).map(([given, type, name]) => ({
-    title: `G-FN-4 ${given} is no string`,
+    title: `G-FN-4 ${given} is not a string`,
     query: `{ typed_people(args: {${given}}) { id } }`,
     error: {
       message: `A string is expected for type: ${type}`,
@@ -153,7 +153,7 @@ gqlCases(api, [
     "$.selectionSet.search_albums.args.args",
   ),
   {
-    title: "G-FN-4 optional when all have defaults",
+    title: "G-FN-4 the arguments are optional when all have defaults",
     query: "{ filter_albums(order_by: {id: asc}) { id } }",
     data: rows("filter_albums", 1, 2, 3, 4),
   },
@@ -165,7 +165,7 @@ gqlCases(api, [
     "$.selectionSet.live_albums",
   ),
   {
-    title: "G-FN-5 an omitted argument takes its default, those after it go by name",
+    title: "G-FN-5 an omitted argument takes its default, those after it are passed by name",
     query:
       '{ filter_albums(args: {max_price: 12.50}) { id } a: filter_albums(args: {min_price: 13, term: "W%"}) { id } }',
     data: { ...rows("filter_albums", 1, 3), ...rows("a", 2) },
@@ -176,7 +176,7 @@ gqlCases(api, [
     data: rows("filter_albums"),
   },
   {
-    title: "G-FN-5 variables",
+    title: "G-FN-5 arguments take variables",
     query:
       "query ($a: filter_albums_args, $t: String) { filter_albums(args: $a) { id } search_albums(args: {term: $t}) { id } }",
     variables: { a: { min_price: 20 }, t: "Debut" },
@@ -197,7 +197,7 @@ gqlCases(api, [
     "$.selectionSet.half_named_albums.args.args",
   ),
   {
-    title: "G-FN-5 an omitted unnamed argument, and a named one after it",
+    title: "G-FN-5 an unnamed argument may be omitted before a named one",
     query: "{ half_named_albums(args: {min_id: 2, max_id: 3}) { id } }",
     data: rows("half_named_albums", 2, 3),
   },
@@ -208,7 +208,7 @@ gqlCases(api, [
     data: rows("session_albums", 4, 5),
   },
   {
-    title: "G-FN-6 has both prefixes, as jsonb too",
+    title: "G-FN-6 the session argument has both prefixes, as jsonb too",
     query: "{ session_notes(args: {note_id: 7}) { id note } }",
     session: { "User-Id": "9" },
     data: {
@@ -221,12 +221,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-FN-6 is not in the arguments",
+    title: "G-FN-6 the session argument is not in the arguments",
     query: "{ session_notes(args: {note_id: 1, session_variables: {}}) { id } }",
     error: { message: "field 'session_variables' not found in type: 'session_notes_args'" },
   },
   {
-    title: "G-FN-7 runs as the role",
+    title: "G-FN-7 the function runs as the role",
     query: '{ search_albums(args: {term: ""}) { id } }',
     role: "music_artist",
     session: { "artist-id": "1" },
@@ -239,7 +239,7 @@ gqlCases(api, [
     error: { message: "field 'editors_albums' not found in type: 'query_root'" },
   },
   {
-    title: "G-FN-7 the columns are those the role may read",
+    title: "G-FN-7 the columns are those that the role may read",
     query: 'mutation { add_artist(args: {name: "x"}) { born } }',
     role: "music_reader",
     error: { message: "field 'born' not found in type: 'artist'" },
@@ -254,7 +254,7 @@ await half.reload();
 
 gqlCases(half, [
   {
-    title: "G-FN-5 an unnamed argument after an omitted one",
+    title: "G-FN-5 an unnamed argument after an omitted one is refused",
     query: "{ gap_albums(args: {arg_2: 4}) { id } }",
     error: {
       message: "Only last set of positional arguments can be omitted",
@@ -263,12 +263,12 @@ gqlCases(half, [
     },
   },
   {
-    title: "G-FN-5 the last ones may be omitted",
+    title: "G-FN-5 the last arguments may be omitted",
     query: "{ gap_albums(args: {arg_1: 5}) { id } }",
     data: rows("gap_albums", 2, 3, 5),
   },
   {
-    title: "G-FN-5 a named one after omitted ones",
+    title: "G-FN-5 a named argument may follow omitted ones",
     query: "{ gap_albums(args: {top: 5}) { id } }",
     data: rows("gap_albums", 1, 2, 5),
   },

@@ -35,7 +35,7 @@ const NO_QUERIES =
 
 gqlCases(api, [
   {
-    title: "G-GEN-1 what a role may not use is an unknown field",
+    title: "G-GEN-1 a field that a role may not use is unknown",
     query: "{ artist { stats } }",
     role: "music_reader",
     error: {
@@ -63,7 +63,7 @@ gqlCases(api, [
     error: { message: "field 'no_queries_available' not found in type: 'query_root'" },
   },
   {
-    title: "G-GEN-9 null for a column that may not be null",
+    title: "G-GEN-9 null for a NOT NULL column is an error",
     query: "mutation { insert_artist_one(object: {name: null}) { id } }",
     error: {
       message: "unexpected null value for type 'String'",
@@ -79,7 +79,7 @@ gqlCases(api, [
   },
 ]);
 
-test("G-GEN-1 a reload brings new tables on the same connections", async () => {
+test("G-GEN-1 a reload adds new tables on the same connections", async () => {
   await api.sql("create table late_arrival (id int primary key); grant select on late_arrival to music_reader");
   try {
     expect(await api.gql("{ late_arrival { id } }")).toHaveProperty("errors");
@@ -94,7 +94,7 @@ test("G-GEN-1 a reload brings new tables on the same connections", async () => {
   expect(await api.gql("{ late_arrival { id } }")).toHaveProperty("errors");
 });
 
-test("G-GEN-2 tables, partitioned tables and views are taken in, partitions and other schemas are not", () => {
+test("G-GEN-2 tables, partitioned tables and views are included, partitions and other schemas are not", () => {
   const roots = rootFields(admin, "query_root");
   expect(roots).toEqual(expect.arrayContaining(["album", "measure", "album_title", "album_sale", "group"]));
   expect(
@@ -104,7 +104,7 @@ test("G-GEN-2 tables, partitioned tables and views are taken in, partitions and 
   ).toEqual([]);
 });
 
-test("G-GEN-3 rights by grant count column by column", () => {
+test("G-GEN-3 rights by grant apply column by column", () => {
   expect(Object.keys(reader.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual([
     "country",
     "id",
@@ -122,7 +122,7 @@ test("G-GEN-3 rights by grant count column by column", () => {
   expect(Object.keys(editor.members("album_set_input"))).toEqual(["live", "price", "tags", "title"]);
 });
 
-test("G-GEN-3 the administrator may do everything the login role may", () => {
+test("G-GEN-3 the administrator has all rights of the login role", () => {
   expect(rootsOf(admin, "album")).toHaveLength(10);
   expect(Object.keys(admin.members("artist")).filter((name) => !name.startsWith("albums"))).toEqual([
     "born",
@@ -133,14 +133,14 @@ test("G-GEN-3 the administrator may do everything the login role may", () => {
   ]);
 });
 
-test("G-GEN-4 a type that no root leads to is not in the schema", () => {
+test("G-GEN-4 a type that no root reaches is not in the schema", () => {
   expect(admin.has("room_arr_rel_insert_input")).toBe(false);
   expect(admin.has("room_obj_rel_insert_input")).toBe(true);
   expect(reader.has("diary")).toBe(false);
   expect(reader.has("album_insert_input")).toBe(false);
 });
 
-test("G-GEN-5 a role without queries", () => {
+test("G-GEN-5 a role without queries has only no_queries_available", () => {
   expect(nobody.members("query_root")).toEqual({ no_queries_available: "String!" });
   expect(nobody.description("query_root", "no_queries_available")).toBe(NO_QUERIES);
 });
@@ -179,7 +179,7 @@ test("G-GEN-10 descriptions come from comments, else from the name", () => {
   expect(admin.description("album")).toBe('columns and relationships of "album"');
   expect(admin.description("person", "nickname")).toBe("What friends say");
   expect(admin.description("person", "name")).toBeNull();
-  // the table's comment leaves the root fields alone
+  // the table's comment does not change the root fields
   expect(admin.description("query_root", "person")).toBe('fetch data from the table: "person"');
 });
 
@@ -197,7 +197,7 @@ test("G-GEN-10 outside public a table is named with its schema", async () => {
   }
 });
 
-test("G-GEN-11 what each kind of relation offers", () => {
+test("G-GEN-11 each kind of relation has its operations", () => {
   expect(rootsOf(admin, "album")).toHaveLength(10);
   expect(rootsOf(admin, "measure")).toHaveLength(10);
   expect(rootsOf(admin, "album_sale")).toEqual(["album_sale", "album_sale_aggregate"]);
@@ -213,7 +213,7 @@ test("G-GEN-11 what each kind of relation offers", () => {
   ]);
 });
 
-test("G-GEN-11 fields go by the rights of the role", () => {
+test("G-GEN-11 fields depend on the rights of the role", () => {
   expect(rootsOf(reader, "album").sort()).toEqual(["album", "album_aggregate", "album_by_pk"]);
   expect(rootsOf(writer, "artist").sort()).toEqual([
     "delete_artist",
@@ -223,7 +223,7 @@ test("G-GEN-11 fields go by the rights of the role", () => {
   ]);
 });
 
-test("G-GEN-12 a view takes what the database can write through it, column by column", () => {
+test("G-GEN-12 a view has the writes that the database accepts, column by column", () => {
   expect(Object.keys(admin.members("album_title_insert_input"))).toEqual(["artist_id", "id", "title"]);
   expect(Object.keys(admin.members("album_title_set_input"))).toEqual(["artist_id", "id", "title"]);
   expect(rootsOf(admin, "team_card").sort()).toEqual([
@@ -243,13 +243,13 @@ test("G-GEN-13 without a primary key there are no by-pk fields, a unique constra
   }
 });
 
-test("G-GEN-14 mutations without any select right", () => {
+test("G-GEN-14 mutations work without any select right", () => {
   expect(writer.members("artist_mutation_response")).toEqual({ affected_rows: "Int!" });
   expect(Object.keys(writer.members("artist_bool_exp"))).toEqual(["_and", "_not", "_or"]);
   expect(writer.has("artist")).toBe(false);
 });
 
-test("G-GEN-15 subscription_root mirrors query_root and streams nothing", () => {
+test("G-GEN-15 subscription_root has the fields of query_root, and no streams", () => {
   expect(admin.members("subscription_root")).toEqual(admin.members("query_root"));
   for (const field of ["album", "album_aggregate", "album_by_pk", "search_albums"])
     expect(admin.args("subscription_root", field)).toEqual(admin.args("query_root", field));
@@ -257,7 +257,7 @@ test("G-GEN-15 subscription_root mirrors query_root and streams nothing", () => 
   expect(Object.keys(admin.members("subscription_root")).filter((name) => name.endsWith("_stream"))).toEqual([]);
 });
 
-test("G-GEN-16 descriptions of the root types", () => {
+test("G-GEN-16 the root types have descriptions", () => {
   expect([
     admin.description("query_root"),
     admin.description("mutation_root"),
