@@ -50,13 +50,13 @@ cases(api, [
     },
   })),
   {
-    title: "G-GET-3 data is nobody else's, errors too",
+    title: "G-GET-3 data may not be cached, and neither may errors",
     request: `GET ${url({ query: "{ no_such_field }" })}`,
     answer: refused(expect.stringContaining("no_such_field"), "validation-failed", "$.selectionSet.no_such_field"),
     responseHeaders: { "cache-control": "private, no-cache" },
   },
   {
-    title: "G-GET-1 variables, an operation name, and parameters that are empty",
+    title: "G-GET-1 accepts variables, an operation name, and empty parameters",
     request: `GET ${url({
       query: "query a($n: Int!) { team_by_pk(id: $n) { name } } query b { team { id } }",
       variables: '{"n": 2}',
@@ -71,7 +71,7 @@ cases(api, [
     check: (answer) => expect(answer.text).toContain("9.007199254740993e15"),
   },
   {
-    title: "G-GET-1 whatever curl accepts is no page",
+    title: "G-GET-1 a client that accepts anything gets JSON",
     request: `GET ${url({ query: QUERY })}`,
     headers: { accept: "*/*" },
     answer: REDS,
@@ -89,7 +89,7 @@ cases(api, [
     bytes: "",
   },
   {
-    title: "G-GET-1 variables that are no JSON",
+    title: "G-GET-1 variables that are not JSON are refused",
     request: `GET ${url({ query: QUERY, variables: "{n:1}" })}`,
     status: 200,
     check: (answer) =>
@@ -98,25 +98,25 @@ cases(api, [
       ),
   },
   {
-    title: "G-GET-1 variables that are no object",
+    title: "G-GET-1 variables that are not an object are refused",
     request: `GET ${url({ query: QUERY, variables: "[1]" })}`,
     status: 200,
     check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("parse-failed"),
   },
   {
-    title: "G-GET-1 extensions without a document",
+    title: "G-GET-1 extensions without a document are refused",
     request: `GET ${url({ extensions: "{}" })}`,
     status: 200,
     answer: refused("the key 'query' was not present", "parse-failed"),
   },
   {
-    title: "G-GET-1 errors are those of POST, with its statuses",
+    title: "G-GET-1 errors have the bodies and statuses of POST",
     request: `GET ${url({ query: "{ teem { id } }" }, "/v1alpha1/graphql")}`,
     status: 400,
     answer: refused("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem"),
   },
   {
-    title: "G-GET-1 roles count as they do with POST",
+    title: "G-GET-1 roles apply as with POST",
     request: `GET ${url({ query: QUERY })}`,
     headers: asAdmin("music_artist"),
     status: 200,
@@ -165,7 +165,7 @@ describe("functions that write", () => {
   });
 });
 
-test("G-GET-1 R-PATH-11 slashes too many", async () => {
+test("G-GET-1 R-PATH-11 additional slashes are accepted", async () => {
   const forgiving = await startApi(forGraphql({ on: api.database, anonRole: "music_reader", compatMode: false }));
   for (const path of ["/v1/graphql/", "//v1/graphql", "/v1//graphql//", "/api/graphql/", "/v1alpha1/graphql/"]) {
     const answer = await forgiving.get(url({ query: QUERY }, path));

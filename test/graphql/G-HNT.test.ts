@@ -47,7 +47,7 @@ describe("names", () => {
     expect([...(extensions["suggestions"] as string[])].sort()).toEqual(suggestions);
   });
 
-  test("G-HNT-1 the words of the dialect stay", async () => {
+  test("G-HNT-1 the messages of the dialect stay unchanged", async () => {
     expect(await send(api, "{ album { titel } }")).toEqual({
       message: "field 'titel' not found in type: 'album'",
       extensions: {
@@ -58,12 +58,12 @@ describe("names", () => {
     });
   });
 
-  test("G-HNT-1 nothing near, nothing said", async () => {
+  test("G-HNT-1 no similar name, no hint", async () => {
     const { extensions } = await send(api, "{ album { zzzzzzzz } }");
     expect(Object.keys(extensions)).toEqual(["path", "code"]);
   });
 
-  test("G-HNT-1 given variables, and the operation", async () => {
+  test("G-HNT-1 hints name given variables, and the operation", async () => {
     const { extensions } = await send(api, "query ($limit: Int) { album(limit: $limit) { id } }", { limt: 1 });
     expect(extensions["suggestions"]).toEqual(["limit"]);
     const body = { query: "query Albums { album { id } }", operationName: "Album" };
@@ -71,13 +71,13 @@ describe("names", () => {
     expect(answer.errors[0].extensions.suggestions).toEqual(["Albums"]);
   });
 
-  test("G-HNT-1 a value near those of a database enum", async () => {
+  test("G-HNT-1 hints name a similar value of a database enum", async () => {
     const { message, extensions } = await send(api, '{ specimen(where: {c_mood: {_eq: "hapy"}}) { __typename } }');
     expect(message).toBe('invalid input value for enum mood: "hapy"');
     expect(extensions["suggestions"]).toEqual(["happy"]);
   });
 
-  test("G-HNT-1 on sockets too", async () => {
+  test("G-HNT-1 errors on sockets have hints too", async () => {
     const socket = await openSocket(api);
     await socket.init();
     socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album { titel } }" } });
@@ -102,7 +102,7 @@ describe("what a role may not see", () => {
     expect((await send(api, table, undefined, asAdmin("music_nobody"))).extensions).not.toHaveProperty("suggestions");
   });
 
-  test("G-HNT-2 roles without introspection get none", async () => {
+  test("G-HNT-2 roles without introspection get no hints", async () => {
     const closed = await startApi(
       forGraphql({
         compatMode: false,
@@ -147,7 +147,7 @@ describe("positions", () => {
     (await api.post("/v1/graphql", { headers: { ...asAdmin(), "content-type": "application/json" }, body })).json()
       .errors[0];
 
-  test("G-HNT-3 of a body that is no JSON", async () => {
+  test("G-HNT-3 a body that is not JSON has a position", async () => {
     const { message, extensions } = await post('{\n "query": "{ album { id } }",\n "variables" {}\n}');
     expect(message).toMatch(/^Error in \$: /);
     expect(extensions).toEqual({
@@ -158,7 +158,7 @@ describe("positions", () => {
     });
   });
 
-  test("G-HNT-3 of variables in a URL", async () => {
+  test("G-HNT-3 variables in a URL have a position", async () => {
     const query = `query=${encodeURIComponent("{ album { id } }")}&variables=${encodeURIComponent('{"a":1,}')}`;
     const answer = await api.get(`/v1/graphql?${query}`, { headers: { ...asAdmin(), accept: "application/json" } });
     expect(answer.json().errors[0].extensions).toEqual({
@@ -169,7 +169,7 @@ describe("positions", () => {
     });
   });
 
-  test("G-HNT-3 of a document that does not parse", async () => {
+  test("G-HNT-3 a document that does not parse has a position", async () => {
     expect(await send(api, "{\n  album {\n    id\n  }")).toEqual({
       message: "not a valid graphql query",
       extensions: {
@@ -181,7 +181,7 @@ describe("positions", () => {
     });
   });
 
-  test("G-HNT-3 each request of a batch has its own", async () => {
+  test("G-HNT-3 each request of a batch has its own position", async () => {
     const body = [{ query: "{ album { titel } }" }, { query: "{" }];
     const [one, other] = (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
     expect(one.errors[0].extensions.suggestions).toEqual(["title"]);
@@ -189,7 +189,7 @@ describe("positions", () => {
   });
 });
 
-test("G-HNT-4 unless asked for, with COMPAT_MODE, and without the plugin, errors are the dialect's alone", async () => {
+test("G-HNT-4 with COMPAT_MODE, without the setting and without the plugin, errors are only the dialect's", async () => {
   const exact = await startApi(forGraphql({ compatMode: true, errorHints: true, on: api.database }));
   const usual = await startApi(forGraphql({ compatMode: false, on: api.database }));
   const bare = await startApi(
@@ -209,7 +209,7 @@ test("G-HNT-4 unless asked for, with COMPAT_MODE, and without the plugin, errors
   }
 });
 
-test("G-HNT-1 the time for wrong names grows no faster than their number and length", async () => {
+test("G-HNT-1 the time for wrong names grows at most linearly with their number and length", async () => {
   const ask = async (count: number, name: string): Promise<void> => {
     const queries = Array.from({ length: count }, (_, i) => ({ query: `{ ${name}${i} { id } }` }));
     const answers = (await api.post("/v1/graphql", { headers: asAdmin(), body: queries })).json();

@@ -22,13 +22,13 @@ const json = (body: string, headers: Readonly<Record<string, string>> = {}) => (
 
 cases(withoutPersisted, [
   {
-    title: "G-HTTP-1 G-CON-15 without persisted-queries they are refused",
+    title: "G-HTTP-1 G-CON-15 without persisted-queries a hash is refused",
     request: "POST /v1/graphql",
     body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } },
     answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
   },
   {
-    title: "G-HTTP-1 without persisted-queries they are refused with a query too",
+    title: "G-HTTP-1 without persisted-queries a hash is refused with a query too",
     request: "POST /v1/graphql",
     body: { ...QUERY, extensions: { persistedQuery: {} } },
     answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
@@ -37,7 +37,7 @@ cases(withoutPersisted, [
 
 cases(api, [
   {
-    title: "G-HTTP-1 query, variables and operationName",
+    title: "G-HTTP-1 accepts query, variables and operationName",
     request: "POST /v1/graphql",
     body: {
       query: "query a($n: Int!) { team_by_pk(id: $n) { name } } query b { team { id } }",
@@ -59,7 +59,7 @@ cases(api, [
     answer: REDS,
   },
   {
-    title: "G-HTTP-1 variables that are no object",
+    title: "G-HTTP-1 variables that are not an object are refused",
     request: "POST /v1/graphql",
     body: { ...QUERY, variables: [] },
     status: 200,
@@ -95,30 +95,35 @@ cases(api, [
     check: (answer) => expect(answer.json().errors[0].extensions.code).toBe("invalid-json"),
   },
   {
-    title: "G-HTTP-3 data on the old address",
+    title: "G-HTTP-3 data has status 200 on the old address",
     request: "POST /v1alpha1/graphql",
     body: QUERY,
     status: 200,
     answer: REDS,
   },
   {
-    title: "G-HTTP-3 errors on the old address",
+    title: "G-HTTP-3 errors have an error status on the old address",
     request: "POST /v1alpha1/graphql",
     body: { query: "{ teem { id } }" },
     status: 400,
     answer: UNKNOWN,
   },
   {
-    title: "G-HTTP-3 a wrong admin secret on the old address",
+    title: "G-HTTP-3 a wrong admin secret has an error status on the old address",
     request: "POST /v1alpha1/graphql",
     body: QUERY,
     headers: { "x-session-admin-secret": "wrong" },
     status: 401,
     answer: refused("invalid x-session-admin-secret", "access-denied"),
   },
-  { title: "G-HTTP-3 malformed JSON on the old address", ...json("{"), request: "POST /v1alpha1/graphql", status: 400 },
   {
-    title: "G-HTTP-3 errors of the database itself on the old address",
+    title: "G-HTTP-3 malformed JSON has an error status on the old address",
+    ...json("{"),
+    request: "POST /v1alpha1/graphql",
+    status: 400,
+  },
+  {
+    title: "G-HTTP-3 errors of the database itself have an error status on the old address",
     request: "POST /v1alpha1/graphql",
     body: { query: 'mutation { raise_state(args: {state: "P0001", message: "no"}) { id } }' },
     headers: { "x-session-admin-secret": adminSecret },
@@ -130,67 +135,72 @@ cases(api, [
       }),
   },
   {
-    title: "G-HTTP-4 success has data alone",
+    title: "G-HTTP-4 success has only data",
     request: "POST /v1/graphql",
     body: QUERY,
     check: (answer) => expect(Object.keys(answer.json())).toEqual(["data"]),
   },
   {
-    title: "G-HTTP-4 failure has errors alone: one, without locations and path",
+    title: "G-HTTP-4 failure has only errors: one, without locations and path",
     request: "POST /v1/graphql",
     body: { query: "{ teem { id } taem { id } }" },
     bytes:
       '{"errors":[{"message":"field \'teem\' not found in type: \'query_root\'","extensions":{"path":"$.selectionSet.teem","code":"validation-failed"}}]}',
   },
   {
-    title: "G-HTTP-5 a batch is answered in order, a failing one stops nothing",
+    title: "G-HTTP-5 a batch is answered in order, and an error stops no later request",
     request: "POST /v1/graphql",
     body: [QUERY, { query: "{ teem { id } }" }, QUERY],
     status: 200,
     answer: [REDS, UNKNOWN, REDS],
   },
-  { title: "G-HTTP-5 an empty batch", request: "POST /v1/graphql", body: [], status: 200, bytes: "[]" },
+  { title: "G-HTTP-5 an empty batch is accepted", request: "POST /v1/graphql", body: [], status: 200, bytes: "[]" },
   {
-    title: "G-HTTP-5 an element that is no request",
+    title: "G-HTTP-5 an element that is not a request is refused",
     request: "POST /v1/graphql",
     body: [QUERY, 3],
     status: 200,
     check: (answer) => expect(answer.json()).toMatchObject({ errors: [{ extensions: { code: "parse-failed" } }] }),
   },
   {
-    title: "G-HTTP-5 an authentication error is one object",
+    title: "G-HTTP-5 an authentication error of a batch is one object",
     request: "POST /v1/graphql",
     body: [QUERY, QUERY],
     headers: { "x-session-admin-secret": "wrong" },
     answer: refused("invalid x-session-admin-secret", "access-denied"),
   },
   {
-    title: "G-HTTP-6 any content type",
+    title: "G-HTTP-6 any content type is accepted",
     ...json(JSON.stringify(QUERY), { "content-type": "text/plain" }),
     request: "POST /v1/graphql",
     answer: REDS,
   },
-  { title: "G-HTTP-6 no content type", ...json(JSON.stringify(QUERY)), request: "POST /v1/graphql", answer: REDS },
   {
-    title: "G-HTTP-7 the body is no JSON",
+    title: "G-HTTP-6 a missing content type is accepted",
+    ...json(JSON.stringify(QUERY)),
+    request: "POST /v1/graphql",
+    answer: REDS,
+  },
+  {
+    title: "G-HTTP-7 a body that is not JSON is refused",
     ...json("query"),
     request: "POST /v1/graphql",
     answer: refused(expect.stringMatching(/^Error in \$: /), "invalid-json"),
   },
   {
-    title: "G-HTTP-7 the body is empty",
+    title: "G-HTTP-7 an empty body is refused",
     ...json(""),
     request: "POST /v1/graphql",
     answer: refused(expect.stringMatching(/^Error in \$: /), "invalid-json"),
   },
   {
-    title: "G-HTTP-8 no query",
+    title: "G-HTTP-8 a missing query is refused",
     request: "POST /v1/graphql",
     body: { variables: {} },
     answer: refused("the key 'query' was not present", "parse-failed"),
   },
   ...(["3", '"x"', "true", "null"] as const).map((body, i) => ({
-    title: `G-HTTP-8 the body is ${body}`,
+    title: `G-HTTP-8 the body ${body} is refused`,
     ...json(body),
     request: "POST /v1/graphql",
     answer: refused(
@@ -199,13 +209,13 @@ cases(api, [
     ),
   })),
   {
-    title: "G-HTTP-8 query is no string",
+    title: "G-HTTP-8 a query that is not a string is refused",
     request: "POST /v1/graphql",
     body: { query: 3 },
     answer: refused("parsing Text failed, expected String, but encountered Number", "parse-failed", "$.query"),
   },
   {
-    title: "G-HTTP-9 a subscription",
+    title: "G-HTTP-9 a subscription is refused",
     request: "POST /v1/graphql",
     body: { query: "subscription { team { id } }" },
     answer: refused("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
@@ -217,7 +227,7 @@ cases(api, [
     answer: refused("field 'teem' not found in type: 'subscription_root'", "validation-failed", "$.selectionSet.teem"),
   },
   {
-    title: "G-HTTP-10 headers",
+    title: "G-HTTP-10 responses have their headers",
     request: "POST /v1/graphql",
     body: QUERY,
     responseHeaders: {
@@ -226,7 +236,7 @@ cases(api, [
     },
   },
   {
-    title: "G-HTTP-10 the request's own id comes back",
+    title: "G-HTTP-10 the request's own id is returned",
     request: "POST /v1/graphql",
     body: QUERY,
     headers: { "x-request-id": "abc" },
@@ -247,13 +257,13 @@ cases(api, [
     responseHeaders: { "content-encoding": null },
   },
   {
-    title: "G-HTTP-10 nobody asked for compression",
+    title: "G-HTTP-10 bodies are not compressed unless the client asks for it",
     request: "POST /v1/graphql",
     body: { query: "{ __schema { types { name } } }" },
     responseHeaders: { "content-encoding": null },
   },
   {
-    title: "G-HTTP-10 gzip is refused",
+    title: "G-HTTP-10 gzip can be refused by the client",
     request: "POST /v1/graphql",
     body: { query: "{ __schema { types { name } } }" },
     headers: { "accept-encoding": "gzip;q=0, br" },
@@ -271,41 +281,41 @@ cases(api, [
     },
   },
   {
-    title: "G-HTTP-11 a wildcard in the first label",
+    title: "G-HTTP-11 a wildcard matches the first label",
     request: "POST /v1/graphql",
     body: QUERY,
     headers: { origin: "https://eu.shop.example" },
     responseHeaders: { "access-control-allow-origin": "https://eu.shop.example" },
   },
   {
-    title: "G-HTTP-11 another origin",
+    title: "G-HTTP-11 another origin gets no header",
     request: "POST /v1/graphql",
     body: QUERY,
     headers: { origin: "https://else.example" },
     responseHeaders: { "access-control-allow-origin": null },
   },
   {
-    title: "G-HTTP-11 a preflight",
+    title: "G-HTTP-11 a preflight is answered",
     request: "OPTIONS /v1/graphql",
     headers: { origin: "https://app.example", "access-control-request-method": "POST" },
     status: 200,
     responseHeaders: { "access-control-allow-methods": /POST/ },
   },
   {
-    title: "G-HTTP-12 another method",
+    title: "G-HTTP-12 another method is refused",
     request: "PUT /v1/graphql",
     body: QUERY,
     status: 405,
     responseHeaders: { allow: /POST/ },
   },
   {
-    title: "G-HTTP-12 another method beside REST",
+    title: "G-HTTP-12 another method beside REST is refused",
     request: "DELETE /api/graphql",
     status: 405,
     responseHeaders: { allow: /POST/ },
   },
   {
-    title: "G-HTTP-12 the socket without an upgrade",
+    title: "G-HTTP-12 the socket path without an upgrade is refused",
     request: "GET /v1/graphql/ws",
     status: 426,
     responseHeaders: { upgrade: "websocket" },
@@ -318,7 +328,7 @@ cases(api, [
     answer: { path: "$", error: "resource does not exist", code: "not-found" },
   })),
   {
-    title: "G-HTTP-13 bodies are compact and numbers are PostgreSQL's",
+    title: "G-HTTP-13 bodies are compact and numbers have PostgreSQL's digits",
     request: "POST /v1/graphql",
     body: { query: "{ album(order_by: {id: asc}, limit: 2) { price id } }" },
     bytes: '{"data":{"album":[{"price":12.50,"id":1},{"price":20.00,"id":2}]}}',
@@ -355,7 +365,7 @@ test("G-HTTP-5 each request of a batch is a transaction of its own", async () =>
   expect(await api.sql("delete from room where id in (90, 91) returning id")).toHaveLength(2);
 });
 
-test("G-HTTP-14 a mutation that fails leaves nothing of the request behind", async () => {
+test("G-HTTP-14 a mutation that fails leaves no change of the request behind", async () => {
   const query =
     'mutation { a: insert_room_one(object: {id: 92, name: "x"}) { id } b: insert_room_one(object: {id: 92, name: "y"}) { id } }';
   const answer = await api.post("/v1/graphql", { body: { query }, headers: asAdmin() });
@@ -383,22 +393,22 @@ test("G-HTTP-14 the root fields of a query see one snapshot, in a read-only tran
 });
 
 cases(api, [
-  { title: "G-HTTP-17 health", request: "GET /healthz", status: 200, bytes: "OK" },
+  { title: "G-HTTP-17 reports health", request: "GET /healthz", status: 200, bytes: "OK" },
   {
-    title: "G-HTTP-17 strict, and its other address",
+    title: "G-HTTP-17 reports health strictly, and at its other address",
     request: "GET /hasura/healthz?strict=true",
     status: 200,
     bytes: "OK",
   },
   {
-    title: "G-HTTP-12 version",
+    title: "G-HTTP-12 answers the version",
     request: "GET /v1/version",
     status: 200,
     answer: { server_type: "relapi", version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
   },
 ]);
 
-test("G-HTTP-17 metadata that does not fit the database", async () => {
+test("G-HTTP-17 reports metadata that does not fit the database", async () => {
   const own = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("team"), table("nowhere")]) }));
   const answers = await Promise.all(
     ["/healthz", "/healthz?strict=false", "/healthz?strict=true", "/hasura/healthz?strict=true"].map((path) =>

@@ -10,7 +10,7 @@ const admin = await schemaOf(api);
 const writer = await schemaOf(api, "music_writer");
 const editor = await schemaOf(api, "music_editor");
 
-test("G-INP-1 T_bool_exp", () => {
+test("G-INP-1 T_bool_exp has columns, relationships and computed fields", () => {
   expect(admin.members("album_bool_exp")).toEqual({
     _and: "[album_bool_exp!]",
     _not: "album_bool_exp",
@@ -44,7 +44,7 @@ test("G-INP-1 computed fields without arguments can be filtered by", () => {
   expect(Object.keys(admin.members("person_bool_exp"))).not.toEqual(expect.arrayContaining(["person_label"]));
 });
 
-test("G-INP-2 comparison types", () => {
+test("G-INP-2 comparison types have the operators of their type", () => {
   expect(admin.description("Int_comparison_exp")).toBe(
     "Boolean expression to compare columns of type \"Int\". All fields are combined with logical 'AND'.",
   );
@@ -65,7 +65,7 @@ test("G-INP-2 comparison types", () => {
   expect(admin.description("String_comparison_exp", "_like")).toBe("does the column match the given pattern");
 });
 
-test("G-INP-3 T_order_by", () => {
+test("G-INP-3 T_order_by has columns and relationships", () => {
   expect(admin.members("album_order_by")).toEqual({
     artist: "artist_order_by",
     artist_id: "order_by",
@@ -127,7 +127,7 @@ test("G-INP-7 the count predicate", () => {
   });
 });
 
-test("G-INP-8 the boolean predicates", () => {
+test("G-INP-8 R_aggregate_bool_exp has the boolean predicates", () => {
   for (const fn of ["bool_and", "bool_or"])
     expect(admin.members(`album_aggregate_bool_exp_${fn}`)).toEqual({
       arguments: `album_select_column_album_aggregate_bool_exp_${fn}_arguments_columns!`,
@@ -137,7 +137,7 @@ test("G-INP-8 the boolean predicates", () => {
     });
 });
 
-test("G-INP-9 the predicates of one column", () => {
+test("G-INP-9 predicates of one column have their arguments", () => {
   for (const fn of ["avg", "max", "min", "sum", "stddev_samp", "var_samp"])
     expect(admin.members(`take_aggregate_bool_exp_${fn}`)).toEqual({
       arguments: `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns!`,
@@ -147,7 +147,7 @@ test("G-INP-9 the predicates of one column", () => {
     });
 });
 
-test("G-INP-10 the predicates of two columns", () => {
+test("G-INP-10 predicates of two columns have their arguments", () => {
   for (const fn of ["corr", "covar_samp"]) {
     const columns = `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns!`;
     expect(admin.members(`take_aggregate_bool_exp_${fn}`)).toMatchObject({
@@ -157,7 +157,7 @@ test("G-INP-10 the predicates of two columns", () => {
   }
 });
 
-test("G-INP-11 T_insert_input", () => {
+test("G-INP-11 T_insert_input has the insertable columns", () => {
   expect(admin.members("album_insert_input")).toEqual({
     artist: "artist_obj_rel_insert_input",
     artist_id: "Int",
@@ -172,7 +172,7 @@ test("G-INP-11 T_insert_input", () => {
   expect(admin.description("person_insert_input", "nickname")).toBe("What friends say");
 });
 
-test("G-INP-11 relationships are there when the role may insert into their table", () => {
+test("G-INP-11 relationships are in it if the role may insert into their table", () => {
   expect(Object.keys(writer.members("artist_insert_input"))).toEqual(["country", "name"]);
   expect(Object.keys(editor.members("artist_insert_input"))).toContain("albums");
 });

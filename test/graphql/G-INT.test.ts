@@ -23,13 +23,17 @@ const isSorted = (list: readonly Named[]): boolean =>
 
 gqlCases(api, [
   {
-    title: "G-INT-1 __type of a known name",
+    title: "G-INT-1 __type answers a known name",
     query: '{ __type(name: "album") { name kind } }',
     data: { __type: { name: "album", kind: "OBJECT" } },
   },
-  { title: "G-INT-1 __type of an unknown name", query: '{ __type(name: "albun") { name } }', data: { __type: null } },
   {
-    title: "G-INT-1 __type by a variable",
+    title: "G-INT-1 __type answers null for an unknown name",
+    query: '{ __type(name: "albun") { name } }',
+    data: { __type: null },
+  },
+  {
+    title: "G-INT-1 __type accepts a variable",
     query: "query ($n: String!) { __type(name: $n) { name } }",
     variables: { n: "Int" },
     data: { __type: { name: "Int" } },
@@ -45,18 +49,18 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INT-1 a type the role has not is null",
+    title: "G-INT-1 a type that the role does not have is null",
     query: '{ __type(name: "diary") { name } }',
     role: "music_reader",
     data: { __type: null },
   },
   {
-    title: "G-INT-1 beside data, in order of selection",
+    title: "G-INT-1 introspection is answered beside data, in order of selection",
     query: '{ a: team_by_pk(id: 1) { name } __type(name: "Int") { kind } b: team_by_pk(id: 2) { name } __typename }',
     bytes: '{"data":{"a":{"name":"Reds"},"__type":{"kind":"SCALAR"},"b":{"name":"Blues"},"__typename":"query_root"}}',
   },
   {
-    title: "G-INT-3 fragments, aliases and directives",
+    title: "G-INT-3 fragments, aliases and directives are applied",
     query:
       "query ($no: Boolean!) { s: __schema { q: queryType { ...T kind @include(if: $no) } } } fragment T on __Type { n: name ... on __Type { __typename } }",
     variables: { no: false },
@@ -76,7 +80,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INT-3 merged selections",
+    title: "G-INT-3 selections are merged",
     query: "{ __schema { queryType { name } } __schema { queryType { kind } } }",
     data: { __schema: { queryType: { name: "query_root", kind: "OBJECT" } } },
   },
@@ -92,18 +96,18 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-INT-4 roots a role has not are null",
+    title: "G-INT-4 roots that a role does not have are null",
     query: "{ __schema { mutationType { name } subscriptionType { name } } }",
     role: "music_nobody",
     data: { __schema: { mutationType: null, subscriptionType: null } },
   },
   {
-    title: "G-INT-10 not in a subscription",
+    title: "G-INT-10 introspection is refused in a subscription",
     query: "subscription { __schema { queryType { name } } }",
     error: { message: "field '__schema' not found in type: 'subscription_root'", code: "validation-failed" },
   },
   {
-    title: "G-INT-3 an unknown introspection field",
+    title: "G-INT-3 an unknown introspection field is refused",
     query: "{ __schema { kinds } }",
     error: {
       message: "field 'kinds' not found in type: '__Schema'",
@@ -129,7 +133,7 @@ test("G-INT-3 tools can build a valid schema from it", () => {
   expect(validateSchema(built).map((error) => error.message)).toEqual([]);
 });
 
-test("G-INT-5 null and empty lists", () => {
+test("G-INT-5 lists are null or empty as in the dialect", () => {
   expect(typeOf("album")).toMatchObject({ interfaces: [], inputFields: null, enumValues: null, possibleTypes: null });
   expect(typeOf("album_bool_exp")).toMatchObject({
     interfaces: null,
@@ -165,7 +169,7 @@ test("G-INT-6 default values are printed literals", () => {
   ]);
 });
 
-test("G-INT-7 built-in scalars that are used, and the introspection types", async () => {
+test("G-INT-7 lists the built-in scalars in use, and the introspection types", async () => {
   expect(names(schema.types)).toEqual(
     expect.arrayContaining(["Boolean", "Float", "Int", "String", "__Schema", "__Type", "__TypeKind"]),
   );
@@ -178,7 +182,7 @@ test("G-INT-7 built-in scalars that are used, and the introspection types", asyn
   ]);
 });
 
-test("G-INT-8 directives", () => {
+test("G-INT-8 lists the directives", () => {
   const fields = ["FIELD", "FRAGMENT_SPREAD", "INLINE_FRAGMENT"];
   expect(
     schema.directives.map(({ name, description, locations, isRepeatable }: any) => ({
@@ -214,14 +218,19 @@ const closed = await startApi(
 
 gqlCases(closed, [
   {
-    title: "G-INT-9 G-CON-15 closed to a role",
+    title: "G-INT-9 G-CON-15 introspection can be closed to a role",
     query: "{ __schema { queryType { name } } }",
     role: "closed",
     error: { message: 'introspection is disabled for role: "closed"', path: "$", code: "not-supported" },
   },
-  { title: "G-INT-9 __typename stays", query: "{ __typename }", role: "closed", data: { __typename: "query_root" } },
   {
-    title: "G-INT-9 open to others",
+    title: "G-INT-9 __typename stays available",
+    query: "{ __typename }",
+    role: "closed",
+    data: { __typename: "query_root" },
+  },
+  {
+    title: "G-INT-9 introspection stays open to others",
     query: "{ __schema { queryType { name } } }",
     data: { __schema: { queryType: { name: "query_root" } } },
   },

@@ -1,4 +1,4 @@
-/** Metadata as it comes: folders, files, versions, what is left out and said so, and reading it again. */
+/** Metadata of all forms: folders, files, versions, entries that are left out and logged, and reading it again. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -82,7 +82,7 @@ const FOLDER = {
   "network.yaml": "{}\n",
 };
 
-test("G-MET-2 a folder with includes, nested and by tag, and the files beside it", async () => {
+test("G-MET-2 reads a folder with includes, nested and by tag, and the files beside it", async () => {
   const { api, notes: kept } = await start(await folderOf(FOLDER));
   expect(await rootsOf(api)).toEqual(expect.arrayContaining(["artist", "record_of_album", "search_albums"]));
   expect(await api.gql("{ record_of_album(where: {id: {_eq: 3}}) { maker { name } } }")).toEqual({
@@ -104,7 +104,7 @@ test("G-MET-2 a folder with includes, nested and by tag, and the files beside it
   await api.close();
 });
 
-test("G-MET-14 collections, the allow list and endpoints in a folder", async () => {
+test("G-MET-14 reads collections, the allow list and endpoints of a folder", async () => {
   const folder = await folderOf({
     ...FOLDER,
     "query_collections.yaml": `
@@ -130,7 +130,7 @@ test("G-MET-14 collections, the allow list and endpoints in a folder", async () 
   await api.close();
 });
 
-test("G-MET-2 nothing outside the folder, and no circles", async () => {
+test("G-MET-2 files outside the folder and cyclic includes are refused", async () => {
   const outside = await folderOf({
     ...FOLDER,
     "databases/default/tables/tables.yaml": '- "!include ../../../../outside.yaml"\n',
@@ -147,7 +147,7 @@ const single = documentOf([
   table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) }),
 ]);
 
-test("G-MET-1 one file, JSON or YAML, an export's envelope too", async () => {
+test("G-MET-1 reads one file of JSON or YAML, and the envelope of an export", async () => {
   const folder = await folderOf({
     "plain.json": JSON.stringify(single),
     "export.json": JSON.stringify({ resource_version: 12, metadata: single }),
@@ -161,7 +161,7 @@ test("G-MET-1 one file, JSON or YAML, an export's envelope too", async () => {
   }
 });
 
-test("G-MET-3 version 2, as an object and as a folder", async () => {
+test("G-MET-3 reads version 2, as an object and as a folder", async () => {
   const tables = [
     {
       table: { schema: "public", name: "album" },
@@ -194,7 +194,7 @@ test("G-MET-3 other versions stop the start", async () => {
   await expect(start(await folderOf({ "version.yaml": "version: 4\n" }))).rejects.toThrow("metadata has version 4");
 });
 
-test("G-MET-4 the first source of kind postgres is served, the others are logged", async () => {
+test("G-MET-4 serves the first source of kind postgres, and logs the others", async () => {
   const { api, notes: kept } = await start({
     version: 3,
     sources: [
@@ -241,7 +241,7 @@ const UNSERVED_PARTS = [
   "cost-limits",
 ].map(without);
 
-test("G-MET-5 what is not served is read and logged once each, when there is something in it", async () => {
+test("G-MET-5 entries that are not served are read and logged once each, unless they are empty", async () => {
   const { api, notes: kept } = await start(
     documentOf(
       [table("album", { event_triggers: [{ name: "e" }], remote_relationships: [{ name: "r" }] })],
@@ -269,7 +269,7 @@ test("G-MET-5 what is not served is read and logged once each, when there is som
   await empty.api.close();
 });
 
-test("G-MET-6 unknown keys are ignored and logged with their place", async () => {
+test("G-MET-6 unknown keys are ignored and logged with their position", async () => {
   const { api, notes: kept } = await start(
     documentOf(
       [
@@ -298,7 +298,7 @@ test("G-MET-6 unknown keys are ignored and logged with their place", async () =>
   await api.close();
 });
 
-test("G-MET-6 what cannot be read or parsed stops the start, with file, line and column", async () => {
+test("G-MET-6 unreadable and malformed files stop the start, with file, line and column", async () => {
   const bad = await folderOf({
     ...FOLDER,
     "databases/default/tables/public_artist.yaml": "table: artist\nconfiguration: {a: [}\n",
@@ -315,7 +315,7 @@ test("G-MET-6 what cannot be read or parsed stops the start, with file, line and
 /** Nine levels of nine aliases each: `a` is one value of nine to the ninth. */
 const bomb = `x:\n${Array.from({ length: 9 }, (_, i) => `  ${"ihgfedcba"[i]}: &${"ihgfedcba"[i]} [${Array.from({ length: 9 }, () => (i === 0 ? "lol" : `*${"ihgfedcba"[i - 1]}`)).join()}]`).join("\n")}\n`;
 
-test("G-MET-6 files that are small and would become large are refused at once, with the file's name", async () => {
+test("G-MET-6 small files that would expand to large values are refused at once, with the file's name", async () => {
   const table = "databases/default/tables/public_artist.yaml";
   for (const text of [`table: artist\n${bomb}`, `table: ${"[".repeat(30_000)}${"]".repeat(30_000)}`])
     await expect(start(await folderOf({ ...FOLDER, [table]: text }))).rejects.toThrow(
@@ -326,7 +326,7 @@ test("G-MET-6 files that are small and would become large are refused at once, w
   ).rejects.toThrow(/metadata\.yaml cannot be read: /);
 });
 
-test("G-MET-6 metadata that includes too many files is refused, and no file of it is read any more", async () => {
+test("G-MET-6 metadata that includes too many files is refused, and no further file is read", async () => {
   const file = (name: string, included: string) =>
     [`${name}.yaml`, Array.from({ length: 60 }, () => `- "!include ${included}.yaml"\n`).join("")] as const;
   const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);
@@ -334,19 +334,19 @@ test("G-MET-6 metadata that includes too many files is refused, and no file of i
   const metadata = join(folder, "metadata.yaml");
   const refused = /[abc]\.yaml cannot be read: the metadata includes more than 10000 files/;
   await expect(start(metadata)).rejects.toThrow(refused);
-  // each of the five is read once, however often it is included
+  // each of the five files is read once, with any number of includes
   expect(process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise").length).toBeLessThanOrEqual(5);
 });
 
 test("G-MET-6 metadata with too many includes in one file is refused before one of them is read (ci P1)", async () => {
   const included = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
   const folder = await folderOf({ "metadata.yaml": `version: 3\nsources:\n${included.join("")}` });
-  // the files are not there: whoever read one would say so
+  // the files do not exist, so reading one would fail with another error
   await expect(start(join(folder, "metadata.yaml"))).rejects.toThrow("includes more than 10000 files");
   expect(process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise")).toEqual([]);
 });
 
-test("G-MET-7 read again on a reload; when it cannot be read the old one stays and it is logged", async () => {
+test("G-MET-7 is read again on a reload; if it cannot be read, the old one stays and the error is logged", async () => {
   const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
   const file = join(folder, "metadata.json");
   const { api, notes: kept } = await start(file);
@@ -369,7 +369,7 @@ test("G-MET-7 read again on a reload; when it cannot be read the old one stays a
   await api.close();
 });
 
-test("G-MET-7 a caller whose role has left the metadata is not the login role", async () => {
+test("G-MET-7 a caller whose role has left the metadata does not become the login role", async () => {
   const role = `g_met_left_${process.pid}`; // roles belong to the whole cluster
   const folder = await folderOf({
     "metadata.json": JSON.stringify(
@@ -392,7 +392,7 @@ test("G-MET-7 a caller whose role has left the metadata is not the login role", 
     socket.send({ id: "2", type: "subscribe", payload: { query: "{ album(limit: 1) { id } }" } });
     const answer = await socket.next((message) => message.id === "2");
     expect(JSON.stringify(answer)).toContain("permission denied");
-    // whoever calls anew has the grants, and the row policies of the table: none is for this role
+    // a new caller has the grants and the row policies of the table, none of which is for this role
     expect((await api.gql("{ album { id } }", {}, asAdmin(role))).data.album).toEqual([]);
     expect((await api.gql("{ album { title } }", {}, asAdmin(role))).errors).toHaveLength(1);
   } finally {
@@ -402,7 +402,7 @@ test("G-MET-7 a caller whose role has left the metadata is not the login role", 
   }
 });
 
-test("G-MET-8 custom root fields as names and with comments, columns, the older form, logical keys", async () => {
+test("G-MET-8 reads custom root fields as names and with comments, columns, the older form, logical keys", async () => {
   const { api } = await start(
     documentOf([
       table("album", {
@@ -470,7 +470,7 @@ const manual = (name: string, remote: unknown, mapping: Entry, insertionOrder?: 
   },
 });
 
-test("G-MET-9 relationships by every form", async () => {
+test("G-MET-9 reads relationships of every form", async () => {
   const { api, notes: kept } = await start(
     documentOf([
       table("album", {
@@ -527,7 +527,7 @@ test("G-MET-9 relationships by every form", async () => {
   await api.close();
 });
 
-test("G-MET-9 columns as a text or a list, under column or columns, on this table or the other", async () => {
+test("G-MET-9 reads columns as a text or a list, under column or columns, on this table or the other", async () => {
   const along = (name: string, key: unknown): Entry => ({ name, using: { foreign_key_constraint_on: key } });
   const pair = ["hall_number", "hall_city"];
   const { api, notes: kept } = await start(
@@ -568,7 +568,7 @@ test("G-MET-9 columns as a text or a list, under column or columns, on this tabl
   await api.close();
 });
 
-test("G-MET-9 an object relationship to several rows is one of them", async () => {
+test("G-MET-9 an object relationship to several rows answers one of them", async () => {
   const { api, notes: kept } = await start(
     documentOf([
       table("artist", { object_relationships: [object("any_album", { table: "album", column: "artist_id" })] }),
@@ -596,7 +596,7 @@ test("G-MET-9 an object relationship to several rows is one of them", async () =
   await api.close();
 });
 
-test("G-MET-9 G-MET-12 what foreign_key_constraint_on cannot mean is told", async () => {
+test("G-MET-9 G-MET-12 an ambiguous foreign_key_constraint_on is logged", async () => {
   await base.sql(`
     create table depot (id int primary key); create table stall (id int primary key);
     create table crate (id int primary key, place int references depot, constraint crate_stall foreign key (place) references stall, half int references depot, constraint half_again foreign key (half) references depot);
@@ -657,7 +657,7 @@ test("G-MET-9 G-MET-12 what foreign_key_constraint_on cannot mean is told", asyn
   await base.sql("drop view crate_view; drop table crate, depot, stall");
 });
 
-test("G-MET-9 G-NST-9 manual relationships say what is inserted first", async () => {
+test("G-MET-9 G-NST-9 manual relationships choose the insertion order", async () => {
   await base.sql(
     "create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)",
   );
@@ -689,7 +689,7 @@ test("G-MET-9 G-NST-9 manual relationships say what is inserted first", async ()
   await base.sql("drop table leader, follower");
 });
 
-test("G-MET-10 functions and their configuration", async () => {
+test("G-MET-10 reads functions and their configuration", async () => {
   const { api } = await start(
     documentOf(
       [table("album", { select_permissions: permissions({ reader: everything }) })],
@@ -743,7 +743,7 @@ test("G-MET-10 functions and their configuration", async () => {
   await asked.api.close();
 });
 
-test("G-MET-11 G-INT-9 introspection closed for roles, of the metadata and of the database", async () => {
+test("G-MET-11 G-INT-9 introspection is closed for roles of the metadata and of the database", async () => {
   const { api } = await start(
     documentOf([table("album", { select_permissions: permissions({ reader: everything, other: everything }) })], {
       graphql_schema_introspection: { disabled_for_roles: ["reader", "music_reader"] },
@@ -763,7 +763,7 @@ test("G-MET-11 G-INT-9 introspection closed for roles, of the metadata and of th
   await api.close();
 });
 
-test("G-MET-12 what does not fit is left out alone, each logged with its place", async () => {
+test("G-MET-12 entries that do not fit are left out separately, each logged with its position", async () => {
   const { api, notes: kept } = await start(
     documentOf(
       [
@@ -917,7 +917,7 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
   await base.sql("drop table long_number");
 });
 
-test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload; others serve as tables and are logged", async () => {
+test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload; invalid ones serve as tables and are logged", async () => {
   const kept = notes();
   const { api } = await start(
     documentOf([
@@ -954,7 +954,7 @@ test("G-ENM-1 G-ENM-5 enum tables are read from the database, again at a reload;
   await api.close();
 });
 
-test("G-ENM-6 session variables and presets are not checked before the database does", async () => {
+test("G-ENM-6 only the database checks session variables and presets", async () => {
   const { api } = await start(
     documentOf([
       table("genre", { is_enum: true }),

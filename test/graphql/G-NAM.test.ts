@@ -17,7 +17,7 @@ const api = await startApi(forGraphql({ dbSchemas: ["public", "shop"], logger })
 const admin = await schemaOf(api);
 const roots = Object.keys(admin.members("query_root"));
 
-test("G-NAM-1 names are SQL names, with the schema in front outside public, case kept", () => {
+test("G-NAM-1 names are SQL names, with the schema as a prefix outside public, case preserved", () => {
   expect(roots).toEqual(
     expect.arrayContaining(["album", "Track", "Track_by_pk", "shop_order", "shop_order_aggregate"]),
   );
@@ -29,7 +29,7 @@ test("G-NAM-2 column names keep their case", () => {
   expect(Object.keys(admin.members("odd_names"))).toContain("Kept");
 });
 
-test("G-NAM-3 what has no legal name is left out alone, and logged once", () => {
+test("G-NAM-3 an object without a legal name is left out, and logged once", () => {
   expect(roots.filter((name) => /bad.table|2tracks/.test(name))).toEqual([]);
   expect(Object.keys(admin.members("odd_names"))).toEqual(["Kept", "id", "ok"]);
   expect(admin.has("odd_names_constraint")).toBe(false);
@@ -37,7 +37,7 @@ test("G-NAM-3 what has no legal name is left out alone, and logged once", () => 
     expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
 });
 
-test("G-NAM-3 a generated type gives way to a table of its name", () => {
+test("G-NAM-3 a generated type yields to a table of its name", () => {
   expect(Object.keys(admin.members("badge_updates"))).toEqual(["id", "note"]);
   expect(
     Object.keys(admin.members("mutation_root")).filter((name) => /^update_badge(_many|_by_pk)?$/.test(name)),
@@ -49,7 +49,7 @@ test("G-NAM-3 of two objects with one name the first by schema and name stays", 
   expect(lines.filter((line) => line.includes("shop.item"))).not.toEqual([]);
 });
 
-test("G-NAM-3 a generated type gives way to what another table cannot do without", async () => {
+test("G-NAM-3 a generated type yields to a required type of another table", async () => {
   await api.sql("create table song_max (id int primary key, song_id int references song)");
   try {
     await api.reload();
@@ -176,7 +176,7 @@ const wrapped = await startApi(
 );
 const customized = await schemaOf(wrapped);
 
-test("G-NAM-6 all root fields stand under the namespace, with prefix and suffix", () => {
+test("G-NAM-6 all root fields are under the namespace, with prefix and suffix", () => {
   expect(customized.members("query_root")).toEqual({ music: "T_music_query_type" });
   expect(customized.members("mutation_root")).toEqual({ music: "T_music_mutation_frontend_type" });
   expect(customized.members("subscription_root")).toEqual({ music: "T_music_subscription_type" });
@@ -336,7 +336,7 @@ test("G-NAM-8 scalars are called like their PostgreSQL types", () => {
   expect(camel.members("UuidComparisonExp")).toMatchObject({ _eq: "uuid", _isNull: "Boolean" });
 });
 
-test("G-NAM-8 conditions on aggregates", () => {
+test("G-NAM-8 conditions on aggregates are camelCase", () => {
   expect(camel.members("albumRowAggregateBoolExp")).toEqual({
     bool_and: "albumRowAggregateBoolExpBool_and",
     bool_or: "albumRowAggregateBoolExpBool_or",
@@ -397,7 +397,7 @@ gqlCases(convention, [
     data: { testRecordQuery: [{ genre: "JAZZ", secondGenre: "FOLK" }] },
   },
   {
-    title: "G-NAM-8 what a mutation answers and a condition on an aggregate",
+    title: "G-NAM-8 mutation responses and conditions on aggregates are camelCase",
     query:
       'mutation { testUpdateArtistQuery(where: {albumsAggregate: {bool_and: {arguments: live, predicate: {_eq: true}}}}, _set: {country: "SE"}) { affectedRows } }',
     data: { testUpdateArtistQuery: { affectedRows: 2 } },
@@ -408,7 +408,7 @@ const byDefault = await startApi(forGraphql({ defaultNamingConvention: "graphql-
 
 gqlCases(byDefault, [
   {
-    title: "G-NAM-7 the convention of the options holds without metadata",
+    title: "G-NAM-7 the convention of the options applies without metadata",
     query: "{ playlistSong(limit: 1, orderBy: {songId: ASC}) { songId __typename } }",
     data: { playlistSong: [{ songId: expect.any(Number), __typename: "PlaylistSong" }] },
   },
@@ -458,7 +458,7 @@ test("G-NAM-8 the aggregate of a relationship is selected by its name in camelCa
   await api.close();
 });
 
-test("G-NAM-7 the metadata's own convention comes first", async () => {
+test("G-NAM-7 the metadata's own convention overrides the options", async () => {
   const api = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",

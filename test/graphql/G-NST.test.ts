@@ -15,7 +15,7 @@ const failed = "validation-failed";
 
 gqlCases(api, [
   {
-    title: "G-NST-1 rows along an array relationship",
+    title: "G-NST-1 inserts rows along an array relationship",
     query: artist(
       '[{name: "A", albums: {data: [{title: "x"}, {title: "y", price: 1.50}]}}]',
       "affected_rows returning { name albums(order_by: {id: asc}) { title price } }",
@@ -24,12 +24,12 @@ gqlCases(api, [
       '{"data":{"insert_artist":{"affected_rows":3,"returning":[{"name":"A","albums":[{"title":"x","price":null},{"title":"y","price":1.50}]}]}}}',
   },
   {
-    title: "G-NST-1 a row along an object relationship",
+    title: "G-NST-1 inserts a row along an object relationship",
     query: album('[{title: "t", artist: {data: {name: "B"}}}]', "affected_rows returning { title artist { name } }"),
     data: { insert_album: { affected_rows: 2, returning: [{ title: "t", artist: { name: "B" } }] } },
   },
   {
-    title: "G-NST-1 to any depth",
+    title: "G-NST-1 inserts to any depth",
     query:
       'mutation { insert_playlist_one(object: {name: "P", playlist_songs: {data: [{position: 1, song: {data: {title: "S", seconds: 3}}}, {position: 2, song: {data: {title: "T"}}}]}}) { name playlist_songs(order_by: {position: asc}) { position song { title seconds } } } }',
     data: {
@@ -43,7 +43,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-1 on_conflict at a level of its own",
+    title: "G-NST-1 on_conflict applies at its own level",
     query: album(
       '[{title: "t", artist: {data: {name: "Abba", country: "XX"}, on_conflict: {constraint: artist_name_key, update_columns: [country]}}}]',
       "affected_rows returning { artist { id country } }",
@@ -51,12 +51,12 @@ gqlCases(api, [
     data: { insert_album: { affected_rows: 2, returning: [{ artist: { id: 1, country: "XX" } }] } },
   },
   {
-    title: "G-NST-1 a data list of one",
+    title: "G-NST-1 a single object is a data list of one",
     query: artist('{name: "A", albums: {data: {title: "x"}}}', "affected_rows returning { albums { title } }"),
     data: { insert_artist: { affected_rows: 2, returning: [{ albums: [{ title: "x" }] }] } },
   },
   {
-    title: "G-NST-2 objects with and without nested data, in list order",
+    title: "G-NST-2 inserts objects with and without nested data, in list order",
     query: artist('[{name: "Z"}, {name: "A", albums: {data: [{title: "x"}]}}, {name: "M"}]', "returning { name }"),
     data: { insert_artist: { returning: [{ name: "Z" }, { name: "A" }, { name: "M" }] } },
   },
@@ -67,13 +67,13 @@ gqlCases(api, [
     data: { insert_person_one: { name: "Pia", passport: { number: "N9" }, sheep: [{ name: "Polly" }] } },
   },
   {
-    title: "G-NST-3 keys of two columns flow",
+    title: "G-NST-3 keys of two columns are passed on",
     query:
       'mutation { insert_concert_one(object: {id: 9, title: "C", hall: {data: {city: "Bergen", number: 3, name: "H"}}}) { hall_city hall_number hall { name } } }',
     data: { insert_concert_one: { hall_city: "Bergen", hall_number: 3, hall: { name: "H" } } },
   },
   {
-    title: "G-NST-4 a column that the parent determines",
+    title: "G-NST-4 a column that the parent determines is refused",
     query: artist('[{name: "A", albums: {data: [{title: "x", artist_id: 1}]}}]'),
     error: {
       message: 'cannot insert "artist_id" columns as their values are already being determined by parent insert',
@@ -82,7 +82,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-4 two columns",
+    title: "G-NST-4 two columns that the parent determines are refused",
     query:
       'mutation { insert_hall(objects: [{city: "X", number: 1, concerts: {data: [{id: 1, title: "a"}, {id: 9, title: "t", hall_city: "X", hall_number: 1}]}}]) { affected_rows } }',
     error: {
@@ -93,7 +93,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-5 an object relationship and its own column",
+    title: "G-NST-5 an object relationship and its own column are refused",
     query: album('[{title: "t", artist_id: 1, artist: {data: {name: "B"}}}]'),
     error: {
       message: 'cannot insert object relationship "artist" as "artist_id" column values are already determined',
@@ -102,7 +102,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-5 an object relationship along a column that the parent determines",
+    title: "G-NST-5 an object relationship along a column that the parent determines is refused",
     query: artist('[{name: "A", albums: {data: [{title: "x", artist: {data: {name: "B"}}}]}}]'),
     error: {
       message: 'cannot insert object relationship "artist" as "artist_id" column values are already determined',
@@ -111,7 +111,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-6 array data of a row that was not written",
+    title: "G-NST-6 array data of a row that was not written is refused",
     query: artist(
       '[{name: "Abba", albums: {data: [{title: "x"}]}}]',
       "affected_rows",
@@ -124,7 +124,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-6 by a false where too",
+    title: "G-NST-6 array data is refused after a false where too",
     query: artist(
       '[{name: "N"}, {name: "Abba", albums: {data: [{title: "x"}]}}]',
       "affected_rows",
@@ -137,7 +137,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-6 an object relationship's row",
+    title: "G-NST-6 an object relationship's row that was not written is refused",
     query: album('[{title: "t", artist: {data: {name: "Abba"}, on_conflict: {constraint: artist_name_key}}}]'),
     error: {
       message: 'cannot proceed to insert object relation "artist" since insert to table "artist" affects zero rows',
@@ -181,7 +181,7 @@ gqlCases(api, [
       code: "permission-error",
     },
   },
-  // the places of database errors
+  // the paths of database errors
   {
     title: "G-NST-10 a list without nested data",
     query: artist('[{name: "New"}, {name: "Abba"}]'),
@@ -267,7 +267,7 @@ gqlCases(api, [
 
 const committing = await startApi(forGraphql({ dbTxEnd: "commit" }));
 
-test("G-NST-3 all in one transaction", async () => {
+test("G-NST-3 everything is one transaction", async () => {
   const query =
     'mutation { insert_artist(objects: [{name: "Lost", albums: {data: [{title: "ok"}, {title: "twice", id: 1}]}}]) { affected_rows } }';
   expect((await committing.gql(query)).errors[0].extensions.code).toBe("constraint-violation");
@@ -336,7 +336,7 @@ gqlCases(await withOrder(), [
 
 gqlCases(await withOrder("after_parent"), [
   {
-    title: "G-NST-9 or after it, when metadata says so",
+    title: "G-NST-9 a manual relationship is inserted after the row if metadata says so",
     query: insertSong(", position: 88", '{title: "second"}'),
     data: { insert_playlist_song_one: { position: 88, song: { id: 88, title: "second" } } },
   },
@@ -352,7 +352,7 @@ await overlapping.reload();
 const stand = (more: string) =>
   `mutation { insert_stand(objects: [{id: 1, ${more}}]) { affected_rows returning { city site { number } guild { title } } } }`;
 
-test("G-NST-12 two object relationships share a column", async () => {
+test("G-NST-12 two object relationships may share a column", async () => {
   expect(
     await overlapping.gql(
       stand('site: {data: {city: "Bergen", number: 4}}, guild: {data: {city: "Bergen", title: "Smiths"}}'),
@@ -385,7 +385,7 @@ test("G-NST-12 two object relationships share a column", async () => {
   ).toEqual([{ stands: 1, sites: 1, guilds: 1 }]);
 });
 
-test("G-NST-5 G-NST-12 a column that is given, or that the parent determines, is still refused", async () => {
+test("G-NST-5 G-NST-12 a given column, or one that the parent determines, is still refused", async () => {
   const given = await overlapping.gql(
     stand(
       'city: "Bergen", site: {data: {city: "Bergen", number: 5}}, guild: {data: {city: "Bergen", title: "Coopers"}}',

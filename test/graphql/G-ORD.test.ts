@@ -89,7 +89,7 @@ gqlCases(api, [
     data: { person: [{ id: 1 }, { id: 2 }, { id: 3 }] },
   },
   {
-    title: "G-ORD-7 not by one with arguments",
+    title: "G-ORD-7 a field with arguments cannot be ordered by",
     query: "{ person(order_by: {person_label: desc}) { id } }",
     error: {
       message: "field 'person_label' not found in type: 'person_order_by'",
@@ -97,7 +97,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-ORD-8 without order_by all rows are answered, in whatever order",
+    title: "G-ORD-8 without order_by all rows are answered, in any order",
     query: "{ album_aggregate { nodes { id } aggregate { count } } }",
     data: {
       album_aggregate: {

@@ -1,4 +1,4 @@
-/** The specification GraphQL over HTTP, where `GRAPHQL_OVER_HTTP` is on. */
+/** The specification GraphQL over HTTP, with `GRAPHQL_OVER_HTTP` on. */
 import { auditServer } from "graphql-http";
 import { describe, expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
@@ -10,7 +10,7 @@ const dialect = await startApi(forGraphql({ anonRole: "music_reader", on: api.da
 const RESPONSE = "application/graphql-response+json; charset=utf-8";
 const PLAIN = "application/json; charset=utf-8";
 
-test("G-OVH-1 all audits of the package graphql-http are passed, warnings and notices included", async () => {
+test("G-OVH-1 all audits of the package graphql-http pass, warnings and notices included", async () => {
   const results = await auditServer({ url: `${api.url}/v1/graphql` });
   expect(results.length).toBe(61);
   expect(results.filter(({ status }) => status !== "ok").map(({ id, name, status }) => [id, name, status])).toEqual([]);
@@ -133,7 +133,7 @@ describe.each([
       answer: { errors: [expect.anything()] },
     },
     {
-      title: `G-OVH-4 a token that is none is ${status}`,
+      title: `G-OVH-4 an invalid token is ${status}`,
       request: "POST /v1/graphql",
       headers: { ...headers, authorization: "Bearer x" },
       body: { query: "{ __typename }" },
@@ -156,14 +156,14 @@ describe.each([
       answer: { errors: [expect.anything()] },
     })),
     {
-      title: "G-OVH-4 by GET, variables that are no JSON are 400",
+      title: "G-OVH-4 by GET, variables that are not JSON are 400",
       request: "GET /v1/graphql?query={__typename}&variables={",
       headers,
       status: 400,
       answer: { errors: [expect.anything()] },
     },
     {
-      title: "G-OVH-4 by GET, extensions that are no map are 400",
+      title: "G-OVH-4 by GET, extensions that are not a map are 400",
       request: "GET /v1/graphql?query={__typename}&extensions=1",
       headers,
       status: 400,

@@ -46,7 +46,7 @@ gqlCases(api, [
     data: { album: [{ id: 1 }] },
   },
   {
-    title: "G-PAG-1 a variable that is null is no limit",
+    title: "G-PAG-1 a variable that is null sets no limit",
     query: "query ($n: Int) { album_aggregate(limit: $n) { aggregate { count } } }",
     variables: { n: null },
     data: { album_aggregate: { aggregate: { count: 5 } } },
@@ -60,7 +60,7 @@ gqlCases(api, [
   refused("G-PAG-2", "offset: {}", offsetOf("an object")),
   variable("G-PAG-2", "offset", true, offsetOf("a boolean")),
   {
-    title: "G-PAG-2 a negative offset is the database's to refuse",
+    title: "G-PAG-2 the database refuses a negative offset",
     query: "{ album(offset: -1) { id } }",
     error: { message: "OFFSET must not be negative", code: "data-exception", path: "$" },
   },
@@ -75,7 +75,7 @@ gqlCases(capped, [
     data: { album: [{ id: 1 }, { id: 2 }] },
   },
   {
-    title: "G-PAG-3 the smaller of cap and limit counts",
+    title: "G-PAG-3 the smaller of cap and limit applies",
     query: "{ a: album(order_by: {id: asc}, limit: 1) { id } b: album(order_by: {id: asc}, limit: 4) { id } }",
     data: { a: [{ id: 1 }], b: [{ id: 1 }, { id: 2 }] },
   },

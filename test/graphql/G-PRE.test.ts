@@ -1,5 +1,5 @@
 // @runs-also-on postgresql-15-postgis
-/** Presets of the metadata: columns the caller has no say in. */
+/** Presets of the metadata: columns that the caller cannot set. */
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
@@ -74,7 +74,7 @@ const as = (artist: string, role = "owner") => asAdmin(role, { "artist-id": arti
 const mutate = (fields: string, headers: Record<string, unknown>) =>
   api.gql(`mutation { ${fields} }`, {}, headers as Record<string, string>);
 
-test("G-PRE-1 session variables and literals of every type", async () => {
+test("G-PRE-1 presets are session variables and literals of every type", async () => {
   expect(await mutate('insert_album_one(object: {title: "x"}) { artist_id }', as("2"))).toEqual({
     data: { insert_album_one: { artist_id: 2 } },
   });
@@ -90,7 +90,7 @@ test("G-PRE-1 session variables and literals of every type", async () => {
   });
 });
 
-test("G-PRE-1 a bad value is the database's to refuse, without the statement", async () => {
+test("G-PRE-1 the database refuses a bad value, and the error does not show the statement", async () => {
   const answer = await mutate('insert_album_one(object: {title: "x"}) { id }', as("two"));
   expect(answer.errors[0]).toMatchObject({
     message: 'invalid input syntax for type integer: "two"',
@@ -114,7 +114,7 @@ test("G-PRE-1 a missing variable is an error", async () => {
   });
 });
 
-test("G-PRE-1 NOW() is the time of the transaction, each time anew", async () => {
+test("G-PRE-1 NOW() is the time of each transaction", async () => {
   const at = async (): Promise<string> =>
     (await mutate("insert_badge_change(objects: [{badge_id: 1}]) { returning { at } }", as("1"))).data
       .insert_badge_change.returning[0].at;
@@ -136,7 +136,7 @@ test("G-PRE-1 NOW() is the time of the transaction, each time anew", async () =>
   expect(await isOrdered(between, first)).toBe(false);
 });
 
-test("G-PRE-2 preset columns are in no input, though listed", async () => {
+test("G-PRE-2 preset columns are in no input, although they are listed", async () => {
   const schema = await schemaOf(api, "owner");
   expect(Object.keys(schema.members("album_insert_input"))).toEqual(["artist", "id", "price", "title"]);
   expect(Object.keys(schema.members("album_set_input"))).toEqual(["title"]);
@@ -144,14 +144,14 @@ test("G-PRE-2 preset columns are in no input, though listed", async () => {
   expect(schema.has("album_inc_input")).toBe(false);
 });
 
-test("G-PRE-3 every row, and nested rows whatever the parent would give", async () => {
+test("G-PRE-3 presets apply to every row, and to nested rows with any parent", async () => {
   const rows = await mutate('insert_album(objects: [{title: "a"}, {title: "b"}]) { returning { artist_id } }', as("3"));
   expect(rows.data.insert_album.returning).toEqual([{ artist_id: 3 }, { artist_id: 3 }]);
   const nested = await mutate(
     'insert_artist_one(object: {name: "New", albums: {data: [{title: "a"}, {title: "b"}]}}) { id albums { id } }',
     as("3"),
   );
-  expect(nested.data.insert_artist_one.albums).toEqual([]); // the albums are artist 3's
+  expect(nested.data.insert_artist_one.albums).toEqual([]); // the albums belong to artist 3
   const parent = await mutate(
     'insert_album_one(object: {title: "a", artist: {data: {name: "Other"}}}) { artist_id }',
     as("3"),
@@ -159,7 +159,7 @@ test("G-PRE-3 every row, and nested rows whatever the parent would give", async 
   expect(parent.data.insert_album_one).toEqual({ artist_id: 3 });
 });
 
-test("G-PRE-3 the check sees them", async () => {
+test("G-PRE-3 the check sees presets", async () => {
   expect((await mutate('insert_album_one(object: {title: "a"}) { id }', as("1", "checked"))).errors[0].message).toBe(
     "check constraint of an insert/update permission has failed",
   );
@@ -168,7 +168,7 @@ test("G-PRE-3 the check sees them", async () => {
   ).toEqual({ artist_id: 2 });
 });
 
-test("G-PRE-4 update presets, in on_conflict too", async () => {
+test("G-PRE-4 update presets apply in on_conflict too", async () => {
   expect(
     await mutate(
       'update_album(where: {id: {_eq: 1}}, _set: {title: "t"}) { returning { title artist_id sold } }',
@@ -186,7 +186,7 @@ test("G-PRE-4 update presets, in on_conflict too", async () => {
   expect(await upsert("")).toEqual({ data: { insert_album: { affected_rows: 0, returning: [] } } });
 });
 
-test("G-PRE-4 G-UPD-2 an update of presets alone", async () => {
+test("G-PRE-4 G-UPD-2 an update may consist of presets only", async () => {
   expect(
     await mutate("update_album(where: {id: {_lt: 3}}) { affected_rows returning { price } }", as("1", "fixed")),
   ).toEqual({ data: { update_album: { affected_rows: 2, returning: [{ price: null }, { price: null }] } } });
@@ -198,7 +198,7 @@ test("G-PRE-4 G-UPD-2 an update of presets alone", async () => {
   ).toEqual({ data: { update_album_many: [{ affected_rows: 1 }, { affected_rows: 0 }] } });
 });
 
-test("G-PRE-5 nothing left to give", async () => {
+test("G-PRE-5 if presets give every column, the input has a placeholder", async () => {
   const schema = await schemaOf(api, "owner");
   expect(schema.members("team_insert_input")).toEqual({ _PLACEHOLDER: "String" });
   expect(await mutate("insert_team(objects: [{}, {}]) { returning { name } }", as("1"))).toEqual({

@@ -29,7 +29,7 @@ test("G-PRM-1 SQL of the administrator runs as the login role", async () => {
   expect(await api.gql("{ acting { name } }")).toEqual({ data: { acting: [login] } });
 });
 
-test("G-PRM-2 what the grants allow, functions and computed fields included", async () => {
+test("G-PRM-2 a role has the rights of its grants, functions and computed fields included", async () => {
   const editor = await schemaOf(api, "music_editor");
   expect(Object.keys(editor.members("query_root"))).toContain("editors_albums");
   expect(Object.keys(reader.members("query_root"))).not.toContain("editors_albums");
@@ -58,14 +58,14 @@ gqlCases(api, [
     data: { acting: [{ name: "music_reader" }] },
   },
   {
-    title: "G-PRM-2 row policies decide about the rows",
+    title: "G-PRM-2 row policies choose the rows",
     query: "{ album(order_by: {id: asc}) { id } }",
     role: "music_artist",
     session: { "artist-id": "1" },
     data: { album: [{ id: 1 }, { id: 2 }] },
   },
   {
-    title: "G-PRM-4 a role that is in neither place has nothing",
+    title: "G-PRM-4 a role without grants and permissions has no fields",
     query: "{ album { id } }",
     role: "no_such_role",
     error: unknown("album", "query_root"),
@@ -77,31 +77,31 @@ gqlCases(api, [
     error: { message: 'new row violates row-level security policy for table "album"', code: "permission-error" },
   },
   {
-    title: "G-PRM-6 not in the selection",
+    title: "G-PRM-6 a hidden column is not in the selection",
     query: "{ artist { stats } }",
     role: "music_reader",
     error: unknown("stats", "artist"),
   },
   {
-    title: "G-PRM-6 not in where",
+    title: "G-PRM-6 a hidden column is not in where",
     query: "{ artist(where: {stats: {_is_null: true}}) { id } }",
     role: "music_reader",
     error: unknown("stats", "artist_bool_exp"),
   },
   {
-    title: "G-PRM-6 not in where of related rows",
+    title: "G-PRM-6 a hidden column is not in where of related rows",
     query: "{ album(where: {artist: {born: {_is_null: true}}}) { id } }",
     role: "music_reader",
     error: unknown("born", "artist_bool_exp"),
   },
   {
-    title: "G-PRM-6 not in order_by",
+    title: "G-PRM-6 a hidden column is not in order_by",
     query: "{ artist(order_by: {born: asc}) { id } }",
     role: "music_reader",
     error: unknown("born", "artist_order_by"),
   },
   {
-    title: "G-PRM-6 not in distinct_on",
+    title: "G-PRM-6 a hidden column is not in distinct_on",
     query: "{ artist(distinct_on: [born]) { id } }",
     role: "music_reader",
     error: {
@@ -110,26 +110,26 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-PRM-6 not in aggregates",
+    title: "G-PRM-6 a hidden column is not in aggregates",
     query: "{ artist_aggregate { aggregate { max { born } } } }",
     role: "music_reader",
     error: unknown("born", "artist_max_fields"),
   },
   {
-    title: "G-PRM-6 not in returning",
+    title: "G-PRM-6 a hidden column is not in returning",
     query: 'mutation { add_artist(args: {name: "x"}) { stats } }',
     role: "music_reader",
     error: unknown("stats", "artist"),
   },
   {
-    title: "G-PRM-6 not as a relationship",
+    title: "G-PRM-6 a hidden table is not a relationship",
     query: "{ person { passport { number } } }",
     role: "music_reader",
     error: unknown("passport", "person"),
   },
 ]);
 
-test("G-PRM-2 rights that were granted later count after a reload", async () => {
+test("G-PRM-2 rights that are granted later take effect after a reload", async () => {
   await api.sql("grant select (born) on artist to music_reader");
   try {
     await api.reload();
@@ -142,7 +142,7 @@ test("G-PRM-2 rights that were granted later count after a reload", async () => 
   }
 });
 
-test("G-PRM-2 USAGE counts for a schema that the metadata alone brings in", async () => {
+test("G-PRM-2 USAGE counts for a schema that only the metadata adds", async () => {
   await api.sql(
     "create schema attic; create table attic.box (id int primary key); grant select on attic.box to music_reader",
   );

@@ -1,4 +1,4 @@
-/** Roles of the metadata: limits, checks, upserts, rights that follow from others, inherited roles. */
+/** Roles of the metadata: limits, checks, upserts, derived rights, inherited roles. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
@@ -136,7 +136,7 @@ const data = async (query: string, role: string, session?: Record<string, string
 };
 const queries = async (role: string) => Object.keys((await schemaOf(api, role)).members("query_root"));
 
-test("G-PRM-3 a role of the metadata need not exist in the database, grants count for nothing", async () => {
+test("G-PRM-3 a role of the metadata need not exist in the database, and its grants do not count", async () => {
   expect(await api.sql("select from pg_roles where rolname = 'short'")).toEqual([]);
   expect(await queries("short")).toEqual([
     "album",
@@ -151,7 +151,7 @@ test("G-PRM-3 a role of the metadata need not exist in the database, grants coun
   ]);
 });
 
-test("G-PRM-3 a role of the database with a permission in the metadata has that alone, and its statements are the login role's", async () => {
+test("G-PRM-3 a role of the database with a permission in the metadata has only that one, and its statements run as the login role", async () => {
   await api.sql(
     "create view acting_now as select current_user::text as name, current_setting('session.user_id', true) as who",
   );
@@ -176,7 +176,7 @@ test("G-PRM-3 a role of the database with a permission in the metadata has that 
   await api.sql("drop view acting_now");
 });
 
-test("G-PRM-7 the filter holds in functions, in where, in order_by and in what is answered of a write", async () => {
+test("G-PRM-7 the filter applies in functions, in where, in order_by and in returned rows of a write", async () => {
   expect(
     await data('{ search_albums(args: {term: "a"}, order_by: {id: asc}) { id } first_album { id } }', "short"),
   ).toEqual({ search_albums: [{ id: 2 }, { id: 4 }], first_album: null });
@@ -214,7 +214,7 @@ test("G-PRM-7 the filter holds in functions, in where, in order_by and in what i
   });
 });
 
-test("G-PRM-8 limit: lists, related lists and nodes; not counts, not single rows", async () => {
+test("G-PRM-8 the limit applies to lists, related lists and nodes, not to counts and single rows", async () => {
   const answer = await data(
     `{ album(order_by: {id: asc}) { id } one: album(order_by: {id: asc}, limit: 1) { id } more: album(order_by: {id: asc}, limit: 10, offset: 1) { id }
        album_aggregate(order_by: {id: asc}) { aggregate { count max { id } } nodes { id } } album_by_pk(id: 5) { id }
@@ -237,7 +237,7 @@ test("G-PRM-8 limit: lists, related lists and nodes; not counts, not single rows
   });
 });
 
-test("G-PRM-8 limit: what is answered of a write is not cut off", async () => {
+test("G-PRM-8 the limit does not apply to returned rows of a write", async () => {
   const rows = '[{artist_id: 1, title: "a"}, {artist_id: 1, title: "b"}, {artist_id: 1, title: "c"}]';
   expect(
     await data(`mutation { insert_album(objects: ${rows}) { affected_rows returning { title } } }`, "limited"),
@@ -250,7 +250,7 @@ test("G-PRM-8 limit: what is answered of a write is not cut off", async () => {
   expect(answer.update_album.affected_rows).toBeGreaterThan(2);
 });
 
-test("G-PRM-8 limit: 0 empties lists, not single rows", async () => {
+test("G-PRM-8 a limit of 0 empties lists, not single rows", async () => {
   const query = `{ album { id } album_by_pk(id: 5) { id artist { id albums { id } albums_aggregate { aggregate { count } nodes { id } } } } }`;
   expect(await data(query, "no_lists")).toEqual({
     album: [],
@@ -260,7 +260,7 @@ test("G-PRM-8 limit: 0 empties lists, not single rows", async () => {
 
 const failed = "check constraint of an insert/update permission has failed";
 
-test("G-PRM-9 a check that is NULL fails, defaults and triggers are seen", async () => {
+test("G-PRM-9 a check that is NULL fails, and it sees defaults and triggers", async () => {
   expect(
     (await ask('mutation { insert_album(objects: [{artist_id: 1, title: "x"}]) { affected_rows } }', "checked"))
       .errors[0].message,
@@ -284,7 +284,7 @@ test("G-PRM-9 a check that is NULL fails, defaults and triggers are seen", async
   ).toEqual({ insert_album: { affected_rows: 1 } });
 });
 
-test("G-PRM-9 G-NST-10 nested rows have the check of their table, at their place", async () => {
+test("G-PRM-9 G-NST-10 nested rows have the check of their table, reported at their position", async () => {
   const nested = (price: number, country: string) =>
     ask(
       `mutation { insert_artist_one(object: {name: "N", country: ${country}, albums: {data: [{title: "x", price: ${price}}]}}) { name albums { price } } }`,
@@ -298,7 +298,7 @@ test("G-PRM-9 G-NST-10 nested rows have the check of their table, at their place
   expect((await nested(11, '"SE"')).data.insert_artist_one.albums).toEqual([{ price: 11 }]);
 });
 
-test("G-PRM-9 G-UPS-3 G-UPS-4 an upsert: the insert check for new rows, the update filter and check for the others", async () => {
+test("G-PRM-9 G-UPS-3 G-UPS-4 an upsert has the insert check for new rows, and the update filter and check for the others", async () => {
   const upsert = (id: number, price: number) =>
     ask(
       `mutation { insert_album(objects: [{id: ${id}, artist_id: 1, title: "x", price: ${price}}], on_conflict: {constraint: album_pkey, update_columns: [price]}) { affected_rows returning { price } } }`,
@@ -322,7 +322,7 @@ test("G-PRM-9 G-UPS-4 an upsert on a partitioned table", async () => {
   expect(await upsert(9, 5)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
 });
 
-test("G-PRM-10 on_conflict without a right to update", async () => {
+test("G-PRM-10 on_conflict is refused without a right to update", async () => {
   const schema = await schemaOf(api, "only_insert");
   expect(schema.values("album_update_column")).toEqual(["_PLACEHOLDER"]);
   expect(Object.keys(schema.members("album_bool_exp"))).toEqual(["_and", "_not", "_or"]);
@@ -367,7 +367,7 @@ test("G-PRM-12 relationships need the right on their target, by-pk fields the ke
   expect(noKey.members("album")).toHaveProperty("artist");
 });
 
-test("G-PRM-13 rows of any parent, the largest limit, aggregates if one of them may, root fields united", async () => {
+test("G-PRM-13 an inherited role has the rows of any parent, the largest limit, aggregates if one parent has them, and all root fields", async () => {
   expect(
     await data("{ album(order_by: {id: asc}) { id } album_aggregate { aggregate { count } } }", "both_short"),
   ).toEqual({ album: [{ id: 1 }, { id: 2 }], album_aggregate: { aggregate: { count: 5 } } });
@@ -404,7 +404,7 @@ test("G-PRM-13 G-PRM-14 computed fields are like columns", async () => {
   ).toEqual({ person: [{ id: 1 }], ordered: [{ points: null }, { points: null }] });
 });
 
-test("G-PRM-14 a hidden cell is NULL in every place", async () => {
+test("G-PRM-14 a hidden cell is NULL everywhere", async () => {
   const session = { "artist-id": "1" };
   const schema = await schemaOf(api, "mixed");
   expect(schema.members("album")).toEqual({ id: "Int!", title: "String", price: "numeric", sold: "Int" });
@@ -454,7 +454,7 @@ test("G-PRM-14 G-PRM-17 inherited through an inherited role, the same cells", as
   expect((await schemaOf(api, "inner")).members("album")).toEqual({ id: "Int!", price: "numeric", sold: "Int" });
 });
 
-test("G-PRM-15 writes that are alike are inherited, others not, with a note", async () => {
+test("G-PRM-15 equal write permissions are inherited, others are not, with a log line", async () => {
   expect(Object.keys((await schemaOf(api, "insert_alike")).members("album_insert_input"))).toEqual(["id", "title"]);
   expect((await schemaOf(api, "insert_unlike")).roots.mutation).toBeUndefined();
   expect(kept.all()).toContainEqual(
@@ -494,12 +494,12 @@ test("G-PRM-16 G-FN-8 mutation functions for the roles listed and who inherits f
   expect((await schemaOf(inherited, "other")).roots.mutation).toBeUndefined();
 });
 
-test("G-PRM-17 a permission of its own replaces the inherited one", async () => {
+test("G-PRM-17 a role's own permission replaces the inherited one", async () => {
   expect((await schemaOf(api, "overridden")).members("album")).toEqual({ id: "Int!" });
   expect(await data("{ album { id } }", "overridden")).toEqual({ album: [{ id: 1 }] });
 });
 
-test("G-PRM-17 roles in a circle inherit nothing, and it is logged; others are not touched", async () => {
+test("G-PRM-17 roles in a cycle inherit nothing, which is logged; other roles are unaffected", async () => {
   for (const role of ["circle_a", "circle_b", "circle_c"]) {
     expect(await queries(role)).toEqual(["no_queries_available"]);
     expect(kept.all()).toContainEqual(expect.stringContaining(`inherited role ${role}: its parents form a cycle`));
@@ -509,7 +509,7 @@ test("G-PRM-17 roles in a circle inherit nothing, and it is logged; others are n
   });
 });
 
-test("G-PRM-17 G-PRM-18 a parent without a permission in the metadata gives nothing, whatever its grants", async () => {
+test("G-PRM-17 G-PRM-18 a parent without a permission in the metadata passes on nothing, with any grants", async () => {
   expect((await schemaOf(api, "with_grants")).members("album")).toEqual({ id: "Int!", title: "String!" });
   expect(await queries("only_grants")).toEqual(["no_queries_available"]);
   expect(kept.all()).toContain("inherited role only_grants: parent music_editor has no permission in the metadata");
@@ -697,7 +697,7 @@ describe("G-PRM-19 checks behind the write", async () => {
     expect(await outcomes(mutation)).toEqual([inStatement, afterStatement]);
   });
 
-  test("G-PRM-19 a check that fails undoes the mutation, at the place of the write (field F4)", async () => {
+  test("G-PRM-19 a failing check undoes the mutation, with the position of the write (field F4)", async () => {
     const { errors } = await mutate(
       behind,
       'a: insert_task(objects: [{id: 9, member_id: 1}]) { affected_rows } b: insert_member_one(object: {id: 5, status: "inactive", team: "b", tasks: {data: [{id: 1}, {id: 2}, {id: 3}]}}) { id }',
@@ -711,7 +711,7 @@ describe("G-PRM-19 checks behind the write", async () => {
     expect(await behind.sql("select from task")).toEqual([]);
   });
 
-  test("G-PRM-19 after a write that takes rows away there is room again (field F4)", async () => {
+  test("G-PRM-19 a write that removes rows makes a later one possible again (field F4)", async () => {
     await behind.sql("update member set status = 'active' where team = 'a'");
     expect(
       await mutate(
@@ -721,7 +721,7 @@ describe("G-PRM-19 checks behind the write", async () => {
     ).toEqual({ data: { a: rows(2), b: rows(1) } });
   });
 
-  test("G-PRM-19 it holds on REST too, bulk inserts and upserts included (field F4)", async () => {
+  test("G-PRM-19 the check applies to REST too, bulk inserts and upserts included (field F4)", async () => {
     const headers = asAdmin("mem", { user: "u1" });
     const body = [
       { id: 5, status: "active", team: "a" },

@@ -20,13 +20,13 @@ test("G-REL-1 an object relationship is non-null along own keys whose columns al
   expect(admin.description("album", "artist")).toBe("An object relationship");
 });
 
-test("G-REL-2 an array relationship and its aggregate", () => {
+test("G-REL-2 an array relationship has an aggregate", () => {
   expect(admin.members("artist")).toMatchObject({ albums: "[album!]!", albums_aggregate: "album_aggregate!" });
   expect(admin.description("artist", "albums")).toBe("An array relationship");
   expect(admin.description("artist", "albums_aggregate")).toBe("An aggregate relationship");
 });
 
-test("G-REL-3 a relationship is there only for those who may read its rows", () => {
+test("G-REL-3 a relationship exists only for roles that may read its rows", () => {
   expect(Object.keys(reader.members("person"))).not.toContain("passport");
   expect(Object.keys(reader.members("match"))).toContain("team");
 });
@@ -58,7 +58,7 @@ test("G-REL-7 names are given in the order of the keys' columns", () => {
   expect(admin.members("place")).toMatchObject({ trips: "[trip!]!", tripsByTarget: "[trip!]!" });
 });
 
-test("G-REL-8 a name that is taken gives way, twice if need be", () => {
+test("G-REL-8 a relationship whose name is taken gets another, twice if necessary", () => {
   const trip = admin.members("trip");
   expect(trip).toMatchObject({
     place: "String",
@@ -95,7 +95,7 @@ test("G-REL-10 irregular and uncountable words", async () => {
 
 gqlCases(api, [
   {
-    title: "G-REL-1 a row that the role may not see is null, at a non-null type too",
+    title: "G-REL-1 a row that the role may not see is null, in a non-null type too",
     query: "{ match(where: {id: {_eq: 1}}) { id team { name } } }",
     role: "music_reader",
     data: { match: [{ id: 1, team: { name: "Reds" } }] },
@@ -116,7 +116,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-REL-9 both directions of a key of a table on itself",
+    title: "G-REL-9 a key of a table on itself has both directions",
     query: "{ employee_by_pk(id: 2) { employee { name } employees { name } } }",
     data: { employee_by_pk: { employee: { name: "Boss" }, employees: [{ name: "Low" }] } },
   },
@@ -160,7 +160,7 @@ const artists = (permission: unknown, more: Entry = {}): Entry =>
 const typeOf = async (on: TestApi, role?: string): Promise<string | undefined> =>
   (await schemaOf(on, role)).members("album")["artist"];
 
-test("G-REL-11 without the option a hidden row is null at a type that says it cannot be", async () => {
+test("G-REL-11 without the option a hidden row is null in a non-null type", async () => {
   const plain = await startApi(forGraphql({ metadata: artists({ columns: "*", filter: { name: { _eq: "Abba" } } }) }));
   expect(await typeOf(plain, "fan")).toBe("artist!");
   expect(await plain.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
@@ -169,7 +169,7 @@ test("G-REL-11 without the option a hidden row is null at a type that says it ca
   await plain.close();
 });
 
-test("G-REL-11 nullable where a permission has a filter, for the role alone", async () => {
+test("G-REL-11 the type is nullable if a permission has a filter, only for that role", async () => {
   const metadata = artists(
     { columns: "*", filter: { name: { _eq: "Abba" } } },
     {
@@ -193,7 +193,7 @@ test("G-REL-11 nullable where a permission has a filter, for the role alone", as
   await option.close();
 });
 
-test("G-REL-11 nullable under row policies that bind the role acted as", async () => {
+test("G-REL-11 the type is nullable under row policies that bind the acting role", async () => {
   const database = await openDatabase();
   await database.query(
     "alter table artist enable row level security; create policy one_name on artist to music_reader using (name = 'Abba')",
@@ -208,7 +208,7 @@ test("G-REL-11 nullable under row policies that bind the role acted as", async (
   await switching.close();
 });
 
-test("G-REL-11 nullable where a plugin changes plans", async () => {
+test("G-REL-11 the type is nullable if a plugin changes plans", async () => {
   const tenants = definePlugin({
     name: "tenants",
     apply: (hooks) => hooks.transformPlan.tap("tenants", (plan) => plan),

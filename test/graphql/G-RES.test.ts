@@ -81,28 +81,28 @@ const as = <Row extends { readonly title: string; readonly request: string }>(ro
 
 cases(api, [
   as({
-    title: "G-RES-1 a path",
+    title: "G-RES-1 answers a path",
     request: "GET /api/rest/teams",
     answer: { team: [{ name: "Reds" }, { name: "Blues" }] },
   }),
-  as({ title: "G-RES-1 a part of the path", request: "GET /api/rest/teams/1", answer: REDS }),
+  as({ title: "G-RES-1 answers a path with a parameter", request: "GET /api/rest/teams/1", answer: REDS }),
   as({ title: "G-RES-1 words before parts", request: "GET /api/rest/teams/first", answer: { team: [{ id: 1 }] } }),
   as({
-    title: "G-RES-1 an unknown path",
+    title: "G-RES-1 refuses an unknown path",
     request: "GET /api/rest/nothing",
     status: 404,
     answer: { path: "$", error: "Endpoint not found", code: "not-found" },
   }),
   as({
-    title: "G-RES-1 another method",
+    title: "G-RES-1 refuses another method",
     request: "DELETE /api/rest/teams/1",
     status: 405,
     responseHeaders: { allow: "GET, PUT, PATCH" },
     answer: { path: "$", error: "Method DELETE is not allowed for this endpoint", code: "method-not-allowed" },
   }),
-  as({ title: "G-RES-1 HEAD where GET is", request: "HEAD /api/rest/teams", status: 200, bytes: "" }),
+  as({ title: "G-RES-1 answers HEAD where GET is allowed", request: "HEAD /api/rest/teams", status: 200, bytes: "" }),
   as({
-    title: "G-RES-2 a mutation",
+    title: "G-RES-2 runs a mutation",
     request: "PATCH /api/rest/teams/1",
     body: { name: "Whites" },
     answer: { update_team_by_pk: { name: "Whites" } },
@@ -134,7 +134,7 @@ cases(api, [
     check: (answer) => expect(answer.json().team).toHaveLength(1),
   }),
   as({
-    title: "G-RES-3 lists are JSON, a flag alone is true",
+    title: "G-RES-3 lists are JSON, a flag without a value is true",
     request: 'GET /api/rest/named?names=["Reds"]&all',
     answer: { team: [{ name: "Reds", id: 1 }] },
   }),
@@ -145,25 +145,25 @@ cases(api, [
     answer: { team: [{ name: "Blues", id: 2 }] },
   }),
   as({
-    title: "G-RES-3 the URL counts before the body, the path before both",
+    title: "G-RES-3 the URL overrides the body, and the path overrides both",
     request: "PUT /api/rest/teams/1?id=2&name=Whites",
     body: { id: 3, name: "Greens" },
     answer: { update_team_by_pk: { name: "Whites" } },
   }),
   as({
-    title: "G-RES-3 text that is no number",
+    title: "G-RES-3 text that is not a number is refused",
     request: "GET /api/rest/teams/x",
     status: 400,
     check: (answer) => expect(answer.json()).toMatchObject({ code: "data-exception" }),
   }),
   as({
-    title: "G-RES-3 a missing variable",
+    title: "G-RES-3 a missing variable is refused",
     request: "GET /api/rest/named",
     status: 400,
     check: (answer) => expect(answer.json().error).toContain("names"),
   }),
   as({
-    title: "G-RES-3 a variable that the query does not declare",
+    title: "G-RES-3 a variable that the query does not declare is refused",
     request: "GET /api/rest/teams?limit=1&dir=desc&utm=x",
     status: 400,
     answer: { path: "$", error: "Unexpected variable utm", code: "bad-request" },
@@ -174,14 +174,14 @@ cases(api, [
     check: (answer) => expect(answer.json().team.length).toBeGreaterThan(1),
   }),
   as({
-    title: "G-RES-3 a body that is no JSON",
+    title: "G-RES-3 a body that is not JSON is refused",
     request: "POST /api/rest/named",
     body: "{",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("invalid-json"),
   }),
   as({
-    title: "G-RES-3 a body that is no object",
+    title: "G-RES-3 a body that is not an object is refused",
     request: "POST /api/rest/named",
     body: [1],
     status: 400,
@@ -195,7 +195,7 @@ cases(api, [
     check: (answer) => expect(answer.json()).toMatchObject({ code: "validation-failed", path: "$.selectionSet.team" }),
   },
   {
-    title: "G-RES-4 a wrong secret",
+    title: "G-RES-4 a wrong secret is refused",
     request: "GET /api/rest/teams",
     headers: { "x-session-admin-secret": "wrong" },
     status: 401,
@@ -205,7 +205,7 @@ cases(api, [
 
 cases(listed, [
   as({
-    title: "G-RES-4 G-ALW-2 the allow list counts",
+    title: "G-RES-4 G-ALW-2 the allow list applies",
     request: "GET /api/rest/teams",
     status: 400,
     answer: { path: "$", error: "query is not allowed", code: "validation-failed" },
@@ -221,7 +221,7 @@ cases(bare, [
   }),
 ]);
 
-test("G-RES-1 what cannot be served is logged", () => {
+test("G-RES-1 endpoints that cannot be served are logged", () => {
   expect(warnings).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/REST endpoint broken: its query cannot be read/),

@@ -98,7 +98,7 @@ describe("settings", () => {
       '{"role":"music_reader","id":12345678901234567890,"n":0.12345678901234567}',
     );
   });
-  test("G-SES-3 without a token: the role alone", async () => {
+  test("G-SES-3 without a token the claims have only the role", async () => {
     expect((await see({}))["request.jwt.claims"]).toBe('{"role":"music_nobody"}');
     expect((await see(asAdmin("music_reader", { "user-id": "7" })))["request.jwt.claims"]).toBe(
       '{"role":"music_reader"}',
@@ -123,7 +123,7 @@ describe("settings", () => {
     expect([backend["session.admin_secret"], backend["session.use_backend_only_permissions"]]).toEqual([null, null]);
     expect(JSON.parse((await see({}))["session.variables"]!)).toEqual({ "x-session-role": "music_nobody" });
   });
-  test("G-SES-10 search path, settings of the role and of the application, the request without secrets", async () => {
+  test("G-SES-10 search path, settings of the role and of the application, and the request without secrets are set", async () => {
     const names = [
       "search_path",
       "app.desk",
@@ -158,20 +158,25 @@ describe("where they reach", () => {
     () => api,
     [
       {
-        title: "G-SES-8 the policy of the contract",
+        title: "G-SES-8 the policy of the contract selects the rows",
         role: "music_artist",
         session: { "Artist-Id": "1" },
         query: "{ diary(order_by: [{id: asc}]) { id } }",
         data: { diary: [{ id: 1 }, { id: 2 }] },
       },
       {
-        title: "G-SES-8 another value, other rows",
+        title: "G-SES-8 another value selects other rows",
         role: "music_artist",
         session: { "artist-id": "2" },
         query: "{ diary { id } }",
         data: { diary: [{ id: 3 }] },
       },
-      { title: "G-SES-8 no value, no rows", role: "music_artist", query: "{ diary { id } }", data: { diary: [] } },
+      {
+        title: "G-SES-8 without a value no row is visible",
+        role: "music_artist",
+        query: "{ diary { id } }",
+        data: { diary: [] },
+      },
       {
         title: "G-SES-7 a mutation is held to the policy",
         role: "music_artist",
@@ -180,7 +185,7 @@ describe("where they reach", () => {
         data: { update_diary: { affected_rows: 2 } },
       },
       {
-        title: "G-SES-7 an insert that the policy forbids",
+        title: "G-SES-7 an insert that the policy forbids is refused",
         role: "music_artist",
         session: { "artist-id": "1" },
         query: 'mutation { insert_diary_one(object: {artist_id: 2, body: "yours"}) { id } }',
@@ -236,7 +241,7 @@ describe("plugins", () => {
   };
   const own = { "x-session-role": "admin", "x-session-user-id": "7" };
 
-  test("G-SES-4 G-SES-5 without hasura-session that dialect's setting and names are absent, the others stay", async () => {
+  test("G-SES-4 G-SES-5 without hasura-session that dialect's setting and names are missing, the others stay", async () => {
     const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
     const sight = await see(bearer(READER), [], lacking);
     expect(sight["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
@@ -292,7 +297,7 @@ describe("plugins", () => {
       expect(seen).not.toHaveProperty("x-api-key");
     }
   });
-  test("X-SES-1 a mistake in it is logged with the plugin and fails the request", async () => {
+  test("X-SES-1 an error in it is logged with the plugin and fails the request", async () => {
     const faulty = definePlugin({
       name: "faulty",
       sessions: [
@@ -317,7 +322,7 @@ describe("plugins", () => {
     expect(gqlError(await askGraphql(broken)).code).toBe("unexpected");
     expect(logged).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
   });
-  test("X-SES-1 one prefix of two plugins is refused at the start", () => {
+  test("X-SES-1 two plugins with one prefix are refused at the start", () => {
     const session = (name: string) => definePlugin({ name, sessions: [{ name, prefix: "x-acme-" }] });
     expect(() => relApi(compose({ plugins: [session("a"), session("b")], options: {} }))).toThrow(
       'prefix of session variables "x-acme-" is declared by plugins "a" and "b": rename one or remove one of the plugins',
@@ -346,7 +351,7 @@ describe("values", () => {
     const fromToken = await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }));
     expect(fromToken).toMatchObject({ "session.user_id": value, current_user: "music_reader" });
   });
-  test("G-SES-9 so do those of the request that a socket begins with, and of its first message", async () => {
+  test("G-SES-9 headers of the request that opens a socket arrive unchanged, and those of its first message", async () => {
     const text = "ünï مو 🚢 Ã©";
     const headers = asAdmin("music_reader", { "user-id": Buffer.from(text).toString("latin1") }) as Record<
       string,
@@ -369,21 +374,21 @@ describe("values", () => {
       await socket.close();
     }
   });
-  test("G-SES-9 lines and blanks of a token arrive as they are", async () => {
+  test("G-SES-9 line breaks and blanks of a token arrive unchanged", async () => {
     const value = "a\r\nX-Session-Role: admin\n\tb";
     expect(await see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": value }))).toMatchObject({
       "session.user_id": value,
       "session.role": "music_reader",
     });
   });
-  test("G-SES-9 what no text of the database can hold is refused by it", async () => {
+  test("G-SES-9 the database refuses a value that no text can hold", async () => {
     const answer = await askGraphql(
       api,
       bearer({ "x-session-default-role": "music_reader", "x-session-user-id": "a\u0000b" }),
     );
     expect(gqlError(answer).code).toBe("data-exception");
   });
-  test("G-SES-2 names that are no names of settings stay out of SQL", async () => {
+  test("G-SES-2 names that are not valid settings do not reach SQL", async () => {
     const odd = [
       "x-session-a'b",
       'x-session-a"b',
@@ -408,7 +413,7 @@ describe("one connection, two callers", () => {
   beforeAll(async () => {
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
     narrow = await startApi(
-      // whatever is there is left over
+      // any remaining value is left over
       forGraphql({
         anonRole: "music_nobody",
         anonStatementTimeout: 0,
@@ -434,7 +439,9 @@ describe("one connection, two callers", () => {
     "transaction_read_only",
   ];
   const first = asAdmin("sea_clerk", { "artist-id": "1", org: "first", "user-id": "1" });
-  /** Nothing of the first caller: not in any setting, not in the role, not in what is derived from them. */
+  /**
+   * Checks that no value of the first caller is left: in no setting, not in the role, and in nothing derived from them.
+   */
   const expectClean = (sight: Sight, pid: string | null | undefined): void => {
     expect(sight.pid).toBe(pid);
     expect(sight).toMatchObject({
@@ -519,7 +526,7 @@ describe("one connection, two callers", () => {
     expect(answer.json().code).toBe("57014");
     await bothSurfaces(pid);
   });
-  test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 nothing is left after a caller who went away", async () => {
+  test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 nothing is left after a caller that disconnected", async () => {
     await narrow.sql(
       "create or replace function public.doze(seconds float8) returns text language sql volatile as $$ select pg_sleep(seconds)::text $$",
     );
@@ -544,7 +551,7 @@ describe("one connection, two callers", () => {
     const { pid } = await see({}, MORE, narrow);
     await bothSurfaces(pid);
   });
-  test("G-SES-7 R-TX-6 many callers in a row see themselves alone", async () => {
+  test("G-SES-7 R-TX-6 each of many callers in a row sees only its own values", async () => {
     const callers = Array.from({ length: 60 }, (_, i) => i);
     const sights = await Promise.all(
       callers.map((i) =>
@@ -608,7 +615,7 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     await own.reload();
   });
 
-  test("G-SES-11 a function that names its tables bare finds them where the database's path leads", async () => {
+  test("G-SES-11 a function with unqualified table names finds them on the database's search path", async () => {
     expect((await own.gql(QUERY)).errors[0].extensions.code).toBe("unexpected");
     await setPath("database", `"$user", public, vault`);
     expect(await own.gql(QUERY)).toEqual(COINED);
@@ -623,7 +630,7 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     expect(await own.gql(QUERY)).toHaveProperty("errors");
   });
 
-  test("G-SES-11 where the login role's leads, and that of the connection string", async () => {
+  test("G-SES-11 it finds them on the search path of the login role, and on that of the connection string", async () => {
     await setPath("role", "vault");
     expect(await own.gql(QUERY)).toEqual(COINED);
     await setPath("role", undefined);
@@ -636,7 +643,7 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     await api.close();
   });
 
-  test("G-SES-11 an own schema of the login role counts, an empty path does not disturb", async () => {
+  test("G-SES-11 a login role's own schema is used, and an empty path causes no error", async () => {
     await own.sql(
       `alter schema vault rename to "${(await own.sql<{ role: string }>("select current_user as role"))[0]?.role}"`,
     );
@@ -647,7 +654,7 @@ describe.skipIf(!capabilities.realServer)("the login role's own search path", ()
     expect(await own.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
   });
 
-  test("G-SES-11 not on the REST surface", async () => {
+  test("G-SES-11 the search path does not apply to the REST surface", async () => {
     await setPath("database", "vault");
     await own.sql(
       "create function public.path_now() returns text language sql stable as $$ select current_setting('search_path') $$",

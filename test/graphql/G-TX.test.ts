@@ -18,7 +18,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-TX-2 in the order of the document after fragments are inlined",
+    title: "G-TX-2 fields run in the order of the document after fragments are inlined",
     query: `mutation { ...first second: update_team(where: {id: {_eq: 1}}, _inc: {id: 500}) { affected_rows } third: update_team(where: {id: {_eq: 501}}, _set: {name: "x"}) { returning { name id } } }
       fragment first on mutation_root { delete_match(where: {}) { affected_rows } }`,
     data: {
@@ -28,7 +28,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-TX-5 one alias for two mutation fields",
+    title: "G-TX-5 one alias for two mutation fields is refused",
     query: "mutation { a: delete_team_by_pk(id: 50) { id } a: delete_match_by_pk(id: 50) { id } }",
     error: {
       message: "selection of both 'delete_team_by_pk' and 'delete_match_by_pk' specify the same response name, 'a'",
@@ -46,7 +46,7 @@ gqlCases(api, [
 
 const committing = await startApi(forGraphql({ dbTxEnd: "commit-allow-override" }));
 
-test("G-TX-1 if one field fails none has happened, and only the error is answered", async () => {
+test("G-TX-1 if one field fails, no field takes effect, and only the error is answered", async () => {
   const answer = await committing.gql(
     'mutation { insert_team_one(object: {name: "Lost"}) { id } insert_artist_one(object: {name: "Abba"}) { id } }',
   );
@@ -65,7 +65,7 @@ test("G-TX-1 if one field fails none has happened, and only the error is answere
   expect(await committing.sql("select from team where name = 'Lost'")).toEqual([]);
 });
 
-test("G-TX-1 a field that is refused before it runs stops all of them", async () => {
+test("G-TX-1 a field that is refused before it runs stops all fields", async () => {
   const answer = await committing.gql('mutation { insert_team_one(object: {name: "Lost"}) { id } nope { id } }');
   expect(answer.errors[0].message).toBe("field 'nope' not found in type: 'mutation_root'");
   expect(await committing.sql("select from team where name = 'Lost'")).toEqual([]);

@@ -5,7 +5,7 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-/** Stores the literal in a column of row 2 and answers what is read back, to the byte. */
+/** Stores the literal in a column of row 2 and returns the bytes that are read back. */
 const stored = (rule: string, column: string, literal: string, answer = literal) => ({
   title: `${rule} ${column}: ${literal}`,
   query: `mutation { update_specimen_by_pk(pk_columns: {id: 2}, _set: {${column}: ${literal}}) { ${column} } }`,
@@ -95,17 +95,17 @@ gqlCases(api, [
   read("G-TYP-29", "c_int8", "9223372036854775807"),
   read("G-TYP-29", "c_numeric", "12.3400"),
   {
-    title: "G-TYP-31 numbers that are none",
+    title: "G-TYP-31 invalid numbers are refused",
     query: "{ specimen_by_pk(id: 2) { c_float4 c_float8 c_numeric } }",
     bytes: '{"data":{"specimen_by_pk":{"c_float4":"NaN","c_float8":"Infinity","c_numeric":"NaN"}}}',
   },
   {
-    title: "G-TYP-32 a bad string is the database's to refuse",
+    title: "G-TYP-32 the database refuses a bad string",
     query: 'mutation { update_specimen(where: {}, _set: {c_int4: "x"}) { affected_rows } }',
     error: { message: 'invalid input syntax for type integer: "x"', code: "data-exception", path: "$" },
   },
   {
-    title: "G-TYP-32 a literal is an integer where its value is one",
+    title: "G-TYP-32 a literal is an integer if its value is one",
     query:
       "mutation { update_specimen_by_pk(pk_columns: {id: 1}, _set: {c_int4: 3.0, c_int8: 2e3, c_int2: -7.00}) { c_int4 c_int8 c_int2 } }",
     data: { update_specimen_by_pk: { c_int4: 3, c_int8: 2000, c_int2: -7 } },
@@ -122,7 +122,7 @@ gqlCases(api, [
     '[{"a": 1},[2, 3],{"b": 2},[4],"{no",5,true]',
   ),
   {
-    title: "G-TYP-33 variables in a literal, and a whole one",
+    title: "G-TYP-33 variables are accepted in a literal, and as a whole one",
     query:
       "mutation ($v: Int, $j: jsonb, $k: json) { update_specimen_by_pk(pk_columns: {id: 2}, _set: {c_jsonb: {v: $v, j: $j, l: [$v]}, c_json: $k}) { c_jsonb c_json } }",
     variables: { v: 3, j: { x: [1] }, k: "text" },
@@ -142,7 +142,7 @@ gqlCases(api, [
   read("G-TYP-37", "c_matrix", "[[1,2],[3,4]]"),
   read("G-TYP-37", "c_int_list", "[1,2,null]"),
   {
-    title: "G-TYP-37 a single value is no list",
+    title: "G-TYP-37 a single value is not a list",
     query: "mutation { update_specimen(where: {}, _set: {c_int_list: 3}) { affected_rows } }",
     error: {
       message: "parsing [] failed, expected Array, but encountered Number",

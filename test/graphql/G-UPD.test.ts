@@ -58,7 +58,7 @@ gqlCases(api, [
     data: done({ a: 1, tags: ["x", "y"] }, { theme: "dark" }),
   },
   {
-    title: "G-UPD-2 G-CON-7 no operator is required",
+    title: "G-UPD-2 G-CON-7 an operator is not required",
     query: "mutation { update_album(where: {}) { affected_rows } }",
     data: { update_album: { affected_rows: 0 } },
   },
@@ -76,12 +76,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-4 G-CON-5 a column in two operators",
+    title: "G-UPD-4 G-CON-5 a column in two operators is refused",
     query: album("_inc: {sold: 1, id: 1, artist_id: 1}, _set: {artist_id: 2, id: 3}"),
     error: { message: "Column found in multiple operators: ['id', 'artist_id'].", path: at(""), code: failed },
   },
   {
-    title: "G-UPD-4 in an element of _many",
+    title: "G-UPD-4 a column in two operators of an element of _many is refused",
     query:
       "mutation { update_album_many(updates: [{where: {}, _set: {sold: 1}}, {where: {}, _set: {sold: 1}, _inc: {sold: 1}}]) { affected_rows } }",
     error: {
@@ -91,7 +91,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-5 _set: null at a column that is not nullable",
+    title: "G-UPD-5 _set: null at a NOT NULL column is refused",
     query: album("_set: {title: null}"),
     error: { message: "unexpected null value for type 'String'", path: at("._set.title"), code: failed },
   },
@@ -113,7 +113,7 @@ gqlCases(api, [
     data: { a: { settings: null }, b: { settings: null }, c: { settings: null } },
   },
   {
-    title: "G-UPD-5 _delete_elem: null",
+    title: "G-UPD-5 _delete_elem: null is refused",
     query: profile(1, "_delete_elem: {settings: null}"),
     error: {
       message: "unexpected null value for type 'Int'",
@@ -122,7 +122,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-5 _delete_at_path: null",
+    title: "G-UPD-5 _delete_at_path: null is refused",
     query: profile(1, "_delete_at_path: {settings: null}"),
     error: {
       message: "expected a list, but found null",
@@ -131,7 +131,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-5 an operator: null",
+    title: "G-UPD-5 null at an operator is refused",
     query: album("_set: null"),
     error: {
       message: "expected an object for type 'album_set_input', but found null",
@@ -140,7 +140,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPD-6 no matching row",
+    title: "G-UPD-6 without a matching row nothing is updated",
     query:
       "mutation { update_album(where: {id: {_eq: 999}}, _set: {sold: 1}) { affected_rows returning { id } } update_album_by_pk(pk_columns: {id: 999}, _set: {sold: 1}) { id } }",
     data: { update_album: { affected_rows: 0, returning: [] }, update_album_by_pk: null },
@@ -181,13 +181,13 @@ gqlCases(api, [
     data: { update_album_many: [] },
   },
   {
-    title: "G-UPD-8 if one fails there is no data",
+    title: "G-UPD-8 if one update fails there is no data",
     query:
       'mutation { update_artist_many(updates: [{where: {id: {_eq: 4}}, _set: {country: "NO"}}, {where: {id: {_eq: 4}}, _set: {name: "Abba"}}]) { affected_rows } }',
     error: { message: expect.stringContaining("Uniqueness violation."), path: "$", code: "constraint-violation" },
   },
   {
-    title: "G-UPD-9 rows outside the role's sight are not touched",
+    title: "G-UPD-9 rows that the role cannot see are not updated",
     query: 'mutation { update_diary(where: {}, _set: {body: "mine"}) { affected_rows returning { id body } } }',
     role: "music_artist",
     session: { "artist-id": "2" },

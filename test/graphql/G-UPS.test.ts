@@ -3,7 +3,7 @@ import { gqlCases } from "../support/cases.ts";
 import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
-// a role that may insert and not update
+// the role may insert but not update
 await api.sql("revoke update on song from music_editor");
 await api.reload();
 
@@ -39,12 +39,12 @@ gqlCases(api, [
     data: { insert_artist: { affected_rows: 0, returning: [] } },
   },
   {
-    title: "G-UPS-2 that is the default",
+    title: "G-UPS-2 update_columns is empty by default",
     query: conflict("{constraint: artist_pkey}"),
     data: { insert_artist: { affected_rows: 0, returning: [] } },
   },
   {
-    title: "G-UPS-3 where is about the existing row",
+    title: "G-UPS-3 where is a condition on the existing row",
     query: conflict('{constraint: artist_pkey, update_columns: [country], where: {country: {_eq: "SE"}}}'),
     data: { insert_artist: { affected_rows: 1, returning: [{ id: 1, name: "Abba", country: "NO" }] } },
   },
@@ -77,7 +77,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-6 two rows that hit the same one",
+    title: "G-UPS-6 two rows that conflict with the same one are refused",
     query:
       'mutation { insert_artist(objects: [{name: "Abba", country: "1"}, {name: "Abba", country: "2"}], on_conflict: {constraint: artist_name_key, update_columns: [country]}) { affected_rows } }',
     error: {
@@ -88,7 +88,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-UPS-7 a role without update right still gets DO NOTHING",
+    title: "G-UPS-7 a role without update right can use DO NOTHING",
     query:
       'mutation { insert_song(objects: [{id: 1, title: "x"}, {title: "y"}], on_conflict: {constraint: song_pkey, update_columns: []}) { affected_rows } }',
     role: "music_editor",
@@ -203,7 +203,7 @@ gqlCases(governed, [
     error: checkFailed,
   },
   {
-    title: "G-UPS-4 each to its own rows",
+    title: "G-UPS-4 each check applies to its own rows",
     query: upsert('[{title: "forbidden"}, {id: 2, title: "fine"}]'),
     ...singer,
     data: {

@@ -12,7 +12,7 @@ const send = async (body: object) => (await api.post("/v1/graphql", { headers: a
 
 gqlCases(api, [
   {
-    title: "G-VAR-1 used but not declared",
+    title: "G-VAR-1 a variable that is used but not declared is refused",
     query: "query ($b: Int) { album(limit: $a, offset: $b) { id } }",
     error: { message: 'unbound variable "a"', path: "$", code: failed },
   },
@@ -22,24 +22,24 @@ gqlCases(api, [
     error: { message: 'unbound variable "a"', path: "$" },
   },
   {
-    title: "G-VAR-2 declared twice",
+    title: "G-VAR-2 a variable declared twice is refused",
     query: "query ($a: Int, $a: Int) { album(limit: $a) { id } }",
     error: { message: 'multiple definitions for variable "a"', path: "$", code: "parse-failed" },
   },
   {
-    title: "G-VAR-3 given but used nowhere",
+    title: "G-VAR-3 a variable that is given but not used is refused",
     query: "query ($a: Int) { album(limit: $a) { id } }",
     variables: { c: 1, a: 1, b: 2 },
     error: { message: "unexpected variables in variableValues: b, c", path: "$", code: failed },
   },
   {
-    title: "G-VAR-3 declared and given, but used nowhere",
+    title: "G-VAR-3 a variable that is declared and given, but not used, is refused",
     query: "query ($a: Int) { album { id } }",
     variables: { a: 1 },
     error: { message: "unexpected variables in variableValues: a", path: "$" },
   },
   {
-    title: "G-VAR-4 non-null without a value",
+    title: "G-VAR-4 a non-null variable without a value is refused",
     query: "query ($a: Int!) { album(limit: $a) { id } }",
     error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: failed },
   },
@@ -49,7 +49,7 @@ gqlCases(api, [
     data: { album: [{ id: 1 }] },
   },
   {
-    title: "G-VAR-5 null for non-null",
+    title: "G-VAR-5 null for a non-null variable is refused",
     query: "query ($a: Int!) { album(limit: $a) { id } }",
     variables: { a: null },
     error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: failed },
@@ -61,7 +61,7 @@ gqlCases(api, [
     error: { message: 'null value found for non-nullable type: "[Int!]!"', path: "$" },
   },
   {
-    title: "G-VAR-6 a type that does not fit",
+    title: "G-VAR-6 a type that does not fit is refused",
     query: "query ($a: Int!) { album(where: {title: {_eq: $a}}) { id } }",
     variables: { a: 1 },
     error: {
@@ -145,7 +145,7 @@ gqlCases(api, [
     error: { message: "variable 'a' is declared as 'String', but used where '[String!]' is expected" },
   },
   {
-    title: "G-VAR-8 an unknown type where it is used",
+    title: "G-VAR-8 an unknown type is refused where it is used",
     query: "query ($a: nothing) { album(limit: $a) { id } }",
     variables: { a: 1 },
     error: {
@@ -200,7 +200,7 @@ test("G-VAR-10 G-LIM-2 values nested beyond all bounds are refused", async () =>
   });
 });
 
-test("G-VAR-6 another operation with the same variables is planned anew", async () => {
+test("G-VAR-6 another operation with the same variables is planned separately", async () => {
   const query =
     "query ($yes: Boolean!, $dir: order_by!) { album(order_by: {id: $dir}, limit: 1) { id title @include(if: $yes) } }";
   expect(await send({ query, variables: { yes: true, dir: "asc" } })).toEqual({
@@ -252,7 +252,7 @@ test("G-VAR-9 G-VAR-11 without the option an absent variable is null", async () 
   ).toEqual({ data: { update_artist_by_pk: { country: null } } });
 });
 
-test("G-VAR-11 where it stands in an object it counts as not written", async () => {
+test("G-VAR-11 an absent variable in an object counts as not written", async () => {
   const where =
     "query ($id: Int, $name: String) { artist(where: {id: {_eq: $id}, name: {_eq: $name}}, order_by: {id: asc}) { id } }";
   expect(await asked(left, where)).toEqual({ data: { artist: [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }] } });
@@ -263,7 +263,7 @@ test("G-VAR-11 where it stands in an object it counts as not written", async () 
   expect((await asked(left, where, { id: null })).errors[0].message).toBe("unexpected null value for type 'Int'");
 });
 
-test("G-VAR-11 as an argument too", async () => {
+test("G-VAR-11 an absent variable as an argument counts as not written", async () => {
   const list =
     "query ($where: artist_bool_exp, $limit: Int, $order: [artist_order_by!]) { artist(where: $where, limit: $limit, order_by: $order) { id } }";
   expect((await asked(left, list)).data.artist).toHaveLength(4);
@@ -273,7 +273,7 @@ test("G-VAR-11 as an argument too", async () => {
   );
 });
 
-test("G-VAR-11 writes: defaults of inserts, columns of updates left alone", async () => {
+test("G-VAR-11 in writes inserts take defaults, and updates leave columns unchanged", async () => {
   const insert = "mutation ($note: String) { insert_invoice_one(object: {net: 1, note: $note}) { note } }";
   expect(await asked(left, insert)).toEqual({ data: { insert_invoice_one: { note: "none" } } });
   expect(await asked(left, insert, { note: null })).toEqual({ data: { insert_invoice_one: { note: null } } });

@@ -1,4 +1,4 @@
-/** Schemas of roles are made as far as documents use them. */
+/** The types of a role's schema are created when documents use them. */
 import { describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { graphqlService, type GqlEngine } from "../../plugins/graphql/api.ts";
@@ -9,7 +9,7 @@ import { INTROSPECTION, schemaOf } from "../support/schema.ts";
 const ROLES = [undefined, "music_reader", "music_editor", "music_nobody"];
 
 describe.each(["hasura-default", "graphql-default"] as const)("R-SC-12 names by %s", (defaultNamingConvention) => {
-  test.each(ROLES)("R-SC-12 role %s finds each root field of its schema by the name alone", async (role) => {
+  test.each(ROLES)("R-SC-12 role %s finds each root field of its schema by the name only", async (role) => {
     const api = await startApi(forGraphql({ defaultNamingConvention }));
     const schema = await schemaOf(api, role);
     const lost: string[] = [];
@@ -17,7 +17,7 @@ describe.each(["hasura-default", "graphql-default"] as const)("R-SC-12 names by 
     for (const [kind, root] of Object.entries(schema.roots)) {
       if (root === undefined || kind === "subscription") continue;
       for (const name of Object.keys(schema.members(root))) {
-        // incomplete, so that nothing runs
+        // incomplete, so that no field runs
         const answer = await api.gql(`${kind} { ${name} }`, {}, asAdmin(role));
         if (JSON.stringify(answer.errors ?? []).includes("not found in type")) lost.push(`${root}.${name}`);
         else found++;
@@ -32,7 +32,7 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
   const session = { role: "admin", isAdmin: true, claims: {}, variables: {} };
   const request = { query: "{ artist { id } }" };
 
-  test("R-SC-12 a document waits for it, and no other does after that", async () => {
+  test("R-SC-12 a document waits for it, and no later document does", async () => {
     const found: unknown[] = [];
     let engine: GqlEngine | undefined;
     const early = definePlugin({
@@ -51,7 +51,7 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
     ]);
     expect(engine?.prepare(request, session)).toMatchObject({ operation: "query" });
     expect(engine?.example(session)).toContain("query {");
-    // where somebody has asked, the names of the next model are there before it is
+    // if a caller has sent a document, the names of the next model are created in advance
     found.length = 0;
     await api.reload();
     expect(found).toEqual([expect.objectContaining({ operation: "query" }), expect.any(String)]);
@@ -96,7 +96,7 @@ describe("R-SC-12 what all documents need is made in pieces", () => {
 });
 
 describe("R-SC-13", () => {
-  test("R-SC-13 introspection asked again, alone and beside other fields, is the same", async () => {
+  test("R-SC-13 repeated introspection gets the same response, separately and beside other fields", async () => {
     const api = await startApi(forGraphql());
     const first = await api.gql(INTROSPECTION);
     for (let again = 0; again < 3; again++) expect(await api.gql(INTROSPECTION)).toEqual(first);

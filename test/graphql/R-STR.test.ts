@@ -1,4 +1,4 @@
-/** Long answers of GraphQL queries go to the client while they arrive from the database. */
+/** Long responses of GraphQL queries go to the client while they arrive from the database. */
 import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
@@ -86,7 +86,7 @@ const held = await startApi({ ...options, parts: [without("streamed-answers")] }
 const admin = { "x-session-admin-secret": adminSecret };
 const streamCount = async (of: Measured): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
 
-/** All but the time and the request's id. */
+/** The response without the time and the request's id. */
 const headersOf = ({ rawHeaders }: Answer): unknown =>
   rawHeaders.filter(([name]) => name !== "Date" && name !== "x-request-id");
 
@@ -212,20 +212,20 @@ const ask = (port: number, query: string, headers = ""): SlowClient => {
 const LONG = "{ flood_long { t } }";
 const GZIP = "Accept-Encoding: gzip\r\n";
 const NOISE = "{ flood_noise { t } }";
-/** Less than all of it, compressed. */
+/** Less than the whole response, compressed. */
 const NOISE_BYTES = 12_000_000;
 
 const untilRead = (received: () => number, bytes: number): Promise<void> =>
   until(() => received() >= bytes, `${bytes} bytes are read`);
 
-/** What a slow client does between two pieces. */
+/** The pause of a slow client between two reads. */
 const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
 
 describe.skipIf(!onServer)("the client's pace", () => {
   test("R-STR-7 for a client that reads nothing the database waits, and it gets everything when it reads", async () => {
     const clients = [ask(api.port, LONG), ask(api.port, LONG), ask(api.port, NOISE, GZIP)];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
-    // by the time that other long answers are complete, all that is not held back would have arrived
+    // until other long responses are complete, all data without backpressure would have arrived
     for (let i = 0; i < 3; i++)
       expect((await api.post("/v1/graphql", { body: { query: crates }, headers: admin })).status).toBe(200);
     const figures = await api.metrics();
@@ -251,7 +251,7 @@ describe.skipIf(!onServer)("the client's pace", () => {
     }
   });
 
-  test("R-STR-7 when a client leaves, its connection is free and clean", async () => {
+  test("R-STR-7 when a client disconnects, its connection is free and clean", async () => {
     const small = await startMeasured({ ...options, dbPool: 2 });
     for (const headers of ["", GZIP, ""]) {
       const { socket } = ask(small.port, NOISE, headers);
@@ -312,7 +312,7 @@ describe.skipIf(!onServer)("the client's pace", () => {
     });
   });
 
-  test("R-STR-7 after STREAM_PATIENCE the remainder is held, and the connection is free", async () => {
+  test("R-STR-7 after STREAM_PATIENCE the rest is buffered, and the connection is free", async () => {
     const patient = await startMeasured({ ...options, streamPatience: 1 });
     for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
       const { socket, received } = ask(patient.port, query, headers);

@@ -45,12 +45,12 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-7 its arguments are checked",
+    title: "G-DOC-7 the arguments are checked",
     query: "{ artist { stat } }",
     error: { message: "missing required field 'key'", path: "$.selectionSet.artist.selectionSet.stat.args.key" },
   },
   {
-    title: "G-COE-4 and their values",
+    title: "G-COE-4 values of the arguments are checked",
     query: "{ artist { stat(key: 3) } }",
     error: {
       message: "expected a string for type 'String', but found an integer",
@@ -58,7 +58,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-6 and so is its selection",
+    title: "G-DOC-6 the selection is checked",
     query: '{ artist { stat(key: "a") { b } } }',
     error: {
       message: "unexpected subselection set for non-object field",
@@ -78,7 +78,7 @@ gqlCases(api, [
 
 gqlCases(await gqlApi(), [
   {
-    title: "G-GEN-4 without the plugin it is unknown",
+    title: "G-GEN-4 without the plugin the field is unknown",
     query: '{ artist { stat(key: "a") } }',
     error: { message: "field 'stat' not found in type: 'artist'", path: "$.selectionSet.artist.selectionSet.stat" },
   },

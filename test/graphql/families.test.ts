@@ -3,7 +3,7 @@ import { without } from "../../core/index.ts";
 import { forGraphql, startApi } from "../support/api.ts";
 import { schemaOf } from "../support/schema.ts";
 
-/** What an API without these plugins says to a document that needs them. */
+/** The error of an API without these plugins for a document that needs them. */
 const REMOVED: readonly {
   readonly plugins: readonly string[];
   readonly query: string;

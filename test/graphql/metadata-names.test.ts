@@ -82,7 +82,7 @@ const api = await startApi(
 const admin = await schemaOf(api);
 const visitor = await schemaOf(api, "visitor");
 
-test("G-REL-4 names and targets come from metadata alone, defaults are not added", () => {
+test("G-REL-4 names and targets come only from metadata, defaults are not added", () => {
   expect(Object.keys(admin.members("artist")).filter((name) => name.startsWith("albums"))).toEqual([]);
   expect(admin.members("artist")).toMatchObject({ works: "[album!]!", works_aggregate: "album_aggregate!" });
   expect(admin.members("album").maker).toBe("artist!");

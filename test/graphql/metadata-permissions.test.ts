@@ -1,5 +1,7 @@
-/** Permissions of the metadata where several rules meet: names of the metadata with filters by SQL names, cells hidden
- *  along relationships, writes and hidden cells. */
+/**
+ * Permissions of the metadata where several rules meet: custom names with filters by SQL names, hidden cells along
+ * relationships, writes and hidden cells.
+ */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { array, documentOf, notes, object, permissions, table } from "../support/metadata-document.ts";
@@ -135,7 +137,7 @@ test("G-CF-1 G-CF-6 computed fields with table and session arguments, listed for
   });
 });
 
-test("G-INP-3 orders by aggregates need the right to select the rows alone", async () => {
+test("G-INP-3 orders by aggregates need only the right to select the rows", async () => {
   const schema = await schemaOf(api, "names");
   expect(Object.keys(schema.members("artist"))).not.toContain("discs_aggregate");
   expect(schema.members("artist_order_by")).toMatchObject({ discs_aggregate: "disc_aggregate_order_by" });
@@ -237,7 +239,7 @@ test("G-PRM-14 hidden cells in rows of functions, single rows and answers of wri
       ],
     },
   });
-  // what is hidden cannot be found out by deleting: the filter of the permission sees it, the caller's condition does
+  // deleting does not reveal hidden values: the filter of the permission reads them, the caller's condition does not
   // not
   expect(await data("mutation { delete_disc(where: {price: {_lt: 100}}) { returning { id } } }", "both")).toEqual({
     delete_disc: { returning: [{ id: 1 }] },
@@ -278,7 +280,7 @@ test("G-UPS-4 G-PRM-9 checks of upserts with computed fields, also of related ro
   expect(await upsert("person", '[{id: 1, name: "X"}, {name: "Y"}]', "name")).toBe(2);
   expect(await upsert("person", '[{id: 1, name: "Y"}, {name: "Y"}]', "name")).toBe(refused);
   expect(await upsert("person", '[{id: 1, name: "X"}, {name: "X"}]', "name")).toBe(refused);
-  expect(await upsert("person", '{id: 3, name: "X"}', "name")).toBe(refused); // nobody else is called Cat
+  expect(await upsert("person", '{id: 3, name: "X"}', "name")).toBe(refused); // no other artist is called Cat
   expect(await upsert("passport", '[{id: 1, person_id: 1, number: "A"}]', "number")).toBe(refused);
   expect(await upsert("passport", '[{id: 2, person_id: 3, number: "A"}, {person_id: 2, number: "B"}]', "number")).toBe(
     2,

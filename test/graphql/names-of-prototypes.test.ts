@@ -1,5 +1,7 @@
-/** Tables, columns, types, arguments and variables called like members of JavaScript's objects, or like words of the
- *  language. */
+/**
+ * Tables, columns, types, arguments and variables with the names of members of JavaScript objects, or of words of the
+ * language.
+ */
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
@@ -73,7 +75,7 @@ test("G-NAM-3 columns and constraints called true, false or null are in no enum,
   expect(admin.values("only_null_update_column")).toEqual(["_PLACEHOLDER"]);
 });
 
-test("G-NAM-3 a table called like a root type or a scalar of the language is left out alone", () => {
+test("G-NAM-3 a table called like a root type or a scalar of the language is left out, and nothing else", () => {
   expect(Object.keys(admin.members("query_root"))).not.toEqual(expect.arrayContaining(["query_root"]));
   expect(Object.keys(admin.members("query_root"))).not.toEqual(expect.arrayContaining(["String"]));
   expect(admin.type("String").kind).toBe("SCALAR");
@@ -264,7 +266,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NAM-3 and written",
+    title: "G-NAM-3 such columns are written",
     query:
       'mutation { insert_keywords_one(object: {id: 3, null: 4, true: "v", false: null}) { id null true false } update_keywords(where: {null: {_eq: 2}}, _set: {true: "w"}, _inc: {null: 1}) { returning { null true } } }',
     data: {
@@ -273,7 +275,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-4 a variable of such a name that is not given",
+    title: "G-VAR-4 a variable of such a name without a value is refused",
     query: "query ($constructor: Int!) { constructor_by_pk(constructor: $constructor) { toString } }",
     error: {
       message: 'expecting a value for non-nullable variable: "constructor"',
@@ -282,7 +284,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-VAR-4 and one that is",
+    title: "G-VAR-4 a variable of such a name with a value is accepted",
     query: "query ($constructor: Int!) { constructor_by_pk(constructor: $constructor) { toString } }",
     variables: { constructor: 1 },
     data: { constructor_by_pk: { toString: "a" } },

@@ -9,7 +9,7 @@ import { cases } from "../support/cases.ts";
 
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-// the page is part of the build, which tests from the sources do without
+// the page is part of the build, and tests from the sources have no build
 if (!existsSync(inRoot("dist/plugins/graphql/playground/app/main.js.gz")))
   execFileSync(process.execPath, [inRoot("plugins/graphql/playground/bundle.mjs")]);
 
@@ -35,7 +35,7 @@ cases(api, [
     responseHeaders: { "content-type": "text/html; charset=utf-8" },
   },
   {
-    title: "G-HTTP-12 no page for a client that takes none",
+    title: "G-HTTP-12 a client that does not accept HTML gets no page",
     request: "GET /v1/graphql",
     headers: { accept: "application/json" },
     status: 405,
@@ -59,7 +59,7 @@ cases(api, [
   { title: "G-HTTP-12 nothing else of the folder is served", request: `GET ${folder}..%2f..%2findex.js`, status: 404 },
 ]);
 
-test("G-HTTP-12 the page runs its own script alone", () => {
+test("G-HTTP-12 the page runs only its own script", () => {
   const policy = page.headers["content-security-policy"] ?? "";
   const nonce = /'nonce-([\w-]+)'/.exec(policy)?.[1];
   expect(nonce).toMatch(/^[\w-]{20,}$/);
@@ -70,12 +70,12 @@ test("G-HTTP-12 the page runs its own script alone", () => {
   ]);
 });
 
-test("G-HTTP-12 each answer has a nonce of its own", async () => {
+test("G-HTTP-12 each response has a nonce of its own", async () => {
   const again = await api.get("/v1/graphql", { headers: HTML });
   expect(again.headers["content-security-policy"]).not.toBe(page.headers["content-security-policy"]);
 });
 
-test("G-HTTP-12 nothing of the page comes from elsewhere", () => {
+test("G-HTTP-12 the page loads nothing from other servers", () => {
   expect(page.text.match(/(?:src|href)="[^"]*"/g)?.filter((attribute) => /"(?:https?:)?\/\//.test(attribute))).toEqual(
     [],
   );
@@ -94,7 +94,7 @@ test("G-HTTP-12 scripts and workers are there, gzipped when asked for", async ()
 
 const EXAMPLE = "/v1/graphql/playground/example";
 
-test("G-HTTP-16 the page's first query is of what the caller may see, and it runs", async () => {
+test("G-HTTP-16 the page's first query reads tables that the caller may see, and it runs", async () => {
   for (const role of ["music_reader", "music_editor", "admin"]) {
     const { status, text } = await api.get(EXAMPLE, { headers: asAdmin(role) });
     expect(status).toBe(200);
@@ -151,7 +151,7 @@ test("G-HTTP-12 without the plugin the address has no page", async () => {
   }
 });
 
-test("R-PATH-11 the page finds its files with slashes too many", async () => {
+test("R-PATH-11 the page finds its files with additional slashes", async () => {
   const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
   for (const path of ["/v1/graphql", "/v1/graphql/", "//v1/graphql", "/v1//graphql//"]) {
     const { text } = await forgiving.get(path, { headers: HTML });

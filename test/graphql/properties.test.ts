@@ -116,7 +116,7 @@ const WORDS = [
   "😀",
 ];
 
-/** Tokens dropped, doubled, exchanged, replaced. */
+/** Documents with tokens dropped, duplicated, exchanged or replaced. */
 const broken = fc
   .tuple(
     fc.constantFrom(...DOCUMENTS),
@@ -153,12 +153,14 @@ const variables = fc.option(
   ),
 );
 
-/** What the database may say of a document that was let through: values of the wrong form, violations, failed
- *  conditions of functions. */
+/**
+ * The errors that the database may report for a valid document: values of the wrong form, violations, failed conditions
+ * of functions.
+ */
 const isFaultOfValues = (state: string): boolean => /^(22|23)/.test(state) || state === "42883" || state === "21000";
 
 test(
-  "G-ERR-1 G-BEXP-4 broken documents give the envelope, never a fault of the server or of the SQL",
+  "G-ERR-1 G-BEXP-4 broken documents get an error response, never an internal error or an SQL error",
   { timeout: 240_000 },
   async () => {
     await fc.assert(

@@ -1,8 +1,10 @@
-/** Random conditions over `album` and `artist`, each written three ways: as JSON for a variable, as a GraphQL literal,
- *  and as SQL. */
+/**
+ * Random conditions over `album` and `artist`, each written three ways: as JSON for a variable, as a GraphQL literal,
+ * and as SQL.
+ */
 import fc from "../support/fast-check.ts";
 
-/** Names of enums, which literals write without quotes. */
+/** The names of enums, which literals write without quotes. */
 export interface EnumName {
   readonly enum: string;
 }
@@ -96,7 +98,7 @@ const combined = (one: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =>
           : `(${parts.map((part) => part.sql(alias)).join(kind === "_and" ? " and " : " or ")})`,
     })),
     one.map((part): Condition => ({ value: { _not: part.value }, sql: (alias) => `not (${part.sql(alias)})` })),
-    // a single object where a list may stand
+    // a single object where a list is allowed
     one.map((part): Condition => ({ value: { _or: part.value }, sql: (alias) => `(${part.sql(alias)})` })),
   );
 
@@ -148,7 +150,7 @@ const DIRECTIONS = {
   desc_nulls_last: "desc nulls last",
 } as const;
 
-/** Ends with the key, so that the order is fixed. */
+/** The order ends with the key, so that it is total. */
 export const albumOrders: fc.Arbitrary<Order> = fc
   .array(
     fc.tuple(

@@ -1,7 +1,7 @@
 import { definePlugin, relationOf, type Model } from "../../core/index.ts";
 import type { GqlMetadata, GqlTableEntry } from "../../plugins/graphql/api.ts";
 
-/** Puts what metadata would say into the model. */
+/** Adds the configuration of metadata to the model. */
 export const withMetadata = (metadataOf: (model: Model) => Partial<GqlMetadata>) =>
   definePlugin({
     name: "metadata-of-the-test",
