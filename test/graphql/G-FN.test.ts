@@ -202,7 +202,7 @@ gqlCases(api, [
     data: rows("half_named_albums", 2, 3),
   },
   {
-    title: "G-FN-6 the session argument",
+    title: "G-FN-6 the session argument is filled",
     query: "{ session_albums { id } }",
     session: { "artist-id": "3" },
     data: rows("session_albums", 4, 5),
