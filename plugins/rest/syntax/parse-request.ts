@@ -1,7 +1,7 @@
 /** Everything about a request that can be read without its body and the database: steps 4 to 8 of R-PIPE-1. What is the
  *  same for many requests is read once. */
 import {
-  createKept,
+  createExchangeSlot,
   membersIn,
   membersOf,
   nameKey,
@@ -93,13 +93,13 @@ export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Re
     },
     bytesOf: () => BYTES_PER_WAY,
   });
-  const waysOfExchanges = createKept<{ readonly exchange: Exchange; readonly way: Way }>();
+  const waysOfExchanges = createExchangeSlot<{ readonly exchange: Exchange; readonly way: Way }>();
   return (exchange) => {
-    const known = waysOfExchanges.of(exchange);
+    const known = waysOfExchanges.get(exchange);
     if (known?.exchange === exchange) return known.way; // an exchange that is derived from it may have another path
     const { made: way, keep } = ways.get({ exchange, model: context.model() });
     if (isKnown(way)) keep();
-    waysOfExchanges.keep(exchange, { exchange, way });
+    waysOfExchanges.set(exchange, { exchange, way });
     return way;
   };
 };
