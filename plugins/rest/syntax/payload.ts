@@ -119,21 +119,24 @@ function* valuesInTurn(texts: Iterable<string>, limits: Limits): Generator<Json>
   }
 }
 
-/** Undefined if a value is an array or an object. */
-const textsOf = (row: Row): TextRow | undefined => {
-  const texts = Object.entries(row).map(([key, value]): [string, string | null | undefined] => [
-    key,
-    value === null || typeof value === "string"
-      ? value
-      : (numberText(value) ?? (typeof value === "boolean" ? String(value) : undefined)),
-  ]);
-  return texts.every((pair): pair is [string, string | null] => pair[1] !== undefined)
-    ? Object.fromEntries(texts)
-    : undefined;
+const textOf = (value: Json): string | null | undefined => {
+  if (value === null || typeof value === "string") return value;
+  return typeof value === "boolean" ? String(value) : numberText(value);
 };
 
-/** The values of an object as the texts that PostgreSQL reads them from; undefined: not all of them are plain. What stands
- *  as `\\u` may be no text to PostgreSQL. @rule X-PLN-8 */
+/** Returns undefined if a value is an array or an object, or if a key cannot be assigned. */
+const textsOf = (row: Row): TextRow | undefined => {
+  const texts: Record<string, string | null> = {};
+  for (const key of Object.keys(row)) {
+    const text = key === "__proto__" ? undefined : textOf(row[key] ?? null);
+    if (text === undefined) return undefined;
+    texts[key] = text;
+  }
+  return texts;
+};
+
+/** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all of them are plain. An
+ *  escape `\\u` may encode a character that PostgreSQL refuses. @rule X-PLN-8 */
 export const plainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
   const texts = json.includes("\\u") ? undefined : textsOf(parseJson(json) as Row); // its keys have been read
   return texts && new Map(Object.entries(texts));
