@@ -54,11 +54,7 @@ const packages = { regex: "^(?:express|pg|@electric-sql)(?:$|[-/])" };
 /** Beside files of its own folder of plugins, a plugin may import these. `up` is the path from it to `plugins`. */
 const shared = (up, ...more) => ({
   regex: `^${up.replaceAll(".", "\\.")}`,
-  group: allow(
-    ["../core/index.ts", "*/api.ts", "settings.ts", "examples.ts", "hints.ts", "json-path.ts", "pages.ts", ...more].map(
-      (path) => up + path,
-    ),
-  ),
+  group: allow(["../core/index.ts", "**/api.ts", "shared/**", ...more].map((path) => up + path)),
 });
 const FRAGMENT = "../core/engine/sql/fragment.ts";
 /** The surfaces write plans, and no SQL. */
@@ -74,12 +70,13 @@ const roomOfRest = (room, ...below) =>
   );
 
 const plugins = [
-  imports(["plugins/*.ts"], only("node:*", "../core/index.ts")),
+  imports(["plugins/shared/*.ts"], only("node:*", "../../core/index.ts")),
   imports(["plugins/*/*.ts"], packages, shared("../", FRAGMENT)),
   imports(["plugins/*/*/*.ts"], packages, shared("../../", FRAGMENT)),
+  imports(["plugins/*/*/*/*.ts"], packages, shared("../../../", FRAGMENT)),
   imports(["plugins/plus/*/*.ts"], packages, {
     regex: "^\\.\\./",
-    group: allow(["../../../core/index.ts", "../../*/api.ts"]),
+    group: allow(["../../../core/index.ts", "../../**/api.ts"]),
   }),
   imports(["plugins/{graphql,rest}/*.ts"], sql, packages, shared("../")),
   imports(["plugins/graphql/*/*.ts"], sql, packages, shared("../../")),
@@ -89,10 +86,13 @@ const plugins = [
   // no plan can say what these ask the database
   imports(["plugins/rest/{openapi,openapi-3,response-settings}.ts"], packages, shared("../")),
   imports(["plugins/graphql/plan/functions.ts"], packages, shared("../../")),
-  imports(["plugins/embedded/*.ts"], only("node:*", "@electric-sql/pglite", "pg-protocol", "../../core/index.ts")),
+  imports(
+    ["plugins/database/embedded/*.ts"],
+    only("node:*", "@electric-sql/pglite", "pg-protocol", "../../../core/index.ts"),
+  ),
   imports(["plugins/**/settings.ts"], {
     regex: "",
-    group: allow(["../core/index.ts", "../../core/index.ts", "../../../core/index.ts"]),
+    group: allow(["../core/index.ts", "../../core/index.ts", "../../../core/index.ts", "../../../../core/index.ts"]),
   }),
 ];
 
@@ -107,12 +107,14 @@ const presets = [
 const product = (up, ...more) => ({
   regex: `^${up.replaceAll(".", "\\.")}`,
   group: allow(
-    ["../core/index.ts", "../presets/**", "../plugins/*/api.ts", "../plugins/live-patches/client.ts", "support/**"]
+    ["../core/index.ts", "../presets/**", "../plugins/**/api.ts", "../plugins/live/patches/client.ts", "support/**"]
       .concat(more)
       .map((path) => up + path),
   ),
 });
-const MEASURED = ["admin", "embedded", "metrics"].map((name) => `../plugins/${name}/index.ts`);
+const MEASURED = ["operations/admin", "database/embedded", "operations/metrics"].map(
+  (name) => `../plugins/${name}/index.ts`,
+);
 
 const tests = [
   imports(["test/*/*.ts"], product("../")),

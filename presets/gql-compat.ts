@@ -23,8 +23,8 @@ import {
 import { playground } from "../plugins/graphql/playground/index.ts";
 import { geoOperators } from "../plugins/operators/geo.ts";
 import { documentOperators, incOperator } from "../plugins/operators/update.ts";
-import { legacyWebsocket, liveDirective, multipart, websocketTransport } from "../plugins/subscriptions/index.ts";
-import { upgrades } from "../plugins/upgrades/index.ts";
+import { legacyWebsocket, liveDirective, multipart, websocketTransport } from "../plugins/live/index.ts";
+import { upgrades } from "../plugins/live/upgrades/index.ts";
 import { apiLimits } from "../plugins/limits/api-limits.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";

@@ -2,10 +2,10 @@
 import { compose, type Preset } from "../core/index.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
 import { sessionSettings } from "../plugins/auth/session-settings.ts";
-import { nestEmbeds } from "../plugins/embeds/nest.ts";
-import { catalogIntrospection } from "../plugins/introspect/catalog.ts";
-import { relationships } from "../plugins/introspect/relationships.ts";
-import { jsonMedia } from "../plugins/media/json.ts";
+import { nestEmbeds } from "../plugins/operators/embeds/nest.ts";
+import { catalogIntrospection } from "../plugins/database/introspect/catalog.ts";
+import { relationships } from "../plugins/database/introspect/relationships.ts";
+import { jsonMedia } from "../plugins/rest/media/json.ts";
 import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/set.ts";
 import { rest } from "../plugins/rest/index.ts";

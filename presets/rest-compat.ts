@@ -1,6 +1,6 @@
 /** The preset of the REST surface, compatible with PostgREST. */
 import { compose, type Preset } from "../core/index.ts";
-import { spreadEmbeds } from "../plugins/embeds/spread.ts";
+import { spreadEmbeds } from "../plugins/operators/embeds/spread.ts";
 import {
   csvMedia,
   customMedia,
@@ -9,9 +9,9 @@ import {
   jsonMedia,
   singularMedia,
   strippedMedia,
-} from "../plugins/media/index.ts";
+} from "../plugins/rest/media/index.ts";
 import { fullTextOperators } from "../plugins/operators/full-text.ts";
-import { openapiPage } from "../plugins/openapi-page/index.ts";
+import { openapiPage } from "../plugins/pages/openapi/index.ts";
 import { etag } from "../plugins/rest/etag.ts";
 import { restHints } from "../plugins/rest/hints.ts";
 import { rest } from "../plugins/rest/index.ts";

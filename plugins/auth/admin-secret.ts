@@ -16,7 +16,7 @@ import { adminSecretRefused } from "./errors.ts";
 import { databaseRoleRules } from "./database-role-rules.ts";
 import { adminSecretsOf, headerText, sessionHeader, sessionName } from "./session-header.ts";
 import { callerSettings } from "./settings.ts";
-import { anonRole } from "../settings.ts";
+import { anonRole } from "../shared/settings.ts";
 
 const ADMIN = "admin";
 

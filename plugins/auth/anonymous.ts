@@ -10,7 +10,7 @@ import {
 import { takenCredentialsService, type TakenCredentials } from "./api.ts";
 import { isAdminSecretSet } from "./session-header.ts";
 import { callerSettings } from "./settings.ts";
-import { anonRole } from "../settings.ts";
+import { anonRole } from "../shared/settings.ts";
 
 const takenCredentials = ({ options, registry }: PluginContext): TakenCredentials => ({
   takesTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",

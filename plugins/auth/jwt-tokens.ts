@@ -19,7 +19,7 @@ import { remoteKeys, sharedKeys } from "./key-ring.ts";
 import type { JsonObject } from "./keys.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";
 import { callerSettings, tokenSettings } from "./settings.ts";
-import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../settings.ts";
+import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";
 import { createTokenFinder, type FindToken, type FoundToken } from "./token-place.ts";
 import type { Grant, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";

@@ -1,6 +1,6 @@
 /** Parses `JWT_SECRET` and related settings: the location of tokens, their verification, and the required claims. */
 import type { Json, RelApiOptions, ResolvedOptions } from "../../core/index.ts";
-import { parseJsonPath } from "../json-path.ts";
+import { parseJsonPath } from "../shared/json-path.ts";
 import type { JwtSecret } from "./settings.ts";
 import { jwtSecretMistake } from "./errors.ts";
 import { fixedKeys, type KeyRing } from "./key-ring.ts";

@@ -1,7 +1,7 @@
 /** The errors that the GraphQL surface raises, and its messages for errors of the database. `code` is the code that
  *  clients see. */
 import { isRelApiError, limitExceeded, RelApiError, type Json, type Limit, type Limits } from "../../core/index.ts";
-import { jsonFault, misspelt } from "../hints.ts";
+import { jsonFault, misspelt } from "../shared/hints.ts";
 
 /** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */
 export type HintFacts = Readonly<Record<string, Json>>;

@@ -2,7 +2,7 @@
  *  }`. */
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from "graphql";
 import { nameKey, type Column, type Relation } from "../../core/index.ts";
-import { exampleColumns, exampleLabel, exampleOrder } from "../examples.ts";
+import { exampleColumns, exampleLabel, exampleOrder } from "../shared/examples.ts";
 import { gqlPart, type RoleSchema } from "./parts.ts";
 
 type Field = GraphQLField<unknown, unknown>;

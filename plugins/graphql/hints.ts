@@ -1,7 +1,7 @@
 /** `"extensions": {"suggestions": ["title"]}` for `{ album { titel } }`: adds suggestions to errors. The messages of
  *  the dialect stay unchanged. */
 import { definePlugin, visibilityOf } from "../../core/index.ts";
-import { nearLabels, nearOf } from "../hints.ts";
+import { nearLabels, nearOf } from "../shared/hints.ts";
 import { graphqlHintsService, type GqlHints } from "./api.ts";
 
 /** The suggested names come from the types of the role. A role without introspection gets none of them. @rule G-HNT-1

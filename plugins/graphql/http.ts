@@ -23,7 +23,7 @@ import { createLongAnswers, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlLongBody, GqlRequest, GqlRunOptions, GqlSender } from "./operations.ts";
 import type { MetadataProblem } from "../metadata/api.ts";
-import { liveQueriesService } from "../subscriptions/api.ts";
+import { liveQueriesService } from "../live/api.ts";
 
 export type AnyExchange = Omit<Exchange, "session">;
 

@@ -17,7 +17,7 @@ import {
   maxOrderTerms,
   maxPathKeys,
   maxRelationDepth,
-} from "../settings.ts";
+} from "../shared/settings.ts";
 import { mutationResponseFields } from "./types/mutation-responses.ts";
 import { tapFields } from "./types/tap.ts";
 

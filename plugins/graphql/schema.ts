@@ -24,7 +24,7 @@ import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { createValues, type Values } from "./types/values.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
-import { liveQueriesService } from "../subscriptions/api.ts";
+import { liveQueriesService } from "../live/api.ts";
 
 export interface Caller extends WithSession {
   readonly model: Model;

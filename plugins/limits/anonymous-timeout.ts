@@ -1,6 +1,6 @@
 /** Limits the duration of statements of callers without a credential: `ANON_STATEMENT_TIMEOUT=10`. */
 import { definePlugin, Stage, sql, value, type CallerSettings } from "../../core/index.ts";
-import { anonRole, compatMode } from "../settings.ts";
+import { anonRole, compatMode } from "../shared/settings.ts";
 import { anonymousTimeoutSettings } from "./settings.ts";
 
 const USUAL_SECONDS = 10;

@@ -37,7 +37,7 @@ import { buildPermissions } from "./build-permissions.ts";
 import type { Permissions } from "./permissions.ts";
 import { createSight } from "./visibility.ts";
 import { loaderSettings, metadataSettings } from "./settings.ts";
-import { metadataPermissionsForRest } from "../settings.ts";
+import { metadataPermissionsForRest } from "../shared/settings.ts";
 import { applyPermissions, permissionsOf } from "./transform.ts";
 import { createFunctionRights, createView, mayCallOf, type FunctionRights } from "./view.ts";
 import { takenNames } from "./taken-names.ts";

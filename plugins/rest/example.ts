@@ -9,7 +9,7 @@ import {
   type Session,
   type Visibility,
 } from "../../core/index.ts";
-import { exampleColumns, exampleLabel, exampleOrder } from "../examples.ts";
+import { exampleColumns, exampleLabel, exampleOrder } from "../shared/examples.ts";
 import type { RestExample } from "./api.ts";
 
 /** Names that `select` accepts without quotes. @rule R-LEX-1 */

@@ -18,7 +18,7 @@ import {
   type Session,
   type Visibility,
 } from "../../core/index.ts";
-import { faultText, jsonFault, nearLabels, orList } from "../hints.ts";
+import { faultText, jsonFault, nearLabels, orList } from "../shared/hints.ts";
 import { hintsService, type Hints } from "./api.ts";
 import { restOf } from "./routes.ts";
 import type { Grammar } from "./request.ts";

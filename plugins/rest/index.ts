@@ -9,7 +9,7 @@ import {
   type RelApiHooks,
 } from "../../core/index.ts";
 import { graphqlService } from "../graphql/api.ts";
-import { streamedAnswersService, type StreamedAnswers } from "../streamed-answers/api.ts";
+import { streamedAnswersService, type StreamedAnswers } from "../speed/streamed-answers/api.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { warnOfHeader } from "./answer/headers.ts";
 import {
@@ -51,7 +51,7 @@ import {
   maxPathKeys,
   maxRelationDepth,
   metadataPermissionsForRest,
-} from "../settings.ts";
+} from "../shared/settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
 import { createParse, createWays, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
 import { receivePayload } from "./syntax/payload.ts";

@@ -16,7 +16,7 @@ import type {
   ReadFrom,
   ValueOf,
 } from "../../core/index.ts";
-import type { StreamedAnswers } from "../streamed-answers/api.ts";
+import type { StreamedAnswers } from "../speed/streamed-answers/api.ts";
 import {
   finishAnswerHook,
   readBodyHook,

@@ -6,8 +6,8 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
 import { nearestNames, presetError, type Environment, type SettingSpec } from "../../core/index.ts";
-import { knownSettings } from "../environment.ts";
-import { unserved } from "../unserved.ts";
+import { knownSettings } from "../server/environment.ts";
+import { unserved } from "../server/unserved.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

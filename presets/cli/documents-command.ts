@@ -9,7 +9,7 @@ import {
   type Model,
   type RelApiOptions,
 } from "../../core/index.ts";
-import type { EnvironmentSettings } from "../environment.ts";
+import type { EnvironmentSettings } from "../server/environment.ts";
 import { fullCompat } from "../full-compat.ts";
 import { withApi } from "./open-api.ts";
 

@@ -1,6 +1,6 @@
 /** `relapi dump-config`: prints the effective value of every setting under the name of its variable. */
 import type { SettingSpec } from "../../core/index.ts";
-import { knownSettings, type EnvironmentSettings } from "../environment.ts";
+import { knownSettings, type EnvironmentSettings } from "../server/environment.ts";
 
 const textOf = (given: unknown): string =>
   Array.isArray(given) && given.every((item) => typeof item === "string")

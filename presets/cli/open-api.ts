@@ -14,9 +14,9 @@ import {
   type RelApi,
   type RelApiOptions,
 } from "../../core/index.ts";
-import type { EnvironmentSettings } from "../environment.ts";
+import type { EnvironmentSettings } from "../server/environment.ts";
 import { presetNamed } from "../named.ts";
-import { withDatabase } from "../serve.ts";
+import { withDatabase } from "../server/serve.ts";
 
 export interface OpenApi {
   readonly api: RelApi;

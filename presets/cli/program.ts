@@ -2,7 +2,7 @@
 import type { WriteStream } from "node:tty";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { nearestNames, VERSION } from "../../core/index.ts";
-import { readEnvironment, type Environment, type EnvironmentSettings } from "../environment.ts";
+import { readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
 import { tellFaults } from "./faults.ts";
 import { runServer } from "./serve-command.ts";
@@ -183,7 +183,7 @@ const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
     .command("live-triggers")
     .description("print the SQL that installs the triggers of live queries")
     .action(async (_, command: Command) => {
-      const { buildLiveTriggers } = await import("../live-triggers.ts");
+      const { buildLiveTriggers } = await import("../server/live-triggers.ts");
       const { options } = await settingsOf(command);
       await print(terminal, await buildLiveTriggers(options));
     });

@@ -1,13 +1,13 @@
 /** `relapi serve`: runs the standalone server in one process or several. */
 import cluster from "node:cluster";
 import { VERSION } from "../../core/index.ts";
-import { buildBanner } from "../banner.ts";
-import { demoNotice } from "../demo-rules.ts";
-import { knownVariables, readEnvironment, type EnvironmentSettings } from "../environment.ts";
-import { surviveLostLog } from "../lost-log.ts";
-import { strayVariables } from "../misspelt.ts";
-import { serve, type Served } from "../serve.ts";
-import { runWorkers, WORKER_INDEX } from "../workers.ts";
+import { buildBanner } from "../server/banner.ts";
+import { demoNotice } from "../server/demo-rules.ts";
+import { knownVariables, readEnvironment, type EnvironmentSettings } from "../server/environment.ts";
+import { surviveLostLog } from "../server/lost-log.ts";
+import { strayVariables } from "../server/misspelt.ts";
+import { serve, type Served } from "../server/serve.ts";
+import { runWorkers, WORKER_INDEX } from "../server/workers.ts";
 import type { Outputs } from "./terminal.ts";
 
 /** The exit code if requests did not end in the grace period. */

@@ -1,7 +1,7 @@
 /** The input and output of a command: those of the process, or those of a caller inside it. */
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { Environment } from "../environment.ts";
+import type { Environment } from "../server/environment.ts";
 
 /** The output of the server, which reads no input. */
 export interface Outputs {

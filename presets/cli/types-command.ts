@@ -1,5 +1,5 @@
 /** `relapi types`: prints the TypeScript types of the database. */
-import type { EnvironmentSettings } from "../environment.ts";
+import type { EnvironmentSettings } from "../server/environment.ts";
 import { databaseTypes, DIMENSIONS, EXTENSION_FUNCTIONS } from "./database-types.ts";
 import { withApi } from "./open-api.ts";
 

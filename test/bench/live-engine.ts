@@ -4,7 +4,7 @@
  */
 import { compose, definePlugin, relApi, sessionOf, type PluginContext } from "../../core/index.ts";
 import { graphqlService } from "../../plugins/graphql/api.ts";
-import { liveQueriesService } from "../../plugins/subscriptions/api.ts";
+import { liveQueriesService } from "../../plugins/live/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { nowMs } from "./live-swarm.ts";
 import { usedSoFar } from "./live-used.ts";

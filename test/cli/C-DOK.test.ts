@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { callsPerRow, withSubselects } from "../../presets/cli/doctor/calls-per-row.ts";
 import { diagnose } from "../../presets/cli/doctor/doctor-command.ts";
 import type { Finding } from "../../presets/cli/doctor/finding.ts";
-import { readEnvironment } from "../../presets/environment.ts";
+import { readEnvironment } from "../../presets/server/environment.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
 import { relapi } from "./run.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { projectFiles } from "../../presets/cli/project-files.ts";
-import { knownVariables } from "../../presets/environment.ts";
+import { knownVariables } from "../../presets/server/environment.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { freePort } from "../support/ports.ts";

@@ -2,9 +2,9 @@
  * Settings that are misspelt, not served, or name objects that the database does not have; and the rules of the demo.
  */
 import { describe, expect, test } from "vitest";
-import { knownVariables } from "../../presets/environment.ts";
-import { unserved } from "../../presets/unserved.ts";
-import { strayVariables, type Stray } from "../../presets/misspelt.ts";
+import { knownVariables } from "../../presets/server/environment.ts";
+import { unserved } from "../../presets/server/unserved.ts";
+import { strayVariables, type Stray } from "../../presets/server/misspelt.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 
-const SERVE = new URL("../../dist/presets/serve.js", import.meta.url).href;
+const SERVE = new URL("../../dist/presets/server/serve.js", import.meta.url).href;
 const COUNT = 150;
 
 /** Sends itself a request, and ends before any timer runs. */

@@ -3,7 +3,7 @@
  */
 import type { Server } from "node:http";
 import type { RelApiOptions } from "../../core/index.ts";
-import { serve } from "../../presets/serve.ts";
+import { serve } from "../../presets/server/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { adminSecret } from "../support/tokens.ts";
 

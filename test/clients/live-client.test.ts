@@ -11,12 +11,12 @@ import { until } from "../support/until.ts";
 import { chromium, openPage } from "./browser.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const source = readFileSync(`${root}plugins/live-patches/client.ts`, "utf8");
+const source = readFileSync(`${root}plugins/live/patches/client.ts`, "utf8");
 
 test("X-PAT-6 it imports nothing, and uses nothing that browsers do not have", () => {
   expect(source).not.toMatch(/^\s*import |\brequire\(|\bimport\(|\b(?:process|Buffer|global)\b\./m);
   const own = JSON.parse(readFileSync(`${root}package.json`, "utf8")).exports["./live-client"];
-  expect(own).toBe("./dist/plugins/live-patches/client.js");
+  expect(own).toBe("./dist/plugins/live/patches/client.js");
 });
 
 test.skipIf(chromium === undefined)(

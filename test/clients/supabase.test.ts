@@ -2,7 +2,7 @@
 import { createClient } from "@supabase/supabase-js";
 import { describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { readEnvironment } from "../../presets/environment.ts";
+import { readEnvironment } from "../../presets/server/environment.ts";
 import { testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { serveDemo } from "./demo.ts";

@@ -1,7 +1,7 @@
 /** Lists of rows as one array per column. Inserts, responses and errors are the same as with JSON. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, without, type Plugin, type RowSource } from "../../core/index.ts";
-import { columnArrays } from "../../plugins/column-arrays/index.ts";
+import { columnArrays } from "../../plugins/speed/column-arrays/index.ts";
 import { asAdmin, startApi, type TestApi } from "../support/api.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";

@@ -338,7 +338,7 @@ describe("hostile names", async () => {
 });
 
 test("X-PAGE-1 a custom preset has the page through the plugin", async () => {
-  const { frontPage } = await import("../../plugins/front-page/index.ts");
+  const { frontPage } = await import("../../plugins/pages/front/index.ts");
   const own = await start({ preset: (options) => compose(minimal(options), frontPage) });
   expect((await pageOf(own)).text).toContain("<h2>REST</h2>");
   await own.close();

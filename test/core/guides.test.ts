@@ -31,7 +31,7 @@ import { searchMethod } from "./guides/search-method.ts";
 import { tenants } from "./guides/tenants.ts";
 import { leftOut } from "./left-out.ts";
 import type { RestHandler } from "../../plugins/rest/api.ts";
-import { liveRunSignal } from "../../plugins/subscriptions/api.ts";
+import { liveRunSignal } from "../../plugins/live/api.ts";
 
 afterEach(() => vi.useRealTimers());
 

@@ -1,6 +1,6 @@
 /** The heartbeat of WebSocket connections, on a clock that the test advances. */
 import { afterEach, expect, test, vi } from "vitest";
-import { createHeartbeat } from "../../plugins/subscriptions/heartbeat.ts";
+import { createHeartbeat } from "../../plugins/live/transports/heartbeat.ts";
 
 afterEach(() => void vi.useRealTimers());
 

@@ -7,8 +7,8 @@ import {
   livePatches,
   liveRows,
   type PatchOperation,
-} from "../../plugins/live-patches/client.ts";
-import { diff } from "../../plugins/live-patches/diff.ts";
+} from "../../plugins/live/patches/client.ts";
+import { diff } from "../../plugins/live/patches/diff.ts";
 import { requireLinearTime } from "../support/growth.ts";
 
 const patchOf = (before: string, after: string): readonly PatchOperation[] | undefined => {

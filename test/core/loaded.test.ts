@@ -47,7 +47,7 @@ test("minimal loads core and the REST surface", () => {
 
 test("minimal loads no file of a plugin that it leaves out", () => {
   const others = definitions.flatMap(({ file, isPresent }) => (isPresent ? [] : file));
-  expect(others).toEqual(expect.arrayContaining(["plugins/rest/rpc.ts", "plugins/subscriptions/live-queries.ts"]));
+  expect(others).toEqual(expect.arrayContaining(["plugins/rest/rpc.ts", "plugins/live/engine/live-queries.ts"]));
   expect(others.filter((file) => loaded.has(file))).toEqual([]);
 });
 

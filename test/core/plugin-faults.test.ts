@@ -17,8 +17,8 @@ import { forGraphql, startApi, type StartOptions, type TestApi } from "../suppor
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { leftOut } from "./left-out.ts";
-import { watchChangesHook } from "../../plugins/subscriptions/api.ts";
-import { takeUpgradeHook } from "../../plugins/upgrades/api.ts";
+import { watchChangesHook } from "../../plugins/live/api.ts";
+import { takeUpgradeHook } from "../../plugins/live/upgrades/api.ts";
 
 interface Line {
   readonly level: string;

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { settingsOf } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { readEnvironment, type Environment } from "../../presets/environment.ts";
+import { readEnvironment, type Environment } from "../../presets/server/environment.ts";
 import { startBusyServer, waitingForLocks } from "../cli/busy-server.ts";
 import { relapi, start, temporaryFolder, type Running } from "../cli/run.ts";
 import { capabilities, testDatabase } from "../support/database.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Credentials, Json, PluginContext, RelApiOptions, Session, Token } from "../../core/index.ts";
-import { parseJsonPath } from "../../plugins/json-path.ts";
+import { parseJsonPath } from "../../plugins/shared/json-path.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import { createSharedValues } from "../../core/kernel/token.ts";
 import { createTroubles } from "../../core/kernel/troubles.ts";

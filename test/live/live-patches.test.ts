@@ -1,7 +1,7 @@
 /** Changes of live queries as patches, on every transport: the patched result of the client equals a fresh query. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
-import { livePatches, liveRows } from "../../plugins/live-patches/client.ts";
+import { livePatches, liveRows } from "../../plugins/live/patches/client.ts";
 import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initiated, noneIsDue, openEvents, startLive, subscribe, type LiveApi, type Stream } from "../support/live.ts";
 import { createRandom } from "../support/random.ts";

@@ -6,7 +6,7 @@ import { createClient } from "graphql-ws";
 import { map } from "rxjs";
 import { afterAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { livePatches } from "../../plugins/live-patches/client.ts";
+import { livePatches } from "../../plugins/live/patches/client.ts";
 import { forGraphql, startApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
-import { liveRunSignal } from "../../plugins/subscriptions/api.ts";
+import { liveRunSignal } from "../../plugins/live/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initiated, noneIsDue, openEvents, roundTrip, subscribe } from "../support/live.ts";
 import { documentOf, object, array, permissions, table } from "../support/metadata-document.ts";

@@ -69,7 +69,7 @@ test.each(pages.filter((page) => page.startsWith("features/") && !NEEDS_POSTGIS.
   "%s: its SQL is that of the demo",
   (page) => {
     const blocks = blocksOf(readPage(page));
-    const folder = fileURLToPath(new URL("../../plugins/embedded/demo/", import.meta.url));
+    const folder = fileURLToPath(new URL("../../plugins/database/embedded/demo/", import.meta.url));
     const demo = readdirSync(folder)
       .map((name) => readFileSync(folder + name, "utf8"))
       .join("\n");

@@ -1,8 +1,8 @@
 /** Checks the guides for users of other engines: their tables name only settings that exist, and every such setting. */
 import { describe, expect, test } from "vitest";
-import { knownSettings, knownVariables, readEnvironment } from "../../presets/environment.ts";
-import { strayVariables } from "../../presets/misspelt.ts";
-import { serve } from "../../presets/serve.ts";
+import { knownSettings, knownVariables, readEnvironment } from "../../presets/server/environment.ts";
+import { strayVariables } from "../../presets/server/misspelt.ts";
+import { serve } from "../../presets/server/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { bearer, jwtSecret } from "../support/tokens.ts";
 import { blocksOf, readPage } from "../support/pages/pages.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { settingsOf } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { serve, type Served } from "../../presets/serve.ts";
+import { serve, type Served } from "../../presets/server/serve.ts";
 import { capabilities, startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { lockTable, untilLocked } from "../support/locks.ts";

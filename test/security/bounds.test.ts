@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
-import { serve } from "../../presets/serve.ts";
+import { serve } from "../../presets/server/serve.ts";
 import { initiated, openEvents, subscribe } from "../support/live.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { startEmbeddedDatabase } from "../../plugins/embedded/index.ts";
+import { startEmbeddedDatabase } from "../../plugins/database/embedded/index.ts";
 import { loadCapabilities, type Capabilities } from "./capabilities.ts";
 import { databaseScripts, embeddedExtensions, fixtureDigest, rolesScript, sessionSettings } from "./fixtures.ts";
 import type { DatabasePlan } from "./global-setup.ts";
@@ -18,7 +18,7 @@ const packageVersion = async (): Promise<string> => {
 
 /** The source files on which an image depends: they decide its extensions and its compression. */
 const embeddedSources = async (): Promise<string[]> => {
-  const folder = fileURLToPath(new URL("../../plugins/embedded/", import.meta.url));
+  const folder = fileURLToPath(new URL("../../plugins/database/embedded/", import.meta.url));
   const names = (await readdir(folder)).filter((name) => name.endsWith(".ts")).sort();
   return Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 };

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { settingRow, settingsOf, type Setting } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
-import { appSettings, featureSetting, serverSettings } from "../../presets/server-settings.ts";
+import { appSettings, featureSetting, serverSettings } from "../../presets/server/server-settings.ts";
 
 const BEGIN = "<!-- Written by `npm run docs:settings` from the declarations. -->";
 const END = "<!-- End of what is written. -->";

@@ -1,7 +1,7 @@
 /** Checks where directives are allowed, and decides whether a selection is included. @rule G-DOC-12 */
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
-import { misspelt } from "../../hints.ts";
+import { misspelt } from "../../shared/hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import {
   readBoolean,

@@ -1,6 +1,6 @@
 /** Checks that the fragments of an operation are defined and have no cycle. @rule G-DOC-8 */
 import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
-import { misspelt } from "../../hints.ts";
+import { misspelt } from "../../shared/hints.ts";
 import { validationFailed } from "../errors.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;

@@ -8,7 +8,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import { misspelt } from "../../hints.ts";
+import { misspelt } from "../../shared/hints.ts";
 import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed, type HintFacts } from "../errors.ts";
 
 export interface ParsedDocument {

@@ -13,7 +13,7 @@ import {
 import type { BoundValue, Json, SentValue } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { foundInVariable, type LookUp, leafOf } from "../coerce/leaf.ts";
-import { misspelt } from "../../hints.ts";
+import { misspelt } from "../../shared/hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 import type { GqlValueType } from "../value-types.ts";
 

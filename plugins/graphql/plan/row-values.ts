@@ -1,6 +1,6 @@
 /** Plans values of a row: columns, JSON paths, computed fields. @rule G-OUT-1 G-CF-2 G-TYP-22 G-TYP-30 */
 import { arrayLiteral, type Expression, type PathKey } from "../../../core/index.ts";
-import { parseJsonPath } from "../../json-path.ts";
+import { parseJsonPath } from "../../shared/json-path.ts";
 import { foundInVariable } from "../coerce/leaf.ts";
 import { expectedFor, tooMany, validationFailed } from "../errors.ts";
 import type { GqlPart } from "../parts.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import type { Asset } from "../../pages.ts";
+import type { Asset } from "../../shared/pages.ts";
 
 export const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "main.js": "text/javascript; charset=utf-8",

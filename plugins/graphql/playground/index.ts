@@ -4,7 +4,7 @@ import { definePlugin, type Answer, type Exchange, type PluginContext, type Surf
 import { graphqlService, playgroundService } from "../api.ts";
 import { credentialRules } from "../credential-rules.ts";
 import { PATH } from "../paths.ts";
-import { createAssets, sendAsset, sendPage, takesPage } from "../../pages.ts";
+import { createAssets, sendAsset, sendPage, takesPage } from "../../shared/pages.ts";
 import { CONTENT_TYPES, digestOf, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
 

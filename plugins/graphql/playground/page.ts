@@ -1,5 +1,5 @@
 /** The page that loads the bundle, with a content security policy that allows nothing else. */
-import { inlineJson, type Page } from "../../pages.ts";
+import { inlineJson, type Page } from "../../shared/pages.ts";
 
 /** Old browsers do not include WebSockets of the same host in 'self'. */
 const socketSources = (host: string | undefined): string =>

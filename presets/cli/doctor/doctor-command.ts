@@ -1,6 +1,6 @@
 /** `relapi doctor`: reports what slows or endangers the database, with SQL that repairs it. */
 import type { PluginContext } from "../../../core/index.ts";
-import type { EnvironmentSettings } from "../../environment.ts";
+import type { EnvironmentSettings } from "../../server/environment.ts";
 import { withApi } from "../open-api.ts";
 import type { Finding } from "./finding.ts";
 import { doubleIndexes, missingIndexes } from "./indexes.ts";

@@ -1,6 +1,6 @@
 /** Finds tables whose changes rerun more live lists than necessary. */
 import { integer, sql, type PluginContext } from "../../../core/index.ts";
-import { changeFeedService } from "../../../plugins/subscriptions/api.ts";
+import { changeFeedService } from "../../../plugins/live/api.ts";
 import { askCatalog, schemasOf, type Finding } from "./finding.ts";
 
 /** The minimum of rows updated or deleted since the statistics began. Fewer changes cause few runs. */

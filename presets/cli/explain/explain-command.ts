@@ -1,6 +1,6 @@
 /** `relapi explain`: prints the statements of a request as a role, their execution plans, and what removes rows. */
 import { CallError, isRelApiError, type Caller, type RelApi } from "../../../core/index.ts";
-import type { EnvironmentSettings } from "../../environment.ts";
+import type { EnvironmentSettings } from "../../server/environment.ts";
 import { relationsOf, type RelationReport } from "../../../plugins/plus/why/index.ts";
 import { withApi } from "../open-api.ts";
 import type { Terminal } from "../terminal.ts";

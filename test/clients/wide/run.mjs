@@ -48,7 +48,7 @@ const openDatabase = async () => {
   const script = readFileSync(at("films.sql"), "utf8");
   const server = process.env["TEST_DATABASE_URL"] ?? "";
   if (server === "") {
-    const { startEmbeddedDatabase } = await import("../../../dist/plugins/embedded/index.js");
+    const { startEmbeddedDatabase } = await import("../../../dist/plugins/database/embedded/index.js");
     const database = startEmbeddedDatabase({ image: "empty", loadScript: script });
     await database.ready;
     return { options: { database }, drop: () => undefined };
@@ -62,8 +62,8 @@ const openDatabase = async () => {
 };
 
 const start = async (database, environment = {}) => {
-  const { serve } = await import("../../../dist/presets/serve.js");
-  const { readEnvironment } = await import("../../../dist/presets/environment.js");
+  const { serve } = await import("../../../dist/presets/server/serve.js");
+  const { readEnvironment } = await import("../../../dist/presets/server/environment.js");
   const { options, server } = readEnvironment({
     ANON_ROLE: "clients_anon",
     ADMIN_SECRET: SECRET,

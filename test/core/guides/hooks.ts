@@ -16,8 +16,8 @@ import {
 } from "../../../core/index.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, gqlDirectivesHook } from "../../../plugins/graphql/api.ts";
 import { readParametersHook } from "../../../plugins/rest/api.ts";
-import { watchChangesHook } from "../../../plugins/subscriptions/api.ts";
-import { takeUpgradeHook } from "../../../plugins/upgrades/api.ts";
+import { watchChangesHook } from "../../../plugins/live/api.ts";
+import { takeUpgradeHook } from "../../../plugins/live/upgrades/api.ts";
 
 export const rowEstimates = definePlugin({
   name: "row-estimates",

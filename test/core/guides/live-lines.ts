@@ -1,5 +1,5 @@
 import { definePlugin, RelApiError } from "../../../core/index.ts";
-import { liveQueriesService } from "../../../plugins/subscriptions/api.ts";
+import { liveQueriesService } from "../../../plugins/live/api.ts";
 import { graphqlService, type GqlEngine } from "../../../plugins/graphql/api.ts";
 
 /** `POST /live-lines` with a GraphQL request: each answer of the live query as a line of JSON. */

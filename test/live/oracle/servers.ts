@@ -1,8 +1,8 @@
 /** The servers of a run: one or two with live queries, and one without caches that provides the correct results. */
 import { writeFile } from "node:fs/promises";
 import { definePlugin, without, type PresetPart } from "../../../core/index.ts";
-import { liveRunSignal } from "../../../plugins/subscriptions/api.ts";
-import { liveTriggers } from "../../../presets/live-triggers.ts";
+import { liveRunSignal } from "../../../plugins/live/api.ts";
+import { liveTriggers } from "../../../presets/server/live-triggers.ts";
 import { openApi, type Answer, type StartOptions, type TestApi } from "../../support/api.ts";
 import { capabilities, type TestDatabase } from "../../support/database.ts";
 import { KEEPS_NOTHING } from "../../support/oracle/oracle.ts";

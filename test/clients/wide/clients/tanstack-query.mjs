@@ -1,7 +1,7 @@
 import { QueryClient, QueryObserver } from "@tanstack/query-core";
 import { EventSource } from "eventsource";
 import { createClient } from "graphql-ws";
-import { livePatches, liveRows } from "../../../../dist/plugins/live-patches/client.js";
+import { livePatches, liveRows } from "../../../../dist/plugins/live/patches/client.js";
 import { WebSocket } from "ws";
 import { client as checksOf, eventually, has, place, same } from "../checks.mjs";
 

@@ -1,0 +1,179 @@
+/** The bus above its transports. It numbers its messages, so that receivers can detect missing ones. @rule X-BUS-1 */
+import { randomBytes } from "node:crypto";
+import { definePlugin, faultFacts, presetError, type PluginContext } from "../../../core/index.ts";
+import { busService, openBusHook, type Bus, type BusTransport } from "./api.ts";
+import { namespaceOf } from "./namespace.ts";
+import { busSettings } from "./settings.ts";
+
+const RETRY_MS = 1000;
+/** The prefix `sender number ` of each message. */
+const ENVELOPE_BYTES = 32;
+/** Bounds the number of senders, most of which may have ended long ago. */
+const MAX_SENDERS = 10_000;
+
+/** The default transport, which is optional. */
+const NOTIFY = "notify:";
+
+export const bus = definePlugin({
+  name: "bus",
+  settings: busSettings,
+  apply: (_hooks, context) => {
+    const { busUrl = NOTIFY, database } = context.options;
+    // an embedded database has only one process
+    if (database !== undefined) return;
+    const { bus: offered, open, close } = createBus(context, busUrl);
+    context.offer(busService, offered);
+    // opened before the model is loaded, because a reload may be requested meanwhile; the loader logs errors of the
+    // database
+    open(false);
+    context.onModel(() => open(true));
+    context.onClose(close);
+  },
+});
+
+interface Subscription {
+  readonly heard: (text: string, sender: string) => void;
+  readonly missed: (() => void) | undefined;
+}
+
+interface Opened {
+  readonly bus: Bus;
+  /** `isLoaded` says that the database has answered, so a failure is logged and opening is repeated. */
+  open(isLoaded: boolean): void;
+  close(): Promise<void>;
+}
+
+const createBus = (context: PluginContext, url: string): Opened => {
+  const openBus = context.use(openBusHook);
+  const { logger } = context;
+  const id = randomBytes(9).toString("base64url");
+  const topics = new Map<string, Set<Subscription>>();
+  /** The numbers of the last sent message by topic, and of the last received message by topic and sender. */
+  const sent = new Map<string, number>();
+  const heard = new Map<string, number>();
+  let transport: BusTransport | undefined;
+  let isOpening = false;
+  let isModelThere = false;
+  let isMissing = false;
+  let isUp = false;
+  let wasUp = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Logs the error of a subscriber, which must not affect other subscribers or the transport. */
+  const tell = (topic: string, say: (subscription: Subscription) => void): void => {
+    for (const subscription of topics.get(topic) ?? [])
+      try {
+        say(subscription);
+      } catch (error) {
+        logger.error("a subscriber of the bus failed", { topic, ...faultFacts(error) });
+      }
+  };
+
+  const missed = (topic: string): void => tell(topic, (subscription) => subscription.missed?.());
+
+  const take = (topic: string, message: string): void => {
+    const first = message.indexOf(" ");
+    const second = message.indexOf(" ", first + 1);
+    const sender = message.slice(0, first);
+    const number = Number(message.slice(first + 1, second));
+    if (sender === id || first < 1 || second === -1 || !Number.isSafeInteger(number)) return;
+    const key = `${topic} ${sender}`;
+    const last = heard.get(key);
+    // the message was delivered twice
+    if (last !== undefined && number <= last) return;
+    heard.delete(key);
+    heard.set(key, number);
+    if (heard.size > MAX_SENDERS) heard.delete(heard.keys().next().value as string); // the map is not empty
+    if (last !== undefined && number > last + 1) missed(topic);
+    const text = message.slice(second + 1);
+    tell(topic, (subscription) => subscription.heard(text, sender));
+  };
+
+  const up = (): void => {
+    isUp = true;
+    if (wasUp) {
+      logger.info("the bus is back: everything that it tells of is read anew");
+      for (const topic of topics.keys()) missed(topic);
+    }
+    wasUp = true;
+  };
+
+  const down = (reason: string): void => {
+    if (isUp && !isClosed) logger.warn("lost the bus between processes", { reason });
+    isUp = false;
+  };
+
+  const open = async (): Promise<void> => {
+    if (isOpening || isClosed) return;
+    isOpening = true;
+    try {
+      const namespace = await namespaceOf(context);
+      if (isClosed) return;
+      transport = openBus.call(url, namespace, { heard: take, up, missed, down });
+      if (transport === undefined) {
+        isMissing = true;
+        const scheme = /^[^:]*/.exec(url)?.[0];
+        return url === NOTIFY
+          ? undefined
+          : logger.error("no plugin of the preset opens this bus; processes do not hear of each other", { scheme });
+      }
+      for (const topic of topics.keys()) transport.subscribe(topic);
+    } catch (error) {
+      isOpening = false;
+      if (!isModelThere) return;
+      logger.warn("failed to open the bus between processes", {
+        reason: error instanceof Error ? error.message : String(error),
+      });
+      timer = setTimeout(() => void open(), RETRY_MS);
+    }
+  };
+
+  return {
+    bus: {
+      group: `${context.options.busName} ${/^[^:]*/.exec(url)?.[0]}`,
+      usesNotify: url === NOTIFY,
+      get maxBytes() {
+        return (transport?.maxBytes ?? 0) - ENVELOPE_BYTES;
+      },
+      get isMissing() {
+        return isMissing;
+      },
+      get isUp() {
+        return isUp;
+      },
+      publish: (topic, text) => {
+        if (/\s/.test(topic)) throw presetError(`the topic "${topic}" of the bus has a blank`);
+        const number = (sent.get(topic) ?? 0) + 1;
+        sent.set(topic, number);
+        // receivers see the gap in the numbers
+        if (isUp && !isClosed) transport?.publish(topic, `${id} ${number} ${text}`);
+      },
+      subscribe: (topic, listener, whenMissed) => {
+        const subscription: Subscription = { heard: listener, missed: whenMissed };
+        let all = topics.get(topic);
+        if (all === undefined) {
+          topics.set(topic, (all = new Set()));
+          transport?.subscribe(topic);
+        }
+        all.add(subscription);
+        return () => {
+          if (!all.delete(subscription) || all.size > 0 || topics.get(topic) !== all) return;
+          topics.delete(topic);
+          transport?.unsubscribe(topic);
+          // messages are not missed while there is no subscriber
+          for (const key of heard.keys()) if (key.startsWith(`${topic} `)) heard.delete(key);
+        };
+      },
+    },
+    open: (isLoaded) => {
+      isModelThere ||= isLoaded;
+      void open();
+    },
+    close: async () => {
+      clearTimeout(timer);
+      isClosed = true;
+      await transport?.close();
+    },
+  };
+};

@@ -1,0 +1,12 @@
+/** Loads optional peer dependencies. */
+import { presetError } from "../../../core/index.ts";
+
+/** @throws RelApiError with the command that installs the package */
+export const loadPackage = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
+  try {
+    return await load();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw presetError(`the package ${name} is missing: npm install ${name}`);
+  }
+};

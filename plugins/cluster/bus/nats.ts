@@ -1,0 +1,128 @@
+/** Passes messages through NATS: `BUS_URL=nats://user:password@host:4222`. Several hosts of a cluster are separated by
+ *  commas, and `tls://` requires encryption. @rule X-BUS-4 */
+import type { NatsConnection, NodeConnectionOptions, TokenAuth, UserPass } from "@nats-io/transport-node";
+import { definePlugin } from "../../../core/index.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
+import { loadPackage } from "./load-package.ts";
+
+const RECONNECT_MS = 500;
+/** A server that does not answer two pings in a row counts as lost. */
+const PING_MS = 2000;
+const CONNECT_MS = 5000;
+/** The default limit of a server, until the actual one is known from the connection. */
+const USUAL_MAX_BYTES = 1024 * 1024;
+
+export const natsBus = definePlugin({
+  name: "nats-bus",
+  requires: ["bus"],
+  apply: (_hooks, context) => {
+    const { logger, options } = context;
+    context.use(openBusHook).tap("nats-bus", (url, namespace, handlers) => {
+      if (!/^(nats|tls):\/\//i.test(url)) return undefined;
+      const urlOf = (): string => options.freshUrl?.("busUrl") ?? url;
+      return createNatsBus(urlOf, namespace, handlers, (reason) =>
+        logger.warn("the bus cannot be reached yet; trying again", { reason }),
+      );
+    });
+  },
+});
+
+const urlsOf = (given: string): readonly URL[] => given.split(",").map((url) => new URL(url.trim()));
+
+/** The credentials of the first URL that has some: user and password, or a token in their place. */
+const credentialsOf = (given: string): UserPass | TokenAuth | undefined => {
+  const { username = "", password = "" } = urlsOf(given).find((url) => url.username !== "") ?? {};
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
+  return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
+};
+
+/** `urlOf` is called for each connection, because user and password may rotate. */
+const optionsOf = (urlOf: () => string): NodeConnectionOptions => {
+  const urls = urlsOf(urlOf());
+  return {
+    servers: urls.map(({ host }) => host),
+    ...(credentialsOf(urlOf()) === undefined ? {} : { authenticator: () => credentialsOf(urlOf()) }),
+    ...(urls.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
+  };
+};
+
+const createNatsBus = (
+  urlOf: () => string,
+  namespace: string,
+  { heard, up, down }: BusHandlers,
+  cannotConnect: (reason: string) => void,
+): BusTransport => {
+  const subscriptions = new Map<string, (() => void) | undefined>();
+  const subjectOf = (topic: string): string => `${namespace}.${topic}`;
+  let connection: NatsConnection | undefined;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const listen = (to: NatsConnection, topic: string): void => {
+    const subscription = to.subscribe(subjectOf(topic), {
+      callback: (error, message) => {
+        if (error === null) heard(topic, message.string());
+      },
+    });
+    subscriptions.set(topic, () => subscription.unsubscribe());
+  };
+
+  const follow = async (opened: NatsConnection): Promise<void> => {
+    for await (const { type } of opened.status()) {
+      if (type === "disconnect") down("the connection was lost");
+      else if (type === "reconnect") up(); // subscriptions are already restored
+    }
+  };
+
+  const connect = async (hasFailed = false): Promise<void> => {
+    try {
+      const nats = await loadPackage("@nats-io/transport-node", () => import("@nats-io/transport-node"));
+      const opened = await nats.connect({
+        ...optionsOf(urlOf),
+        name: namespace,
+        noEcho: true,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: RECONNECT_MS,
+        pingInterval: PING_MS,
+        timeout: CONNECT_MS,
+        ignoreAuthErrorAbort: true, // passwords may change at runtime
+      });
+      if (isClosed) return void (await opened.close());
+      connection = opened;
+      void follow(opened);
+      for (const topic of subscriptions.keys()) listen(opened, topic);
+      await opened.flush();
+      up();
+    } catch (error) {
+      if (isClosed) return;
+      if (!hasFailed) cannotConnect(error instanceof Error ? error.message : String(error));
+      timer = setTimeout(() => void connect(true), RECONNECT_MS * 2);
+    }
+  };
+
+  void connect();
+  return {
+    get maxBytes() {
+      return connection?.info?.max_payload ?? USUAL_MAX_BYTES;
+    },
+    publish: (topic, text) => connection?.publish(subjectOf(topic), text),
+    subscribe: (topic) => {
+      subscriptions.set(topic, undefined);
+      if (connection !== undefined) listen(connection, topic);
+    },
+    unsubscribe: (topic) => {
+      subscriptions.get(topic)?.();
+      subscriptions.delete(topic);
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      // waits no longer than this, because a lost server does not answer
+      await Promise.race([connection?.flush().catch(() => undefined), pause(CLOSE_MS)]);
+      await connection?.close();
+    },
+  };
+};
+
+const CLOSE_MS = 500;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -1,0 +1,79 @@
+/** Passes messages through the database with `NOTIFY`, if no other bus is configured. @rule X-BUS-4 */
+import { createHash } from "node:crypto";
+import { definePlugin, type PluginContext } from "../../../core/index.ts";
+import { sql, value } from "../../../core/engine/sql/fragment.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
+
+/** PostgreSQL requires payloads shorter than 8000 bytes. */
+const MAX_BYTES = 7900;
+/** Limits the messages that wait for the previous statement. Further messages are dropped, and receivers miss them. */
+const MAX_WAITING = 1000;
+
+/** PostgreSQL requires channel names shorter than 64 bytes. */
+const channelOf = (namespace: string, topic: string): string =>
+  `relapi_${createHash("sha256").update(`${namespace} ${topic}`).digest("hex").slice(0, 24)}`;
+
+export const notifyBus = definePlugin({
+  name: "notify-bus",
+  requires: ["bus"],
+  apply: (_hooks, context) => {
+    context
+      .use(openBusHook)
+      .tap("notify-bus", (url, namespace, handlers) =>
+        url === "notify:" ? createNotifyBus(context, namespace, handlers) : undefined,
+      );
+  },
+});
+
+const createNotifyBus = (
+  context: PluginContext,
+  namespace: string,
+  { heard, up, missed }: BusHandlers,
+): BusTransport => {
+  const stops = new Map<string, () => void>();
+  let waiting: (readonly [channel: string, text: string])[] = [];
+  let sending: Promise<void> | undefined;
+
+  /** Runs one statement at a time, so that messages stay in order. */
+  const send = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const messages = waiting;
+      waiting = [];
+      await context
+        .query(
+          sql`select pg_catalog.pg_notify(m.value ->> 0, m.value ->> 1) from pg_catalog.jsonb_array_elements(${value(JSON.stringify(messages), "jsonb")}) with ordinality as m order by m.ordinality`,
+        )
+        .catch(() => undefined); // receivers notice the gap in the numbers
+    }
+    sending = undefined;
+  };
+
+  queueMicrotask(up);
+  return {
+    maxBytes: MAX_BYTES,
+    publish: (topic, text) => {
+      if (waiting.length >= MAX_WAITING) return;
+      waiting.push([channelOf(namespace, topic), text]);
+      sending ??= send();
+    },
+    subscribe: (topic) => {
+      stops.get(topic)?.();
+      stops.set(
+        topic,
+        context.listen(
+          channelOf(namespace, topic),
+          (text) => heard(topic, text),
+          (why) => (why === "lost" ? up() : missed(topic)),
+        ),
+      );
+    },
+    unsubscribe: (topic) => {
+      stops.get(topic)?.();
+      stops.delete(topic);
+    },
+    close: async () => {
+      for (const stop of stops.values()) stop();
+      await sending;
+    },
+  };
+};

@@ -1,0 +1,129 @@
+/** Rate limits that all processes share: the buckets are in Redis, and use its clock. @rule X-BUS-5 */
+import { createHash } from "node:crypto";
+import { definePlugin, type PluginContext, type ValueOf } from "../../../core/index.ts";
+import { redisBucketsService } from "../../limits/api.ts";
+import { namespaceOf } from "./namespace.ts";
+import { openRedis, type Redis } from "./redis-client.ts";
+import { busSettings, redisLimitSettings } from "./settings.ts";
+
+/** The time after which a request stops waiting for Redis. */
+const PATIENCE_MS = 500;
+/** The pause after a failure, in which Redis is not used. */
+const PAUSE_MS = 1000;
+
+/** The algorithm of plugins/limits/token-buckets.ts, with tokens and the time in milliseconds. A bucket expires when it
+ *  would be full. */
+const SCRIPT = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + clock[2] / 1000
+local rate = tonumber(ARGV[1]) / 60000
+local burst = tonumber(ARGV[2])
+local kept = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens = burst
+if kept[1] then
+  tokens = math.min(burst, tonumber(kept[1]) + math.max(0, now - tonumber(kept[2])) * rate)
+end
+local wait = 0
+if tokens < 1 then wait = (1 - tokens) / rate end
+if wait == 0 or ARGV[3] == '1' then tokens = math.max(tokens - 1, -burst) end
+redis.call('HSET', KEYS[1], 'tokens', string.format('%.6f', tokens), 'at', string.format('%.3f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil((burst - tokens) / rate) + 1000)
+return string.format('%.3f', wait)`;
+
+const SHA = createHash("sha1").update(SCRIPT).digest("hex");
+
+export const redisLimits = definePlugin({
+  name: "redis-limits",
+  settings: [...redisLimitSettings, ...busSettings],
+  apply: (_hooks, context) => {
+    const { rateLimitRedisUrl, busUrl, freshUrl } = context.options;
+    const url = rateLimitRedisUrl ?? (/^rediss?:/i.test(busUrl ?? "") ? busUrl : undefined);
+    if (url === undefined) return;
+    const option = rateLimitRedisUrl === undefined ? "busUrl" : "rateLimitRedisUrl";
+    context.offer(
+      redisBucketsService,
+      createBuckets(context, () => freshUrl?.(option) ?? url),
+    );
+  },
+});
+
+const isMissingScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith("NOSCRIPT");
+
+const createBuckets = (context: PluginContext, urlOf: () => string): ValueOf<typeof redisBucketsService> => {
+  const { logger } = context;
+  let redis: Redis | undefined;
+  let namespace: string | undefined;
+  let isOpening = false;
+  let isClosed = false;
+  let isAway = false;
+  let notBeforeMs = 0;
+
+  const away = (error: unknown): undefined => {
+    notBeforeMs = performance.now() + PAUSE_MS;
+    if (isAway || isClosed) return;
+    isAway = true;
+    logger.warn("rate limits are counted in each process: Redis does not answer", {
+      reason: error instanceof Error ? error.message || error.name : String(error),
+    });
+  };
+
+  const open = async (): Promise<void> => {
+    if (isOpening) return;
+    isOpening = true;
+    try {
+      namespace = await namespaceOf(context);
+      redis = await openRedis(urlOf, namespace);
+      if (isClosed) return;
+      redis.on("error", away);
+      redis.connect().catch(away);
+    } catch (error) {
+      isOpening = false;
+      away(error);
+    }
+  };
+
+  const ask = async (
+    from: Redis,
+    given: { readonly keys: string[]; readonly arguments: string[] },
+  ): Promise<number> => {
+    let waitMs: unknown;
+    try {
+      waitMs = await from.evalSha(SHA, given);
+    } catch (error) {
+      if (!isMissingScript(error)) throw error;
+      waitMs = await from.eval(SCRIPT, given);
+    }
+    return Number(waitMs);
+  };
+
+  context.onClose(() => {
+    isClosed = true;
+    if (redis?.isOpen === true) redis.destroy();
+  });
+
+  return {
+    open: () => void open(),
+    take: async (key, perMinute, burst, isOwed = false) => {
+      // the key is hashed, because properties of callers must not be readable in Redis
+      if (redis?.isReady !== true || namespace === undefined || performance.now() < notBeforeMs) return undefined;
+      const name = `${namespace}.rate.${createHash("sha256").update(key).digest("base64url")}`;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => reject(new Error("it took too long")), PATIENCE_MS);
+      });
+      try {
+        const asked = ask(redis, { keys: [name], arguments: [String(perMinute), String(burst), isOwed ? "1" : "0"] });
+        const waitMs = await Promise.race([asked, late]);
+        if (isAway) {
+          isAway = false;
+          logger.info("rate limits are counted in Redis again");
+        }
+        return waitMs;
+      } catch (error) {
+        return away(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+};

@@ -1,0 +1,100 @@
+/** Passes messages through Redis: `BUS_URL=redis://user:password@host:6379`, encrypted with `rediss://`. @rule
+ *  X-BUS-4 */
+import { definePlugin } from "../../../core/index.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
+import { openRedis, type Redis } from "./redis-client.ts";
+
+/** Redis accepts more; the limit protects the memory of slow receivers. */
+const MAX_BYTES = 1024 * 1024;
+
+export const redisBus = definePlugin({
+  name: "redis-bus",
+  requires: ["bus"],
+  apply: (_hooks, { use, logger, options: { freshUrl } }) => {
+    use(openBusHook).tap("redis-bus", (url, namespace, handlers) => {
+      if (!/^rediss?:\/\//i.test(url)) return undefined;
+      const urlOf = (): string => freshUrl?.("busUrl") ?? url;
+      return createRedisBus(urlOf, namespace, handlers, (reason) =>
+        logger.warn("the bus cannot be reached yet; trying again", { reason }),
+      );
+    });
+  },
+});
+
+const createRedisBus = (
+  urlOf: () => string,
+  namespace: string,
+  { heard, up, down }: BusHandlers,
+  cannotConnect: (reason: string) => void,
+): BusTransport => {
+  const listeners = new Map<string, (text: string) => void>();
+  const channelOf = (topic: string): string => `${namespace}.${topic}`;
+  let publisher: Redis | undefined;
+  /** A separate connection, because a subscribed connection accepts no other commands. */
+  let subscriber: Redis | undefined;
+  let hasConnected = false;
+  let isClosed = false;
+
+  const listen = (topic: string, listener: (text: string) => void): void => {
+    // if the connection is lost meanwhile, `ready` subscribes again
+    if (subscriber?.isReady === true) subscriber.subscribe(channelOf(topic), listener).catch(() => undefined);
+  };
+
+  const failed = (error: unknown): void => {
+    if (isClosed) return;
+    const reason = error instanceof Error ? error.message || error.name : String(error);
+    down(reason);
+    if (hasConnected) return;
+    hasConnected = true; // only the first failure is logged
+    cannotConnect(reason);
+  };
+
+  const ready = (): void => {
+    hasConnected = true;
+    // subscribing the same listener again has no effect
+    for (const [topic, listener] of listeners) listen(topic, listener);
+    if (publisher?.isReady === true && subscriber?.isReady === true) up();
+  };
+
+  const end = (): void => {
+    for (const client of [publisher, subscriber]) if (client?.isOpen === true) client.destroy();
+  };
+
+  const connect = async (): Promise<void> => {
+    try {
+      [publisher, subscriber] = await Promise.all([openRedis(urlOf, namespace), openRedis(urlOf, namespace)]);
+    } catch (error) {
+      return failed(error); // the package is missing
+    }
+    if (isClosed) return;
+    for (const client of [publisher, subscriber]) {
+      client.on("error", failed).on("ready", ready);
+      client.connect().catch(failed);
+    }
+  };
+
+  void connect();
+  return {
+    maxBytes: MAX_BYTES,
+    // receivers notice a lost message by the gap in the numbers
+    publish: (topic, text) => void publisher?.publish(channelOf(topic), text).catch(() => undefined),
+    subscribe: (topic) => {
+      const listener = (text: string): void => heard(topic, text);
+      listeners.set(topic, listener);
+      listen(topic, listener);
+    },
+    unsubscribe: (topic) => {
+      listeners.delete(topic);
+      if (subscriber?.isOpen === true) subscriber.unsubscribe(channelOf(topic)).catch(() => undefined);
+    },
+    close: async () => {
+      isClosed = true;
+      // the reply to a ping arrives after the published messages were received
+      if (publisher?.isReady === true) await Promise.race([publisher.ping().catch(() => undefined), pause(CLOSE_MS)]);
+      end();
+    },
+  };
+};
+
+const CLOSE_MS = 500;
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

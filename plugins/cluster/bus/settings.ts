@@ -1,0 +1,58 @@
+/** Settings of the bus. */
+import { defineOption, type SettingKind, type ValuesOf } from "../../../core/index.ts";
+
+/** One server URL, or several of a cluster, separated by commas. */
+const busUrl: SettingKind<string> = {
+  accepts: "nats://host:4222 (several, separated by commas), redis://host:6379, or notify:",
+  read: (given) =>
+    given === "notify:" || given.split(",").every((url) => /^\s*[a-z][a-z0-9+]*:\/\/\S+\s*$/i.test(url))
+      ? given.trim()
+      : undefined,
+};
+
+const redisUrl: SettingKind<string> = {
+  accepts: "a URL of Redis, redis://user:password@host:6379/0 or rediss://…",
+  read: (given) => (/^rediss?:\/\/\S+$/i.test(given.trim()) ? given.trim() : undefined),
+};
+
+/** Settings of the plugin `bus`. */
+export const busSettings = [
+  defineOption({
+    name: "busUrl",
+    environment: ["BUS_URL"],
+    kind: busUrl,
+    description:
+      "what passes changes and reloads between processes: `nats://…` (package `@nats-io/transport-node`) or `redis://…` (package `@redis/client`)",
+    whenUnset: "the database's own `NOTIFY`",
+    isSecret: true,
+    isFixed: true,
+  }),
+  defineOption({
+    name: "busName",
+    environment: ["BUS_NAME"],
+    kind: {
+      accepts: "letters, digits, - and _, 40 at most",
+      read: (given) => (/^[\w-]{1,40}$/.test(given.trim()) ? given.trim() : undefined),
+    },
+    default: "relapi",
+    description: "processes with the same name, bus and database belong together",
+    isFixed: true,
+  }),
+] as const;
+
+/** Settings of the plugin `redis-limits`. */
+export const redisLimitSettings = [
+  defineOption({
+    name: "rateLimitRedisUrl",
+    environment: ["RATE_LIMIT_REDIS_URL", "HASURA_GRAPHQL_RATE_LIMIT_REDIS_URL"],
+    kind: redisUrl,
+    description: "Redis that counts for rate limits, for all processes of all machines together (X-BUS-5)",
+    whenUnset: "`BUS_URL`, where that is Redis; else each machine counts for itself",
+    isSecret: true,
+    isFixed: true,
+  }),
+] as const;
+
+declare module "../../../core/kernel/options.ts" {
+  interface ResolvedOptions extends ValuesOf<typeof busSettings>, ValuesOf<typeof redisLimitSettings> {}
+}

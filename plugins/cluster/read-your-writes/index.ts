@@ -1,0 +1,108 @@
+/** Returns the write position with the response to a write, in the header `X-Write-Position: 0/3000148`. A read that
+ *  sends it back runs on a server that has the write. A cookie with the same value needs no support by the client. */
+import {
+  createExchangeSlot,
+  definePlugin,
+  type Execution,
+  type Headers,
+  type OpenExchange,
+  type PluginContext,
+} from "../../../core/index.ts";
+import { sql } from "../../../core/engine/sql/fragment.ts";
+import { readYourWritesSettings } from "./settings.ts";
+
+const HEADER = "X-Write-Position";
+const COOKIE = "relapi_write_position";
+
+/** The end of the primary's WAL, which is after all earlier commits. */
+const POSITION = sql`select pg_catalog.pg_current_wal_insert_lsn()::text as position`;
+
+const BEHIND_ALL = "FFFFFFFF/FFFFFFFF";
+
+const isPosition = (text: string | undefined): text is string =>
+  text !== undefined && /^[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i.test(text);
+
+/** Reads `a=1; relapi_write_position=0/3000148`. */
+const cookieOf = (cookies: string | undefined): string | undefined => {
+  const found = cookies
+    ?.split(";")
+    .map((pair) => pair.trim())
+    .find((pair) => pair.startsWith(`${COOKIE}=`));
+  return found?.slice(COOKIE.length + 1);
+};
+
+const NO_HEADERS: Headers = [];
+
+/** The margin beyond the largest lag, after which no responding replica lacks the write. */
+const MARGIN_SECONDS = 5;
+
+/** @rule R-RYW-1 R-RYW-2 R-RYW-3 */
+export const readYourWrites = definePlugin({
+  name: "read-your-writes",
+  settings: readYourWritesSettings,
+  apply: (_hooks, context) => {
+    const { readYourWrites: way, databaseReplicaUrls, databaseReplicaMaxLag, database } = context.options;
+    // without replicas there is only one server to read from
+    if (way === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
+    const [byHeader, byCookie] = [way !== "cookie", way !== "header"];
+    const written = createExchangeSlot<string>();
+
+    const wantedBy = (exchange: OpenExchange): string | undefined => {
+      const own = written.get(exchange);
+      if (own !== undefined) return own;
+      const header = byHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
+      if (isPosition(header)) return header;
+      const cookie = byCookie ? cookieOf(exchange.header("cookie")) : undefined;
+      return isPosition(cookie) ? cookie : undefined;
+    };
+
+    context.wrap({
+      execute: (next) => async (execution) => {
+        const { exchange } = execution;
+        if (exchange === undefined) return next(execution);
+        if (execution.within !== undefined) {
+          // the position of the commit is not known here, so reads must use the primary
+          if (isWrite(execution)) written.set(exchange.within ?? exchange, BEHIND_ALL);
+          return next(execution);
+        }
+        if (isWrite(execution)) {
+          const rows = await next(execution);
+          written.set(exchange, await positionOf(context));
+          return rows;
+        }
+        const notBefore = execution.mayUseReplica === true ? wantedBy(exchange) : undefined;
+        return next(notBefore === undefined ? execution : { ...execution, notBefore });
+      },
+    });
+
+    context.addStep({
+      name: "read-your-writes",
+      headers: (exchange) => {
+        const position = written.get(exchange);
+        if (position === undefined) return NO_HEADERS;
+        const seconds = databaseReplicaMaxLag + MARGIN_SECONDS;
+        return [
+          ...(byHeader ? [[HEADER, position] as const] : []),
+          ...(byHeader && exchange.header("origin") !== undefined
+            ? [["Access-Control-Expose-Headers", HEADER] as const]
+            : []),
+          ...(byCookie
+            ? [["Set-Cookie", `${COOKIE}=${position}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax`] as const]
+            : []),
+        ];
+      },
+    });
+  },
+});
+
+const isWrite = ({ access, end }: Execution): boolean => access === "read write" && end === "commit";
+
+/** Errors are ignored, because the write is committed. Without a position, reads must use the primary. */
+const positionOf = async (context: PluginContext): Promise<string> => {
+  try {
+    const [row] = await context.query<{ position: string }>(POSITION);
+    return row?.position ?? BEHIND_ALL;
+  } catch {
+    return BEHIND_ALL;
+  }
+};

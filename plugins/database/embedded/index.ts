@@ -1,0 +1,198 @@
+/** Runs PostgreSQL inside the process, for users without a server:
+ *  `new pg.Pool({ stream: startEmbeddedDatabase().stream })`. It is PGlite (PostgreSQL compiled to WebAssembly) in a
+ *  thread; docs/guides/embedded-database.md lists its limits. */
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Duplex } from "node:stream";
+import { presetError } from "../../../core/index.ts";
+import { demoScripts, imagePath } from "./assets.ts";
+import { takeDataFolder } from "./folder.ts";
+import { createGate } from "./gate.ts";
+import { launchThread } from "./host.ts";
+import type { Thread } from "./host.ts";
+import { createClientStream } from "./stream.ts";
+import type { ClientStream } from "./stream.ts";
+import type { Boot, Request } from "./thread.ts";
+
+export interface EmbeddedOptions {
+  /** The data folder, which only one process may use at a time. By default, the data is in memory and
+   *  lost with the process. */
+  readonly dataDir?: string | undefined;
+  /** The content of a fresh database: the demo (default), nothing, or the file of an image that `dump` created. A
+   *  filled `dataDir` stays unchanged. */
+  readonly image?: "demo" | "empty" | (string & {});
+  /** Extensions to make available in addition to ltree: contrib modules of PGlite (`pg_trgm`), or `postgis` if
+   *  @electric-sql/pglite-postgis is installed. */
+  readonly extensions?: readonly string[];
+  /** SQL that runs once, after a fresh start. It may not contain `COPY ... FROM STDIN`. */
+  readonly loadScript?: string;
+  /** The time limit in seconds for statements without a `statement_timeout`; 30 by default, 0 for no limit. Beyond it
+   *  the database restarts, because PGlite cannot cancel a statement. In memory, it then has the data of a fresh
+   *  start. */
+  readonly statementTimeout?: number;
+  /** Logs slow starts and crashes; to standard error by default. */
+  readonly log?: (line: string) => void;
+}
+
+export interface EmbeddedDatabase {
+  /** For the `stream` option of `pg`; returns a new Duplex per client. */
+  readonly stream: () => Duplex;
+  /** Resolves when the first statement can run, or rejects with the reason why the database did not start. */
+  readonly ready: Promise<void>;
+  /** Ends all clients and the database. A statement that does not end within 5 s is cut off; a data folder recovers
+   *  from that. */
+  close(): Promise<void>;
+  /** Returns a gzipped tar of the current state, for `image`. Waits until no transaction is open. */
+  dump(): Promise<Uint8Array>;
+  /** Ends a statement that does not end by itself, together with all clients. In memory, the data is reset to that of a
+   *  fresh start. */
+  restart(): Promise<void>;
+}
+
+const closeMs = 5000;
+const usualTimeoutSeconds = 30;
+
+/** PGlite is an optional dependency. @rule C-PKG-3 */
+const demandPglite = (): void => {
+  try {
+    createRequire(import.meta.url).resolve("@electric-sql/pglite");
+  } catch {
+    throw presetError(
+      "the embedded database is not installed: npm install @electric-sql/pglite, or set DATABASE_URL to use a server",
+    );
+  }
+};
+
+/** Starts the database immediately; statements wait until it is ready. @throws Error if the data folder is in use, or
+ *  the image or PGlite is missing */
+export function startEmbeddedDatabase(options: EmbeddedOptions = {}): EmbeddedDatabase {
+  demandPglite();
+  const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
+  const freshBoot = buildFreshBoot(options);
+  const folder = options.dataDir === undefined ? undefined : takeDataFolder(options.dataDir);
+  const limitMs = (options.statementTimeout ?? usualTimeoutSeconds) * 1000;
+  let isFresh = folder?.isFresh ?? true;
+  const streams = new Set<ClientStream>();
+  const gate = createGate((request: Request) => thread.send(request));
+  let clientCount = 0;
+  let isClosed = false;
+  let thread: Thread;
+
+  const endClients = (reason: string): void => {
+    for (const stream of streams) stream.cutOff(reason);
+    gate.close();
+  };
+
+  const start = (): Promise<Uint8Array> => {
+    const boot: Boot = {
+      ...(isFresh ? freshBoot : { extensions: freshBoot.extensions, scriptPaths: [] }),
+      dataFolder: folder?.clusterPath,
+    };
+    if (isFresh && boot.imagePath === undefined)
+      log(
+        "relapi: preparing the embedded database, which takes about 5 s (npm run build creates an image to start from)",
+      );
+    const greeting = new Promise<Uint8Array>((resolve, reject) => {
+      let isUp = false;
+      thread = launchThread(boot, limitMs, {
+        onReady(message) {
+          isUp = true;
+          if (folder !== undefined && isFresh) {
+            folder.markFilled();
+            isFresh = false;
+          }
+          gate.open();
+          resolve(message);
+        },
+        onAnswer: gate.answer,
+        onOverrun() {
+          log(
+            `relapi: a statement exceeded its time limit, and the embedded database can only end it by a restart${folder ? "" : " with its initial data"}`,
+          );
+          gate.overrun();
+          relaunch("the embedded database is restarted: a statement exceeded its time limit");
+        },
+        onEnd(message) {
+          reject(new Error(message));
+          endClients(isUp ? `the embedded database has stopped: ${message}` : message);
+          if (!isUp) return;
+          log(
+            `relapi: the embedded database stopped (${message}); restarting${folder ? "" : " with its initial data"}`,
+          );
+          up = start();
+        },
+      });
+    });
+    greeting.catch(() => {}); // the waiting caller gets the error
+    return greeting;
+  };
+
+  const relaunch = (reason: string): void => {
+    const ended = thread.stop(0);
+    endClients(reason);
+    up = ended.then(() => {
+      if (isClosed) throw new Error("the embedded database is closed");
+      return start();
+    });
+    up.catch(() => {}); // the waiting caller gets the error
+  };
+
+  const ask = (request: Request): Promise<Uint8Array> =>
+    new Promise((resolve) => {
+      let unsaid: Request | undefined = request;
+      gate.enter({
+        nextRequest() {
+          const next = unsaid;
+          unsaid = undefined;
+          return next;
+        },
+        onAnswer: ({ bytes }) => resolve(bytes),
+        onOverrun() {}, // a dump has no time limit
+      });
+    });
+
+  let up = start();
+  const ready = up.then(() => undefined);
+  ready.catch(() => {}); // callers may ignore the promise
+  return {
+    stream() {
+      clientCount += 1;
+      const stream = createClientStream({
+        prefix: `c${clientCount}_`,
+        gate,
+        greeting: () => (isClosed ? Promise.reject(new Error("the embedded database is closed")) : up),
+        onNotification(message, from) {
+          for (const other of streams) if (other !== from) other.notify(message);
+        },
+        onClose: (closed) => streams.delete(closed),
+      });
+      streams.add(stream);
+      return stream.duplex;
+    },
+    ready,
+    dump: () => ask({ kind: "dump" }),
+    async restart() {
+      if (isClosed) throw new Error("the embedded database is closed");
+      relaunch("the embedded database is restarted");
+      await up;
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      endClients("the embedded database is closed");
+      await thread.stop(folder === undefined ? 0 : closeMs);
+      folder?.release();
+    },
+  };
+}
+
+/** The boot parameters of a fresh database, except the folder. @throws Error if the image is missing */
+function buildFreshBoot(options: EmbeddedOptions): Boot {
+  const image = options.image ?? "demo";
+  const isBuiltIn = (name: string): name is "demo" | "empty" => name === "demo" || name === "empty";
+  const path = isBuiltIn(image) ? imagePath(image) : image;
+  const boot = { extensions: [...new Set(["ltree", ...(options.extensions ?? [])])], loadScript: options.loadScript };
+  if (existsSync(path)) return { ...boot, imagePath: path, scriptPaths: [] };
+  if (!isBuiltIn(image)) throw new Error(`there is no database image ${path}`);
+  return { ...boot, scriptPaths: image === "demo" ? demoScripts() : [] };
+}

@@ -1,0 +1,201 @@
+/** Loads the model from the catalogs: relations, routines, types, roles, privileges. Other plugins add the
+ *  relationships. */
+import {
+  definePlugin,
+  eachInPieces,
+  inPieces,
+  nameKey,
+  type IntrospectContext,
+  type Model,
+  type Pieces,
+  type QualifiedName,
+  type Relation,
+  type Routine,
+} from "../../../core/index.ts";
+import { columnNames, primaryKeyOf, relationBuilder, rowTypeBuilder } from "./build-relation.ts";
+import { createAclReader, loadRoles } from "./privileges.ts";
+import { loadRelations, type ConflictTargetRow, type RelationRow, type Wanted } from "./relations.ts";
+import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
+import { loadServer } from "./server.ts";
+import { loadTypes, loadUsualTypes } from "./types.ts";
+import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
+
+/** The column of a table that a view column shows, by name. */
+export interface ColumnOrigin {
+  readonly relation: QualifiedName;
+  readonly column: string;
+}
+
+/** Columns of views that show columns of tables. The keys are the `nameKey` of the view and the name of the column. */
+export type ColumnOrigins = ReadonlyMap<string, ReadonlyMap<string, ColumnOrigin>>;
+
+const NAME = "catalog-introspection";
+
+/** `Model.parts` under the name of this plugin. */
+export interface CatalogPart {
+  readonly columnOrigins: ColumnOrigins;
+}
+
+export const columnOriginsOf = (model: Model): ColumnOrigins =>
+  (model.parts[NAME] as CatalogPart | undefined)?.columnOrigins ?? new Map();
+
+/** Returns the relations and routines to load although their schema is not exposed. A plugin with an earlier tap
+ *  (metadata) puts them into `Model.parts["catalog-wanted"]`. */
+const wantedOf = (model: Model, { hiddenSchemas }: IntrospectContext): Wanted => {
+  const { relations = [], routines = [] } = (model.parts["catalog-wanted"] ?? {}) as Partial<Wanted>;
+  return { relations, routines, schemas: hiddenSchemas };
+};
+
+/** Loads the catalog with five queries, independent of the number of relations. One more query loads types outside the
+ *  usual ones. @rule R-SC-1 */
+export const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
+  const wanted = wantedOf(model, context);
+  // The relations take longest to process, so they are requested first, and the database runs the other queries in the
+  // meantime. No query waits for a result that it does not need.
+  const rowsOfRelations = loadRelations(context, wanted);
+  const usualTypes = loadUsualTypes(context);
+  const rowsOfRoutines = loadRoutines(context, wanted);
+  const serverFacts = loadServer(context, wanted);
+  const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
+  rolesByName.catch(() => undefined); // the promise is awaited below
+  const [relationRows, usual, routineRows] = await Promise.all([rowsOfRelations, usualTypes, rowsOfRoutines]);
+  const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
+  const { types, traitsOf } = await loadTypes(context, usual, typesIn(relationRows, routineRows), {
+    oids: shownRows.map(({ rowType }) => rowType),
+    make: () => inPieces(eachOf(shownRows, rowTypeBuilder())),
+  });
+
+  const readAcl = createAclReader();
+  const byOid = new Map<number, RelationRow>();
+  await eachInPieces(relationRows, (row) => byOid.set(row.oid, row));
+  const origins = await inPieces(traceAll(byOid));
+  const viewKeyOf = (view: RelationRow): readonly number[] =>
+    deriveViewKey(origins.get(view.oid) ?? new Map(), (table) => {
+      const row = byOid.get(table);
+      return row === undefined ? [] : primaryKeyOf(row);
+    });
+  /** Returns the targets whose columns have the same names in the view, because the texts of an index name the columns
+   *  of the table. */
+  const viewTargetsOf = (view: RelationRow): readonly ConflictTargetRow[] => {
+    const shown = [...(origins.get(view.oid) ?? [])];
+    const [table, ...others] = new Set(shown.map(([, { relation }]) => relation));
+    const row = table === undefined || others.length > 0 ? undefined : byOid.get(table);
+    if (row === undefined) return [];
+    const [namesOfView, namesOfTable] = [columnNames(view), columnNames(row)];
+    const positionOf = (column: number): number | undefined =>
+      shown.find(
+        ([own, { position }]) => position === column && namesOfView.get(own) === namesOfTable.get(column),
+      )?.[0];
+    return (row.conflictTargets ?? []).flatMap(([columns, ...rest]): readonly ConflictTargetRow[] => {
+      const own = columns.map(positionOf);
+      return own.every((each) => each !== undefined) ? [[own, ...rest]] : [];
+    });
+  };
+  const originOf = (view: RelationRow, position: number) => {
+    const origin = origins.get(view.oid)?.get(position);
+    return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
+  };
+  const build = relationBuilder({ readAcl, traitsOf, types, rows: byOid, viewKeyOf, viewTargetsOf, originOf });
+  const relations = new Map<string, Relation>();
+  await eachInPieces(shownRows, (row) => {
+    const relation = build(row);
+    relations.set(nameKey(relation), relation);
+  });
+  const routines = await inPieces(eachOf(routineRows, (row) => buildRoutine(row, { readAcl, types })));
+
+  const [server, roles] = await Promise.all([serverFacts, rolesByName]);
+  const known = new Map(server.schemas.map((schema) => [schema.name, schema]));
+  for (const schema of context.schemas) {
+    if (!known.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
+  }
+  const part: CatalogPart = { columnOrigins: nameOrigins(origins, byOid) };
+  return {
+    ...model,
+    schemas: context.schemas,
+    schemaComments: new Map(
+      server.schemas.flatMap(({ name, comment }) => (comment === null ? [] : [[name, comment] as const])),
+    ),
+    schemaAcls: new Map(server.schemas.map(({ name, owner, acl }) => [name, { owner, acl: readAcl(acl, "schema") }])),
+    relations,
+    routines: groupRoutines(routines),
+    types,
+    roles,
+    loginRole: server.loginRole,
+    loginPath: server.loginPath,
+    representations: server.representations,
+    mediaHandlers: server.mediaHandlers,
+    rivals: server.rivals,
+    extensions: server.extensions,
+    serverVersion: server.serverVersion,
+    parts: { ...model.parts, [NAME]: part },
+  };
+};
+
+const eachOf = function* <From, To>(list: readonly From[], make: (from: From) => To): Pieces<readonly To[]> {
+  const made: To[] = [];
+  for (const from of list) {
+    made.push(make(from));
+    yield;
+  }
+  return made;
+};
+
+const typesIn = function* (relations: readonly RelationRow[], routines: readonly RoutineRow[]): Generator<number> {
+  const seen = new Set<RelationRow["columns"]>();
+  for (const { columns } of relations) {
+    if (seen.has(columns)) continue;
+    seen.add(columns);
+    for (const [, , type] of columns ?? []) yield type;
+  }
+  for (const { types, resultType } of routines) {
+    yield* types;
+    yield resultType;
+  }
+};
+
+const traceAll = function* (rows: ReadonlyMap<number, RelationRow>): Pieces<ReadonlyMap<number, Origins>> {
+  const views = new Map<number, Origins>();
+  for (const row of rows.values()) {
+    if (row.action !== null) views.set(row.oid, parseOrigins(row.action));
+    yield;
+  }
+  const isTable = (oid: number): boolean => {
+    const kind = rows.get(oid)?.kind;
+    return kind === "table" || kind === "partitioned" || kind === "foreign";
+  };
+  return traceViews(views, isTable);
+};
+
+const nameOrigins = (origins: ReadonlyMap<number, Origins>, rows: ReadonlyMap<number, RelationRow>): ColumnOrigins => {
+  const named = new Map<string, ReadonlyMap<string, ColumnOrigin>>();
+  for (const [oid, columns] of origins) {
+    const view = rows.get(oid);
+    if (view === undefined) continue;
+    const names = columnNames(view);
+    const byName = new Map<string, ColumnOrigin>();
+    for (const [position, origin] of columns) {
+      const table = rows.get(origin.relation);
+      const name = names.get(position);
+      const column = table && columnNames(table).get(origin.position);
+      if (table === undefined || name === undefined || column === undefined) continue;
+      byName.set(name, { relation: { schema: table.schema, name: table.name }, column });
+    }
+    named.set(nameKey(view), byName);
+  }
+  return named;
+};
+
+const groupRoutines = (routines: readonly Routine[]): ReadonlyMap<string, readonly Routine[]> => {
+  const byName = new Map<string, Routine[]>();
+  for (const routine of routines) {
+    const overloads = byName.get(nameKey(routine));
+    if (overloads === undefined) byName.set(nameKey(routine), [routine]);
+    else overloads.push(routine);
+  }
+  return byName;
+};
+
+export const catalogIntrospection = definePlugin({
+  name: NAME,
+  apply: (hooks) => hooks.introspect.tapPromise(NAME, loadCatalog),
+});

@@ -1,0 +1,81 @@
+/** Adds relationships that are functions of a row. `create function sea.flagship(sea.ports) returns sea.vessels`:
+ *  `ports?select=flagship(name)`. */
+import {
+  definePlugin,
+  nameKey,
+  sameName,
+  type Model,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+  type Routine,
+} from "../../../core/index.ts";
+
+/** Returns computed relationships by `nameKey` of the argument's relation. Source and function are in one exposed
+ *  schema, the target in any schema. @rule R-REL-8 R-REL-9 */
+export const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly Relationship[]> => {
+  const exposed = new Set(model.schemas);
+  const bySource = new Map<string, Relationship[]>();
+  for (const overloads of model.routines.values()) {
+    for (const routine of overloads) {
+      const source = argumentRelation(model, routine);
+      const target = routine.returns.relation;
+      if (source === undefined || target === undefined || source.schema !== routine.schema) continue;
+      if (!exposed.has(routine.schema) || !exposed.has(target.schema)) continue;
+      const list = bySource.get(nameKey(source)) ?? [];
+      list.push(buildComputed(routine, source, target));
+      bySource.set(nameKey(source), list);
+    }
+  }
+  return bySource;
+};
+
+/** Returns the relation whose row is the only argument. */
+const argumentRelation = (model: Model, routine: Routine): QualifiedName | undefined => {
+  const [parameter, ...others] = routine.parameters;
+  return parameter === undefined || others.length > 0 ? undefined : model.types.get(parameter.type)?.relation;
+};
+
+const buildComputed = (routine: Routine, source: QualifiedName, target: QualifiedName): Relationship => {
+  const isToOne = !routine.returns.isSet || routine.rows === 1;
+  return {
+    id: `${routine.name}()`,
+    cardinality: isToOne ? "many-to-one" : "one-to-many",
+    isToOne,
+    source: { schema: source.schema, name: source.name },
+    target: { schema: target.schema, name: target.name },
+    columns: [],
+    constraint: "",
+    isOwnKey: false,
+    routine: { schema: routine.schema, name: routine.name },
+  };
+};
+
+/** Returns the relation with its computed relationships. They replace detected relationships whose target has the name
+ *  of the function. */
+const addComputed = (relation: Relation, computed: readonly Relationship[]): Relation => {
+  const replaced = (detected: Relationship): boolean =>
+    detected.routine === undefined &&
+    computed.some(({ routine }) => routine !== undefined && sameName(routine, detected.target));
+  return {
+    ...relation,
+    relationships: [...relation.relationships.filter((detected) => !replaced(detected)), ...computed],
+  };
+};
+
+export const computedRelationships = definePlugin({
+  name: "computed-relationships",
+  requires: ["relationships"],
+  apply: (hooks) => {
+    hooks.introspect.tap("computed-relationships", (model) => {
+      const bySource = deriveComputedRelationships(model);
+      if (bySource.size === 0) return model;
+      const relations = new Map(model.relations);
+      for (const [key, computed] of bySource) {
+        const relation = relations.get(key);
+        if (relation !== undefined) relations.set(key, addComputed(relation, computed));
+      }
+      return { ...model, relations };
+    });
+  },
+});

@@ -1,0 +1,276 @@
+/** Derives relationships from foreign keys in both directions, also through views and junctions.
+ *  `ports?select=vessels(name)`. */
+import {
+  atOnce,
+  definePlugin,
+  inPieces,
+  memoize,
+  nameKey,
+  type ColumnPair,
+  type Pieces,
+  type QualifiedName,
+  type Relation,
+  type Relationship,
+} from "../../../core/index.ts";
+import { columnOriginsOf, type ColumnOrigins } from "./catalog.ts";
+
+/** A foreign key between two relations. Each is a table of the constraint, or a view that shows the key. */
+interface Link {
+  /** Distinguishes keys with the same name on different tables. */
+  readonly key: object;
+  readonly constraint: string;
+  readonly source: Relation;
+  readonly target: Relation;
+  readonly columns: readonly ColumnPair[];
+  readonly isUnique: boolean;
+  readonly isThroughView: boolean;
+}
+
+/** A relation that shows a key, with its columns in the order of the constraint. */
+interface Showing {
+  readonly relation: Relation;
+  readonly columns: readonly string[];
+}
+
+/** Returns the relationships of every relation, by `nameKey` of the source. Relationships that need a view or a
+ *  junction are made only within one exposed schema, because no other schema uses them. @rule R-REL-2 R-REL-3 R-REL-5
+ *  R-REL-6 R-REL-8 R-REL-10 */
+export const deriveRelationships = (
+  ...parts: Parameters<typeof derivedRelationships>
+): ReadonlyMap<string, readonly Relationship[]> => atOnce(derivedRelationships(...parts));
+
+const derivedRelationships = function* (
+  relations: ReadonlyMap<string, Relation>,
+  origins: ColumnOrigins,
+  schemas: readonly string[],
+): Pieces<ReadonlyMap<string, readonly Relationship[]>> {
+  const exposed = new Set(schemas);
+  const links = yield* deriveLinks(relations, origins, exposed);
+  const bySource = new Map<string, Relationship[]>();
+  const add = (relationship: Relationship): void => {
+    const key = nameKey(relationship.source);
+    const list = bySource.get(key);
+    if (list === undefined) bySource.set(key, [relationship]);
+    else list.push(relationship);
+  };
+  for (const link of links) {
+    for (const relationship of bothWays(link)) add(relationship);
+    yield;
+  }
+  for (const relationship of throughJunctions(links, exposed)) {
+    add(relationship);
+    yield;
+  }
+  for (const list of bySource.values()) {
+    makeIdsUnique(list);
+    yield;
+  }
+  return bySource;
+};
+
+const deriveLinks = function* (
+  relations: ReadonlyMap<string, Relation>,
+  origins: ColumnOrigins,
+  exposed: ReadonlySet<string>,
+): Pieces<readonly Link[]> {
+  const showingViews = indexViews(relations, origins, exposed);
+  const links: Link[] = [];
+  for (const source of relations.values()) {
+    yield;
+    for (const key of source.foreignKeys) {
+      const target = relations.get(nameKey(key.target));
+      if (target === undefined) continue;
+      const own: Showing = { relation: source, columns: key.columns };
+      const far: Showing = { relation: target, columns: key.targetColumns };
+      const isUnique = source.uniqueKeys.some((unique) => isSameSet(unique.columns, key.columns));
+      const link = (a: Showing, b: Showing, isThroughView: boolean): void => {
+        const columns = a.columns.map((column, i): ColumnPair => [column, b.columns[i] ?? ""]);
+        links.push({
+          key,
+          constraint: key.name,
+          source: a.relation,
+          target: b.relation,
+          columns,
+          isUnique,
+          isThroughView,
+        });
+      };
+      link(own, far, false);
+      const sourceViews = showingViews(own);
+      const targetViews = showingViews(far);
+      for (const view of sourceViews) if (view.relation.schema === target.schema) link(view, far, true);
+      for (const view of targetViews) if (view.relation.schema === source.schema) link(own, view, true);
+      for (const a of sourceViews)
+        for (const b of targetViews) if (a.relation.schema === b.relation.schema) link(a, b, true);
+    }
+  }
+  return links;
+};
+
+/** Returns the views of exposed schemas that show all columns of a table's key. Each combination of the columns that
+ *  show it has an entry. */
+const indexViews = (
+  relations: ReadonlyMap<string, Relation>,
+  origins: ColumnOrigins,
+  exposed: ReadonlySet<string>,
+): ((key: Showing) => readonly Showing[]) => {
+  const byTable = new Map<string, { readonly view: Relation; readonly shown: Map<string, string[]> }[]>();
+  for (const [viewKey, columns] of origins) {
+    const view = relations.get(viewKey);
+    if (view === undefined || !exposed.has(view.schema)) continue;
+    const tables = new Map<string, Map<string, string[]>>();
+    for (const { name } of view.columns) {
+      const origin = columns.get(name);
+      if (origin === undefined) continue;
+      const shown = getOrAdd(tables, nameKey(origin.relation), () => new Map<string, string[]>());
+      getOrAdd(shown, origin.column, () => []).push(name);
+    }
+    for (const [table, shown] of tables) getOrAdd(byTable, table, () => []).push({ view, shown });
+  }
+  return ({ relation, columns }) =>
+    (byTable.get(nameKey(relation)) ?? []).flatMap(({ view, shown }) =>
+      combine(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({
+        relation: view,
+        columns: combination,
+      })),
+    );
+};
+
+/** Combines one element of each list: `[[a, b], [c]]` becomes `[[a, c], [b, c]]`. The result is empty if a list is
+ *  empty. */
+const combine = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+  choices.reduce<readonly (readonly string[])[]>(
+    (sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])),
+    [[]],
+  );
+
+const bothWays = (link: Link): readonly [Relationship, Relationship] => {
+  const { constraint, source, target, columns, isUnique, isThroughView } = link;
+  const suffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
+  const back = columns.map(([own, far]): ColumnPair => [far, own]);
+  return [
+    {
+      id: `${constraint}>${label(target, source)}${suffix(columns)}`,
+      cardinality: isUnique ? "one-to-one" : "many-to-one",
+      isToOne: true,
+      source: nameOf(source),
+      target: nameOf(target),
+      columns,
+      constraint,
+      isOwnKey: true,
+    },
+    {
+      id: `${constraint}<${label(source, target)}${suffix(back)}`,
+      cardinality: isUnique ? "one-to-one" : "one-to-many",
+      isToOne: isUnique,
+      source: nameOf(target),
+      target: nameOf(source),
+      columns: back,
+      constraint,
+      isOwnKey: false,
+    },
+  ];
+};
+
+/** @rule R-REL-3 */
+const throughJunctions = function* (links: readonly Link[], exposed: ReadonlySet<string>): Generator<Relationship> {
+  const byJunction = new Map<Relation, Link[]>();
+  for (const link of links) {
+    const { source: junction, isUnique, columns } = link;
+    if (isUnique || !exposed.has(junction.schema)) continue;
+    if (columns.every(([column]) => junction.primaryKey.includes(column)))
+      getOrAdd(byJunction, junction, () => []).push(link);
+  }
+  for (const [junction, keys] of byJunction) {
+    for (const near of keys) {
+      for (const far of keys) {
+        if (near.key === far.key || near.target.schema !== far.target.schema || !exposed.has(near.target.schema))
+          continue;
+        yield throughJunction(junction, near, far);
+      }
+    }
+  }
+};
+
+const throughJunction = (junction: Relation, near: Link, far: Link): Relationship => {
+  const swap = ([own, other]: ColumnPair): ColumnPair => [other, own];
+  const source = near.columns.map(swap);
+  const target = far.columns.map(swap);
+  const suffix = near.isThroughView || far.isThroughView ? describePairs(source) + describePairs(target) : "";
+  return {
+    id: `${near.constraint}<${label(junction, near.target)}>${far.constraint}>${label(far.target, near.target)}${suffix}`,
+    cardinality: "many-to-many",
+    isToOne: false,
+    source: nameOf(near.target),
+    target: nameOf(far.target),
+    columns: [],
+    constraint: "",
+    isOwnKey: false,
+    junction: {
+      relation: nameOf(junction),
+      sourceConstraint: near.constraint,
+      targetConstraint: far.constraint,
+      source,
+      target,
+    },
+  };
+};
+
+/** All relationships of the relation share one object. */
+const nameOf = memoize(({ schema, name }: Relation): QualifiedName => ({ schema, name }));
+
+/** Returns the name, with its schema if it differs from the schema of `from`. */
+const label = (name: QualifiedName, from: QualifiedName): string =>
+  name.schema === from.schema ? name.name : `${name.schema}.${name.name}`;
+
+const describePairs = (pairs: readonly ColumnPair[]): string => `(${pairs.map(([a, b]) => `${a}=${b}`).join(",")})`;
+
+/** Adds numbers to ids that are equal. Names that contain the separators of ids can cause this. The list is ordered by
+ *  name, so the numbers are stable across reloads. */
+const makeIdsUnique = (list: Relationship[]): void => {
+  const seen = new Map<string, number>();
+  list.forEach((relationship, i) => {
+    const count = (seen.get(relationship.id) ?? 0) + 1;
+    seen.set(relationship.id, count);
+    if (count > 1) list[i] = { ...relationship, id: `${relationship.id}#${count}` };
+  });
+};
+
+const isSameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((name) => b.includes(name));
+
+const getOrAdd = <Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value => {
+  let found = map.get(key);
+  if (found === undefined) {
+    found = make();
+    map.set(key, found);
+  }
+  return found;
+};
+
+export const relationships = definePlugin({
+  name: "relationships",
+  requires: ["catalog-introspection"],
+  apply: (hooks) => {
+    hooks.introspect.tapPromise("relationships", async (model) => {
+      const bySource = await inPieces(derivedRelationships(model.relations, columnOriginsOf(model), model.schemas));
+      return { ...model, relations: await inPieces(related(model.relations, bySource)) };
+    });
+  },
+});
+
+const related = function* (
+  relations: ReadonlyMap<string, Relation>,
+  bySource: ReadonlyMap<string, readonly Relationship[]>,
+): Pieces<ReadonlyMap<string, Relation>> {
+  const made = new Map<string, Relation>();
+  for (const [key, relation] of relations) {
+    const found = bySource.get(key);
+    made.set(
+      key,
+      found === undefined ? relation : { ...relation, relationships: [...relation.relationships, ...found] },
+    );
+    yield;
+  }
+  return made;
+};

@@ -1,0 +1,228 @@
+/** Loads facts about the server and its schemas: version, login role, schemas, extensions, casts of domains, media type
+ *  aggregates. */
+import {
+  sql,
+  value,
+  type IntrospectContext,
+  type MediaHandler,
+  type QualifiedName,
+  type Representation,
+} from "../../../core/index.ts";
+import type { Wanted } from "./relations.ts";
+
+interface ServerRow {
+  readonly serverVersion: number;
+  readonly loginRole: string;
+  readonly loginPath: string | null;
+  readonly hasOwnSchemas: boolean;
+  readonly schemas: readonly SchemaFacts[] | null;
+  readonly extensions: readonly (readonly [name: string, schema: string])[] | null;
+  readonly casts: readonly CastFacts[] | null;
+  readonly aggregates: readonly AggregateFacts[] | null;
+  readonly rivals: readonly string[] | null;
+}
+
+export interface SchemaFacts {
+  readonly name: string;
+  readonly owner: string;
+  readonly acl: readonly string[];
+  readonly comment: string | null;
+}
+
+interface CastFacts {
+  readonly domain: number;
+  readonly role: keyof Representation;
+  readonly schema: string;
+  readonly name: string;
+}
+
+interface AggregateFacts {
+  readonly mediaType: string;
+  readonly schema: string;
+  readonly name: string;
+  readonly relationSchema: string | null;
+  readonly relationName: string | null;
+  readonly isBytea: boolean;
+}
+
+export interface ServerFacts {
+  readonly serverVersion: number;
+  readonly loginRole: string;
+  readonly loginPath: readonly string[];
+  readonly schemas: readonly SchemaFacts[];
+  readonly extensions: ReadonlyMap<string, string>;
+  readonly representations: ReadonlyMap<number, Representation>;
+  readonly mediaHandlers: readonly MediaHandler[];
+  readonly rivals: ReadonlySet<string>;
+}
+
+/** User-created objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
+ *  For a value without a type, PostgreSQL prefers an operator that takes the left type on both sides. Only without one
+ *  does it choose an operator whose right side has another type. @rule R-TX-10 */
+const RIVALS = sql`
+with plain as materialized (
+  select type.oid, 'c' in (type.typtype, element.typtype) as is_row
+  from pg_catalog.pg_type type
+  left join pg_catalog.pg_type element on element.oid = type.typelem
+  where type.oid < 16384
+    or type.typtype in ('e', 'c')
+    or element.typtype in ('e', 'c')
+)
+select pg_catalog.json_agg(distinct rival.name)
+from (
+  select operator.oprname::text
+  from pg_catalog.pg_operator operator
+  join plain on plain.oid = operator.oprleft and plain.is_row is not true
+  where operator.oid >= 16384
+    and (
+      operator.oprright in (select plain.oid from plain)
+      or not exists (
+        select
+        from pg_catalog.pg_operator other
+        where other.oid < 16384
+          and other.oprname = operator.oprname
+          and other.oprleft = operator.oprleft
+          and other.oprright = operator.oprleft
+      )
+    )
+  union all
+  select routine.proname::text
+  from pg_catalog.pg_proc routine
+  join pg_catalog.pg_proc other on other.proname = routine.proname
+  left join plain on plain.oid = routine.proargtypes[0]
+  where routine.oid >= 16384
+    and other.oid < 16384
+    and (routine.provariadic <> 0 or other.pronargs between routine.pronargs - routine.pronargdefaults and routine.pronargs)
+    and (
+      plain.is_row is not true
+      -- a function of a table's rows, most of which are computed fields; rows as such are given to these alone
+      or routine.proname in ('array_agg', 'array_to_json', 'cardinality', 'json_agg', 'row_to_json', 'to_json')
+    )
+    and (plain.oid is not null or routine.pronargs = 0)
+  union all
+  select '::'
+  from pg_catalog.pg_cast entry
+  where entry.oid >= 16384
+    and entry.castmethod = 'f'
+    and entry.castsource in (select plain.oid from plain)
+    and entry.casttarget in (select plain.oid from plain)
+  union all
+  select '='
+  from pg_catalog.pg_opclass class
+  join pg_catalog.pg_am method on method.oid = class.opcmethod
+  join plain on plain.oid = class.opcintype
+  where class.oid >= 16384
+    and class.opcdefault
+    and method.amname in ('btree', 'hash')
+) rival (name)`;
+
+/** Returns the schemas of a path in PostgreSQL's notation: `"$user", public`. */
+const schemasIn = (path: string): readonly string[] =>
+  [...path.matchAll(/"((?:[^"]|"")*)"|([^\s,"]+)/g)]
+    .map(([, quoted, bare = ""]) => quoted?.replaceAll('""', '"') ?? bare.toLowerCase())
+    .filter((name) => name !== "");
+
+/** @rule R-REP-1 R-MED-4 R-OAS-3 */
+export const loadServer = async (context: IntrospectContext, wanted: Wanted): Promise<ServerFacts> => {
+  const exposed = value(JSON.stringify(context.schemas), "json");
+  const wantedSchemas = [...wanted.relations, ...wanted.routines].map(({ schema }) => schema);
+  const named = value(
+    JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...wantedSchemas])]),
+    "json",
+  );
+  const [row] = await context.query<ServerRow>(sql`
+select pg_catalog.current_setting('server_version_num')::int4 as "serverVersion",
+  session_user::text as "loginRole",
+  (select setting.reset_val from pg_catalog.pg_settings setting where setting.name = 'search_path') as "loginPath",
+  exists (select from pg_catalog.pg_namespace schema join pg_catalog.pg_roles owner on owner.rolname = schema.nspname) as "hasOwnSchemas",
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_object(
+      'name', schema.nspname,
+      'owner', pg_catalog.pg_get_userbyid(schema.nspowner),
+      'acl', coalesce(schema.nspacl, pg_catalog.acldefault('n', schema.nspowner))::text[],
+      'comment', pg_catalog.obj_description(schema.oid, 'pg_namespace')
+    ))
+    from pg_catalog.pg_namespace schema
+    where schema.nspname in (select pg_catalog.json_array_elements_text(${named}))
+  ) as schemas,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_array(extension.extname, schema.nspname) order by extension.extname)
+    from pg_catalog.pg_extension extension
+    join pg_catalog.pg_namespace schema on schema.oid = extension.extnamespace
+  ) as extensions,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_object(
+      'domain', domain.oid::int8,
+      'role', case
+        when entry.casttarget = domain.oid and entry.castsource = 'pg_catalog.json'::pg_catalog.regtype then 'fromJson'
+        when entry.casttarget = domain.oid then 'fromText'
+        else 'toJson'
+      end,
+      'schema', schema.nspname,
+      'name', routine.proname
+    ))
+    from pg_catalog.pg_cast entry
+    join pg_catalog.pg_type domain on domain.typtype = 'd' and domain.oid in (entry.castsource, entry.casttarget)
+    join pg_catalog.pg_proc routine on routine.oid = entry.castfunc
+    join pg_catalog.pg_namespace schema on schema.oid = routine.pronamespace
+    where entry.castcontext = 'i'
+      and entry.castmethod = 'f'
+      and (
+        entry.castsource = domain.oid and entry.casttarget = 'pg_catalog.json'::pg_catalog.regtype
+        or entry.casttarget = domain.oid
+          and entry.castsource in ('pg_catalog.json'::pg_catalog.regtype, 'pg_catalog.text'::pg_catalog.regtype)
+      )
+      and pg_catalog.has_function_privilege(routine.oid, 'EXECUTE')
+  ) as casts,
+  (
+    select pg_catalog.json_agg(pg_catalog.json_build_object(
+      'mediaType', domain.typname,
+      'schema', schema.nspname,
+      'name', routine.proname,
+      'relationSchema', row_schema.nspname,
+      'relationName', row_relation.relname,
+      'isBytea', base.oid = 'pg_catalog.bytea'::pg_catalog.regtype
+    ) order by schema.nspname, routine.proname)
+    from pg_catalog.pg_proc routine
+    join pg_catalog.pg_namespace schema on schema.oid = routine.pronamespace
+    join pg_catalog.pg_type domain on domain.oid = routine.prorettype and domain.typtype = 'd'
+    join pg_catalog.pg_type base on base.oid = domain.typbasetype
+    join pg_catalog.pg_type argument on argument.oid = routine.proargtypes[0]
+    left join pg_catalog.pg_class row_relation on row_relation.oid = argument.typrelid and row_relation.relkind <> 'c'
+    left join pg_catalog.pg_namespace row_schema on row_schema.oid = row_relation.relnamespace
+    where routine.prokind = 'a'
+      and routine.pronargs = 1
+      and schema.nspname in (select pg_catalog.json_array_elements_text(${exposed}))
+      and (domain.typname = '*/*' or domain.typname ~ '^[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+$')
+      and (row_relation.oid is not null or argument.oid = 'pg_catalog.anyelement'::pg_catalog.regtype)
+  ) as aggregates,
+  (${RIVALS}) as rivals`);
+  if (row === undefined) throw new Error("the server did not report its version");
+  return {
+    serverVersion: row.serverVersion,
+    loginRole: row.loginRole,
+    loginPath: schemasIn(row.loginPath ?? "").filter((name) => name !== "$user" || row.hasOwnSchemas),
+    schemas: row.schemas ?? [],
+    extensions: new Map(row.extensions ?? []),
+    representations: buildRepresentations(row.casts ?? []),
+    rivals: new Set(row.rivals ?? []),
+    mediaHandlers: (row.aggregates ?? []).map(buildMediaHandler),
+  };
+};
+
+const buildRepresentations = (casts: readonly CastFacts[]): ReadonlyMap<number, Representation> => {
+  const representations = new Map<number, Representation>();
+  for (const { domain, role, schema, name } of casts) {
+    const routine: QualifiedName = { schema, name };
+    representations.set(domain, { ...representations.get(domain), [role]: routine });
+  }
+  return representations;
+};
+
+const buildMediaHandler = (facts: AggregateFacts): MediaHandler => ({
+  mediaType: facts.mediaType,
+  aggregate: { schema: facts.schema, name: facts.name },
+  ...(facts.relationSchema !== null &&
+    facts.relationName !== null && { relation: { schema: facts.relationSchema, name: facts.relationName } }),
+  isBytea: facts.isBytea,
+});

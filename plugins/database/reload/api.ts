@@ -1,0 +1,12 @@
+/** The interface of reloads: types, tokens and a method of the api. */
+import { defineService } from "../../../core/index.ts";
+
+declare module "../../../core/http/call.ts" {
+  interface ApiMethods {
+    /** Reads schema, settings and metadata again, in all processes. Resolves when this process has finished. */
+    reloadAll(): Promise<void>;
+  }
+}
+
+/** Provided by the plugin `reload-all`. It makes the other processes reload, but not this one. */
+export const reloadOthersService = defineService<{ ask(): void }>("reload-others");

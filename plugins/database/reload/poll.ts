@@ -1,0 +1,183 @@
+/** Checks every few seconds whether the schema has changed, and reloads it. It finds changes without a notification,
+ *  and works where notifications do not arrive. */
+import { definePlugin, sql, type Model, type Sql } from "../../../core/index.ts";
+import { liveQueriesService } from "../../live/api.ts";
+import { pollSettings } from "./settings.ts";
+
+const NAME = "reload-poll";
+
+/** Hashes the identity of each catalog row with the transaction that wrote it. Changes of data do not write these
+ *  rows. */
+const written = (columns: Sql, from: Sql): Sql =>
+  sql`select pg_catalog.sum(pg_catalog.hash_record_extended(row(${columns}, entry.xmin), 0)) from ${from}`;
+
+const OF_USERS = sql`entry.oid >= 16384`;
+const LASTING = sql`in (select schema.oid from schema)`;
+
+/** A hash of the catalog rows that users can change and that affect the model, change detection or row visibility.
+ *  Relations are hashed by these columns only, because TRUNCATE and REFRESH write their rows too. Temporary objects are
+ *  ignored, because they come and go. @rule R-SC-9 */
+const VERSION = sql`
+with schema as materialized (
+  select schema.oid, schema.nspname, schema.nspowner, schema.nspacl
+  from pg_catalog.pg_namespace schema
+  where schema.nspname !~ '^pg_(toast_)?temp_'
+),
+relation as materialized (
+  select class.oid, class.relname, class.relnamespace, class.relkind, class.relowner, class.reltype,
+    class.relrowsecurity, class.relforcerowsecurity, class.relispartition, class.relacl, class.reloptions,
+    class.relpersistence, class.relreplident
+  from pg_catalog.pg_class class
+  where class.relkind in ('r', 'v', 'm', 'f', 'p', 'c')
+    and class.relpersistence <> 't'
+    and class.oid >= 16384
+)
+select pg_catalog.sum(part.hash)::text as version
+from (
+  select pg_catalog.sum(pg_catalog.hash_record_extended(schema, 0)) from schema
+  union all
+  select pg_catalog.sum(pg_catalog.hash_record_extended(relation, 0)) from relation
+  union all
+  ${written(sql`entry.attrelid, entry.attnum`, sql`pg_catalog.pg_attribute entry join relation on relation.oid = entry.attrelid where entry.attnum > 0`)}
+  union all
+  ${written(sql`entry.oid, 1`, sql`pg_catalog.pg_attrdef entry join relation on relation.oid = entry.adrelid`)}
+  union all
+  ${written(sql`entry.oid, 2`, sql`pg_catalog.pg_constraint entry left join relation on relation.oid = entry.conrelid where entry.conrelid = 0 or relation.oid is not null`)}
+  union all
+  ${written(sql`entry.oid, 3`, sql`pg_catalog.pg_rewrite entry join relation on relation.oid = entry.ev_class`)}
+  union all
+  ${written(sql`entry.oid, 4`, sql`pg_catalog.pg_trigger entry join relation on relation.oid = entry.tgrelid where not entry.tgisinternal`)}
+  union all
+  ${written(sql`entry.oid, 5`, sql`pg_catalog.pg_policy entry join relation on relation.oid = entry.polrelid`)}
+  union all
+  ${written(sql`entry.oid, 6`, sql`pg_catalog.pg_proc entry where ${OF_USERS} and entry.pronamespace ${LASTING}`)}
+  union all
+  ${written(sql`entry.oid, 7`, sql`pg_catalog.pg_type entry where ${OF_USERS} and entry.typnamespace ${LASTING} and entry.typtype in ('d', 'e', 'r')`)}
+  union all
+  ${written(sql`entry.oid, 8`, sql`pg_catalog.pg_enum entry`)}
+  union all
+  ${written(sql`entry.objoid, entry.classoid, entry.objsubid`, sql`pg_catalog.pg_description entry where entry.objoid >= 16384 or entry.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass`)}
+  union all
+  ${written(sql`entry.oid, 9`, sql`pg_catalog.pg_extension entry`)}
+  union all
+  ${written(sql`entry.oid, 10`, sql`pg_catalog.pg_cast entry where ${OF_USERS}`)}
+  union all
+  ${written(sql`entry.oid, 11`, sql`pg_catalog.pg_operator entry where ${OF_USERS}`)}
+  union all
+  ${written(sql`entry.oid, 12`, sql`pg_catalog.pg_opclass entry where ${OF_USERS}`)}
+  union all
+  ${written(sql`entry.roleid, entry.member`, sql`pg_catalog.pg_auth_members entry`)}
+  union all
+  select pg_catalog.sum(pg_catalog.hash_record_extended(row(role.rolname, role.rolsuper, role.rolinherit, role.rolbypassrls), 0))
+  from pg_catalog.pg_roles role
+  union all
+  select pg_catalog.sum(pg_catalog.hash_record_extended(row(setting.setdatabase, setting.setrole, setting.setconfig), 0))
+  from pg_catalog.pg_db_role_setting setting
+  where setting.setdatabase in (0, (select oid from pg_catalog.pg_database where datname = pg_catalog.current_database()))
+) part (hash)`;
+
+interface VersionRow {
+  readonly version: string | null;
+}
+
+type Version = Promise<string | undefined>;
+
+const versionOf = (model: Model): Version | undefined => model.parts[NAME] as Version | undefined;
+
+/** The largest share of time for checks, and for reloads if the schema changes constantly. */
+const SHARE_OF_LOOKING = 1 / 30;
+const SHARE_OF_RELOADING = 1 / 5;
+/** A request within this time before the next check causes that check. */
+const LATELY_MS = 500;
+/** The longest time that a request after a pause waits for the check, and for a reload. */
+const PATIENCE_MS = 2000;
+
+/** @rule R-SC-9 */
+export const reloadPoll = definePlugin({
+  name: "reload-poll",
+  settings: pollSettings,
+  requires: ["catalog-introspection"],
+  apply: (hooks, context) => {
+    const intervalMs = context.options.dbSchemaPollInterval * 1000;
+    // only the api itself can change an embedded database
+    if (intervalMs === 0 || context.options.database !== undefined) return;
+    let loaded: Version | undefined;
+    let asked: string | undefined;
+    let askedAtMs = 0;
+    let isClosed = false;
+    let timer: NodeJS.Timeout | undefined;
+    /** Whether there were recent requests. An unused server does not query its database. */
+    let isUsed = false;
+
+    hooks.introspect.tap(NAME, (model, { afterwards }) => {
+      // if the query fails, the first check reloads the schema
+      const version = afterwards<VersionRow>(VERSION).then(
+        ([row]) => row?.version ?? undefined,
+        () => undefined,
+      );
+      return { ...model, parts: { ...model.parts, [NAME]: version } };
+    });
+
+    /** Resolves when the model is up to date. */
+    const look = async (): Promise<void> => {
+      const startedAtMs = performance.now();
+      const [row] = await context.query<VersionRow>(VERSION).catch(() => []); // requests report a lost connection
+      const seen = row?.version ?? undefined;
+      if (isClosed) return;
+      schedule((performance.now() - startedAtMs) / SHARE_OF_LOOKING);
+      // the loader repeats a failed load
+      if (seen === undefined || seen === asked || seen === (await loaded)) return;
+      asked = seen;
+      askedAtMs = performance.now();
+      await context.reload().catch(() => undefined); // the error was logged
+    };
+
+    const noteUse = async (): Promise<void> => {
+      isUsed = true;
+      context.setGate(undefined);
+    };
+
+    let looking: Promise<void> | undefined;
+    /** Holds the first request after a pause, and requests that arrive in the meantime. */
+    const lookFirst = (): Promise<void> =>
+      (looking ??= Promise.race([
+        look(),
+        new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref()),
+      ]).then(() => {
+        looking = undefined;
+        context.setGate(undefined);
+      }));
+
+    const lookIfUsed = (): void => {
+      const isLive = context.use(liveQueriesService)?.isIdle === false;
+      if (isUsed || isLive) return void look();
+      context.setGate(lookFirst);
+      after(intervalMs, lookIfUsed); // live queries may start
+    };
+
+    const after = (ms: number, next: () => void): void => {
+      clearTimeout(timer);
+      timer = setTimeout(next, ms);
+      timer.unref();
+    };
+
+    const schedule = (atLeastMs: number): void =>
+      after(Math.max(intervalMs, atLeastMs) - LATELY_MS, () => {
+        isUsed = false;
+        context.setGate(noteUse);
+        after(LATELY_MS, lookIfUsed);
+      });
+
+    context.onModel((model) => {
+      const isFirst = loaded === undefined;
+      loaded = versionOf(model);
+      if (asked !== undefined) schedule((performance.now() - askedAtMs) / SHARE_OF_RELOADING);
+      else if (isFirst) schedule(0);
+      asked = undefined;
+    });
+    context.onClose(() => {
+      isClosed = true;
+      clearTimeout(timer);
+    });
+  },
+});

@@ -1,0 +1,42 @@
+/** Reloads all processes when one of them is asked to reload: `api.reloadAll()`. @rule X-BUS-2 */
+import { definePlugin } from "../../../core/index.ts";
+import { busService } from "../../cluster/bus/api.ts";
+import { reloadOthersService } from "./api.ts";
+import { channelSettings } from "./settings.ts";
+
+const TOPIC = "reload";
+/** Spreads the reloads of processes that have missed messages. */
+const SPREAD_MS = 1000;
+
+export const reloadAll = definePlugin({
+  name: "reload-all",
+  requires: ["bus"],
+  settings: channelSettings,
+  apply: (_hooks, context) => {
+    const bus = () => context.use(busService);
+    let timer: NodeJS.Timeout | undefined;
+    let stop: (() => void) | undefined;
+    let isClosed = false;
+    const askOthers = (): void => bus()?.publish(TOPIC, "");
+    context.offer(reloadOthersService, { ask: askOthers });
+    context.addMethod("reloadAll", () => {
+      askOthers();
+      return context.reload();
+    });
+    // the bus is available once all plugins are applied, while the model is still loading
+    queueMicrotask(() => {
+      const from = bus();
+      // without a reload channel, no connection should listen
+      if (isClosed || from === undefined || (from.usesNotify && !context.options.dbChannelEnabled)) return;
+      stop = from.subscribe(TOPIC, context.requestReload, () => {
+        clearTimeout(timer);
+        timer = setTimeout(context.requestReload, Math.random() * SPREAD_MS);
+      });
+    });
+    context.onClose(() => {
+      isClosed = true;
+      clearTimeout(timer);
+      stop?.();
+    });
+  },
+});

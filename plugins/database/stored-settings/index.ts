@@ -1,0 +1,77 @@
+/** Reads settings that the database stores for the login role:
+ *  `alter role authenticator set pgrst.db_schemas = 'sea'`. */
+import { definePlugin, readSetting, type OptionSource, type RelApiOptions, type Setting } from "../../../core/index.ts";
+import { ident, join, literal, sql, value } from "../../../core/engine/sql/fragment.ts";
+import { storeSettings } from "./settings.ts";
+
+type Query = Parameters<OptionSource["read"]>[0];
+
+interface StoredRow {
+  readonly name: string;
+  readonly value: string | null;
+}
+
+/** @rule R-SC-4 */
+export const databaseSettings = definePlugin({
+  name: "database-settings",
+  settings: storeSettings,
+  apply: (_hooks, context) => {
+    const { dbConfig, dbPreConfig } = context.options;
+    if (!dbConfig) return;
+    const known = storable(context.settings);
+    context.addOptionSource({ name: "the database", read: (query) => readStored(query, known, dbPreConfig) });
+  },
+});
+
+const PREFIX = "PGRST_";
+
+/** The settings that can be stored, by their name there, such as `pgrst.db_schemas`. */
+const storable = (settings: readonly Setting[]): ReadonlyMap<string, Setting> =>
+  new Map(
+    settings
+      .filter(({ isOption, isFixed }) => isOption && isFixed !== true)
+      .flatMap((setting) =>
+        (setting.environment ?? [])
+          .filter((name) => name.startsWith(PREFIX))
+          .map((name): [string, Setting] => [`pgrst.${name.slice(PREFIX.length).toLowerCase()}`, setting]),
+      ),
+  );
+
+/** Reads `ALTER ROLE <login role> [IN DATABASE …] SET pgrst.<name>`, and then the settings that the function of
+ *  `dbPreConfig` sets. @throws RelApiError `preset` on a value that is not accepted */
+const readStored = async (
+  query: Query,
+  known: ReadonlyMap<string, Setting>,
+  preConfig: string | undefined,
+): Promise<RelApiOptions> => {
+  const rows = [...(await query<StoredRow>(ROLE_SETTINGS))];
+  if (preConfig !== undefined && preConfig !== "") {
+    await query(sql`select ${qualifiedName(preConfig)}()`);
+    rows.push(
+      ...(await query<StoredRow>(
+        sql`select name, current_setting(name, true) as value from unnest(array[${join([...known.keys()].map(literal))}]) as name`,
+      )),
+    );
+  }
+  const options: Record<string, unknown> = {};
+  for (const { name, value: text } of rows) {
+    const setting = known.get(name);
+    if (setting === undefined || text === null || (text === "" && setting.isEmptyMeant !== true)) continue;
+    options[setting.name] = readSetting(name, text, setting.kind, setting.isSecret);
+  }
+  return options as RelApiOptions; // each value was read by the kind of its setting
+};
+
+const qualifiedName = (name: string) => {
+  const dot = name.indexOf(".");
+  return dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
+};
+
+/** Settings of the role in this database come last and win. */
+const ROLE_SETTINGS = sql`
+  select split_part(setting, '=', 1) as name, substr(setting, strpos(setting, '=') + 1) as value
+  from pg_catalog.pg_db_role_setting as kept, unnest(kept.setconfig) as setting
+  where kept.setrole = (select oid from pg_catalog.pg_roles where rolname = current_user)
+    and kept.setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
+    and setting like ${value("pgrst.%")}
+  order by kept.setdatabase`;

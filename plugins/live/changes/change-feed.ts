@@ -1,0 +1,202 @@
+/** Reads the changes of committed transactions by logical replication. It uses a temporary slot with the output plugin
+ *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. */
+import { randomBytes } from "node:crypto";
+import type { PluginContext, ReplicationConnection } from "../../../core/index.ts";
+import { catalogText, ident, sql } from "../../../core/engine/sql/fragment.ts";
+import type { ChangeFeed, ChangeFeedHandlers, TableChanges } from "../api.ts";
+import { createChanges, keysOf } from "./changed-rows.ts";
+import { readNames, readRow } from "./test-decoding.ts";
+
+/** The callbacks of a feed inside this plugin. */
+export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "keyColumn"> {
+  /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id. */
+  /** @see ChangeFeedHandlers */
+  committed(xid: number, changes: TableChanges, lagMs?: number): void;
+  /** The columns whose values are needed from changed rows of the relation. Without columns, only the name of the
+   *  relation is reported. */
+  columns(relation: string): readonly string[] | undefined;
+}
+
+/** The server disconnects a receiver that is silent for `wal_sender_timeout`, usually a minute. Until then it retains
+ *  the WAL. */
+const STATUS_MS = 3000;
+/** Each status message asks for a reply. After this many without a reply, the connection counts as lost. */
+const MAX_SILENT = 3;
+/** Limits how long another process waits for the lock of a machine that has vanished. */
+const LOCKED_STATUS_MS = 1000;
+const LOCKED_TIMEOUT = sql`set wal_sender_timeout = ${catalogText("'3500ms'")}`;
+
+/** @throws RelApiError of connecting, or of the server if it refuses */
+export const openChangeFeed = async (context: PluginContext, handlers: ChangeHandlers): Promise<ChangeFeed> =>
+  startFeed(await context.openReplication(), handlers, STATUS_MS);
+
+/** Adapts the handlers of another plugin, which receive only the keys of changed rows. @rule X-REP-2 */
+export const tellingKeys = ({ committed, keyColumn, lost }: ChangeFeedHandlers): ChangeHandlers => ({
+  committed: (xid, changes, lagMs) => committed(xid, keysOf(changes), lagMs),
+  columns: (relation) => {
+    const column = keyColumn(relation);
+    return column === undefined ? undefined : [column];
+  },
+  lost,
+});
+
+export interface LockedFeed {
+  readonly feed: ChangeFeed;
+  /** When the lock was acquired, by the clock of the database. The later of two such times belongs to the current
+   *  owner of the lock. */
+  readonly sinceMs: number;
+}
+
+/** Opens the only feed of all processes that use this advisory lock, which lasts as long as the connection of the feed.
+ *  Returns undefined if another process owns the lock. @throws RelApiError like `openChangeFeed` */
+export const openLockedFeed = async (
+  context: PluginContext,
+  handlers: ChangeHandlers,
+  lock: bigint,
+): Promise<LockedFeed | undefined> => {
+  const connection = await context.openReplication();
+  try {
+    const wanted = sql`select pg_catalog.pg_try_advisory_lock(${catalogText(`${lock}`)}) as locked, (extract(epoch from pg_catalog.clock_timestamp()) * 1000)::bigint::text as since`;
+    const [row] = await connection.command<{ readonly locked: boolean; readonly since: string }>(wanted);
+    if (row?.locked !== true) return void (await connection.end());
+    await connection.command(LOCKED_TIMEOUT);
+    return { feed: await startFeed(connection, handlers, LOCKED_STATUS_MS), sinceMs: Number(row.since) };
+  } catch (error) {
+    void connection.end();
+    throw error;
+  }
+};
+
+const startFeed = async (
+  connection: ReplicationConnection,
+  handlers: ChangeHandlers,
+  statusMs: number,
+): Promise<ChangeFeed> => {
+  let isEnded = false;
+  let timer: NodeJS.Timeout | undefined;
+  const close = (): Promise<void> => {
+    isEnded = true;
+    clearInterval(timer);
+    return connection.end();
+  };
+  const ended = (reason: string): void => {
+    if (isEnded) return;
+    void close();
+    handlers.lost(reason);
+  };
+  const slot = ident(`relapi_${process.pid}_${randomBytes(6).toString("hex")}`);
+  try {
+    await connection.command(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`);
+  } catch (error) {
+    void close();
+    throw error;
+  }
+  const reader = createReader(handlers, connection.send);
+  let silentCount = 0;
+  timer = setInterval(() => {
+    if (++silentCount > MAX_SILENT) return ended("the database does not answer");
+    reader.status(true);
+  }, statusMs);
+  connection.onEnd(() => ended("the connection was lost"));
+  const start = sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0 (${ident("include-xids")} ${catalogText("'1'")}, ${ident("include-timestamp")} ${catalogText("'1'")}, ${ident("skip-empty-xacts")} ${catalogText("'1'")})`;
+  connection
+    .copy(start, (bytes) => {
+      silentCount = 0;
+      reader.take(bytes);
+    })
+    .catch((error: unknown) => ended(error instanceof Error ? error.message : String(error)));
+  return { end: close };
+};
+
+const XLOG_DATA = 0x77;
+const KEEPALIVE = 0x6b;
+/** The length of the header of a data message: type, start, end and time. */
+const DATA_AT = 25;
+/** The names come first. The longest two with quotation marks are shorter than this; only a `TRUNCATE` can list
+ *  more. */
+const NAMES_BYTES = 600;
+/** Only the relation name is read of a longer row, because decoding the row costs more than running the live queries
+ *  again. */
+const MAX_ROW_BYTES = 1024 * 1024;
+/** The microseconds from 1970 to 2000, where the epoch of PostgreSQL begins. */
+const EPOCH_US = 946_684_800_000_000n;
+
+interface Reader {
+  take(bytes: Buffer): void;
+  /** `isAsking` requests a reply from the server. */
+  status(isAsking?: boolean): void;
+}
+
+const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buffer) => void): Reader => {
+  let position = 0n;
+  let changes = createChanges();
+
+  const status = (isAsking = false): void => {
+    const bytes = Buffer.alloc(34);
+    bytes[0] = 0x72;
+    for (const at of [1, 9, 17]) bytes.writeBigUInt64BE(position, at);
+    bytes.writeBigInt64BE(BigInt(Date.now()) * 1000n - EPOCH_US, 25);
+    bytes[33] = isAsking ? 1 : 0;
+    send(bytes);
+  };
+
+  /** Handles one line: `BEGIN 731`, `table public.album: UPDATE: id[integer]:1 …`,
+   *  `COMMIT 731 (at 2026-01-31 12:00:00.5+00)`. */
+  const line = (bytes: Buffer): void => {
+    const text = bytes.toString("utf8", DATA_AT, Math.min(bytes.length, DATA_AT + NAMES_BYTES));
+    if (text.startsWith("table ")) {
+      const names = readNames(text, "table ".length);
+      // the list is longer than the part that was read
+      const all = names.isWhole ? names : readNames(bytes.toString("utf8", DATA_AT), "table ".length);
+      const [only, ...others] = all.names;
+      const wanted =
+        only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? undefined : columns(only);
+      if (only === undefined || wanted === undefined || wanted.length === 0)
+        for (const name of all.names) changes.addAny(name);
+      else if (!changes.isAny(only)) addRow(only, wanted, text, all.end, bytes);
+    } else if (text.startsWith("COMMIT")) {
+      const changed = changes;
+      changes = createChanges();
+      if (changed.tables.size > 0)
+        committed(Number.parseInt(text.slice("COMMIT ".length), 10) >>> 0, changed.tables, lagOf(text, bytes));
+    } else if (text.startsWith("BEGIN")) {
+      changes = createChanges();
+    }
+  };
+
+  const addRow = (relation: string, wanted: readonly string[], text: string, from: number, bytes: Buffer): void => {
+    const isCut = bytes.length > DATA_AT + NAMES_BYTES;
+    const row =
+      readRow(text, from, wanted, isCut) ??
+      (isCut ? readRow(bytes.toString("utf8", DATA_AT), from, wanted, false) : undefined);
+    if (row === undefined) changes.addAny(relation);
+    else changes.add(relation, { columns: wanted, rows: [row] });
+  };
+
+  return {
+    take: (bytes) => {
+      if (bytes[0] === XLOG_DATA) {
+        const at = bytes.readBigUInt64BE(9);
+        if (at > position) position = at;
+        line(bytes);
+      } else if (bytes[0] === KEEPALIVE) {
+        const at = bytes.readBigUInt64BE(1);
+        if (at > position) position = at;
+        if (bytes[17] === 1) status();
+      }
+    },
+    status,
+  };
+};
+
+// for example `(at 2026-01-31 12:00:00.123456+00)`
+const COMMITTED_AT = /\(at (\S+) ([\d:.]+)([+-]\d\d)(:\d\d)?/;
+/** The position of the send time in the header of a data message. */
+const SENT_AT = 17;
+
+/** Computes the lag from two times of the database's clock. */
+const lagOf = (commit: string, message: Buffer): number => {
+  const [, day = "", time = "", hours = "", minutes = ":00"] = COMMITTED_AT.exec(commit) ?? [];
+  const sentMs = Number(message.readBigInt64BE(SENT_AT) + EPOCH_US) / 1000;
+  return Math.max(0, sentMs - Date.parse(`${day}T${time}${hours}${minutes}`)) || 0;
+};

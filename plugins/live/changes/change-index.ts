@@ -1,0 +1,152 @@
+/** Finds the live queries that a changed row concerns. The cost is one look-up per list of condition columns,
+ *  independent of the number of live queries. @rule G-SUB-14 G-SUB-15 */
+import type { Cell, ChangedRows, LiveQuery, RowChange } from "../api.ts";
+import type { TableFacts } from "../engine/base-tables.ts";
+import type { Kind } from "../engine/comparable.ts";
+import type { Conditions } from "../engine/conditions.ts";
+import { keyOfCells, wantedOf, type Wanted } from "../engine/keys.ts";
+
+/** The items that have conditions on these columns, by their values. */
+interface Shape<Item> {
+  readonly columns: readonly string[];
+  readonly kinds: readonly Kind[];
+  readonly byKey: Map<string, Item | Set<Item>>;
+}
+
+/** An entry of the index, kept so that it can be removed. */
+export interface Mark<Item> {
+  readonly byKey: Shape<Item>["byKey"];
+  readonly key: string;
+}
+
+interface TableIndex<Item> {
+  readonly facts: TableFacts;
+  readonly shapes: Map<string, Shape<Item>>;
+}
+
+export interface ChangeIndex<Item extends object> {
+  /** For each table, the columns that have conditions. */
+  readonly columns: ReadonlyMap<string, readonly string[]>;
+  /** Adds an item. Tables without conditions concern every item and are not part of the index. */
+  place(item: Item, query: LiveQuery, conditions: Conditions): readonly Mark<Item>[];
+  remove(item: Item, marks: readonly Mark<Item>[]): void;
+  /** Adds the items that the rows concern to `into`. */
+  find(table: string, changed: ChangedRows, into: Set<Item>): void;
+}
+
+/** `whenColumns` is called when columns are added. */
+export const createChangeIndex = <Item extends object>(
+  tables: ReadonlyMap<string, TableFacts>,
+  whenColumns: () => void,
+): ChangeIndex<Item> => {
+  const indexes = new Map<string, TableIndex<Item>>();
+  const columns = new Map<string, readonly string[]>();
+
+  const indexOf = (table: string): TableIndex<Item> | undefined => {
+    let found = indexes.get(table);
+    const facts = tables.get(table);
+    if (found === undefined && facts !== undefined) indexes.set(table, (found = { facts, shapes: new Map() }));
+    return found;
+  };
+
+  const shapeOf = (table: string, { shapes, facts }: TableIndex<Item>, wanted: Wanted): Shape<Item> => {
+    const key = JSON.stringify(wanted.columns);
+    let shape = shapes.get(key);
+    if (shape === undefined) {
+      shapes.set(key, (shape = { columns: wanted.columns, kinds: wanted.kinds, byKey: new Map() }));
+      const known = columns.get(table) ?? [];
+      const witness = facts.witness === undefined ? [] : [facts.witness];
+      const all = [...new Set([...known, ...wanted.columns, ...witness])];
+      if (all.length > known.length) {
+        columns.set(table, all);
+        whenColumns();
+      }
+    }
+    return shape;
+  };
+
+  return {
+    columns,
+    place: (item, query, conditions) => {
+      const marks: Mark<Item>[] = [];
+      for (const [table, choices] of conditions) {
+        const index = choices && indexOf(table);
+        if (choices === undefined || index === undefined) continue;
+        for (const condition of choices) {
+          const wanted = wantedOf(condition, index.facts, query);
+          if (wanted.keys.length === 0) continue;
+          const { byKey } = shapeOf(table, index, wanted);
+          for (const key of wanted.keys) {
+            const known = byKey.get(key);
+            if (known === undefined) byKey.set(key, item);
+            else if (known instanceof Set) known.add(item);
+            else if (known !== item) byKey.set(key, new Set([known, item]));
+            marks.push({ byKey, key });
+          }
+        }
+      }
+      return marks;
+    },
+    remove: (item, marks) => {
+      for (const { byKey, key } of marks) {
+        const known = byKey.get(key);
+        if (known instanceof Set) known.delete(item);
+        if (known === item || (known instanceof Set && known.size === 0)) byKey.delete(key);
+      }
+    },
+    find: (table, changed, into) => {
+      const index = indexes.get(table);
+      if (index === undefined) return;
+      const { facts, shapes } = index;
+      const keyAt = positionsOf(changed.columns, [...(facts.identity ?? [])]);
+      const witnessAt = facts.witness === undefined ? -1 : changed.columns.indexOf(facts.witness);
+      const rows = changed.rows.map((row) => versionsOf(row, facts, keyAt, witnessAt));
+      for (const shape of shapes.values()) findInShape(shape, rows, positionsOf(changed.columns, shape.columns), into);
+    },
+  };
+};
+
+const positionsOf = (columns: readonly string[], wanted: readonly string[]): readonly number[] =>
+  wanted.map((name) => columns.indexOf(name));
+
+/** A row before and after a change. The old version is null for an insert, the new one for a delete. */
+type Versions = readonly [was: readonly Cell[] | null, is: readonly Cell[] | null];
+
+/** Completes the cells that the log omits. In complete rows, missing cells are NULL. Otherwise the columns of the
+ *  identity have the same values before and after. */
+const versionsOf = (
+  [before, after]: RowChange,
+  { identity }: TableFacts,
+  keyAt: readonly number[],
+  witnessAt: number,
+): Versions => {
+  if (before === null) return [null, after];
+  if (identity === undefined) {
+    // the log omits long values that did not change
+    const is = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
+    const isWhole = typeof before[witnessAt] === "string";
+    return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, is];
+  }
+  if (after === null || before.length > 0) return [before, after];
+  const was: Cell[] = after.map(() => 0);
+  for (const at of keyAt) if (at !== -1) was[at] = after[at] ?? null;
+  return [was, after];
+};
+
+const findInShape = <Item extends object>(
+  { byKey, kinds }: Shape<Item>,
+  rows: readonly Versions[],
+  positions: readonly number[],
+  into: Set<Item>,
+): void => {
+  const addAll = (found: Item | Set<Item> | undefined): void => {
+    if (found instanceof Set) for (const item of found) into.add(item);
+    else if (found !== undefined) into.add(found);
+  };
+  for (const cells of rows.flat()) {
+    if (cells === null) continue;
+    const key = keyOfCells(cells, positions, kinds);
+    if (key !== undefined) addAll(byKey.get(key));
+    else return byKey.forEach(addAll);
+  }
+};

@@ -1,0 +1,53 @@
+/** The interface between the shared reader of changes and its plugin. */
+import { isRelApiError, type PluginContext } from "../../../core/index.ts";
+import type { Bus } from "../../cluster/bus/api.ts";
+import type { TableChanges } from "../api.ts";
+
+export interface SharedChanges {
+  /** Whether all changes are currently reported. */
+  readonly isOpen: boolean;
+  /** Whether the database cannot report changes by replication. */
+  readonly isRefused: boolean;
+  /** Called when there are live queries. */
+  want(): void;
+  /** Called when the last live query has ended. */
+  unwant(): void;
+  /** Called when the database was reached again. It may be a different server. */
+  reached(): void;
+  /** Called when `columns` has changed. */
+  columnsChanged(): void;
+  close(): Promise<void>;
+}
+
+export interface SharedChangesParts {
+  readonly context: PluginContext;
+  readonly bus: Bus | undefined;
+  /** The columns whose values this process needs from changed rows. */
+  readonly columns: ReadonlyMap<string, readonly string[]>;
+  /** Whether there are no live queries, on any change source. */
+  readonly isIdle: () => boolean;
+  readonly changed: (changes: TableChanges) => void;
+  /** Called when changes may be missing, so that all live queries must run again. */
+  readonly missed: () => void;
+  /** Called when all changes are reported from now on. */
+  readonly opened: (isLeader: boolean) => void;
+  /** Called when changes are no longer reported, until `opened`. */
+  readonly lost: (reason: string) => void;
+  readonly refused: (reason: string) => void;
+}
+
+/** Whether the error may be temporary. `CREATE_REPLICATION_SLOT` fails with these states while the server starts or is
+ *  full. An error without a state means that the server was not reached. */
+export const mayPass = (error: unknown): boolean => {
+  if (!isRelApiError(error)) return false;
+  const { sqlstate } = error.facts;
+  return typeof sqlstate !== "string" || /^(?:08|53|57|28P01)/.test(sqlstate);
+};
+
+/** Whether a hot standby refused. It may be promoted later. */
+export const isOfStandby = (error: unknown): boolean => isRelApiError(error) && error.facts["sqlstate"] === "25006";
+
+export const reasonOf = (error: unknown): string => {
+  if (!isRelApiError(error)) return String(error);
+  return typeof error.details === "string" && error.code === "connection-failed" ? error.details : error.message;
+};

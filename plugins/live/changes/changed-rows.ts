@@ -1,0 +1,54 @@
+/** Collects changed rows by relation. */
+import type { ChangedRows, RowChange, RowChanges, TableChanges } from "../api.ts";
+
+/** The limit per relation. Beyond it, any row counts as changed. */
+const MAX_ROWS = 10_000;
+
+export interface Changes {
+  readonly tables: TableChanges;
+  isAny(relation: string): boolean;
+  addAny(relation: string): void;
+  add(relation: string, more: ChangedRows): void;
+  addAll(more: TableChanges): void;
+}
+
+export const createChanges = (): Changes => {
+  const tables = new Map<string, { readonly columns: readonly string[]; readonly rows: RowChange[] } | undefined>();
+  const add = (relation: string, { columns, rows }: ChangedRows): void => {
+    const known = tables.get(relation);
+    if (known === undefined) {
+      if (!tables.has(relation)) tables.set(relation, { columns, rows: [...rows] });
+      return;
+    }
+    const areAlike = known.columns === columns || known.columns.join("\0") === columns.join("\0");
+    if (!areAlike || known.rows.length + rows.length > MAX_ROWS) tables.set(relation, undefined);
+    else for (const row of rows) known.rows.push(row);
+  };
+  return {
+    tables,
+    isAny: (relation) => tables.has(relation) && tables.get(relation) === undefined,
+    addAny: (relation) => void tables.set(relation, undefined),
+    add,
+    addAll: (more) => {
+      for (const [relation, rows] of more)
+        if (rows === undefined) tables.set(relation, undefined);
+        else add(relation, rows);
+    },
+  };
+};
+
+/** The values of the first column, which is the key of the rows. */
+export const keysOf = (changes: TableChanges): RowChanges =>
+  new Map([...changes].map(([relation, changed]) => [relation, changed && keysOfRows(changed.rows)]));
+
+const keysOfRows = (rows: readonly RowChange[]): ReadonlySet<string> | undefined => {
+  const keys = new Set<string>();
+  for (const versions of rows)
+    for (const cells of versions) {
+      if (cells === null || (cells.length === 0 && versions[1] !== null)) continue;
+      const [key] = cells;
+      if (typeof key !== "string") return undefined;
+      keys.add(key);
+    }
+  return keys;
+};

@@ -1,0 +1,173 @@
+/** Detects changes by `NOTIFY`, on tables with the triggers that `relapi live-triggers` prints. It serves databases
+ *  without access to logical replication. */
+import { definePlugin, type Model, type PluginContext } from "../../../core/index.ts";
+import { ident, join, literal, sql, toStatement } from "../../../core/engine/sql/fragment.ts";
+import { dbChannel } from "../../shared/settings.ts";
+import { loadBases } from "../engine/base-tables.ts";
+import { liveQueriesService, watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";
+
+const NAME = "notify-changes";
+const CHANNEL = "relapi_changes";
+const TRIGGER = "relapi_notify_change";
+
+export const notifyChanges = definePlugin({
+  name: NAME,
+  requires: ["live-queries"],
+  before: ["poll-changes"],
+  apply: (hooks, context) => {
+    const source = createNotifications(context);
+    hooks.introspect.tap(NAME, (model, { afterwards }) => {
+      const tables = afterwards<TableRow>(TABLES);
+      tables.catch(() => undefined); // `load` logs the error
+      return { ...model, parts: { ...model.parts, [NAME]: tables } };
+    });
+    context.use(watchChangesHook).tap(NAME, source.watch);
+    context.onModel(source.load);
+  },
+});
+
+interface TableRow {
+  readonly name: string;
+  readonly isTriggered: boolean;
+  readonly ancestors: readonly string[] | null;
+}
+
+/** Tables with the enabled trigger, and partitions. A hot standby has the triggers and no notifications. A statement on
+ *  one of the `ancestors` may change the table, but only the trigger of the table that the statement names fires. */
+const TABLES = sql`
+with recursive above (relation, ancestor) as (
+  select inhrelid, inhparent from pg_catalog.pg_inherits
+  union
+  select a.relation, i.inhparent from above a join pg_catalog.pg_inherits i on i.inhrelid = a.ancestor
+), triggered as (
+  select tgrelid as relation from pg_catalog.pg_trigger
+  where tgname = ${literal(TRIGGER)} and tgenabled in ('O', 'A') and not pg_catalog.pg_is_in_recovery()
+)
+select n.nspname || '.' || c.relname as name,
+  c.oid in (select relation from triggered) as "isTriggered",
+  (select pg_catalog.array_agg(pn.nspname || '.' || p.relname)
+   from above a join pg_catalog.pg_class p on p.oid = a.ancestor join pg_catalog.pg_namespace pn on pn.oid = p.relnamespace
+   where a.relation = c.oid) as ancestors
+from pg_catalog.pg_class c
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+where c.oid in (select relation from triggered union select relation from above)`;
+
+const tablesOf = (model: Model): Promise<readonly TableRow[]> => model.parts[NAME] as Promise<readonly TableRow[]>;
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+interface Notifications {
+  watch(interest: Interest, changed: Changed): Unwatch | undefined;
+  load(model: Model): void;
+}
+
+const createNotifications = (context: PluginContext): Notifications => {
+  const watchers = new Map<Changed, Interest>();
+  /** The tables of which every change is reported. */
+  let told: ReadonlySet<string> = new Set();
+  /** The partitions of each table that a statement may name. */
+  let descendants: ReadonlyMap<string, readonly string[]> = new Map();
+  let stop: (() => void) | undefined;
+  let isDeaf = false;
+
+  const rewatch = (): void => context.use(liveQueriesService)?.rewatch();
+
+  const load = async (model: Model): Promise<void> => {
+    const rows = await tablesOf(model);
+    if (context.model() !== model) return;
+    const had = told.size;
+    const triggered = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
+    const isTold = ({ name, ancestors }: TableRow): boolean =>
+      [name, ...(ancestors ?? [])].every((one) => triggered.has(one));
+    told = new Set(rows.filter(isTold).map(({ name }) => name));
+    const below = new Map<string, string[]>();
+    for (const { name, ancestors } of rows)
+      for (const ancestor of ancestors ?? []) below.set(ancestor, [...(below.get(ancestor) ?? []), name]);
+    descendants = below;
+    // live queries that were refused before may be accepted now
+    if (had > 0 || told.size > 0) rewatch();
+  };
+
+  const heard = (relation: string): void => {
+    const changedTables = [relation, ...(descendants.get(relation) ?? [])];
+    for (const [changed, { relations }] of watchers) if (changedTables.some((name) => relations.has(name))) changed();
+  };
+
+  const missed = (): void => {
+    if (isDeaf) {
+      isDeaf = false;
+      return rewatch();
+    }
+    for (const changed of watchers.keys()) changed();
+  };
+
+  /** Lets other change sources watch until notifications arrive. */
+  const unheard = (): void => {
+    isDeaf = true;
+    rewatch();
+  };
+
+  return {
+    load: (model) => {
+      load(model).catch((error: unknown) =>
+        context.logger.warn("failed to look up the triggers for live queries", { reason: reasonOf(error) }),
+      );
+    },
+    watch: (interest, changed) => {
+      if (
+        isDeaf ||
+        interest.isOpenEnded ||
+        interest.relations.size === 0 ||
+        ![...interest.relations].every((name) => told.has(name))
+      )
+        return undefined;
+      watchers.set(changed, interest);
+      stop ??= context.listen(CHANNEL, heard, missed, unheard);
+      return () => {
+        watchers.delete(changed);
+        if (watchers.size > 0 || isDeaf) return;
+        stop?.();
+        stop = undefined;
+      };
+    },
+  };
+};
+
+/** Passes the SQL that installs the triggers on every table behind the exposed schemas to `take`, once the model is
+ *  loaded. */
+export const liveTriggers = (take: (text: string) => void) =>
+  definePlugin({
+    name: "live-triggers",
+    settings: [dbChannel],
+    apply: (_hooks, context) => {
+      context.onModel((model) => {
+        loadTriggerSql(context, model)
+          .then(take)
+          .catch((error: unknown) =>
+            context.logger.error("failed to generate the SQL of the live triggers", { reason: reasonOf(error) }),
+          ); // the promise is not awaited
+      });
+    },
+  });
+
+const loadTriggerSql = async (context: PluginContext, model: Model): Promise<string> => {
+  const bases = await loadBases(context, model);
+  const exposed = new Set([...model.relations.values()].map((relation) => `${relation.schema}.${relation.name}`));
+  const names = await context.query<{ schema: string; name: string }>(
+    sql`select n.nspname as schema, c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p') and n.nspname <> 'pg_catalog' and n.nspname <> 'information_schema' order by 1, 2`,
+  );
+  const wanted = bases.of(exposed).tables;
+  const routine = ident(model.schemas[0] ?? "public", TRIGGER);
+  const statements = [
+    sql`create or replace function ${routine}() returns trigger language plpgsql as $body$ begin perform pg_catalog.pg_notify(${literal(CHANNEL)}, tg_table_schema || '.' || tg_table_name); return null; end $body$`,
+    ...names
+      .filter(({ schema, name }) => wanted.has(`${schema}.${name}`))
+      .map(
+        ({ schema, name }) =>
+          sql`create or replace trigger ${ident(TRIGGER)} after insert or update or delete or truncate on ${ident(schema, name)} for each statement execute function ${routine}()`,
+      ),
+    // makes running servers reload, and so find the triggers
+    sql`notify ${ident(context.options.dbChannel)}`,
+  ];
+  return `${toStatement(join(statements, ";\n")).text};\n`;
+};

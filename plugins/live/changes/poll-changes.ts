@@ -1,0 +1,81 @@
+/** Detects changes by polling: one small query per `LIVE_QUERY_INTERVAL` finds out whether any transaction has
+ *  committed. Open-ended live queries run each time. @rule G-SUB-4 */
+import { definePlugin, type PluginContext } from "../../../core/index.ts";
+import { sql } from "../../../core/engine/sql/fragment.ts";
+import { watchChangesHook, type Changed, type Interest } from "../api.ts";
+import { pollSettings } from "../settings.ts";
+
+interface Watcher {
+  readonly isOpenEnded: boolean;
+  readonly changed: Changed;
+}
+
+export const pollChanges = definePlugin({
+  name: "poll-changes",
+  settings: pollSettings,
+  requires: ["live-queries"],
+  apply: (_hooks, context) => {
+    const watch = createPoll(context);
+    context.use(watchChangesHook).tap("poll-changes", watch);
+  },
+});
+
+/** Two equal snapshots mean that no writing transaction has ended in between. */
+const QUESTION = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
+
+const createPoll = (context: PluginContext): ((interest: Interest, changed: Changed) => () => void) => {
+  const { liveQueryInterval: intervalMs } = context.options;
+  const watchers = new Set<Watcher>();
+  let snapshot: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isAsking = false;
+
+  const ask = async (): Promise<boolean> => {
+    if (![...watchers].some((watcher) => !watcher.isOpenEnded)) {
+      snapshot = undefined;
+      return false;
+    }
+    try {
+      const [row] = await context.query<{ snapshot: string }>(QUESTION);
+      const isChanged = row?.snapshot !== snapshot;
+      snapshot = row?.snapshot;
+      return isChanged;
+    } catch {
+      snapshot = undefined; // whatever the reason, the next result counts as a change
+      return false;
+    }
+  };
+
+  const schedule = (delayMs: number): void => {
+    if (timer === undefined && !isAsking && watchers.size > 0) timer = setTimeout(() => void tick(), delayMs);
+  };
+
+  const tick = async (): Promise<void> => {
+    const startedAtMs = performance.now();
+    timer = undefined;
+    isAsking = true;
+    const isChanged = await ask();
+    isAsking = false;
+    for (const watcher of watchers) if (isChanged || watcher.isOpenEnded) watcher.changed();
+    schedule(Math.max(1, intervalMs - (performance.now() - startedAtMs)));
+  };
+
+  context.onClose(() => {
+    watchers.clear();
+    clearTimeout(timer);
+  });
+
+  return ({ isOpenEnded }, changed) => {
+    const watcher: Watcher = { isOpenEnded, changed };
+    watchers.add(watcher);
+    schedule(intervalMs);
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size > 0) return;
+      clearTimeout(timer);
+      timer = undefined;
+      // commits while nothing is watched are not reported, so the next result counts as a change
+      snapshot = undefined;
+    };
+  };
+};

@@ -1,0 +1,131 @@
+/** Reports changes as the database commits them, by logical replication. Only live queries that read a changed table
+ *  run again. If `wal_level` or rights do not allow it, the next change source watches. */
+import { definePlugin, type PluginContext } from "../../../core/index.ts";
+import { busService } from "../../cluster/bus/api.ts";
+import {
+  changeFeedService,
+  liveQueriesService,
+  watchChangesHook,
+  type Changed,
+  type Interest,
+  type Unwatch,
+} from "../api.ts";
+import { openChangeFeed, tellingKeys } from "./change-feed.ts";
+import type { SharedChanges } from "./change-source.ts";
+import { createSharedChanges } from "./shared-changes.ts";
+
+export const replicationChanges = definePlugin({
+  name: "replication-changes",
+  requires: ["live-queries"],
+  before: ["notify-changes", "poll-changes"],
+  apply: (_hooks, context) => {
+    context.offer(changeFeedService, {
+      open: (handlers) => openChangeFeed(context, tellingKeys(handlers)),
+    });
+    // an embedded database has no replication
+    if (context.options.database !== undefined) return;
+    context.use(watchChangesHook).tap("replication-changes", createReplication(context));
+  },
+});
+
+/** Keeps the feed open for this time after the last live query has ended, because clients come and go. @rule
+ *  G-SUB-13 */
+const IDLE_MS = 1000;
+
+const createReplication = (context: PluginContext): ((interest: Interest, changed: Changed) => Unwatch | undefined) => {
+  const { logger } = context;
+  const byRelation = new Map<string, Map<Changed, Interest>>();
+  /** The columns whose values are needed from changed rows. */
+  const columns = new Map<string, readonly string[]>();
+  let watcherCount = 0;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let source: SharedChanges | undefined;
+
+  const live = () => context.use(liveQueriesService);
+
+  const restWhenUnwatched = (): void => {
+    clearTimeout(idleTimer);
+    idleTimer = setTimeout(() => {
+      // until the feed is open, other change sources watch the same tables
+      if (watcherCount === 0 && (source?.isOpen === true || live()?.isIdle === true)) source?.unwant();
+    }, IDLE_MS);
+  };
+
+  const gatherColumns = (relations: Iterable<string>): void => {
+    let isOther = false;
+    for (const relation of relations) {
+      const wanted = new Set<string>();
+      for (const interest of byRelation.get(relation)?.values() ?? [])
+        for (const column of interest.columns.get(relation) ?? []) wanted.add(column);
+      if (wanted.size === (columns.get(relation)?.length ?? 0)) continue;
+      if (wanted.size === 0) columns.delete(relation);
+      else columns.set(relation, [...wanted]);
+      isOther = true;
+    }
+    if (isOther) source?.columnsChanged();
+  };
+
+  /** The source is created on first use, because the bus is only available once all plugins are applied. */
+  const sourceOf = (): SharedChanges =>
+    (source ??= createSharedChanges({
+      context,
+      bus: context.use(busService),
+      columns,
+      isIdle: () => live()?.isIdle !== false,
+      changed: (changes) => {
+        // a live query of several relations gets one call per relation, but runs once
+        for (const [relation, rows] of changes)
+          for (const changed of byRelation.get(relation)?.keys() ?? []) changed(relation, rows);
+      },
+      missed: () => {
+        for (const watching of byRelation.values()) for (const changed of watching.keys()) changed();
+      },
+      opened: (isLeader) => {
+        logger.info(
+          isLeader
+            ? "live queries detect changes by logical replication"
+            : "live queries hear of changes from the process that reads them for all",
+        );
+        live()?.rewatch();
+        restWhenUnwatched();
+      },
+      lost: (reason) => {
+        logger.warn("lost logical replication for live queries", { reason });
+        // lets other change sources watch in the meantime
+        live()?.rewatch();
+      },
+      refused: (reason) =>
+        logger.info("logical replication is not available for live queries; using another change source", { reason }),
+    }));
+
+  context.onModel(() => source?.reached());
+  context.onClose(async () => {
+    clearTimeout(idleTimer);
+    await source?.close();
+  });
+
+  return (interest, changed) => {
+    const { relations, isOpenEnded } = interest;
+    const from = sourceOf();
+    if (isOpenEnded || from.isRefused) return undefined;
+    from.want();
+    if (!from.isOpen) return undefined;
+    watcherCount++;
+    for (const relation of relations) {
+      let watching = byRelation.get(relation);
+      if (watching === undefined) byRelation.set(relation, (watching = new Map()));
+      watching.set(changed, interest);
+    }
+    gatherColumns(relations);
+    interest.onColumns(() => gatherColumns(relations));
+    return () => {
+      for (const relation of relations) {
+        const watching = byRelation.get(relation);
+        watching?.delete(changed);
+        if (watching?.size === 0) byRelation.delete(relation);
+      }
+      gatherColumns(relations);
+      if (--watcherCount === 0) restWhenUnwatched();
+    };
+  };
+};

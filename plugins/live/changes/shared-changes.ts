@@ -1,0 +1,299 @@
+/** One process reads the changes for all processes on the bus: the leader, which holds the advisory lock. It sends the
+ *  changes to its followers, and one of them takes its place when it ends. Without a bus, each process reads the
+ *  changes itself. @rule X-BUS-3 */
+import { createHash } from "node:crypto";
+import type { Bus } from "../../cluster/bus/api.ts";
+import type { ChangeFeed, TableChanges } from "../api.ts";
+import { openChangeFeed, openLockedFeed, type ChangeHandlers, type LockedFeed } from "./change-feed.ts";
+import { encodeChanges, encodeWant, readMessage, tableChanges, type ChangeMessage } from "./change-messages.ts";
+import { isOfStandby, mayPass, reasonOf, type SharedChanges, type SharedChangesParts } from "./change-source.ts";
+import { createFollowers, createGatherer } from "./followers.ts";
+import { createDispatch } from "./visible-commits.ts";
+
+const TOPIC = "changes";
+const TICK_MS = 500;
+/** The period of a leader's heartbeat. A leader that is silent for `SILENT_TICKS` counts as gone. */
+const LEAD_TICKS = 2;
+const SILENT_TICKS = 5;
+/** The period of a follower's heartbeat. */
+const WANT_TICKS = 8;
+/** During this time a new leader may have unknown followers, which followed another leader before. */
+const UNKNOWN_TICKS = 12;
+/** A leader that cannot reach the bus resigns after this many ticks. */
+const CUT_OFF_TICKS = 6;
+/** The time that a leader has to reply, before another process tries to get the lock. */
+const ANSWER_MS = 100;
+/** Attempts to get the lock are spread over this time. */
+const SPREAD_MS = 200;
+const RETRY_MS = 1000;
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
+/** Attempts without lock and leader before a warning is logged. */
+const ATTEMPTS_TO_TELL = 15;
+
+/** A 64-bit lock key. */
+const lockOf = ({ group }: Bus): bigint =>
+  createHash("sha256").update(`relapi changes ${group}`).digest().readBigInt64BE(0);
+
+type Role = "idle" | "seeking" | "leading" | "following" | "refused";
+
+export const createSharedChanges = (parts: SharedChangesParts): SharedChanges => {
+  const { context, bus, columns } = parts;
+  const followers = createFollowers();
+  let role: Role = "idle";
+  let isWanted = false;
+  let mayBePromoted = false;
+  let isClosed = false;
+  let feed: ChangeFeed | undefined;
+  /** The number of the current attempt to open a feed. A feed of an earlier attempt is closed. */
+  let attempt = 0;
+  let attemptCount = 0;
+  let epoch = 0;
+  let leader: { readonly sender: string; readonly epoch: number } | undefined;
+  let silentTicks = 0;
+  let unknownTicks = 0;
+  let tickCount = 0;
+  let retryMs = FIRST_RETRY_MS;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let ticker: NodeJS.Timeout | undefined;
+  let wantTimer: NodeJS.Timeout | undefined;
+  let leaveBus: (() => void) | undefined;
+
+  const say = (message: ChangeMessage): void => bus?.publish(TOPIC, JSON.stringify(message));
+  const sayWant = (): void => {
+    clearTimeout(wantTimer);
+    wantTimer = undefined;
+    if (bus?.isUp === true) bus.publish(TOPIC, encodeWant(columns, bus.maxBytes));
+  };
+
+  const columnsOf = (relation: string): readonly string[] | undefined =>
+    followers.columnsOf(relation, columns.get(relation));
+
+  // --- leading ------------------------------------------------------------------------------------------------------
+
+  const isFollowed = (): boolean => bus !== undefined && (followers.count > 0 || unknownTicks > 0);
+
+  const gatherer = createGatherer((changes) => {
+    if (bus === undefined || role !== "leading" || !isFollowed()) return;
+    for (const text of encodeChanges(epoch, changes, bus.maxBytes)) bus.publish(TOPIC, text);
+  });
+
+  const visible = (changes: TableChanges): void => {
+    if (role !== "leading") return;
+    if (isFollowed()) gatherer.add(changes);
+    parts.changed(changes);
+  };
+
+  const handlersOf = (ofAttempt: number): ChangeHandlers => ({
+    committed: createDispatch(context, visible),
+    columns: columnsOf,
+    lost: (reason) => {
+      if (ofAttempt !== attempt || role !== "leading") return;
+      feed = undefined;
+      say(["end"]);
+      seekAfter(reason, retryMs);
+    },
+  });
+
+  const open = async (ofAttempt: number): Promise<LockedFeed | undefined> =>
+    bus === undefined || bus.isMissing
+      ? { feed: await openChangeFeed(context, handlersOf(ofAttempt)), sinceMs: 0 }
+      : openLockedFeed(context, handlersOf(ofAttempt), lockOf(bus));
+
+  const lead = (opened: LockedFeed): void => {
+    feed = opened.feed;
+    epoch = opened.sinceMs;
+    role = "leading";
+    retryMs = FIRST_RETRY_MS;
+    attemptCount = 0;
+    silentTicks = 0;
+    unknownTicks = UNKNOWN_TICKS;
+    say(["lead", epoch]);
+    parts.opened(true);
+    restWhenUnwanted();
+  };
+
+  /** Stops when no process needs the feed. */
+  const restWhenUnwanted = (): void => {
+    if (role === "leading" && !isWanted && followers.count === 0) void rest();
+  };
+
+  const resign = async (): Promise<void> => {
+    const ending = feed;
+    feed = undefined;
+    attempt++;
+    await ending?.end();
+    say(["end"]);
+  };
+
+  // --- seeking ------------------------------------------------------------------------------------------------------
+
+  const seek = (waitMs: number): void => {
+    role = "seeking";
+    leader = undefined;
+    clearTimeout(retryTimer);
+    retryTimer = setTimeout(() => void tryToLead(), waitMs);
+  };
+
+  const seekAfter = (reason: string, waitMs: number): void => {
+    seek(waitMs);
+    parts.lost(reason);
+  };
+
+  const tryToLead = async (): Promise<void> => {
+    if (role !== "seeking" || isClosed) return;
+    if (parts.isIdle()) return void rest();
+    // without the bus, followers would not receive the changes
+    if (bus?.isUp === false && !bus.isMissing) return seek(RETRY_MS);
+    const mine = ++attempt;
+    const isOver = (): boolean => mine !== attempt || role !== "seeking" || isClosed;
+    try {
+      const opened = await open(mine);
+      if (isOver()) return void (await opened?.feed.end());
+      if (opened !== undefined) return lead(opened);
+      if (++attemptCount === ATTEMPTS_TO_TELL)
+        context.logger.warn(
+          "another process reads the changes for all, but nothing is heard of it on the bus; another change source is used",
+        );
+      sayWant();
+      seek(RETRY_MS * (0.5 + Math.random() / 2));
+    } catch (error) {
+      if (isOver()) return;
+      if (!mayPass(error)) {
+        void rest();
+        role = "refused";
+        mayBePromoted = isOfStandby(error);
+        return parts.refused(reasonOf(error));
+      }
+      seek(retryMs * (0.5 + Math.random() / 2));
+      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    }
+  };
+
+  // --- following ----------------------------------------------------------------------------------------------------
+
+  const follow = (sender: string, ofEpoch: number): void => {
+    // this process has lost its lock without noticing it yet
+    if (role === "leading" && ofEpoch > epoch) {
+      void resign();
+      seekAfter("another process reads them for all", RETRY_MS);
+    }
+    if (role !== "seeking" && role !== "following") return;
+    // the message comes from an earlier leader that has lost its lock without noticing
+    if (leader !== undefined && ofEpoch < leader.epoch) return;
+    silentTicks = 0;
+    if (leader?.sender === sender && leader.epoch === ofEpoch) return;
+    const wasFollowing = role === "following";
+    role = "following";
+    leader = { sender, epoch: ofEpoch };
+    attemptCount = 0;
+    retryMs = FIRST_RETRY_MS;
+    clearTimeout(retryTimer);
+    if (wasFollowing) parts.missed();
+    else parts.opened(false);
+  };
+
+  const hear = (text: string, sender: string): void => {
+    const message = readMessage(text);
+    if (message === undefined) return;
+    switch (message[0]) {
+      case "want":
+        if (role !== "leading") return;
+        followers.heard(sender, message[2] ?? {});
+        return say(["lead", epoch]);
+      case "leave":
+        followers.forget(sender);
+        return restWhenUnwanted();
+      case "lead":
+        return follow(sender, message[1]);
+      case "change":
+        follow(sender, message[1]);
+        if (leader?.sender === sender) parts.changed(tableChanges(message));
+        return;
+      case "end":
+        if (role === "following" && leader?.sender === sender)
+          seekAfter("the process that read the changes for all has ended", Math.random() * SPREAD_MS);
+    }
+  };
+
+  const missedMessages = (): void => {
+    if (role === "following") parts.missed();
+    if (role === "following" || role === "seeking") sayWant();
+  };
+
+  // --- every role ---------------------------------------------------------------------------------------------------
+
+  /** Counts ticks instead of time: while this process is suspended, it must not consider others silent. */
+  const tick = (): void => {
+    tickCount++;
+    silentTicks++;
+    if (role === "following") {
+      if (tickCount % WANT_TICKS === 0) sayWant();
+      if (silentTicks < SILENT_TICKS) return;
+      seekAfter("nothing is heard of the process that reads the changes for all", Math.random() * SPREAD_MS);
+    } else if (role === "leading") {
+      followers.tick();
+      unknownTicks--;
+      restWhenUnwanted();
+      if (role !== "leading") return;
+      if (bus?.isUp === true || bus?.isMissing === true) silentTicks = 0;
+      if (isFollowed() && tickCount % LEAD_TICKS === 0) say(["lead", epoch]);
+      if (silentTicks < CUT_OFF_TICKS) return;
+      void resign();
+      seekAfter("the bus cannot be reached", RETRY_MS);
+    }
+  };
+
+  const rest = async (): Promise<void> => {
+    clearTimeout(retryTimer);
+    clearTimeout(wantTimer);
+    clearInterval(ticker);
+    const resigned = role === "leading" ? resign() : undefined;
+    if (role === "seeking" || role === "following") say(["leave"]);
+    attempt++;
+    role = "idle";
+    leader = undefined;
+    followers.clear();
+    leaveBus?.();
+    leaveBus = undefined;
+    await resigned;
+  };
+
+  const want = (): void => {
+    isWanted = true;
+    if (role !== "idle" || isClosed) return;
+    leaveBus = bus?.subscribe(TOPIC, hear, missedMessages);
+    if (bus !== undefined) ticker = setInterval(tick, TICK_MS);
+    sayWant();
+    seek(bus === undefined ? 0 : ANSWER_MS + Math.random() * SPREAD_MS);
+  };
+
+  return {
+    get isOpen() {
+      return role === "leading" || role === "following";
+    },
+    get isRefused() {
+      return role === "refused";
+    },
+    want,
+    unwant: () => {
+      isWanted = false;
+      if (role === "leading") restWhenUnwanted();
+      else if (role !== "refused") void rest();
+    },
+    reached: () => {
+      if (role === "seeking") return seek(bus === undefined ? 0 : Math.random() * SPREAD_MS);
+      if (role !== "refused" || !mayBePromoted) return;
+      role = "idle";
+      if (isWanted) want();
+    },
+    columnsChanged: () => {
+      if (role === "following") wantTimer ??= setTimeout(sayWant, ANSWER_MS);
+    },
+    close: async () => {
+      isClosed = true;
+      gatherer.close();
+      await rest();
+    },
+  };
+};

@@ -1,0 +1,143 @@
+/** Parses the output of the plugin `test_decoding`. */
+import type { Cell, RowChange } from "../api.ts";
+
+export interface Names {
+  /** The names as `schema.name`, without quotes. */
+  readonly names: readonly string[];
+  /** Whether the text contains all names. */
+  readonly isWhole: boolean;
+  /** The position after the colon. */
+  readonly end: number;
+}
+
+/** Reads names such as `public.album: UPDATE` or `"my ""odd"" schema".crates, public.b: TRUNCATE`. */
+export const readNames = (text: string, from: number): Names => {
+  const names: string[] = [];
+  let name = "";
+  let at = from;
+  while (at < text.length) {
+    const character = text[at] as string; // at is within its length
+    if (character === '"') {
+      const end = endOfQuoted(text, at + 1);
+      name += text.slice(at + 1, end).replaceAll('""', '"');
+      at = end + 1;
+    } else if (character === ":" || character === ",") {
+      names.push(name);
+      name = "";
+      if (character === ":") return { names, isWhole: true, end: at + 1 };
+      at += 2; // skips the comma and the blank
+    } else {
+      name += character;
+      at++;
+    }
+  }
+  return { names, isWhole: false, end: at };
+};
+
+const OLD_KEY = "old-key: ";
+const NEW_TUPLE = "new-tuple: ";
+
+/** Reads the cells of these columns from a text such as
+ *  ` UPDATE: old-key: id[integer]:1 new-tuple: id[integer]:2 name[text]:'x'`. Undefined if it is not a change of one
+ *  row, or may continue beyond the end of a text that `isCut`. */
+export const readRow = (
+  text: string,
+  from: number,
+  columns: readonly string[],
+  isCut: boolean,
+): RowChange | undefined => {
+  const end = text.indexOf(": ", from);
+  if (end === -1) return undefined;
+  const action = text.slice(from, end);
+  const at = end + 2;
+  if (action === " DELETE") {
+    const before = readTuple(text, at, columns, isCut);
+    return before && [before.cells, null];
+  }
+  if (action !== " INSERT" && action !== " UPDATE") return undefined;
+  if (!text.startsWith(OLD_KEY, at)) {
+    const after = readTuple(text, at, columns, isCut);
+    return after && [action === " INSERT" ? null : NOTHING, after.cells];
+  }
+  const before = readTuple(text, at + OLD_KEY.length, columns, isCut, true);
+  if (before === undefined || !text.startsWith(NEW_TUPLE, before.end)) return undefined;
+  const after = readTuple(text, before.end + NEW_TUPLE.length, columns, isCut);
+  return after && [before.cells, after.cells];
+};
+
+const NOTHING: readonly Cell[] = [];
+
+/** Reads to the end of the tuple if `isFollowed`, otherwise until all columns are found. */
+const readTuple = (
+  text: string,
+  from: number,
+  columns: readonly string[],
+  isCut: boolean,
+  isFollowed = false,
+): { readonly cells: readonly Cell[]; readonly end: number } | undefined => {
+  if (text.startsWith("(no-tuple-data)", from)) return { cells: NOTHING, end: text.length };
+  const cells: Cell[] = columns.map(() => 0);
+  let missing = columns.length;
+  let at = from;
+  while (at < text.length) {
+    if (isFollowed ? text.startsWith(NEW_TUPLE, at) : missing === 0) return { cells, end: at };
+    const isQuoted = text[at] === '"';
+    const nameEnd = isQuoted ? endOfQuoted(text, at + 1) + 1 : text.indexOf("[", at);
+    if (nameEnd === -1 || text[nameEnd] !== "[") return undefined;
+    const name = isQuoted ? text.slice(at + 1, nameEnd - 1).replaceAll('""', '"') : text.slice(at, nameEnd);
+    const valueAt = endOfType(text, nameEnd) + 2;
+    const valueEnd = endOfValue(text, valueAt);
+    if (valueEnd >= text.length && isCut) return undefined;
+    const index = columns.indexOf(name);
+    if (index !== -1) {
+      missing--;
+      cells[index] = readValue(text.slice(valueAt, valueEnd));
+    }
+    at = valueEnd + 1;
+  }
+  return isCut && missing > 0 ? undefined : { cells, end: at };
+};
+
+const readValue = (value: string): Cell => {
+  if (value === "null") return null;
+  if (value === "unchanged-toast-datum") return 0;
+  return value.startsWith("'") ? value.slice(1, -1).replaceAll("''", "'") : value;
+};
+
+const endOfQuoted = (text: string, from: number): number => {
+  let at = from;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote === -1) return text.length;
+    if (text[quote + 1] !== '"') return quote;
+    at = quote + 2;
+  }
+};
+
+/** Finds the closing bracket of a type: `[integer]`, `[character varying]`, `[integer[]]`, `["odd]type"]`. */
+const endOfType = (text: string, from: number): number => {
+  let depth = 0;
+  for (let at = from; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = endOfQuoted(text, at + 1);
+    else if (character === "[") depth++;
+    else if (character === "]" && --depth === 0) return at;
+  }
+  return text.length;
+};
+
+/** Finds the blank after a value, or the end: `5`, `null`, `'it''s'`, `B'101'`. */
+const endOfValue = (text: string, from: number): number => {
+  const quote = text[from] === "'" ? from : text[from] === "B" && text[from + 1] === "'" ? from + 1 : -1;
+  if (quote === -1) {
+    const blank = text.indexOf(" ", from);
+    return blank === -1 ? text.length : blank;
+  }
+  let at = quote + 1;
+  for (;;) {
+    const next = text.indexOf("'", at);
+    if (next === -1) return text.length;
+    if (text[next + 1] !== "'") return next + 1;
+    at = next + 2;
+  }
+};

@@ -1,0 +1,76 @@
+/** Delays the commits of a change feed until other sessions see them. */
+import type { PluginContext } from "../../../core/index.ts";
+import { sql } from "../../../core/engine/sql/fragment.ts";
+import type { TableChanges } from "../api.ts";
+import type { ChangeHandlers } from "./change-feed.ts";
+import { createChanges } from "./changed-rows.ts";
+
+const SNAPSHOT = sql`select pg_catalog.pg_current_snapshot()::text as snapshot`;
+const PAUSE_MS = 2;
+
+interface Commit {
+  readonly changes: TableChanges;
+  /** The time from the commit until the database sent it. */
+  readonly lagMs: number;
+  readonly heardAtMs: number;
+}
+
+/** The feed reports a commit when it is in the WAL, a moment before other sessions see it (much longer with synchronous
+ *  replication). A live query that ran in between would miss it for good. So the snapshot is checked first, once for
+ *  all commits that arrived in the meantime. */
+export const createDispatch = (
+  context: PluginContext,
+  changed: (changes: TableChanges) => void,
+): ChangeHandlers["committed"] => {
+  let waiting = new Map<number, Commit>();
+  let isAsking = false;
+
+  const ask = async (): Promise<void> => {
+    isAsking = true;
+    while (waiting.size > 0) {
+      const commits = waiting;
+      waiting = new Map();
+      let isSeen: (xid: number) => boolean;
+      try {
+        const [row] = await context.query<{ snapshot: string }>(SNAPSHOT);
+        isSeen = readSnapshot(row?.snapshot ?? "");
+      } catch {
+        isSeen = () => true; // the queries would fail as well, and they are repeated until they succeed
+      }
+      const seen = createChanges();
+      for (const [xid, commit] of commits) {
+        if (!isSeen(xid)) {
+          waiting.set(xid, commit);
+          continue;
+        }
+        seen.addAll(commit.changes);
+        const lagMs = commit.lagMs + performance.now() - commit.heardAtMs;
+        context.counters.set("live-source-lag-seconds", lagMs / 1000);
+      }
+      if (seen.tables.size > 0) changed(seen.tables);
+      if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    isAsking = false;
+  };
+
+  return (xid, changes, lagMs = 0) => {
+    waiting.set(xid, { changes, lagMs, heardAtMs: performance.now() });
+    if (!isAsking) void ask();
+  };
+};
+
+const LOW_BITS = 0xffff_ffffn;
+
+/** Parses a snapshot such as `100:104:100,102`: all ids below 100, and 101 and 103, have ended. The ids of the feed are
+ *  the low 32 bits. */
+const readSnapshot = (text: string): ((xid: number) => boolean) => {
+  const [, next = "0", running = ""] = text.split(":");
+  const limit = Number(BigInt(next) & LOW_BITS);
+  const open = new Set(
+    running
+      .split(",")
+      .filter((id) => id !== "")
+      .map((id) => Number(BigInt(id) & LOW_BITS)),
+  );
+  return (xid) => ((xid - limit) | 0) < 0 && !open.has(xid);
+};

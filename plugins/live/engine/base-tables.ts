@@ -1,0 +1,165 @@
+/** Finds the base tables of relations: the tables behind views, the partitions of a table, and the tables that row
+ *  policies read. The catalog is queried once per model. */
+import { memoize, relationOf, type Model, type PluginContext } from "../../../core/index.ts";
+import { sql } from "../../../core/engine/sql/fragment.ts";
+
+export interface BaseTables {
+  /** `isOpenEnded` says that the relations are incomplete. */
+  of(relations: ReadonlySet<string>, isOpenEnded?: boolean): Bases;
+}
+
+export interface Bases {
+  /** Tables whose changes can affect reads of these relations. */
+  readonly tables: ReadonlySet<string>;
+  /** Whether reads also depend on something that no change source reports. */
+  readonly isOpenEnded: boolean;
+  /** The tables that are read only under their own names: not through a view, a parent table or a policy. */
+  readonly named: ReadonlyMap<string, TableFacts>;
+  /** Bases of the same tables have equal keys. */
+  readonly key: string;
+}
+
+export interface TableFacts {
+  /** The columns whose old values the WAL contains for a changed row. Undefined if it contains all of them. */
+  readonly identity: ReadonlySet<string> | undefined;
+  /** The columns in which different texts may be equal. */
+  readonly loose: ReadonlySet<string>;
+  /** A column that a complete old row always contains, and an old row with only the key never does. Undefined if the
+   *  identity is not the whole row. */
+  readonly witness: string | undefined;
+}
+
+interface CatalogRow {
+  readonly name: string;
+  readonly schema: string;
+  readonly relation: string;
+  readonly kind: string;
+  readonly isOpenEnded: boolean;
+  readonly identity: readonly string[] | null;
+  readonly loose: readonly string[] | null;
+  readonly leads: readonly string[] | null;
+}
+
+/** `leads` lists the relations in the definition of a view or in the policies of a table, and the children of a table.
+ *  Foreign and unlogged tables are open-ended, because their changes are not in the WAL. So are materialized views,
+ *  because a refresh changes no rows. So are definitions that call user-defined functions, which may read anything, or
+ *  that depend on time or randomness. */
+const CATALOG = sql`
+with definition as (
+  select r.ev_class as relation, 'pg_catalog.pg_rewrite'::regclass as class, r.oid, r.ev_action::text as tree
+  from pg_catalog.pg_rewrite r join pg_catalog.pg_class c on c.oid = r.ev_class and c.relkind in ('v', 'm')
+  where r.ev_type = '1' and c.relnamespace <> 'pg_catalog'::regnamespace and c.relnamespace <> 'information_schema'::regnamespace
+  union all
+  select p.polrelid, 'pg_catalog.pg_policy'::regclass, p.oid, coalesce(p.polqual::text, '')
+  from pg_catalog.pg_policy p
+  where p.polcmd in ('r', '*')
+), called as (
+  select d.relation, bool_or(
+      f.pronamespace <> 'pg_catalog'::regnamespace and f.provolatile <> 'i'
+      or f.provolatile = 'v'
+      or f.proname in ('now', 'transaction_timestamp', 'statement_timestamp', 'age')
+    ) as is_open
+  from definition d
+  cross join lateral pg_catalog.regexp_matches(d.tree, ':(?:op)?funcid ([0-9]+)', 'g') as m
+  join pg_catalog.pg_proc f on f.oid = m[1]::oid
+  group by d.relation
+), clock as (
+  select distinct relation from definition where tree ~ 'SQLVALUEFUNCTION :op [0-8] '
+), edge as (
+  select d.relation, p.refobjid as target
+  from definition d
+  join pg_catalog.pg_depend p on p.classid = d.class and p.objid = d.oid and p.refclassid = 'pg_catalog.pg_class'::regclass and p.refobjid <> d.relation
+  union
+  select inhparent, inhrelid from pg_catalog.pg_inherits
+)
+select n.nspname || '.' || c.relname as name,
+  n.nspname as schema,
+  c.relname as relation,
+  c.relkind as kind,
+  case when c.relreplident <> 'f' then coalesce((
+    select pg_catalog.array_agg(a.attname::text)
+    from pg_catalog.pg_index i
+    join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = any ((i.indkey::int2[])[0:i.indnkeyatts - 1])
+    where i.indrelid = c.oid and i.indisvalid and i.indimmediate and i.indpred is null
+      and (c.relreplident = 'd' and i.indisprimary or c.relreplident = 'i' and i.indisreplident)
+  ), '{}') end as identity,
+  (select pg_catalog.array_agg(a.attname::text)
+   from pg_catalog.pg_attribute a join pg_catalog.pg_collation l on l.oid = a.attcollation
+   where a.attrelid = c.oid and not l.collisdeterministic) as loose,
+  c.relkind in ('f', 'm') or c.relpersistence = 'u' or coalesce(f.is_open, false) or k.relation is not null as "isOpenEnded",
+  (select pg_catalog.array_agg(tn.nspname || '.' || t.relname)
+   from edge e join pg_catalog.pg_class t on t.oid = e.target join pg_catalog.pg_namespace tn on tn.oid = t.relnamespace
+   where e.relation = c.oid) as leads
+from pg_catalog.pg_class c
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+left join called f on f.relation = c.oid
+left join clock k on k.relation = c.oid
+where c.relkind in ('r', 'p', 'v', 'm', 'f')
+  and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
+  and c.relpersistence <> 't'`;
+
+const witnessOf = (model: Model, { schema, relation: table }: CatalogRow): string | undefined => {
+  const relation = relationOf(model, { schema, name: table });
+  return relation?.columns.find(
+    ({ name, notNull, isGenerated }) => notNull && !isGenerated && !relation.primaryKey.includes(name),
+  )?.name;
+};
+
+/** @throws RelApiError if the catalog query fails */
+export const loadBases = async (context: PluginContext, model: Model): Promise<BaseTables> => {
+  const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
+  const load = (relations: ReadonlySet<string>, areMore: boolean): Bases => {
+    const tables = new Set<string>();
+    const seen = new Set<string>();
+    const reached = new Set<string>();
+    let isOpenEnded = areMore;
+    const visit = (name: string): void => {
+      if (seen.has(name)) return;
+      seen.add(name);
+      const row = rows.get(name);
+      // a name without a row is a catalog relation or a function
+      if (row === undefined || row.isOpenEnded) isOpenEnded = true;
+      if (row?.kind === "r" || row?.kind === "p") tables.add(name);
+      for (const lead of row?.leads ?? []) {
+        reached.add(lead);
+        visit(lead);
+      }
+    };
+    for (const name of relations) visit(name);
+    const named = new Map<string, TableFacts>();
+    for (const name of tables) {
+      const row = rows.get(name);
+      if (row === undefined || reached.has(name)) continue;
+      const identity = row.identity === null ? undefined : new Set(row.identity);
+      named.set(name, {
+        identity,
+        loose: new Set(row.loose),
+        witness: row.identity === null ? witnessOf(model, row) : undefined,
+      });
+    }
+    return {
+      tables,
+      isOpenEnded,
+      named,
+      key: JSON.stringify([isOpenEnded, [...tables].sort(), [...named.keys()].sort()]),
+    };
+  };
+  // many live queries share a program, and so its set of relations
+  const all = memoize((relations: ReadonlySet<string>) => load(relations, false));
+  const some = memoize((relations: ReadonlySet<string>) => load(relations, true));
+  return { of: (relations, isOpenEnded = false) => (isOpenEnded ? some : all)(relations) };
+};
+
+/** Returns the base tables of a model, and loads them once. */
+export const createBases = (context: PluginContext): ((model: Model) => Promise<BaseTables>) => {
+  const byModel = new WeakMap<Model, Promise<BaseTables>>();
+  return (model) => {
+    let found = byModel.get(model);
+    if (found === undefined) {
+      found = loadBases(context, model);
+      byModel.set(model, found);
+      found.catch(() => byModel.delete(model)); // the next call tries again
+    }
+    return found;
+  };
+};

@@ -1,0 +1,55 @@
+/** Conditions on a row as a list of alternatives. If there are too many, weaker conditions replace them. */
+import type { Slot } from "../../../core/index.ts";
+import type { Kind } from "./comparable.ts";
+
+/** The source of the values of a column: one value, or a list as an array literal. */
+export type Term =
+  | { readonly slot: Slot; readonly isList: boolean }
+  | { readonly text: string }
+  | { readonly isNull: true };
+
+/** For each column, the values that a row may have. */
+export type Condition = ReadonlyMap<string, ColumnTerms>;
+
+export interface ColumnTerms {
+  readonly kind: Kind;
+  readonly terms: readonly Term[];
+}
+
+/** Alternatives of which one must hold. If one of them is empty, every row matches, and `ANY` replaces the list. */
+export type Choice = readonly Condition[];
+
+/** Matches every row. */
+export const ANY: Choice = [new Map()];
+export const isAny = (choice: Choice): boolean => choice.some((condition) => condition.size === 0);
+
+/** The largest number of alternatives. Beyond it, the conditions are weakened. */
+const MAX_CHOICES = 16;
+
+export const either = (parts: readonly Choice[]): Choice => {
+  const all = parts.flat();
+  if (isAny(all)) return ANY;
+  // `a = 1 or a = 2` becomes `a in (1, 2)`
+  const single = new Map<string, ColumnTerms>();
+  const others: Condition[] = [];
+  for (const condition of all) {
+    const [only, ...more] = condition;
+    if (only === undefined || more.length > 0) {
+      others.push(condition);
+      continue;
+    }
+    const [name, { kind, terms }] = only;
+    single.set(name, { kind, terms: [...(single.get(name)?.terms ?? []), ...terms] });
+  }
+  const found = [...others, ...[...single].map((one): Condition => new Map([one]))];
+  return found.length > MAX_CHOICES ? ANY : found;
+};
+
+export const both = (a: Choice, b: Choice): Choice => {
+  if (isAny(a)) return b;
+  if (isAny(b)) return a;
+  if (a.length * b.length > MAX_CHOICES) return a.length <= b.length ? a : b;
+  return a.flatMap((one) => b.map((other): Condition => new Map([...other, ...one])));
+};
+
+export const allOf = (parts: readonly Choice[]): Choice => parts.reduce(both, ANY);

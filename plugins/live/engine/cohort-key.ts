@@ -1,0 +1,73 @@
+/** Live queries with the same key are answered by one statement. The key consists of exactly the parameters of that
+ *  run. @rule G-SUB-6 G-SUB-10 */
+import { memoize, type Program, type Session } from "../../../core/index.ts";
+import type { LiveQuery } from "../api.ts";
+import type { CohortFacts } from "./runner.ts";
+
+/** `isRow` says that the query is one row of a statement over many subscribers. */
+export type KeyOf = (query: LiveQuery, isRow: boolean, isShared: boolean, followsClock: boolean) => string;
+
+/** Numbers and texts are memoized, because thousands of subscribers have the same program, session and settings. */
+export const createCohortKeys = (): KeyOf => {
+  let lastNumber = 0;
+  const numberOf = memoize((_program: Program) => ++lastNumber);
+  const textOf = memoize((part: object) => JSON.stringify(part));
+  const textOfOthers = memoize((session: Session) => JSON.stringify(othersOf(session)));
+
+  return (
+    { session, schema, keepsLoginPath = false, settings = NO_SETTINGS, isolation, programs },
+    isRow,
+    isShared,
+    followsClock,
+  ) => {
+    const caller = isShared ? textOfOthers(session) : textOf(session);
+    const of = JSON.stringify([
+      programs.map(({ program }) => numberOf(program)),
+      isRow,
+      followsClock,
+      schema,
+      keepsLoginPath,
+      isolation,
+    ]);
+    return `${of}${caller}${textOf(settings)}`;
+  };
+};
+
+const NO_SETTINGS: NonNullable<LiveQuery["settings"]> = [];
+
+/** The session without the members in which callers of one statement may differ. The statement is proven not to read
+ *  these members. */
+const othersOf = (session: Session): object => ({
+  ...session,
+  claims: undefined,
+  claimsText: undefined,
+  variables: undefined,
+  expiresAtMs: undefined,
+});
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+export const factsOf = (
+  key: string,
+  query: LiveQuery,
+  isShared: boolean,
+  followsClock: boolean,
+): Omit<CohortFacts, "conditions"> => {
+  const { session, schema, keepsLoginPath = false, settings, isolation, programs } = query;
+  return {
+    key,
+    session,
+    isShared,
+    access: {
+      schema,
+      keepsLoginPath,
+      ...(settings === undefined ? {} : { settings }),
+      ...(isolation === undefined ? {} : { isolation }),
+    },
+    relations:
+      programs.length === 1
+        ? (programs[0]?.program.relations ?? NOTHING)
+        : new Set(programs.flatMap(({ program }) => [...program.relations])),
+    isOpenEnded: followsClock || programs.some(({ program }) => program.isOpenEnded),
+  };
+};

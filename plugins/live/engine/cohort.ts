@@ -1,0 +1,399 @@
+/** Live queries that one statement serves: the same program, run as the same caller. Identical queries share an entry,
+ *  which is one row of the statement. */
+import type { Signal } from "../../../core/index.ts";
+import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "../api.ts";
+import type { Mark } from "../changes/change-index.ts";
+import type { Limiter, Pace } from "./limiter.ts";
+import { isLost, isOfAll, isOverTime } from "./failures.ts";
+import { createSlowLane, type Paced, type PaceMeter } from "./pace.ts";
+import { hashOf, NoLongerShared, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
+
+/** One subscriber of an entry. */
+export interface Subscription {
+  readonly source: LiveSource;
+  readonly subscriber: Subscriber;
+  /** The hash of the last result that it received. */
+  lastHash: string | undefined;
+  /** Progress of its first result: not in a run yet, in the current run, or delivered. */
+  stage: "waiting" | "running" | "served";
+  entry: Entry | undefined;
+  /** The bytes that it counts for after it was placed. */
+  bytes: number;
+  /** The end of the pause after a run that exceeded its time limit. Until then, no run serves only this
+   *  subscription. */
+  restsUntilMs: number;
+}
+
+export interface Entry extends Runnable, Paced {
+  readonly cohort: Cohort;
+  readonly key: string;
+  readonly subscriptions: Set<Subscription>;
+  /** The hash of the result that its served subscribers have. */
+  hash: string | undefined;
+  /** The positions of the entry in the index of changes. */
+  marks: readonly Mark<Entry>[];
+  /** Whether a subscriber waits for its first result. */
+  isWanted: boolean;
+  /** Whether it failed in a run of its own. It is excluded from batches until it succeeds. */
+  isFaulty: boolean;
+}
+
+export interface Cohort {
+  readonly facts: CohortFacts;
+  readonly entries: Map<string, Entry>;
+  readonly counts: Readonly<CohortCounts>;
+  /** The number of queries that are due, or are in a run that has not ended. */
+  readonly dueCount: number;
+  add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
+  remove(subscription: Subscription): void;
+  /** Called when something that all of its queries read may have changed. */
+  changed(): void;
+  /** Called when something that this entry reads may have changed. */
+  touch(entry: Entry): void;
+  close(): void;
+}
+
+/** Tracks entries, to find those that a change concerns. */
+export interface EntryWatcher {
+  place(entry: Entry): void;
+  remove(entry: Entry): void;
+  /** Marks an entry that failed. Any row may be the cause, so every change concerns it until it succeeds. */
+  fails(entry: Entry): void;
+  succeeds(entry: Entry): void;
+}
+
+export interface CohortParts {
+  readonly facts: CohortFacts;
+  readonly runner: Runner;
+  /** Delivers a result to the subscriber; never throws. */
+  readonly answer: (subscription: Subscription, result: LiveResult) => void;
+  readonly limiter: Limiter;
+  readonly meter: PaceMeter;
+  readonly batchSize: number;
+  /** Emitted after each successful run. */
+  readonly ran: Signal<LiveRun>;
+  readonly whenEmpty: (cohort: Cohort) => void;
+  readonly groups: EntryWatcher;
+  /** Called when callers must no longer share a statement. */
+  readonly whenNoLongerShared: (cohort: Cohort) => void;
+}
+
+/** Subscribers that arrive within this time share a run. */
+const GATHER_MS = 3;
+/** The longest pause between runs of a cohort, so that a burst of changes causes one run. A pause is otherwise as long
+ *  as the last run. */
+const LONGEST_GAP_MS = 100;
+/** After a run that exceeded its time limit, the pause lasts this many times the duration of the run. */
+const REST_TIMES = 5;
+const NO_MARKS: readonly Mark<Entry>[] = [];
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 3000;
+/** After this many failed runs, subscribers without a result receive the error. */
+const FAILURES_TO_TELL = 3;
+
+/** Whether all of its subscribers pause after a run that exceeded its time limit. @rule G-SUB-17 */
+const isResting = ({ subscriptions }: Entry, nowMs: number): boolean => {
+  for (const { restsUntilMs } of subscriptions) if (restsUntilMs <= nowMs) return false;
+  return subscriptions.size > 0;
+};
+
+/** Whether all of its subscribers are too slow to receive another result now. @rule G-SUB-17 */
+const isUnread = ({ subscriptions }: Entry): boolean => {
+  for (const { stage, subscriber } of subscriptions)
+    if (stage !== "served" || subscriber.isSlow?.() !== true) return false;
+  return subscriptions.size > 0;
+};
+
+export const createCohort = ({
+  facts,
+  runner,
+  answer: tell,
+  limiter,
+  meter,
+  batchSize,
+  ran,
+  whenEmpty,
+  groups,
+  whenNoLongerShared,
+}: CohortParts): Cohort => {
+  const entries = new Map<string, Entry>();
+  /** Entries that must run even if the rest of the cohort does not: new subscribers, changed rows, losses of a broken
+   *  connection. */
+  const due = new Set<Entry>();
+  const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
+  let wasQuick = false;
+  /** Whether the last error affects all subscribers. */
+  let isRefused = false;
+  let isDirty = false;
+  /** Whether a change arrived since the last run began. */
+  let hasChanged = false;
+  let isRunning = false;
+  /** The number of entries in batches that are running or waiting for a connection. */
+  let runningCount = 0;
+  let isClosed = false;
+  let notBeforeMs = 0;
+  let failureCount = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let timerAtMs = 0;
+  /** When the first unanswered change was noticed. Only set if `live-run` has listeners. */
+  let changedAtMs: number | undefined;
+
+  const schedule = (delayMs: number): void => {
+    if (isRunning || isClosed) return;
+    const atMs = Math.max(performance.now() + delayMs, notBeforeMs);
+    if (timer !== undefined) {
+      if (timerAtMs <= atMs) return;
+      clearTimeout(timer);
+    }
+    timerAtMs = atMs;
+    timer = setTimeout(() => void run(), Math.max(0, atMs - performance.now()));
+  };
+
+  /** Returns the number of subscribers that received the result. */
+  const deliver = (entry: Entry, answer: LiveResult): number => {
+    let count = 0;
+    entry.hash = answer.hash;
+    for (const subscription of entry.subscriptions) {
+      // subscribers that joined after the statement was sent get the result of the next run
+      if (subscription.stage === "waiting") continue;
+      subscription.stage = "served";
+      if (subscription.lastHash === answer.hash) continue;
+      subscription.lastHash = answer.hash;
+      tell(subscription, answer);
+      count++;
+    }
+    return count;
+  };
+
+  const deliverError = (entry: Entry, error: unknown, isForNewAlone = false): void => {
+    for (const subscription of entry.subscriptions) {
+      if (subscription.stage === "waiting" || (isForNewAlone && subscription.lastHash !== undefined)) continue;
+      const text = subscription.source.encodeError(error);
+      const hash = `error ${hashOf(text)}`;
+      subscription.stage = "served";
+      if (subscription.lastHash === hash) continue;
+      subscription.lastHash = hash;
+      tell(subscription, { hash, text, isError: true });
+    }
+    // any next result counts as different
+    entry.hash = undefined;
+    groups.fails(entry);
+  };
+
+  /** Returns the subscriptions of a failed run to the waiting stage. */
+  const putBack = (batch: readonly Entry[]): void => {
+    for (const entry of batch) {
+      for (const subscription of entry.subscriptions) {
+        if (subscription.stage !== "running") continue;
+        subscription.stage = "waiting";
+        entry.isWanted = true;
+      }
+    }
+  };
+
+  const runBatch = async (batch: readonly Entry[], since?: number): Promise<void> => {
+    const alive = batch.filter((entry) => entry.subscriptions.size > 0);
+    if (alive.length === 0 || isClosed) return;
+    const hashes = alive.map((entry) => {
+      const { isWanted } = entry;
+      if (isWanted) {
+        entry.isWanted = false;
+        for (const subscription of entry.subscriptions)
+          if (subscription.stage === "waiting") subscription.stage = "running";
+      }
+      return isWanted ? undefined : entry.hash;
+    });
+    let answers: readonly (LiveResult | undefined)[];
+    const startedAtMs = performance.now();
+    try {
+      answers = await runner.run(facts, alive, hashes);
+      measured(alive, performance.now() - startedAtMs);
+    } catch (error) {
+      measured(alive, performance.now() - startedAtMs);
+      // the length was checked, so the entry exists
+      if (alive.length === 1 && isOverTime(error)) rest(alive[0] as Entry, performance.now() - startedAtMs);
+      if (!(error instanceof NoLongerShared)) return runFailed(alive, error, since);
+      if (!isClosed) whenNoLongerShared(cohort);
+      return;
+    }
+    // the subscriptions of a closed cohort have been placed again
+    if (isClosed) return;
+    failureCount = 0;
+    isRefused = false;
+    const ranAtMs = ran.isHeard ? performance.now() : 0;
+    let deliveries = 0;
+    let bytes = 0;
+    alive.forEach((entry, i) => {
+      entry.isFaulty = false;
+      groups.succeeds(entry);
+      const answer = answers[i];
+      if (answer === undefined) return;
+      deliveries += deliver(entry, answer);
+      bytes += answer.text.length;
+    });
+    counts.runs++;
+    counts.rows += alive.length;
+    counts.deliveries += deliveries;
+    if (!ran.isHeard) return;
+    const endedAtMs = performance.now();
+    if (since !== undefined) counts.lagMs = endedAtMs - since;
+    ran.emit({
+      session: facts.session,
+      changedAtMs: since,
+      startedAtMs,
+      ranAtMs,
+      endedAtMs,
+      queries: alive.length,
+      deliveries,
+      bytes,
+    });
+  };
+
+  const rest = (entry: Entry, tookMs: number): void => {
+    for (const subscription of entry.subscriptions) subscription.restsUntilMs = performance.now() + REST_TIMES * tookMs;
+  };
+
+  /** A slow batch is halved until each slow entry runs in a batch of its own. */
+  const measured = (batch: readonly Entry[], tookMs: number): void => {
+    const isSlow = meter.isSlow(tookMs, batch[0]?.share !== undefined);
+    if (!isSlow) wasQuick = true;
+    for (const entry of batch) entry.share = isSlow ? Math.ceil(batch.length / 2) : undefined;
+  };
+
+  const runFailed = async (batch: readonly Entry[], error: unknown, since?: number): Promise<void> => {
+    if (isClosed) return;
+    if (isLost(error)) {
+      failureCount++;
+      if (failureCount > FAILURES_TO_TELL) for (const entry of batch) deliverError(entry, error, true);
+      putBack(batch);
+      for (const entry of batch) if (entry.subscriptions.size > 0) due.add(entry);
+      return;
+    }
+    isRefused = isOfAll(error);
+    if (batch.length === 1 || isRefused) {
+      for (const entry of batch) {
+        entry.isFaulty = batch.length === 1;
+        // the other entries do not wait for it
+        if (entry.isFaulty) entry.share ??= batchSize;
+        deliverError(entry, error);
+      }
+      return;
+    }
+    // one entry is the cause, so halving finds it and the others get their results
+    putBack(batch);
+    const half = batch.length >> 1;
+    await runBatch(batch.slice(0, half), since);
+    await runBatch(batch.slice(half), since);
+  };
+
+  const runWhenFree = async (pace: Pace, batch: readonly Entry[], since?: number): Promise<void> => {
+    runningCount += batch.length;
+    await limiter.run(pace, () => runBatch(batch, since));
+    runningCount -= batch.length;
+  };
+
+  const batchesOf = (list: readonly Entry[], size: number): readonly (readonly Entry[])[] => {
+    const batches: (readonly Entry[])[] = list.filter((entry) => entry.isFaulty).map((entry) => [entry]);
+    const sound = list.filter((entry) => !entry.isFaulty);
+    for (let i = 0; i < sound.length; i += size) batches.push(sound.slice(i, i + size));
+    return batches;
+  };
+
+  const slowLane = createSlowLane(batchesOf, (again) => {
+    for (const entry of again) if (entry.subscriptions.size > 0) due.add(entry);
+    if (due.size > 0) schedule(LONGEST_GAP_MS);
+  });
+
+  const run = async (): Promise<void> => {
+    timer = undefined;
+    if (isClosed) return;
+    isRunning = true;
+    const startedAtMs = performance.now();
+    const list: Entry[] = [];
+    const held: Entry[] = [];
+    for (const entry of isDirty ? entries.values() : due)
+      (isUnread(entry) || isResting(entry, startedAtMs) ? held : list).push(entry);
+    if (hasChanged) counts.skipped += entries.size - list.length - held.length;
+    hasChanged = false;
+    isDirty = false;
+    due.clear();
+    const since = changedAtMs;
+    changedAtMs = undefined;
+    const quick = slowLane.take(list, batchSize, (batch) => runWhenFree("slow", batch, since));
+    const pace = wasQuick ? "quick" : "unknown";
+    await Promise.all(batchesOf(quick, batchSize).map((batch) => runWhenFree(pace, batch, since)));
+    isRunning = false;
+    const endedAtMs = performance.now();
+    if (failureCount > 0)
+      notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), LONGEST_RETRY_MS);
+    else notBeforeMs = endedAtMs + (isRefused ? LONGEST_GAP_MS : Math.min(endedAtMs - startedAtMs, LONGEST_GAP_MS));
+    if (isDirty || due.size > 0) schedule(0);
+    if (held.length > 0) schedule(LONGEST_GAP_MS);
+    for (const entry of held) if (entry.subscriptions.size > 0) due.add(entry);
+  };
+
+  const noticed = (): void => {
+    hasChanged = true;
+    if (ran.isHeard) changedAtMs ??= performance.now();
+    schedule(0);
+  };
+
+  const cohort: Cohort = {
+    facts,
+    entries,
+    counts,
+    get dueCount() {
+      return runningCount + (isDirty ? entries.size : due.size);
+    },
+    add: (subscription, query, row, key) => {
+      let entry = entries.get(key);
+      if (entry === undefined) {
+        entry = {
+          cohort,
+          key,
+          query,
+          row,
+          subscriptions: new Set(),
+          hash: undefined,
+          marks: NO_MARKS,
+          isWanted: true,
+          isFaulty: false,
+          share: undefined,
+        };
+        entries.set(key, entry);
+        groups.place(entry);
+      }
+      entry.isWanted = true;
+      entry.subscriptions.add(subscription);
+      subscription.entry = entry;
+      subscription.stage = "waiting";
+      due.add(entry);
+      schedule(GATHER_MS);
+    },
+    remove: (subscription) => {
+      const { entry } = subscription;
+      if (entry === undefined || !entry.subscriptions.delete(subscription)) return;
+      subscription.entry = undefined;
+      if (entry.subscriptions.size > 0) return;
+      entries.delete(entry.key);
+      due.delete(entry);
+      groups.remove(entry);
+      if (entries.size === 0) whenEmpty(cohort);
+    },
+    changed: () => {
+      if (isDirty) return;
+      isDirty = true;
+      noticed();
+    },
+    touch: (entry) => {
+      if (isDirty) return;
+      due.add(entry);
+      noticed();
+    },
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+  return cohort;
+};

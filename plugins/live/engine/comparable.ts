@@ -1,0 +1,108 @@
+/** Lists the types whose values are equal exactly if their texts are. Other types are not compared here: numbers with
+ *  scales, case-insensitive text, types that ignore blanks, times that depend on a zone. @rule G-SUB-15 */
+import { baseTypeOf, type Column, type Model, type PgType } from "../../../core/index.ts";
+
+/** Values of the same kind can be compared with each other. */
+export type Kind = "whole" | "uuid" | "text" | "truth" | "date" | `labels ${number}`;
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  int2: "whole",
+  int4: "whole",
+  int8: "whole",
+  uuid: "uuid",
+  text: "text",
+  varchar: "text",
+  bool: "truth",
+  date: "date",
+};
+
+/** The first oid of objects that users create. */
+const FIRST_USER_OID = 16_384;
+
+const kindOfType = (type: PgType | undefined): Kind | undefined => {
+  if (type?.kind === "enum") return `labels ${type.oid}`;
+  return type?.kind === "base" && type.schema === "pg_catalog" && type.oid < FIRST_USER_OID
+    ? KINDS[type.name]
+    : undefined;
+};
+
+/** Since this version generated columns can be virtual, and virtual columns are not in the WAL. */
+const VIRTUAL_COLUMNS = 180_000;
+
+/** Returns undefined if the column is not comparable. Ignores the collation of the column. */
+export const kindOfColumn = (model: Model, { type, isGenerated }: Column): Kind | undefined =>
+  model.representations.has(type) || (isGenerated && model.serverVersion >= VIRTUAL_COLUMNS)
+    ? undefined
+    : kindOfType(baseTypeOf(model, type));
+
+/** Finds the kind of a type by its name in a plan. */
+export const kindOfName = (model: Model, name: string): Kind | undefined => {
+  for (const type of model.types.values())
+    if (type.sqlName === name || (type.schema === "pg_catalog" && type.name === name))
+      return kindOfType(baseTypeOf(model, type.oid));
+  return undefined;
+};
+
+const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/;
+/** Matches other spellings, such as ` +007`. */
+const LOOSE_WHOLE = /^\s*([+-]?)0*(\d{1,19})\s*$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const DATE = /^\d{4}-\d\d-\d\d$/;
+/** The longest text that is used as a key. */
+const MAX_TEXT = 500;
+
+/** Returns the normalized text, which equal values have in common. Undefined if the spelling is not known here. */
+export const commonText = (kind: Kind, text: string): string | undefined => {
+  switch (kind) {
+    case "whole": {
+      if (WHOLE.test(text)) return text;
+      const [, sign, digits] = LOOSE_WHOLE.exec(text) ?? [];
+      return digits === undefined ? undefined : `${sign === "-" && digits !== "0" ? "-" : ""}${digits}`;
+    }
+    case "uuid":
+      return UUID.test(text) ? text.toLowerCase() : undefined;
+    case "truth":
+      return text === "t" || text === "true" ? "t" : text === "f" || text === "false" ? "f" : undefined;
+    case "date":
+      return DATE.test(text) ? text : undefined;
+    default:
+      return text.includes("\0") ? undefined : text;
+  }
+};
+
+/** Whether the text is short enough for a key. */
+export const isKeepable = (text: string): boolean => text.length <= MAX_TEXT;
+
+/** Reads the elements of `{1,"a \"b\"",NULL}`; NULL becomes null. Undefined if the text is not a one-dimensional
+ *  array. */
+export const readArray = (text: string): readonly (string | null)[] | undefined => {
+  if (!text.startsWith("{") || !text.endsWith("}")) return undefined;
+  if (text === "{}") return [];
+  const items: (string | null)[] = [];
+  let at = 1;
+  while (at < text.length) {
+    let item = "";
+    const isQuoted = text[at] === '"';
+    if (isQuoted) {
+      at++;
+      while (at < text.length && text[at] !== '"') {
+        if (text[at] === "\\") at++;
+        item += text[at++] ?? "";
+      }
+      at++;
+    } else {
+      const start = at;
+      while (at < text.length && text[at] !== "," && text[at] !== "}") {
+        if (text[at] === "{" || text[at] === '"' || text[at] === "\\") return undefined;
+        at++;
+      }
+      item = text.slice(start, at).trim();
+      if (item === "") return undefined;
+    }
+    items.push(!isQuoted && item.toUpperCase() === "NULL" ? null : item);
+    const separator = text[at++];
+    if (separator === "}") return at === text.length ? items : undefined;
+    if (separator !== ",") return undefined;
+  }
+  return undefined;
+};

@@ -1,0 +1,262 @@
+/** Derives the conditions under which a row concerns a live query from its plan, for `where: {user_id: {_eq: $me}}`. A
+ *  row that fails the conditions of every read of its relation cannot change the result. Conditions may be weaker than
+ *  the plan, never stronger. @rule G-SUB-14 */
+import {
+  columnOf,
+  relationOf,
+  relationshipOf,
+  visitPlan,
+  type Comparison,
+  type Expression,
+  type Model,
+  type Operand,
+  type Output,
+  type Plan,
+  type PlanScope,
+  type PlanSource,
+  type Predicate,
+  type QualifiedName,
+  type Read,
+  type Relation,
+  type ValueRef,
+} from "../../../core/index.ts";
+import {
+  allOf,
+  ANY,
+  both,
+  either,
+  isAny,
+  type Choice,
+  type ColumnTerms,
+  type Condition,
+  type Term,
+} from "./choices.ts";
+import { kindOfColumn, kindOfName, type Kind } from "./comparable.ts";
+
+/** Alternatives by `schema.name`, of which one must hold for a row. Undefined if any row matches. */
+export type Conditions = ReadonlyMap<string, readonly Condition[] | undefined>;
+
+/** Thrown for a plan whose conditions cannot be derived. */
+class Unreadable extends Error {}
+
+/** Returns undefined if nothing is known about the rows. */
+export const conditionsOf = (plan: Plan, model: Model): Conditions | undefined => {
+  try {
+    return readConditions(plan, model);
+  } catch (error) {
+    if (error instanceof Unreadable) return undefined;
+    throw error;
+  }
+};
+
+type Pairs = readonly (readonly [from: string, to: string])[];
+
+const turned = (pairs: Pairs): Pairs => pairs.map(([from, to]) => [to, from]);
+
+const readConditions = (plan: Plan, model: Model): Conditions => {
+  const found = new Map<string, readonly Condition[] | undefined>();
+
+  const named = (name: QualifiedName): Relation => {
+    const relation = relationOf(model, name);
+    if (relation === undefined) throw new Unreadable();
+    return relation;
+  };
+
+  const kindOf = (relation: Relation, name: string): Kind | undefined => {
+    const column = columnOf(relation, name);
+    return column && kindOfColumn(model, column);
+  };
+
+  /** Translates a condition on rows of `from` to the joined rows of `to`. */
+  const along = (choice: Choice, pairs: Pairs, from: Relation, to: Relation): Choice => {
+    const passed = choice.map((condition) => {
+      const next = new Map<string, ColumnTerms>();
+      for (const [source, target] of pairs) {
+        const known = condition.get(source);
+        if (known !== undefined && kindOf(from, source) === kindOf(to, target)) next.set(target, known);
+      }
+      return next;
+    });
+    return isAny(passed) ? ANY : passed;
+  };
+
+  const record = (relation: Relation, choice: Choice): void => {
+    const name = `${relation.schema}.${relation.name}`;
+    const known = found.get(name);
+    if (isAny(choice)) found.set(name, undefined);
+    else if (!found.has(name)) found.set(name, choice);
+    else if (known !== undefined) found.set(name, [...known, ...choice]);
+  };
+
+  // --- conditions from predicates -----------------------------------------------------------------------------------
+
+  const slotOf = (ref: ValueRef, kind: Kind, isList: boolean): Term | undefined => {
+    if ("step" in ref || ("session" in ref && ref.session === true) || ref.apply !== undefined) return undefined;
+    if (ref.type !== undefined) {
+      const name = isList && ref.type.endsWith("[]") ? ref.type.slice(0, -2) : ref.type;
+      if (kindOfName(model, name) !== kind) return undefined;
+    }
+    if ("param" in ref) return { slot: { param: ref.param }, isList };
+    if ("constant" in ref) return { slot: { fixed: ref.constant }, isList };
+    return { slot: { session: ref.session, optional: ref.missing === "null" }, isList };
+  };
+
+  const termsOf = (operand: Operand, kind: Kind, isList: boolean): readonly Term[] | undefined => {
+    if ("expression" in operand || "fields" in operand) return undefined;
+    if ("items" in operand) {
+      if (!isList) return undefined;
+      const terms = operand.items.map((item) => termsOf(item, kind, false));
+      return terms.includes(undefined) ? undefined : terms.flatMap((one) => one ?? []);
+    }
+    const term = slotOf(operand, kind, isList);
+    return term && [term];
+  };
+
+  const KEYWORDS: Readonly<Record<string, Term>> = {
+    null: { isNull: true },
+    true: { text: "t" },
+    false: { text: "f" },
+    unknown: { isNull: true },
+  };
+
+  const compared = ({ left, operator, operand, keyword, quantifier }: Comparison, relation: Relation): Choice => {
+    if (left.kind !== "column" || left.of !== undefined || (left.path?.length ?? 0) > 0) return ANY;
+    const kind = kindOf(relation, left.name);
+    if (kind === undefined) return ANY;
+    let terms: readonly Term[] | undefined;
+    if (operator === "is") {
+      const term = KEYWORDS[keyword ?? "null"];
+      terms = term && [term];
+    } else if (operand !== undefined && (operator === "in" || (operator === "eq" && quantifier !== "all")))
+      terms = termsOf(operand, kind, operator === "in" || quantifier === "any");
+    return terms === undefined ? ANY : [new Map([[left.name, { kind, terms }]])];
+  };
+
+  const holding = (predicate: Predicate | undefined, relation: Relation): Choice => {
+    switch (predicate?.kind) {
+      case "and":
+        return allOf(predicate.of.map((part) => holding(part, relation)));
+      case "or":
+        return either(predicate.of.map((part) => holding(part, relation)));
+      case "compare":
+        return compared(predicate, relation);
+      case "related":
+        return throughRelated(relation, predicate.relationship, (target) => holding(predicate.where, target));
+      default:
+        return ANY;
+    }
+  };
+
+  /** The condition on a row that has a related row with the given condition. */
+  const throughRelated = (relation: Relation, id: string, of: (target: Relation) => Choice): Choice => {
+    const way = relationshipOf(relation, id);
+    if (way === undefined || way.routine !== undefined || way.junction !== undefined) return ANY;
+    const target = named(way.target);
+    return along(of(target), turned(way.columns), target, relation);
+  };
+
+  /** The condition on a row of the read, from its own filter. */
+  const ofRead = ({ where, output }: Read, relation: Relation): Choice => {
+    const inner = output.map((one) =>
+      one.kind === "embed" && one.join === "inner" && "relationship" in one.via
+        ? throughRelated(relation, one.via.relationship, (target) => ofRead(one.read, target))
+        : ANY,
+    );
+    return allOf([holding(where, relation), ...inner]);
+  };
+
+  // --- conditions of all reads --------------------------------------------------------------------------------------
+
+  const knownOf = (choice: Choice, relation: Relation): Choice => {
+    record(relation, choice);
+    return choice;
+  };
+
+  /** Records the condition on rows of the relationship; `own` gives the condition of the target. */
+  const related = ({ relation, choice: outer }: Place, id: string, own: (target: Relation) => Choice): Choice => {
+    const way = relation && relationshipOf(relation, id);
+    if (relation === undefined || way === undefined || way.routine !== undefined) throw new Unreadable();
+    const target = named(way.target);
+    const inner = own(target);
+    if (way.junction === undefined) return knownOf(both(inner, along(outer, way.columns, relation, target)), target);
+    const through = named(way.junction.relation);
+    const link = both(
+      along(outer, way.junction.source, relation, through),
+      along(inner, way.junction.target, target, through),
+    );
+    record(through, link);
+    return knownOf(both(inner, along(link, turned(way.junction.target), through, target)), target);
+  };
+
+  const choiceOf = (source: PlanSource, around: Place | undefined): Choice => {
+    if (source.kind === "read" && "relation" in source.from) {
+      const relation = named(source.from.relation);
+      return knownOf(ofRead(source, relation), relation);
+    }
+    if (source.kind === "exists") {
+      const relation = named(source.from);
+      return knownOf(holding(source.where, relation), relation);
+    }
+    if (around === undefined) throw new Unreadable();
+    if (source.kind === "embed" && "relationship" in source.via)
+      return related(around, source.via.relationship, (target) => ofRead(source.read, target));
+    if (source.kind === "related" || source.kind === "related-aggregate")
+      return related(around, source.relationship, (target) => holding(source.where, target));
+    throw new Unreadable();
+  };
+
+  const readable =
+    (kinds: ReadonlySet<string>) =>
+    ({ kind }: { readonly kind: string }): void => {
+      if (!kinds.has(kind)) throw new Unreadable();
+    };
+
+  if (plan.kind !== "read" && plan.kind !== "bundle") throw new Unreadable();
+  visitPlan<Place>(plan, model, {
+    into: (rows, source, around) => ({ ...rows, choice: choiceOf(source, around) }),
+    expression: readable(EXPRESSIONS),
+    predicate: readable(PREDICATES),
+    output: readable(OUTPUTS),
+    statement: () => {
+      throw new Unreadable();
+    },
+  });
+  return found;
+};
+
+// A plan is unreadable if it has parts of kinds that these three lists do not contain.
+const EXPRESSIONS: ReadonlySet<string> = new Set<Expression["kind"]>([
+  "column",
+  "embedded",
+  "apply",
+  "cast",
+  "ordering",
+  "masked",
+  "related",
+  "related-aggregate",
+]);
+const PREDICATES: ReadonlySet<string> = new Set<Predicate["kind"]>([
+  "and",
+  "or",
+  "not",
+  "compare",
+  "beyond",
+  "related",
+  "exists",
+  "embedded",
+]);
+const OUTPUTS: ReadonlySet<string> = new Set<Output["kind"]>([
+  "all",
+  "value",
+  "constant",
+  "aggregate",
+  "object",
+  "nodes",
+  "embed",
+  "total",
+]);
+
+/** The relation of a row, and the condition that holds for it. */
+interface Place extends PlanScope {
+  readonly choice: Choice;
+}

@@ -1,0 +1,89 @@
+/** Verifies the credentials of open sockets and streams again when keys, secrets or other settings have changed.
+ *  Connections with credentials that are no longer valid are closed. @rule R-AUT-15 */
+import { isRelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
+import { credentialsChangedSignal } from "../../auth/api.ts";
+import { atExpiry } from "./expiry.ts";
+
+export interface CredentialWatch {
+  /** Returns a function that stops watching. @rule G-WS-15 */
+  join(session: Session, holder: CredentialHolder): () => void;
+}
+
+export interface CredentialHolder {
+  readonly credentials: Credentials;
+  /** Called when the session has expired, or with the error that a new connection would get. */
+  refused(error?: unknown): void;
+}
+
+/** The number of credentials per slice. Verifying a signature occupies the main thread for about 0.1 ms, and auth
+ *  schemes of plugins may query the database. */
+const AT_ONCE = 50;
+/** The delay before the next attempt if a scheme failed with a server error. */
+const AGAIN_MS = 5000;
+
+export const watchCredentials = (context: PluginContext): CredentialWatch => {
+  const watched = new Set<CredentialHolder>();
+  let seen = context.options;
+  let isRunning = false;
+  let isStale = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Returns false if a server error prevented the check. */
+  const check = async (each: CredentialHolder): Promise<boolean> => {
+    if (!watched.has(each)) return true;
+    try {
+      await context.authorize(each.credentials);
+    } catch (error) {
+      if (!isRelApiError(error) || error.status >= 500) return false;
+      if (watched.delete(each)) each.refused(error);
+    }
+    return true;
+  };
+
+  const checkAll = async (): Promise<void> => {
+    let isKnown = true;
+    do {
+      isStale = false;
+      const all = [...watched];
+      for (let i = 0; i < all.length && !isClosed; i += AT_ONCE) {
+        // lets other requests run, and the first time lets every listener apply the new settings
+        await new Promise((resolve) => setImmediate(resolve));
+        const known = await Promise.all(all.slice(i, i + AT_ONCE).map(check));
+        isKnown &&= !known.includes(false);
+      }
+    } while (isStale && !isClosed);
+    if (!isKnown && !isClosed) timer = setTimeout(changed, AGAIN_MS).unref();
+  };
+
+  const changed = (): void => {
+    clearTimeout(timer);
+    isStale = true;
+    if (isRunning || watched.size === 0) return;
+    isRunning = true;
+    void checkAll().finally(() => {
+      isRunning = false;
+    });
+  };
+
+  context.use(credentialsChangedSignal).listen(changed);
+  context.onModel(() => {
+    if (context.options === seen) return;
+    seen = context.options;
+    changed();
+  });
+  context.onClose(() => {
+    isClosed = true;
+    clearTimeout(timer);
+  });
+  return {
+    join: (session, holder) => {
+      watched.add(holder);
+      const forgetExpiry = atExpiry(session, () => holder.refused());
+      return () => {
+        forgetExpiry();
+        watched.delete(holder);
+      };
+    },
+  };
+};

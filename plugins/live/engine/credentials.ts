@@ -1,0 +1,82 @@
+/** The credentials of a socket: the headers of `connection_init`, then the headers of the upgrade request. @rule
+ *  G-WS-1 */
+import type { IncomingMessage } from "node:http";
+import { cookieOf, firstHeaders, utf8Text, type Credentials, type Json } from "../../../core/index.ts";
+import type { GqlEngine } from "../../graphql/api.ts";
+
+/** Headers that a message cannot override, because rules about cookies depend on them (G-AUTH-12). */
+const OF_CONNECTION: ReadonlySet<string> = new Set(["origin", "host"]);
+
+const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const NONE: ReadonlyMap<string, string> = new Map();
+
+/** Whether a header names the caller or restricts its rights. */
+const isOfCaller = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
+
+/** Refuses headers that are not strings, because ignoring them could give the caller more rights. The payload may have
+ *  other members beside headers, unless the headers are under `headers`. @throws Error with the reason @rule G-WS-1 */
+export const refuseOddHeaders = (payload: Json | undefined): void => {
+  if (payload === undefined || payload === null) return;
+  if (!isRecord(payload)) throw new Error("the payload of 'connection_init' is not an object");
+  const { headers } = payload;
+  const isNested = headers !== undefined && headers !== null;
+  if (isNested && !isRecord(headers)) throw new Error("the headers of 'connection_init' are not an object");
+  for (const [name, value] of Object.entries(isNested ? headers : payload))
+    if (typeof value !== "string" && (isNested || isOfCaller(name)))
+      throw new Error(`the header '${name}' of 'connection_init' is not a string`);
+};
+
+/** Header values of the payload by lower-case name. The first value of a name wins. */
+const headersOfPayload = (payload: Json | undefined): ReadonlyMap<string, string> => {
+  if (!isRecord(payload)) return NONE;
+  const found = new Map<string, string>();
+  const given = payload["headers"];
+  for (const [name, header] of Object.entries(isRecord(given) ? given : payload)) {
+    const key = name.toLowerCase();
+    if (typeof header === "string" && !found.has(key) && !OF_CONNECTION.has(key)) found.set(key, header);
+  }
+  return found;
+};
+
+function* headersOfUpgrade({ rawHeaders }: IncomingMessage): Iterable<readonly [name: string, value: string]> {
+  for (const [name, value] of firstHeaders(rawHeaders)) yield [name, utf8Text(value)];
+}
+
+/** Headers are assembled on access: they are usually read once, and a socket stays open for long. */
+class SocketCredentials implements Credentials {
+  readonly request: IncomingMessage;
+  readonly surface = "graphql";
+  readonly isSocket = true;
+  readonly rules: Credentials["rules"];
+  readonly #payload: Json | undefined;
+
+  constructor(request: IncomingMessage, payload: Json | undefined, { credentialRules }: GqlEngine) {
+    this.request = request;
+    this.#payload = payload;
+    this.rules = credentialRules;
+  }
+
+  headers(): ReadonlyMap<string, string> {
+    return new Map([...headersOfUpgrade(this.request), ...headersOfPayload(this.#payload)]);
+  }
+
+  header(name: string): string | undefined {
+    const wanted = name.toLowerCase();
+    const given = headersOfPayload(this.#payload).get(wanted);
+    if (given !== undefined) return given;
+    for (const [found, value] of headersOfUpgrade(this.request)) if (found === wanted) return value;
+    return undefined;
+  }
+
+  cookie(name: string): string | undefined {
+    return cookieOf(this.header("cookie"), name);
+  }
+}
+
+export const socketCredentials = (
+  request: IncomingMessage,
+  payload: Json | undefined,
+  engine: GqlEngine,
+): Credentials => new SocketCredentials(request, payload, engine);

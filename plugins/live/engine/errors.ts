@@ -1,0 +1,20 @@
+/** Errors of live queries. */
+import { RelApiError } from "../../../core/index.ts";
+
+/** @rule G-SUB-12 */
+export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
+  new RelApiError({
+    code: "live-queries-too-large",
+    status: 503,
+    message: `The live queries together are larger than ${limitBytes} bytes`,
+    headers: [["Retry-After", "1"]],
+  });
+
+/** @rule G-LIV-3 */
+export const answeredByFunction = (path: string | undefined): RelApiError =>
+  new RelApiError({
+    code: "not-supported",
+    status: 400,
+    message: "a field that a function answers cannot be live",
+    path: path ?? "$",
+  });

@@ -1,0 +1,32 @@
+/** Decides which subscribers an error of a run affects. */
+import { isRelApiError } from "../../../core/index.ts";
+
+/** Errors of an unreachable or temporarily failing database. They are not results; the query runs again. */
+const LOST: ReadonlySet<string> = new Set([
+  "connection-lost",
+  "connection-failed",
+  "pool-timeout",
+  "model-not-loaded",
+  "57P01",
+  "57P02",
+  "57P03",
+  "57P05",
+  "40001",
+  "40P01",
+  "53300",
+]);
+
+/** An error that a function raises on purpose is a result, whatever its code. */
+export const isLost = (error: unknown): boolean =>
+  isRelApiError(error) && error.facts["isRaised"] !== true && (LOST.has(error.code) || error.code.startsWith("08"));
+
+/** Whether the statement exceeded its time limit, and would do so again. */
+export const isOverTime = (error: unknown): boolean =>
+  isRelApiError(error) && error.code === "57014" && error.facts["isRaised"] !== true;
+
+/** Errors about names and rights, which are the same for every subscriber and all values. */
+const OF_ALL: ReadonlySet<string> = new Set(["42501", "42P01", "42703", "42883", "3F000"]);
+
+/** Within a function, a row or a value may be the cause. */
+export const isOfAll = (error: unknown): boolean =>
+  isRelApiError(error) && OF_ALL.has(error.code) && error.facts["isWithin"] !== true;

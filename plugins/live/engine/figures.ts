@@ -1,0 +1,58 @@
+/** Statistics of live queries for operators, by plan and role. They contain statements and numbers, and nothing about
+ *  callers except the role. @rule X-LQ-1 */
+import { createHash } from "node:crypto";
+import { memoize, type Program } from "../../../core/index.ts";
+import type { PlanFigures } from "../api.ts";
+import type { Cohort } from "./cohort.ts";
+
+/** Long enough to distinguish the plans of one server. */
+const KEY_LENGTH = 12;
+
+type Figures = { -readonly [Name in keyof PlanFigures]: PlanFigures[Name] };
+
+const textsOf = ({ statements }: Program): readonly string[] => statements.map(({ text }) => text);
+
+export const createFigures = (): ((cohorts: Iterable<Cohort>) => readonly PlanFigures[]) => {
+  const keyOf = memoize((program: Program) =>
+    createHash("sha256").update(textsOf(program).join(";")).digest("hex").slice(0, KEY_LENGTH),
+  );
+
+  return (cohorts) => {
+    const byPlan = new Map<string, Figures>();
+    for (const { facts, entries, counts } of cohorts) {
+      const [first] = entries.values();
+      if (first === undefined) continue; // the cohort is about to end
+      const programs = first.query.programs.map(({ program }) => program);
+      const { role, isAdmin } = facts.session;
+      const planKey = programs.map(keyOf).join(".");
+      let plan = byPlan.get(`${planKey} ${role}`);
+      if (plan === undefined) {
+        const statements = programs.flatMap(textsOf);
+        plan = { planKey, role, isAdmin, statements, relations: [...facts.relations], ...NOTHING };
+        byPlan.set(`${planKey} ${role}`, plan);
+      }
+      plan.cohorts++;
+      if (facts.isShared) plan.sharedCohorts++;
+      for (const { subscriptions } of entries.values()) plan.subscribers += subscriptions.size;
+      plan.queries += entries.size;
+      plan.runs += counts.runs;
+      plan.rows += counts.rows;
+      plan.deliveries += counts.deliveries;
+      plan.skipped += counts.skipped;
+      if (counts.lagMs !== undefined) plan.lagMs = Math.max(plan.lagMs ?? 0, counts.lagMs);
+    }
+    return [...byPlan.values()].sort((a, b) => b.subscribers - a.subscribers);
+  };
+};
+
+const NOTHING = {
+  cohorts: 0,
+  sharedCohorts: 0,
+  subscribers: 0,
+  queries: 0,
+  runs: 0,
+  rows: 0,
+  deliveries: 0,
+  skipped: 0,
+  lagMs: undefined,
+};

@@ -1,0 +1,93 @@
+/** Builds the text keys by which rows are matched with the conditions of live queries. */
+import { fillSlots } from "../../../core/index.ts";
+import type { Cell, LiveQuery } from "../api.ts";
+import type { TableFacts } from "./base-tables.ts";
+import type { Condition, Term } from "./choices.ts";
+import { commonText, isKeepable, readArray, type Kind } from "./comparable.ts";
+
+/** Returns 0 if the cell was not reported. */
+const cellAt = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
+
+/** The key of a row in a shape of the index. Undefined if not all of its values are known. */
+export const keyOfCells = (
+  cells: readonly Cell[],
+  positions: readonly number[],
+  kinds: readonly Kind[],
+): string | undefined => {
+  let key = "";
+  for (let i = 0; i < positions.length; i++) {
+    const cell = cellAt(cells, positions[i]);
+    const text = typeof cell === "string" ? commonText(kinds[i] as Kind, cell) : cell; // the lists have equal lengths
+    if (text === 0 || text === undefined) return undefined;
+    key += partOfKey(text);
+  }
+  return key;
+};
+
+/** The separator is unambiguous, because no value contains a NUL. */
+const partOfKey = (text: string | null): string => (text === null ? "n\0" : `v${text}\0`);
+
+/** The limit on keys per item and condition. With more keys, the item is indexed by fewer columns, or by none. */
+const MAX_KEYS = 1000;
+const MAX_LIST = 10_000;
+
+/** The columns and values by which a live query is indexed, for one of its conditions. */
+export interface Wanted {
+  readonly columns: readonly string[];
+  readonly kinds: readonly Kind[];
+  readonly keys: readonly string[];
+}
+
+/** Every row has the key of `ANY_ROW`; no row has a key of `NO_ROW`. */
+const ANY_ROW: Wanted = { columns: [], kinds: [], keys: [""] };
+const NO_ROW: Wanted = { columns: [], kinds: [], keys: [] };
+
+/** Uses the columns that the WAL contains for every row, or else all columns. Any row matches if no value can be
+ *  compared, or if there are too many values. */
+export const wantedOf = (condition: Condition, facts: TableFacts, query: LiveQuery): Wanted => {
+  const usable = [...condition].filter(([name]) => !facts.loose.has(name));
+  const told = usable.filter(([name]) => facts.identity?.has(name) !== false);
+  const parts: { readonly name: string; readonly kind: Kind; readonly values: readonly (string | null)[] }[] = [];
+  for (const [name, { kind, terms }] of told.length > 0 ? told : usable) {
+    const values = valuesOf(terms, kind, query);
+    if (values?.length === 0) return NO_ROW;
+    if (values !== undefined && values.length <= MAX_LIST) parts.push({ name, kind, values });
+  }
+  parts.sort((a, b) => a.values.length - b.values.length || (a.name < b.name ? -1 : 1));
+  const [first, ...others] = parts;
+  if (first === undefined) return ANY_ROW;
+  const chosen = [first];
+  let count = first.values.length;
+  for (const part of others) {
+    if (count * part.values.length > MAX_KEYS) continue;
+    count *= part.values.length;
+    chosen.push(part);
+  }
+  chosen.sort((a, b) => (a.name < b.name ? -1 : 1));
+  let keys: readonly string[] = [""];
+  for (const { values } of chosen) keys = keys.flatMap((key) => values.map((text) => key + partOfKey(text)));
+  return { columns: chosen.map(({ name }) => name), kinds: chosen.map(({ kind }) => kind), keys };
+};
+
+const valuesOf = (terms: readonly Term[], kind: Kind, query: LiveQuery): readonly (string | null)[] | undefined => {
+  const [only] = query.programs;
+  const values = new Set<string | null>();
+  for (const term of terms) {
+    if ("isNull" in term) values.add(null);
+    else if ("text" in term) values.add(term.text);
+    else {
+      const [bound] = fillSlots([term.slot], only?.values ?? [], query.session);
+      if (bound === null || bound === undefined) continue; // nothing equals NULL
+      if (typeof bound !== "string") return undefined;
+      const items = term.isList ? readArray(bound) : [bound];
+      if (items === undefined) return undefined;
+      for (const item of items) {
+        if (item === null) continue;
+        const text = commonText(kind, item);
+        if (text === undefined || !isKeepable(text)) return undefined;
+        values.add(text);
+      }
+    }
+  }
+  return [...values];
+};

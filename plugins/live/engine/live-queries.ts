@@ -1,0 +1,319 @@
+/** Runs any query as a live query, with a result at once and another whenever it changes:
+ *  `subscription { album(where: {id: {_eq: 1}}) { title sold } }`. It is the engine behind all transports; change
+ *  sources tap `watchChanges`. @rule G-SUB-3 … G-SUB-8 */
+import {
+  definePlugin,
+  faultFacts,
+  fillSlots,
+  type BuiltIn,
+  memoize,
+  type PluginContext,
+  type RelApiHooks,
+  type Program,
+  type ValueOf,
+} from "../../../core/index.ts";
+import { createFollowsClock } from "./clock.ts";
+import { createFigures } from "./figures.ts";
+import { createCohortKeys, factsOf } from "./cohort-key.ts";
+import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
+import { liveQueriesTooLarge } from "./errors.ts";
+import { conditionsOf, type Conditions } from "./conditions.ts";
+import { createLimiter } from "./limiter.ts";
+import { createPaceMeter } from "./pace.ts";
+import { isMultiplexable, subscriberSlots } from "./multiplex.ts";
+import { hashOf, createRunner } from "./runner.ts";
+import {
+  liveQueriesService,
+  liveRunSignal,
+  watchChangesHook,
+  type LiveQueries,
+  type LiveQuery,
+  type LiveResult,
+} from "../api.ts";
+import { graphqlSource, refuseMissing } from "./live-query.ts";
+import { liveSettings } from "../settings.ts";
+import { createWatchGroups } from "./watch-groups.ts";
+
+export const liveQueries = definePlugin({
+  name: "live-queries",
+  settings: liveSettings,
+  apply: (hooks, context) => {
+    const engine = createLiveQueries(context.use(watchChangesHook), hooks, context);
+    context.offer(liveQueriesService, engine);
+    context.onModel(engine.replan);
+    context.onClose(engine.close);
+  },
+});
+
+interface Engine extends LiveQueries {
+  /** @rule G-SUB-8 */
+  replan(): void;
+  close(): void;
+}
+
+const createLiveQueries = (
+  watchChanges: ValueOf<typeof watchChangesHook>,
+  hooks: RelApiHooks,
+  context: PluginContext,
+): Engine => {
+  const runner = createRunner(context);
+  const limiter = createLimiter(concurrencyOf(context.options.dbPool, context.options.database !== undefined));
+  const figuresOf = createFigures();
+  const groups = createWatchGroups(watchChanges, context);
+  const meter = createPaceMeter();
+  const cohorts = new Map<string, Cohort>();
+  const all = new Set<Subscription>();
+  /** Subscriptions whose plan is a pending promise. */
+  const awaited = new WeakMap<Subscription, Promise<LiveQuery>>();
+  const slotsOf = memoize(subscriberSlots);
+  const keyOf = createCohortKeys();
+  const followsClock = createFollowsClock();
+  /** Programs that the current model proves, although the database has changed since. @rule G-SUB-11 */
+  const disproved = new WeakSet<Program>();
+  let keptBytes = 0;
+  let isClosed = false;
+  const ran = context.use(liveRunSignal);
+  context.counters.watch("live-query-bytes", () => keptBytes);
+  context.counters.watch("live-cohorts", () => cohorts.size);
+  context.counters.watch("live-queries-due", () => {
+    let count = 0;
+    for (const cohort of cohorts.values()) count += groups.isWaiting(cohort) ? cohort.entries.size : cohort.dueCount;
+    return count;
+  });
+  context.counters.watch("live-subscribers", () => all.size);
+  context.counters.watch("live-queries", () =>
+    [...cohorts.values()].reduce((sum, { entries }) => sum + entries.size, 0),
+  );
+
+  /** Counts the bytes of a subscription. A subscription that already exists is never refused, whatever a reload
+   *  changes. @throws RelApiError @rule G-SUB-12 */
+  const keep = (subscription: Subscription, bytes: number): void => {
+    const { maxLiveQueryBytes } = context.options;
+    const grown = keptBytes - subscription.bytes + bytes;
+    if (subscription.bytes === 0 && grown > maxLiveQueryBytes) {
+      context.counters.add("live-queries-refused");
+      throw liveQueriesTooLarge(maxLiveQueryBytes);
+    }
+    keptBytes = grown;
+    subscription.bytes = bytes;
+  };
+
+  const drop = (subscription: Subscription): void => {
+    if (all.delete(subscription)) keptBytes -= subscription.bytes;
+  };
+
+  /** The columns of this subscriber in the statement over all subscribers. Undefined if the query runs by itself.
+   *  @throws RelApiError `missing-session-variable` */
+  const rowOf = (query: LiveQuery): string | undefined => {
+    const { programs, session } = query;
+    const [only] = programs;
+    if (programs.length !== 1 || only === undefined) {
+      refuseMissing(query);
+      return undefined;
+    }
+    const filled = fillSlots(slotsOf(only.program), only.values, session);
+    if (!isMultiplexable(only.program) || filled.some((value) => value instanceof Uint8Array)) return undefined;
+    return filled.map((value, i) => (value === null ? "" : `,"p${i}":${JSON.stringify(value)}`)).join("");
+  };
+
+  /** Logs an error of a plugin's subscriber, which must not affect the others. */
+  const failed = (error: unknown): void =>
+    context.logger.error("a subscriber of a live query failed", faultFacts(error));
+
+  const answer = ({ subscriber }: Subscription, result: LiveResult): void => {
+    try {
+      subscriber.answer(result);
+    } catch (error) {
+      failed(error);
+    }
+  };
+
+  const end = ({ subscriber }: Subscription, why?: unknown): void => {
+    try {
+      subscriber.end(why);
+    } catch (error) {
+      failed(error);
+    }
+  };
+
+  const forget = (cohort: Cohort): void => {
+    cohort.close();
+    cohorts.delete(cohort.facts.key);
+    groups.leave(cohort);
+  };
+
+  /** Whether the filter operators compare like the built-in operators of PostgreSQL. */
+  const areOperatorsOwn = (): boolean => {
+    const { rivals } = context.model();
+    return COMPARED_BY.every((name) =>
+      hooks.compileFilter
+        .get(name)
+        // tapable stores the options with each tap
+        ?.taps.every((tap: object) => (tap as BuiltIn).builtIn?.every((symbol) => !rivals.has(symbol)) === true),
+    );
+  };
+
+  /** The conditions can be memoized by program, because a program belongs to one model. */
+  const programConditions = memoize(({ plan }: Program): Conditions | undefined =>
+    plan !== undefined && areOperatorsOwn() ? conditionsOf(plan, context.model()) : undefined,
+  );
+
+  const conditionsOfQuery = ({ programs: [only, ...others] }: LiveQuery): Conditions | undefined =>
+    only === undefined || others.length > 0 ? undefined : programConditions(only.program);
+
+  /** Whether different callers can share the statement. A pre-request function may use anything that it knows of the
+   *  caller. Only a statement over all subscribers reads session variables from slots. @rule G-SUB-10 */
+  const isShareable = ({ programs, complete }: LiveQuery, row: string | undefined): boolean =>
+    row !== undefined &&
+    complete === undefined &&
+    (context.options.dbPreRequest ?? "") === "" &&
+    programs.every(({ program }) => program.isProven === true && !disproved.has(program));
+
+  const cohortOf = (query: LiveQuery, row: string | undefined): Cohort => {
+    const isShared = isShareable(query, row);
+    const isTimed = followsClock(query);
+    const key = keyOf(query, row !== undefined, isShared, isTimed);
+    let cohort = cohorts.get(key);
+    if (cohort === undefined) {
+      const facts = { ...factsOf(key, query, isShared, isTimed), conditions: conditionsOfQuery(query) };
+      cohort = createCohort({
+        facts,
+        runner,
+        answer,
+        limiter,
+        meter,
+        batchSize: context.options.liveQueryBatchSize,
+        ran,
+        whenEmpty: forget,
+        groups,
+        whenNoLongerShared: unshare,
+      });
+      cohorts.set(key, cohort);
+      if (!isClosed) groups.join(cohort);
+    }
+    return cohort;
+  };
+
+  /** @throws the synchronous errors of planning */
+  const place = (subscription: Subscription): void => {
+    const planned = subscription.source.plan();
+    if (planned instanceof Promise) void placeLater(subscription, planned);
+    else {
+      awaited.delete(subscription);
+      placeQuery(subscription, planned);
+    }
+  };
+
+  const placeLater = async (subscription: Subscription, planned: Promise<LiveQuery>): Promise<void> => {
+    awaited.set(subscription, planned);
+    const isStillAsked = (): boolean => all.has(subscription) && awaited.get(subscription) === planned;
+    try {
+      const query = await planned;
+      if (isStillAsked()) placeQuery(subscription, query);
+    } catch (error) {
+      if (isStillAsked()) refuse(subscription, error);
+    }
+  };
+
+  /** @throws RelApiError `missing-session-variable`, G-SUB-12 */
+  const placeQuery = (subscription: Subscription, query: LiveQuery): void => {
+    if (query.programs.length === 0) {
+      // the types determine the result, so the first result is the last
+      const text = query.assemble([]);
+      const hash = hashOf(text);
+      if (subscription.lastHash === hash) return;
+      subscription.lastHash = hash;
+      return queueMicrotask(() => {
+        if (all.has(subscription)) answer(subscription, { hash, text, isError: false });
+      });
+    }
+    const row = rowOf(query);
+    const values =
+      row ??
+      JSON.stringify(
+        query.programs.map((one) =>
+          one.values.map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value)),
+        ),
+      );
+    keep(subscription, BYTES_PER_SUBSCRIPTION + values.length * BYTES_PER_CHARACTER);
+    cohortOf(query, row).add(subscription, query, row, `${query.form}\n${values}`);
+  };
+
+  const refuse = (subscription: Subscription, error: unknown): void => {
+    drop(subscription);
+    end(subscription, error);
+  };
+
+  /** Places a subscription again. If that fails, the subscription ends. */
+  const placeAnew = (subscription: Subscription): void => {
+    subscription.entry = undefined;
+    try {
+      place(subscription);
+    } catch (error) {
+      refuse(subscription, error);
+    }
+  };
+
+  /** @rule G-SUB-11 */
+  const unshare = (cohort: Cohort): void => {
+    const entries = [...cohort.entries.values()];
+    for (const { query } of entries) for (const { program } of query.programs) disproved.add(program);
+    forget(cohort);
+    for (const { subscriptions } of entries) for (const subscription of subscriptions) placeAnew(subscription);
+  };
+
+  return {
+    subscribe: (source, subscriber, lastHash) => {
+      const subscription: Subscription = {
+        source,
+        subscriber,
+        lastHash,
+        stage: "waiting",
+        entry: undefined,
+        bytes: 0,
+        restsUntilMs: 0,
+      };
+      all.add(subscription);
+      try {
+        place(subscription);
+      } catch (error) {
+        drop(subscription);
+        throw error;
+      }
+      return () => {
+        drop(subscription);
+        subscription.entry?.cohort.remove(subscription);
+      };
+    },
+    rewatch: groups.rewatch,
+    get isIdle() {
+      return cohorts.size === 0;
+    },
+    plans: () => figuresOf(cohorts.values()),
+    graphqlSource: (...parts) => graphqlSource(context, ...parts),
+    replan: () => {
+      for (const cohort of cohorts.values()) forget(cohort);
+      for (const subscription of all) placeAnew(subscription);
+    },
+    close: () => {
+      isClosed = true;
+      for (const cohort of cohorts.values()) forget(cohort);
+      for (const subscription of all) {
+        drop(subscription);
+        end(subscription);
+      }
+    },
+  };
+};
+
+/** The operators from which conditions are derived. */
+const COMPARED_BY = ["eq", "in", "is"] as const;
+
+/** Measured with a small document. */
+const BYTES_PER_SUBSCRIPTION = 3000;
+/** A value is stored as received (possibly as a tree of objects), as bound, and in keys. */
+const BYTES_PER_CHARACTER = 16;
+
+/** Leaves at least half of the pool to requests. */
+const concurrencyOf = (poolCount: number, isEmbedded: boolean): number =>
+  isEmbedded ? 1 : Math.max(1, Math.min(4, poolCount >> 1));

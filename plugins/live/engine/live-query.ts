@@ -1,0 +1,120 @@
+/** Live queries of the GraphQL surface, and helpers of all sources. */
+import { fillSlots, type Execution, type Plan, type PluginContext, type Session } from "../../../core/index.ts";
+import { answeredByFunction } from "./errors.ts";
+import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
+import type { LiveQuery, LiveSource } from "../api.ts";
+
+/** @throws RelApiError `missing-session-variable` */
+export const refuseMissing = ({ programs, session }: LiveQuery): void => {
+  for (const { program, values } of programs)
+    for (const statement of program.statements) fillSlots(statement.slots, values, session);
+};
+
+/** A GraphQL subscription; its results are the text of the `data` object. It is a class to save memory, because there
+ *  is one for every live query. */
+class GraphqlSource implements LiveSource {
+  readonly #context: PluginContext;
+  readonly #engine: GqlEngine;
+  readonly #request: GqlRequest;
+  readonly #session: Session;
+  readonly #settings: Execution["settings"];
+  /** Translates errors of the current plan into errors for the client. */
+  #told: ((error: unknown) => unknown) | undefined;
+
+  constructor(
+    context: PluginContext,
+    engine: GqlEngine,
+    request: GqlRequest,
+    session: Session,
+    settings?: Execution["settings"],
+  ) {
+    this.#context = context;
+    this.#engine = engine;
+    this.#request = request;
+    this.#session = session;
+    this.#settings = settings;
+  }
+
+  plan(): LiveQuery | Promise<LiveQuery> {
+    const document = this.#engine.prepare(this.#request, this.#session);
+    return document instanceof Promise ? document.then((prepared) => this.#planOf(prepared)) : this.#planOf(document);
+  }
+
+  #planOf(document: ValidatedDocument): LiveQuery {
+    const operation = document.bind(this.#request.variables);
+    const calls = operation.calls.map(({ live, path }) => {
+      if (live === undefined || operation.loads.length > 0) throw answeredByFunction(path);
+      return { ...live(this.#session), path };
+    });
+    this.#told = calls[0]?.told;
+    operation.keep();
+    return new GraphqlQuery(this.#context, this.#engine, operation, calls, this.#session, this.#settings);
+  }
+
+  encodeError(error: unknown): string {
+    return this.#engine.encodeErrors(this.#told?.(error) ?? error, this.#session).body;
+  }
+}
+
+interface LiveCall extends GqlLiveCall {
+  readonly path: string;
+}
+
+class GraphqlQuery implements LiveQuery {
+  readonly session: Session;
+  readonly schema: string;
+  readonly keepsLoginPath = true;
+  readonly settings: Execution["settings"];
+  readonly programs: LiveQuery["programs"];
+  readonly form: string;
+  readonly complete: LiveQuery["complete"];
+  readonly #engine: GqlEngine;
+  readonly #operation: GqlOperation;
+  readonly #calls: readonly LiveCall[];
+
+  constructor(
+    context: PluginContext,
+    engine: GqlEngine,
+    operation: GqlOperation,
+    calls: readonly LiveCall[],
+    session: Session,
+    settings: Execution["settings"],
+  ) {
+    const { steps, outputs, loads } = operation;
+    this.#engine = engine;
+    this.#operation = operation;
+    this.#calls = calls;
+    this.session = session;
+    this.schema = context.model().schemas[0] ?? "public";
+    this.settings = settings;
+    this.programs = [
+      ...steps.map(({ planned, values, path }) => ({
+        program: context.prepare(planned, session, "graphql"),
+        // an exact copy, because an array that has grown reserves more memory
+        values: values.slice(),
+        path,
+      })),
+      ...calls.map(({ program, path }) => ({ program, values: [], path })),
+    ];
+    // an operation with one body is assembled the same way under any name
+    this.form =
+      outputs.length === 1 && "bundle" in (outputs[0] ?? {}) && loads.length === 0
+        ? ""
+        : JSON.stringify([outputs, loads.map(({ fields }) => fields.map(({ form }) => form))]);
+    this.complete = loads.length === 0 ? undefined : (bodies) => engine.complete(operation, bodies, session);
+  }
+
+  get read(): Plan | undefined {
+    const { steps } = this.#operation;
+    return this.programs.length === 1 ? steps[0]?.planned.plan : undefined;
+  }
+
+  assemble(bodies: readonly (string | null)[]): string {
+    const { length } = this.#operation.steps;
+    const texts = this.#calls.map(({ text }, i) => text(bodies[length + i] ?? null));
+    return this.#engine.assemble(this.#operation, bodies, texts);
+  }
+}
+
+export const graphqlSource = (...parts: ConstructorParameters<typeof GraphqlSource>): LiveSource =>
+  new GraphqlSource(...parts);

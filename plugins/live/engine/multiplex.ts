@@ -1,0 +1,202 @@
+/** Builds one statement over many subscribers. The values of a program's slots become columns of a row set, and the
+ *  program becomes a lateral subquery over it. Only results whose hash differs from the last one are returned. */
+import {
+  catalogText,
+  chunksOf,
+  empty,
+  ident,
+  join,
+  literal,
+  slot,
+  sql,
+  toStatement,
+  trimEndOf,
+  type Program,
+  type ProgramStatement,
+  type QualifiedName,
+  type Slot,
+  type Sql,
+} from "../../../core/index.ts";
+
+/** Cannot occur unescaped in JSON text. */
+export const ANSWER_SEPARATOR = "\u001e";
+
+/** Longer than the aliases that the compiler derives from relation names. */
+const SUBSCRIBERS = "_relapi_subscribers";
+const VALUES = "_relapi_values";
+
+/** Whether the program is a single statement with a JSON body and no checks. */
+export const isMultiplexable = (program: Program): boolean => {
+  const [only] = program.statements;
+  return (
+    program.statements.length === 1 &&
+    program.checks.length === 0 &&
+    only?.fragment !== undefined &&
+    only.isMultiRow !== true &&
+    only.columns.includes("body")
+  );
+};
+
+/** Whether a value has no cast, so that the database infers its type from the context. */
+export const needsTypes = (program: Program): boolean => {
+  const chunks = chunksOfProgram(program);
+  return chunks.some(
+    (chunk, i) => typeof chunk !== "string" && isPerSubscriber(chunk.slot) && castOf(chunks[i + 1]) === undefined,
+  );
+};
+
+const isPerSubscriber = (source: Slot): boolean => !("fixed" in source);
+
+/** Matches a cast at the end, such as `integer[]`, `timestamp with time zone` or `"public"."mood"`. */
+const CAST =
+  /^::((?:double precision|(?:character|bit) varying|time(?:stamp)? with(?:out)? time zone|(?:(?:\w+|"(?:[^"]|"")+")\.)?(?:\w+|"(?:[^"]|"")+"))(?:\[\])*)$/;
+
+const castOf = (chunk: unknown): string | undefined => (typeof chunk === "string" ? CAST.exec(chunk)?.[1] : undefined);
+
+/** Whether the value after this text is an argument of a function, as in `f(`. `any(` is not a function. */
+const beginsArgument = (before: string): boolean => {
+  const callee = trimEndOf(before, "(");
+  return callee !== before && /[\w"]/.test(callee.slice(-1)) && !/^\W?any$/i.test(callee.slice(-4));
+};
+
+/** Whether the text after a value casts it again, as in `($1::text)::jsonpath`. */
+const castsAgain = (after: string): boolean => /^(?:::[\w". [\]]+)?\)+::/.test(after);
+
+/** Whether the planner may evaluate values: the pattern of a regular expression, or an expression of values only. An
+ *  invalid value is then an error even without rows, whereas a statement over many subscribers only fails at the first
+ *  row. */
+export const looksAtValues = (program: Program): boolean => {
+  if (program.plansEachTime === true) return true;
+  /** The texts before, between and after the values. */
+  const texts = [""];
+  for (const chunk of chunksOfProgram(program))
+    if (typeof chunk === "string") texts.push((texts.pop() ?? "") + chunk);
+    else if (isPerSubscriber(chunk.slot)) texts.push("");
+  return texts.some((text, i) => (i < texts.length - 1 && beginsArgument(text)) || (i > 0 && castsAgain(text)));
+};
+
+/** Queries the types that the database infers. `name` must be unique among prepared statements. The column `types` of
+ *  the row is a JSON array of type names, one per parameter. */
+export const typesProgram = (program: Program, name: string): Program => {
+  const text = program.statements[0]?.text ?? "";
+  const prepared = ident(name);
+  const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
+    ...toStatement(fragment),
+    columns,
+  });
+  return {
+    statements: [
+      plain(sql`prepare ${prepared} as ${catalogText(text)}`),
+      plain(
+        sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${literal(name)}`,
+        ["types"],
+      ),
+      plain(sql`deallocate ${prepared}`),
+    ],
+    main: 1,
+    checks: [],
+    relations: program.relations,
+    isOpenEnded: program.isOpenEnded,
+    isProven: program.isProven,
+  };
+};
+
+/** The slots whose values are the columns `p0`, `p1`, … of the rows. */
+export const subscriberSlots = (program: Program): readonly Slot[] => {
+  const slots = new Map<string, Slot>();
+  for (const { slot: source } of slotChunks(program)) if (isPerSubscriber(source)) slots.set(slotKey(source), source);
+  return [...slots.values()];
+};
+
+const slotKey = (source: Slot): string => JSON.stringify(source);
+
+const slotChunks = (program: Program) => chunksOfProgram(program).filter((chunk) => typeof chunk !== "string");
+
+const chunksOfProgram = ({ statements: [only] }: Program) =>
+  only?.fragment === undefined ? [] : chunksOf(only.fragment);
+
+/** Whether the rows of one of the tables may now differ between callers, because row policies were enabled or the name
+ *  belongs to another relation. The statement that reads the tables checks it itself, so that nothing can change in
+ *  between. @rule G-SUB-11 */
+const haveChanged = (tables: readonly QualifiedName[]): Sql => {
+  const oids = tables.map(
+    ({ schema, name }) => sql`${literal(toStatement(ident(schema, name)).text)}::pg_catalog.regclass`,
+  );
+  return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${join(oids)}))`;
+};
+
+/** Selects `<id> <hash> <body>` of the program's rows whose hash is not `known`. `offset 0` keeps the planner from
+ *  pulling up the subqueries, which would compute the body once for each reference. */
+const hashed = (body: Sql, known: Sql, id: Sql): { readonly answer: Sql; readonly from: Sql; readonly where: Sql } => ({
+  answer: sql`${id}::text || ' ' || _b.hash || ' ' || _b.body`,
+  from: sql`(select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${body}) as _m offset 0) as _a offset 0) as _b`,
+  where: sql`_b.hash is distinct from ${known}`,
+});
+
+const onlyStatement = (program: Program): ProgramStatement & { readonly fragment: Sql } => {
+  const [only] = program.statements;
+  if (only?.fragment === undefined) throw new TypeError("only a statement with its fragment can be multiplexed");
+  return { ...only, fragment: only.fragment };
+};
+
+const ANSWERS = "answers";
+
+/** Builds the program over many subscribers. Its only value is their JSON, `[{"id":0,"hash":"…","p0":"5"}]`. Its column
+ *  `answers` holds `<id> <hash> <body>` per result, joined by `ANSWER_SEPARATOR`; it is NULL if no result differs.
+ *  `types` are the types of the program's parameters, in order; they are required if `needsTypes`. `tables` must stay
+ *  plain tables, and the column `changed` says whether one of them has changed. */
+export const multiplex = (
+  program: Program,
+  types: readonly string[] = [],
+  tables: readonly QualifiedName[] = [],
+): Program => {
+  const { fragment: plain, path } = onlyStatement(program);
+  const row = ident(SUBSCRIBERS);
+  const slots = subscriberSlots(program);
+  const columns = new Map(slots.map((source, i) => [slotKey(source), `p${i}`]));
+  /** Casts of values. They are evaluated before the program, so that an invalid value fails even without rows, like a
+   *  bound value. */
+  const values = new Map<string, { readonly name: string; readonly value: Sql }>();
+  const chunks = chunksOf(plain);
+  let at = 0;
+  const parts = chunks.map((chunk, i): Sql => {
+    if (typeof chunk === "string") return catalogText(chunk);
+    const type = castOf(chunks[i + 1]) ?? types[at];
+    at++;
+    const source = chunk.slot;
+    if (!isPerSubscriber(source)) return slot(source);
+    const column = columns.get(slotKey(source)) ?? "";
+    if (type === undefined) return ident(SUBSCRIBERS, column);
+    const key = `${column} ${type}`;
+    const name = values.get(key)?.name ?? `v${values.size}`;
+    values.set(key, { name, value: sql`${ident(SUBSCRIBERS, column)}::${catalogText(type)}` });
+    return ident(VALUES, name);
+  });
+  const declared = join([sql`id int`, sql`hash text`, ...slots.map((_, i) => sql`${ident(`p${i}`)} text`)]);
+  const read =
+    values.size === 0
+      ? empty
+      : sql` cross join lateral (select ${join([...values.values()].map(({ name, value }) => sql`${value} as ${ident(name)}`))} offset 0) as ${ident(VALUES)}`;
+  const { answer, from, where } = hashed(join(parts, ""), sql`${row}.hash`, sql`${row}.id`);
+  const changed = tables.length === 0 ? empty : sql`, ${haveChanged(tables)}`;
+  const fragment = sql`select pg_catalog.string_agg(${answer}, pg_catalog.chr(30))${changed} from pg_catalog.json_to_recordset(${slot({ param: 0 })}::json) as ${row}(${declared})${read} cross join lateral ${from} where ${where}`;
+  const statement: ProgramStatement = {
+    ...toStatement(fragment),
+    columns: [ANSWERS, ...(tables.length === 0 ? [] : ["changed"])],
+    ...(path === undefined ? {} : { path }),
+  };
+  return { ...program, statements: [statement] };
+};
+
+/** Builds the program for one subscriber, with the same `answers`. It binds the values of the program, and the planner
+ *  evaluates them. */
+export const single = (program: Program): Program => {
+  const { fragment: plain, path } = onlyStatement(program);
+  const { answer, from, where } = hashed(plain, sql`null`, sql`0`);
+  const statement: ProgramStatement = {
+    ...toStatement(sql`select ${answer} from ${from} where ${where}`),
+    columns: [ANSWERS],
+    ...(path === undefined ? {} : { path }),
+  };
+  return { ...program, statements: [statement], plansEachTime: true };
+};

@@ -1,0 +1,265 @@
+/** Runs a batch of entries: in one statement over all of them if the program allows it, otherwise one by one. */
+import { createHash } from "node:crypto";
+import {
+  membersOf,
+  type Ask,
+  type Execution,
+  memoize,
+  type Model,
+  type PluginContext,
+  type Program,
+  type ResultRow,
+  type Session,
+} from "../../../core/index.ts";
+import { costLimitsService } from "../../limits/api.ts";
+import type { LiveResult, LiveQuery } from "../api.ts";
+import type { Conditions } from "./conditions.ts";
+import {
+  ANSWER_SEPARATOR,
+  isMultiplexable,
+  looksAtValues,
+  multiplex,
+  needsTypes,
+  single,
+  typesProgram,
+} from "./multiplex.ts";
+
+/** One of the queries that a run answers. */
+export interface Runnable {
+  readonly query: LiveQuery;
+  /** Its row in the statement, such as `,"p0":"5"`. Undefined if it runs by itself. */
+  readonly row: string | undefined;
+}
+
+/** The facts that all queries of a cohort share. */
+export interface CohortFacts {
+  readonly key: string;
+  /** The session of one caller. In a cohort that is not shared, all callers have equal sessions. */
+  readonly session: Session;
+  /** Whether its callers may differ in claims and session variables. @rule G-SUB-10 */
+  readonly isShared: boolean;
+  readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
+  readonly relations: ReadonlySet<string>;
+  readonly isOpenEnded: boolean;
+  /** The conditions on rows that concern its queries. Undefined if they are unknown. */
+  readonly conditions: Conditions | undefined;
+}
+
+export interface Runner {
+  /** Returns results in the order of the entries, undefined for a result whose hash has not changed. An entry without a
+   *  hash always gets its result. @throws RelApiError of the first statement that fails, `NoLongerShared` */
+  run(
+    facts: CohortFacts,
+    entries: readonly Runnable[],
+    hashes: readonly (string | undefined)[],
+  ): Promise<readonly (LiveResult | undefined)[]>;
+}
+
+/** Thrown if callers may no longer share the statement. The results of the run are discarded. @rule G-SUB-11 */
+export class NoLongerShared extends Error {}
+
+export const hashOf = (text: string): string => createHash("sha1").update(text).digest("base64url");
+
+const textOf = (query: LiveQuery, bodies: readonly string[]): string | Promise<string> =>
+  query.complete === undefined ? query.assemble(bodies) : query.complete(bodies);
+
+/** Turns JIT off. The planner would compile a statement over many subscribers because of its estimated cost, which
+ *  takes far more time than it saves. */
+const NO_JIT = ["jit", "off"] as const;
+
+const executionOf = ({ access }: CohortFacts, { session, programs }: LiveQuery): Execution => ({
+  ...access,
+  session,
+  access: "read only",
+  programs,
+  end: "commit",
+});
+
+/** The facts that determine the statement over all subscribers. */
+interface Multiplexing {
+  readonly program: Program;
+  readonly model: Model;
+  readonly databaseRole: string | undefined;
+  readonly schema: string;
+  readonly keepsLoginPath: boolean | undefined;
+}
+
+const ofMultiplexing = membersOf<Multiplexing>();
+const PROGRAM = ofMultiplexing("program");
+const MODEL = ofMultiplexing("model");
+const DATABASE_ROLE = ofMultiplexing("databaseRole");
+const SCHEMA = ofMultiplexing("schema");
+const KEEPS_LOGIN_PATH = ofMultiplexing("keepsLoginPath");
+
+/** Measured with a small statement. */
+const BYTES_PER_STATEMENT = 4000;
+
+/** @rule G-SUB-5 G-SUB-6 */
+export const createRunner = (context: PluginContext): Runner => {
+  let typesCount = 0;
+
+  /** Runs without the session of a caller: only the role affects names and types, and values do not matter. */
+  const inferTypes = async (ask: Ask<Multiplexing>, program: Program): Promise<readonly string[]> => {
+    const databaseRole = ask(DATABASE_ROLE);
+    const asked = typesProgram(program, `relapi_live_${process.pid}_${++typesCount}`);
+    const execution: Execution = {
+      schema: ask(SCHEMA),
+      keepsLoginPath: ask(KEEPS_LOGIN_PATH) ?? false,
+      session: {
+        role: "",
+        isAdmin: false,
+        claims: {},
+        variables: {},
+        ...(databaseRole === undefined ? {} : { databaseRole }),
+      },
+      access: "read only",
+      programs: [{ program: asked, values: [] }],
+      end: "commit",
+      skipPreRequest: true,
+    };
+    const [row] = await context.execute(execution);
+    return JSON.parse(row?.["types"] ?? "[]") as string[]; // the catalog wrote the names
+  };
+
+  const multiplexed = context.caches.create({
+    name: "live statements",
+    make: (ask: Ask<Multiplexing>): Promise<Program | undefined> => {
+      const program = ask(PROGRAM);
+      if (!isMultiplexable(program)) return Promise.resolve(undefined);
+      const { relations } = ask(MODEL);
+      const tables =
+        program.isProven === true
+          ? [...relations.values()].filter(({ schema, name }) => program.relations.has(`${schema}.${name}`))
+          : undefined;
+      return needsTypes(program)
+        ? inferTypes(ask, program).then((types) => multiplex(program, types, tables))
+        : Promise.resolve(multiplex(program, undefined, tables));
+    },
+    bytesOf: () => BYTES_PER_STATEMENT,
+  });
+
+  const singleOf = memoize(single);
+
+  /** The program for the first result of each entry, and for the next result after an error. Undefined if the shared
+   *  statement fails in the same cases. */
+  const firstOf = ({ query }: Runnable): Program | undefined => {
+    const program = query.programs[0]?.program;
+    if (program === undefined || !looksAtValues(program)) return undefined;
+    return singleOf(program);
+  };
+
+  const multiplexedOf = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
+    const [only] = query.programs;
+    // values that are bytes cannot be encoded in JSON
+    if (only === undefined || row === undefined) return undefined;
+    const { made, keep } = multiplexed.get({
+      program: only.program,
+      model: context.model(),
+      databaseRole: facts.session.databaseRole,
+      schema: facts.access.schema,
+      keepsLoginPath: facts.access.keepsLoginPath,
+    });
+    const program = await made;
+    keep();
+    return program;
+  };
+
+  const runTogether = async (
+    facts: CohortFacts,
+    program: Program,
+    entries: readonly Runnable[],
+    hashes: readonly (string | undefined)[],
+  ): Promise<readonly (LiveResult | undefined)[]> => {
+    let rows = "[";
+    entries.forEach((entry, i) => {
+      const hash = hashes[i];
+      // a hash needs no escaping: it is one of the statement, or of `hashOf`
+      rows += `${i === 0 ? "" : ","}{"id":${i}${entry.row}${hash === undefined ? "" : `,"hash":"${hash}"`}}`;
+    });
+    rows += "]";
+    const path = entries[0]?.query.programs[0]?.path;
+    const settings = [...(facts.access.settings ?? []), NO_JIT];
+    const [row] = await context.execute({
+      ...facts.access,
+      settings,
+      session: facts.session,
+      access: "read only",
+      programs: [{ program, values: [rows], ...(path === undefined ? {} : { path }) }],
+      end: "commit",
+    });
+    if (facts.isShared && row?.["changed"] === "t") throw new NoLongerShared();
+    const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
+    const text = row?.["answers"];
+    if (text === null || text === undefined) return answers;
+    for (const piece of text.split(ANSWER_SEPARATOR)) await readAnswer(piece, entries, answers);
+    return answers;
+  };
+
+  const readAnswer = async (
+    piece: string,
+    entries: readonly Runnable[],
+    answers: (LiveResult | undefined)[],
+  ): Promise<void> => {
+    const first = piece.indexOf(" ");
+    const second = piece.indexOf(" ", first + 1);
+    const id = Number(piece.slice(0, first));
+    const entry = entries[id];
+    if (entry === undefined) return;
+    answers[id] = {
+      hash: piece.slice(first + 1, second),
+      text: await textOf(entry.query, [piece.slice(second + 1)]),
+      isError: false,
+    };
+  };
+
+  /** Runs like the plain query, so that the planner can refuse invalid values. */
+  const runFirst = async (facts: CohortFacts, program: Program, entry: Runnable): Promise<LiveResult | undefined> => {
+    const { query } = entry;
+    const programs = query.programs.map((one) => ({ ...one, program }));
+    const [row] = await context.execute({ ...executionOf(facts, query), programs });
+    const answers: (LiveResult | undefined)[] = [undefined];
+    await readAnswer(row?.["answers"] ?? "", [entry], answers);
+    return answers[0];
+  };
+
+  const runAlone = async (
+    facts: CohortFacts,
+    { query }: Runnable,
+    hash: string | undefined,
+  ): Promise<LiveResult | undefined> => {
+    const rows: readonly ResultRow[] = await context.execute(executionOf(facts, query));
+    const bodies = rows.map((row) => row["body"] ?? null);
+    const text = query.assemble(bodies);
+    const found = hashOf(text);
+    return found === hash ? undefined : { hash: found, text: (await query.complete?.(bodies)) ?? text, isError: false };
+  };
+
+  return {
+    run: async (facts, entries, hashes) => {
+      const [first] = entries;
+      if (first === undefined) return [];
+      const limits = context.use(costLimitsService)?.current();
+      // checks each entry by itself, because the statement over all of them costs as much as their sum
+      if (limits !== undefined)
+        for (const [i, { query }] of entries.entries())
+          if (hashes[i] === undefined) await limits.check(executionOf(facts, query));
+      const together = await multiplexedOf(facts, first);
+      const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
+      if (together === undefined) {
+        for (const [i, entry] of entries.entries()) answers[i] = await runAlone(facts, entry, hashes[i]);
+        return answers;
+      }
+      const alone = firstOf(first);
+      if (alone === undefined) return runTogether(facts, together, entries, hashes);
+      const others: number[] = [];
+      for (const [i, entry] of entries.entries())
+        if (hashes[i] === undefined) answers[i] = await runFirst(facts, alone, entry);
+        else others.push(i);
+      if (others.length === 0) return answers;
+      const [rest, known] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])]; // these indexes exist
+      for (const [at, answer] of (await runTogether(facts, together, rest, known)).entries())
+        answers[others[at]!] = answer; // this index exists
+      return answers;
+    },
+  };
+};

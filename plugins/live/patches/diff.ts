@@ -1,0 +1,221 @@
+/** Computes a JSON Patch (RFC 6902) between two JSON texts, as JSON text. Numbers keep their digits. */
+import { isDeepStrictEqual } from "node:util";
+import { isRawNumber, parseJson, writeJson, type Json } from "../../../core/index.ts";
+
+/** Values at deeper levels are replaced as a whole. */
+const MAX_DEPTH = 16;
+/** The largest number of rows that move within one list. With more, the list is replaced. */
+const MAX_MOVES = 100;
+
+/** The characters of an operation without its path and value. */
+const REPLACE_LENGTH = '{"op":"replace","path":"","value":},'.length;
+
+type JsonObject = Readonly<Record<string, Json>>;
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !isList(value) && !isRawNumber(value);
+const isScalar = (value: Json): boolean => !isList(value) && !isObject(value);
+
+interface Draft {
+  readonly operations: string[];
+  /** The characters left until the patch is as long as the new text. */
+  room: number;
+}
+
+/** Thrown if the patch would not be shorter than the new text. */
+class TooLarge extends Error {}
+
+/** Returns undefined if the new text is shorter than the patch. @rule X-PAT-4 */
+export const diff = (before: string, after: string): string | undefined => {
+  const draft: Draft = { operations: [], room: after.length - "[]".length };
+  try {
+    compare(draft, parseJson(before), parseJson(after), "", 0);
+  } catch (error) {
+    // texts that are nested too deeply for the call stack raise a RangeError
+    if (error instanceof TooLarge || error instanceof RangeError) return undefined;
+    throw error;
+  }
+  return `[${draft.operations.join(",")}]`;
+};
+
+const push = (draft: Draft, operation: string): void => {
+  draft.room -= operation.length + 1;
+  if (draft.room <= 0) throw new TooLarge();
+  draft.operations.push(operation);
+};
+
+const put = (draft: Draft, op: "add" | "replace", path: string, value: Json): void =>
+  push(draft, `{"op":"${op}","path":${JSON.stringify(path)},"value":${writeJson(value)}}`);
+
+const remove = (draft: Draft, path: string): void => push(draft, `{"op":"remove","path":${JSON.stringify(path)}}`);
+
+const escaped = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+
+const compare = (draft: Draft, before: Json, after: Json, path: string, depth: number): void => {
+  const { room } = draft;
+  const { length } = draft.operations;
+  if (depth < MAX_DEPTH && isObject(before) && isObject(after)) compareObjects(draft, before, after, path, depth + 1);
+  else if (depth < MAX_DEPTH && isList(before) && isList(after)) compareLists(draft, before, after, path, depth + 1);
+  else return isDeepStrictEqual(before, after) ? undefined : put(draft, "replace", path, after);
+  if (
+    draft.operations.length - length <= 1 ||
+    room - draft.room <= writeJson(after).length + path.length + REPLACE_LENGTH
+  )
+    return;
+  // replacing the whole value is shorter than its changes
+  draft.operations.length = length;
+  draft.room = room;
+  put(draft, "replace", path, after);
+};
+
+const compareObjects = (draft: Draft, old: JsonObject, fresh: JsonObject, path: string, depth: number): void => {
+  for (const name of Object.keys(old)) if (!Object.hasOwn(fresh, name)) remove(draft, `${path}/${escaped(name)}`);
+  for (const [name, value] of Object.entries(fresh)) {
+    const at = `${path}/${escaped(name)}`;
+    if (Object.hasOwn(old, name)) compare(draft, old[name] as Json, value, at, depth);
+    else put(draft, "add", at, value);
+  }
+};
+
+const compareLists = (
+  draft: Draft,
+  old: readonly Json[],
+  fresh: readonly Json[],
+  path: string,
+  depth: number,
+): void => {
+  const shorter = Math.min(old.length, fresh.length);
+  let from = 0;
+  while (from < shorter && isDeepStrictEqual(old[from], fresh[from])) from++;
+  let same = 0;
+  while (same < shorter - from && isDeepStrictEqual(old.at(-1 - same), fresh.at(-1 - same))) same++;
+  const place = { list: fresh, path, from, depth };
+  compareRows(draft, old.slice(from, old.length - same), fresh.slice(from, fresh.length - same), place);
+};
+
+interface Place {
+  /** The new list. */
+  readonly list: readonly Json[];
+  readonly path: string;
+  /** The number of rows of the list before these. */
+  readonly from: number;
+  readonly depth: number;
+}
+
+/** Removes rows first, then adds and moves rows from front to back, and finally compares the rows that remain. */
+const compareRows = (draft: Draft, old: readonly Json[], fresh: readonly Json[], place: Place): void => {
+  const { path, from, depth } = place;
+  const at = (index: number): string => `${path}/${from + index}`;
+  const isOneEach = old.length === 1 && fresh.length === 1;
+  const [oldKeys, freshKeys] = isOneEach ? [["0"], ["0"]] : matchRows(old, fresh);
+  const indexOf = new Map(oldKeys.map((key, i) => [key, i]));
+  const wanted = new Set(freshKeys);
+  const moving = movingOf(freshKeys.flatMap((key) => indexOf.get(key) ?? [])).map((i) => oldKeys[i] as string);
+  if (moving.length > MAX_MOVES) return put(draft, "replace", path, place.list as Json);
+
+  for (let i = old.length - 1; i >= 0; i--) if (!wanted.has(oldKeys[i] as string)) remove(draft, at(i));
+  const now = oldKeys.filter((key) => wanted.has(key));
+  const unplaced = new Set(moving);
+  /** The index of the next row. */
+  let next = 0;
+  for (const [i, key] of freshKeys.entries()) {
+    while (unplaced.size > 0 && unplaced.has(now[next] ?? "") && now[next] !== key) next++;
+    if (!indexOf.has(key)) {
+      put(draft, "add", at(next), fresh[i] as Json);
+      if (moving.length > 0) now.splice(next, 0, key);
+    } else if (unplaced.delete(key) && now[next] !== key) {
+      const stands = now.indexOf(key);
+      if (stands < next) next--;
+      push(draft, `{"op":"move","from":${JSON.stringify(at(stands))},"path":${JSON.stringify(at(next))}}`);
+      now.splice(stands, 1);
+      now.splice(next, 0, key);
+    }
+    next++;
+  }
+  for (const [i, key] of freshKeys.entries()) {
+    const index = indexOf.get(key);
+    if (index !== undefined) compare(draft, old[index] as Json, fresh[i] as Json, at(i), depth);
+  }
+};
+
+/** Returns the numbers that are not part of the longest increasing subsequence. */
+const movingOf = (order: readonly number[]): readonly number[] => {
+  /** For each length of an increasing subsequence, the position of its smallest last number. */
+  const ends: number[] = [];
+  const previous: (number | undefined)[] = [];
+  for (const [i, value] of order.entries()) {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((order[ends[middle] as number] as number) < value) low = middle + 1;
+      else high = middle;
+    }
+    previous.push(low === 0 ? undefined : ends[low - 1]);
+    ends[low] = i;
+  }
+  const staying = new Set<number>();
+  for (let i = ends.at(-1); i !== undefined; i = previous[i]) staying.add(order[i] as number);
+  return order.filter((value) => !staying.has(value));
+};
+
+// --- matching the rows of two lists ---------------------------------------------------------------------------------
+
+/** One key per row, unique within a list. */
+type Keys = readonly string[];
+
+/** Only the first members of a row are tried as its key, or as half of it. */
+const MAX_SINGLE = 8;
+const MAX_PAIRED = 4;
+
+/** Matches rows by a member, or by two members, whose values are unique within each list. It chooses the key that
+ *  matches the most rows, or the first such key. A primary key qualifies, if the result contains it. @rule X-PAT-5 */
+const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [Keys, Keys] => {
+  let found: readonly [Keys, Keys] | undefined;
+  let most = 0;
+  if (before.every(isObject) && after.every(isObject)) {
+    const best = Math.min(before.length, after.length);
+    for (const names of namesToTry(after)) {
+      if (most === best || (names.length > 1 && found !== undefined)) break;
+      const [old, fresh] = [keysOf(before, names), keysOf(after, names)];
+      if (old === undefined || fresh === undefined) continue;
+      const known = new Set(old);
+      const overlap = fresh.filter((key) => known.has(key)).length;
+      if (overlap <= most) continue;
+      most = overlap;
+      found = [old, fresh];
+    }
+  }
+  return found ?? [keysByText(before), keysByText(after)];
+};
+
+const namesToTry = ([first]: readonly JsonObject[]): readonly (readonly string[])[] => {
+  const names = Object.entries(first ?? {}).flatMap(([name, value]) => (isScalar(value) ? [name] : []));
+  const some = names.slice(0, MAX_PAIRED);
+  return [
+    ...names.slice(0, MAX_SINGLE).map((name) => [name]),
+    ...some.flatMap((name, i) => some.slice(i + 1).map((other) => [name, other])),
+  ];
+};
+
+/** Returns undefined if a row lacks a member, or if two rows have equal values. */
+const keysOf = (rows: readonly JsonObject[], names: readonly string[]): Keys | undefined => {
+  const keys: string[] = [];
+  for (const row of rows) {
+    const values = names.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined));
+    if (values[0] === null || !values.every((value) => value !== undefined && isScalar(value))) return undefined;
+    keys.push(values.map((value) => writeJson(value as Json)).join(","));
+  }
+  return new Set(keys).size === keys.length ? keys : undefined;
+};
+
+/** Rows without a key are matched by their text. Equal rows are numbered. */
+const keysByText = (list: readonly Json[]): Keys => {
+  const counts = new Map<string, number>();
+  return list.map((item) => {
+    const text = writeJson(item);
+    const count = counts.get(text) ?? 0;
+    counts.set(text, count + 1);
+    return `${text} ${count}`;
+  });
+};

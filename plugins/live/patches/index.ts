@@ -1,0 +1,56 @@
+/** Sends changes of a live query as JSON Patch (RFC 6902) after the first result:
+ *  `subscription @live(patch: true) { album { title } }`, `GET /album?live=patch`. `relapi/live-client` applies the
+ *  patches. @rule X-PAT-1 … X-PAT-8 */
+import { definePlugin, memoize } from "../../../core/index.ts";
+import { livePatchesService, type LivePatcher, type LiveResult } from "../api.ts";
+import { diff } from "./diff.ts";
+import { createKeeper, type Kept, type Keeper } from "./kept.ts";
+import { patchSettings } from "./settings.ts";
+
+export const livePatches = definePlugin({
+  name: "live-patches",
+  settings: patchSettings,
+  requires: ["live-queries"],
+  apply: (_hooks, context) => {
+    const keeper = createKeeper(() => context.options);
+    context.counters.watch("live-patch-bytes", () => keeper.bytes);
+    const patchOf = createPatches();
+    context.offer(livePatchesService, { open: () => createPatcher(keeper, patchOf) });
+  },
+});
+
+/** Returns undefined if sending the whole result is better. */
+type PatchOf = (before: string, result: LiveResult, text: string) => string | undefined;
+
+/** Subscribers of one live query receive the same result objects. So the patch between two results is computed once,
+ *  and garbage-collected with the newer result. */
+const createPatches = (): PatchOf => {
+  const patchesOf = memoize((_result: LiveResult) => new Map<string, string | undefined>());
+  return (before, result, text) => {
+    const byText = patchesOf(result);
+    if (!byText.has(before)) byText.set(before, diff(before, text));
+    return byText.get(before);
+  };
+};
+
+const createPatcher = ({ keep, release }: Keeper, patchOf: PatchOf): LivePatcher => {
+  let version = 0;
+  let sent: Kept | undefined;
+  let isClosed = false;
+  return {
+    next: (result) => {
+      const before = sent;
+      release(before); // frees memory for the new result
+      sent = result.isError || isClosed ? undefined : keep(result);
+      if (result.isError) return undefined;
+      version++;
+      const patch = before === undefined || sent === undefined ? undefined : patchOf(before.text, result, sent.text);
+      return patch === undefined ? { version } : { version, patch };
+    },
+    close: () => {
+      isClosed = true;
+      release(sent);
+      sent = undefined;
+    },
+  };
+};

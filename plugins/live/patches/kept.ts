@@ -1,0 +1,54 @@
+/** Stores the results that subscribers have, as long as the next result may be sent as a patch. @rule X-PAT-8 */
+import type { ResolvedOptions } from "../../../core/index.ts";
+import type { LiveResult } from "../api.ts";
+
+export interface Kept {
+  readonly text: string;
+  readonly bytes: number;
+  /** The number of subscribers that have it. */
+  users: number;
+}
+
+export interface Keeper {
+  /** The size of all stored results; each result counts once. */
+  readonly bytes: number;
+  /** Returns undefined if the result is too large, by itself or together with the others. Each stored result must be
+   *  released. */
+  keep(result: LiveResult): Kept | undefined;
+  release(kept: Kept | undefined): void;
+}
+
+type Limits = Pick<ResolvedOptions, "maxLivePatchBytes" | "maxLivePatchTotalBytes">;
+
+export const createKeeper = (limits: () => Limits): Keeper => {
+  const byResult = new WeakMap<LiveResult, Kept>();
+  let total = 0;
+
+  /** Copies the text, because the text of a result shares the memory of the response for many subscribers. */
+  const copyOf = ({ text }: LiveResult): Kept | undefined => {
+    const { maxLivePatchBytes } = limits();
+    if (text.length > maxLivePatchBytes) return undefined;
+    const bytes = Buffer.from(text);
+    return bytes.length > maxLivePatchBytes ? undefined : { text: bytes.toString(), bytes: bytes.length, users: 0 };
+  };
+
+  return {
+    get bytes() {
+      return total;
+    },
+    keep: (result) => {
+      const kept = byResult.get(result) ?? copyOf(result);
+      if (kept === undefined) return undefined;
+      byResult.set(result, kept);
+      if (kept.users === 0) {
+        if (total + kept.bytes > limits().maxLivePatchTotalBytes) return undefined;
+        total += kept.bytes;
+      }
+      kept.users++;
+      return kept;
+    },
+    release: (kept) => {
+      if (kept !== undefined && --kept.users === 0) total -= kept.bytes;
+    },
+  };
+};

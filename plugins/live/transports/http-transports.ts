@@ -1,0 +1,184 @@
+/** Live queries over plain HTTP, for clients without WebSocket. Both surfaces serve Server-Sent Events
+ *  (`curl -N -H 'Accept: text/event-stream' /api/vessels?select=name`). GraphQL also serves the parts of one response
+ *  (`Accept: multipart/mixed`), as Apollo Client and urql read them. @rule G-MP-1 … G-MP-4 */
+import { definePlugin, type Exchange, type PluginContext } from "../../../core/index.ts";
+import { watchCredentials, type CredentialWatch } from "../engine/credential-watch.ts";
+import { refuseMissing } from "../engine/live-query.ts";
+import {
+  liveOf,
+  streamsOf,
+  type AnswerStream,
+  type GraphqlMessage,
+  type GraphqlTransport,
+  type StreamFormat,
+} from "./streams.ts";
+import { livePatchesService, type LivePatcher, type LiveQuery, type LiveResult } from "../api.ts";
+import { restLiveService, type RestHandler, type RestTarget } from "../../rest/api.ts";
+import { dbTxEnd } from "../../shared/settings.ts";
+
+// --- events ---------------------------------------------------------------------------------------------------------
+
+interface StreamEvent {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data: string;
+}
+
+const eventStream: StreamFormat<StreamEvent> = {
+  headers: [["Content-Type", "text/event-stream; charset=utf-8"]],
+  encode: ({ id, event, data }) =>
+    `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`,
+  beat: ":\n\n",
+};
+
+/** A result hash contains at most one space. */
+const eventId = (hash: string): string => hash.replace(" ", "-");
+
+/** The id of the last event that the client received before its connection broke. */
+const lastIdOf = (exchange: Exchange): string | undefined =>
+  /^[\w.-]{1,64}$/.exec(exchange.header("last-event-id") ?? "")?.[0];
+
+/** Whether the client prefers events to everything else. */
+const EVENTS_FIRST = /^text\/event-stream\s*(?:[;,]|$)/i;
+
+export const sse = definePlugin({
+  name: "sse",
+  settings: [dbTxEnd],
+  requires: ["live-queries"],
+  before: ["graphql", "rest"],
+  apply: (hooks, context) => {
+    const streams = streamsOf(context);
+    streams.add(graphqlEvents);
+    const watch = watchCredentials(context);
+    hooks.buildRestRoute.tap("sse", (route) => {
+      const get = route.methods.get("GET");
+      if (route.target.kind !== "relation" || get === undefined) return route;
+      return { ...route, methods: new Map([...route.methods, ["GET", orEvents(context, streams.answer, watch, get)]]) };
+    });
+  },
+});
+
+/** Events as the package `graphql-sse` expects them: `next` with a result, `complete` at the end. */
+const graphqlEvents: GraphqlTransport = {
+  accepts: EVENTS_FIRST,
+  lastHash: lastIdOf,
+  format: () => graphqlFormat,
+};
+
+const graphqlFormat: StreamFormat<GraphqlMessage> = {
+  ...eventStream,
+  encode: ({ payload, hash }) =>
+    eventStream.encode({ ...(hash === undefined ? {} : { id: eventId(hash) }), event: "next", data: payload }),
+  end: eventStream.encode({ event: "complete", data: "" }),
+};
+
+// --- REST -----------------------------------------------------------------------------------------------------------
+
+/** Cannot be a filter, because filters have an operator and a dot. */
+const PATCH = /(^|&)live=patch(?:&|$)/;
+
+/** The same request without the parameter. */
+const withoutPatch = (exchange: Exchange): Exchange =>
+  Object.create(exchange, {
+    query: { value: exchange.query?.replace(PATCH, "$1").replace(/&$/, "") },
+  }) as Exchange; // the prototype has the other members
+
+/** The data of an event. Must be called when the event is sent. @rule X-PAT-3 */
+const dataOf = (result: LiveResult, patcher: LivePatcher | undefined): string => {
+  const message = patcher?.next(result);
+  if (message === undefined) return result.text;
+  const { version, patch } = message;
+  return patch === undefined
+    ? `{"version":${version},"data":${result.text}}`
+    : `{"version":${version},"patch":${patch}}`;
+};
+
+/** Wraps the GET handler, for clients that request events. */
+const orEvents =
+  (context: PluginContext, answer: AnswerStream, watch: CredentialWatch, get: RestHandler): RestHandler =>
+  (asked, target: RestTarget) => {
+    if (!EVENTS_FIRST.test(asked.header("accept") ?? "")) return get(asked, target);
+    const rest = context.use(restLiveService);
+    if (rest === undefined) return get(asked, target);
+    asked.operation = { ...asked.operation, kind: "subscription" };
+    const { session } = asked;
+    const patches = PATCH.test(asked.query ?? "") ? context.use(livePatchesService) : undefined;
+    const exchange = patches === undefined ? asked : withoutPatch(asked);
+    const source = {
+      plan: (): LiveQuery => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
+      encodeError: (error: unknown) => rest.encodeError(error, exchange),
+    };
+    refuseMissing(source.plan()); // errors in the request get the usual response
+    const patcher = patches?.open();
+    return answer(eventStream, (events) => {
+      const end = (error?: unknown): void =>
+        events.end(error === undefined ? undefined : { event: "failure", data: source.encodeError(error) });
+      let stop: () => void;
+      try {
+        stop = liveOf(context).subscribe(
+          source,
+          {
+            answer: (result) =>
+              events.offer(() => ({
+                id: eventId(result.hash),
+                ...(result.isError ? { event: "failure" } : {}),
+                data: dataOf(result, patcher),
+              })),
+            isSlow: () => events.isSlow,
+            end,
+          },
+          lastIdOf(exchange),
+        );
+      } catch (error) {
+        end(error);
+        return () => undefined;
+      }
+      const forget = watch.join(session, { credentials: exchange.credentials, refused: () => events.end() });
+      return () => {
+        forget();
+        stop();
+        patcher?.close();
+      };
+    });
+  };
+
+// --- parts ----------------------------------------------------------------------------------------------------------
+
+/** Excludes incremental delivery (`@defer`), which is not supported. */
+const PARTS_FIRST = /^multipart\/mixed(?![^,]*(?:defer|incremental)spec=)\s*(?:[;,]|$)/i;
+const ENCLOSED = /^[^,]*subscriptionspec=/i;
+
+/** Cannot occur in JSON, because strings contain no line breaks and no token begins with `--`. */
+const BOUNDARY = "\r\n--graphql";
+const PART = "\r\nContent-Type: application/json; charset=utf-8\r\n\r\n";
+
+/** Apollo's protocol: each response is the `payload` of a part, and an empty part shows that the server is alive. */
+const enclosed: StreamFormat<GraphqlMessage> = {
+  headers: [["Content-Type", 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"']],
+  start: BOUNDARY,
+  encode: ({ payload }) => `${PART}{"payload":${payload}}${BOUNDARY}`,
+  beat: `${PART}{}${BOUNDARY}`,
+  end: "--\r\n",
+};
+
+/** The format of incremental delivery: each part is a response that says whether more follow. The header of the next
+ *  part is sent immediately, so that blanks before its JSON show that the server is alive. */
+const bare: StreamFormat<GraphqlMessage> = {
+  headers: [["Content-Type", 'multipart/mixed;boundary="graphql"']],
+  start: `${BOUNDARY}${PART}`,
+  encode: ({ payload }) => `${payload.slice(0, -1)},"hasNext":true}${BOUNDARY}${PART}`,
+  beat: " ",
+  end: `{"hasNext":false}${BOUNDARY}--\r\n`,
+};
+
+export const multipart = definePlugin({
+  name: "multipart",
+  settings: [dbTxEnd],
+  requires: ["live-queries"],
+  before: ["graphql", "rest"],
+  apply: (_hooks, context) =>
+    streamsOf(context).add({
+      accepts: PARTS_FIRST,
+      format: (exchange) => (ENCLOSED.test(exchange.header("accept") ?? "") ? enclosed : bare),
+    }),
+});

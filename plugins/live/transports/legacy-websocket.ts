@@ -1,0 +1,223 @@
+/** The protocol `graphql-ws` of older clients (the package `subscriptions-transport-ws`):
+ *  `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`. @rule G-WSL-1 … G-WSL-10 */
+import { definePlugin, RelApiError, type Json, type Session } from "../../../core/index.ts";
+import { refuseOddHeaders, socketCredentials } from "../engine/credentials.ts";
+import type { LivePatcher, LiveResult } from "../api.ts";
+import { payloadOf } from "./live-directive.ts";
+import { EXPIRED, forbidden } from "../engine/expiry.ts";
+import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
+import { encodeFrame, type Outgoing } from "./outbox.ts";
+import type { Connection, Conversation } from "./socket-connection.ts";
+import { socketsOf } from "./sockets.ts";
+import { socketSettings } from "../settings.ts";
+import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
+
+const OLD_PATH = "/v1alpha1/graphql";
+
+export const legacyWebsocket = definePlugin({
+  name: "legacy-websocket",
+  settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],
+  requires: ["graphql", "live-queries", "upgrades"],
+  apply: (_hooks, context) =>
+    socketsOf(context).add({
+      name: "graphql-ws",
+      isDefaultOn: (path) => path !== "/v1/graphql/ws",
+      open: converse,
+    }),
+});
+
+const KEEP_ALIVE = encodeFrame('{"type":"ka"}');
+
+const startFailed = (message: string): RelApiError =>
+  new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
+
+const dataText = (id: string, payload: string): string =>
+  `{"type":"data","id":${JSON.stringify(id)},"payload":${payload}}`;
+
+interface GqlError {
+  readonly message: string;
+  readonly extensions: { readonly path: string; readonly code: string; readonly internal?: Json };
+}
+
+const converse = (connection: Connection): Conversation => {
+  const { outbox, context, engine, heartbeat, path, credentialWatch } = connection;
+  const running = new Map<string, Outgoing & { stop(): void }>();
+  let session: Session | undefined;
+  /** The message of a refused `connection_init`. */
+  let refusal: string | undefined;
+  let forgetCredentials: (() => void) | undefined;
+  let hasEnded = false;
+  const beating = {
+    beat: () => {
+      // a slow client gets a pending message soon
+      if (!outbox.isSlow) outbox.sendFrame(KEEP_ALIVE);
+    },
+  };
+
+  const errorOf = (error: unknown): GqlError =>
+    (JSON.parse(engine.encodeErrors(error, session).body) as { readonly errors: readonly [GqlError] }).errors[0];
+
+  /** One error in the format of the path. @rule G-WSL-4 G-WSL-7 */
+  const oneError = (error: unknown): Json => {
+    const found = errorOf(error);
+    return path === OLD_PATH ? inOldWords(found) : (found as unknown as Json); // the body was parsed from JSON
+  };
+
+  /** @rule G-WSL-5 */
+  const errorsText = (error: unknown): string => JSON.stringify({ errors: [oneError(error)] });
+
+  /** @rule G-WSL-4 */
+  const refusalText = (error: unknown): string =>
+    path === OLD_PATH ? JSON.stringify(oneError(error)) : errorsText(error);
+
+  const complete = (id: string): void => outbox.send(`{"type":"complete","id":${JSON.stringify(id)}}`);
+
+  const sendError = (id: string, payload: string): void => {
+    outbox.send(`{"type":"error","id":${JSON.stringify(id)},"payload":${payload}}`);
+    complete(id);
+  };
+
+  const init = async (payload: Json | undefined): Promise<void> => {
+    if (session !== undefined || refusal !== undefined) return;
+    const credentials = socketCredentials(connection.request, payload, engine);
+    try {
+      const found = await context.authorize(credentials);
+      if (hasEnded) return;
+      session = found;
+    } catch (error) {
+      refusal = errorOf(error).message;
+      outbox.send(JSON.stringify({ type: "connection_error", payload: refusal }));
+      return connection.close(4400, `Connection initialization failed: ${refusal}`);
+    }
+    outbox.send('{"type":"connection_ack"}');
+    heartbeat.join(beating);
+    forgetCredentials = credentialWatch.join(session, {
+      credentials,
+      refused: (reason) => connection.close(4403, reason === undefined ? EXPIRED : forbidden(engine, reason)),
+    });
+  };
+
+  const stop = (id: string): void => {
+    const operation = running.get(id);
+    if (operation === undefined) return;
+    running.delete(id);
+    operation.stop();
+    outbox.forget(operation);
+  };
+
+  const start = (id: string, payload: Json): Promise<void> | void => {
+    const limit = context.options.maxSocketOperations;
+    const reason =
+      refusal !== undefined
+        ? startFailed(`cannot start as connection_init failed with: ${refusal}`)
+        : session === undefined
+          ? startFailed("start received before the connection is initialised")
+          : running.has(id)
+            ? startFailed(`an operation already exists with this id: ${id}`)
+            : running.size >= limit
+              ? tooManyOperations(limit)
+              : undefined;
+    if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(oneError(reason)));
+    const liveText = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
+      const text = payloadOf(answer, patcher);
+      if (!answer.isError) return dataText(id, text);
+      return dataText(
+        id,
+        path === OLD_PATH
+          ? JSON.stringify({
+              errors: (JSON.parse(text) as { readonly errors: readonly GqlError[] }).errors.map(inOldWords),
+            })
+          : text,
+      );
+    };
+    const outgoing: Outgoing = { sent: "", waiting: undefined };
+    const sink: OperationSink = {
+      started: (stopLive) => void running.set(id, Object.assign(outgoing, { stop: stopLive })),
+      refused: (error) => sendError(id, refusalText(error)),
+      failed: (error) => {
+        outbox.send(dataText(id, errorsText(error)));
+        complete(id);
+      },
+      done: (data) => {
+        outbox.send(dataText(id, `{"data":${data}}`));
+        complete(id);
+      },
+      live: (answer, patcher) => outbox.offer(outgoing, answer.hash, () => encodeFrame(liveText(answer, patcher))),
+      liveEnded: (error) => {
+        stop(id);
+        sendError(id, refusalText(error));
+      },
+    };
+    return startOperation(connection, session, () => engine.readRequest(payload), sink);
+  };
+
+  const take = (text: string): Promise<void> | void => {
+    let message: Message;
+    try {
+      message = readMessage(engine.parseJson(text));
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : "no message";
+      return outbox.send(
+        JSON.stringify({ type: "connection_error", payload: `parsing ClientMessage failed, ${detail}` }),
+      );
+    }
+    const { type, id, payload } = message;
+    switch (type) {
+      case "connection_init":
+        return init(payload);
+      case "start":
+        return start(id, payload ?? null);
+      case "stop":
+        return stop(id);
+      case "connection_terminate":
+        return connection.close(1000, "");
+    }
+  };
+
+  return {
+    take,
+    ended: () => {
+      hasEnded = true;
+      heartbeat.leave(beating);
+      forgetCredentials?.();
+      for (const id of running.keys()) stop(id);
+    },
+  };
+};
+
+const inOldWords = ({ message, extensions: { path, code, internal } }: GqlError): Json => ({
+  path,
+  error: message,
+  code,
+  ...(internal === undefined ? {} : { internal }),
+});
+
+interface Message {
+  readonly type: "connection_init" | "start" | "stop" | "connection_terminate";
+  /** Empty if messages of this type have no id. */
+  readonly id: string;
+  readonly payload?: Json;
+}
+
+/** @throws Error with the reason @rule G-WSL-8 */
+const readMessage = (value: Json): Message => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("expected an object");
+  const { type, id, payload } = value as Readonly<Record<string, Json>>;
+  switch (type) {
+    case "connection_init":
+      refuseOddHeaders(payload);
+      return { type, id: "", ...(payload === undefined ? {} : { payload }) };
+    case "connection_terminate":
+      return { type, id: "", ...(payload === undefined ? {} : { payload }) };
+    case "start":
+    case "stop":
+      if (typeof id !== "string") throw new Error("the key 'id' was not present");
+      return { type, id, ...(payload === undefined ? {} : { payload }) };
+    default:
+      throw new Error(
+        type === undefined
+          ? "the key 'type' was not present"
+          : `unexpected type ${JSON.stringify(type)} for ClientMessage`,
+      );
+  }
+};

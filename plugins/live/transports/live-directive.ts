@@ -1,0 +1,62 @@
+/** Runs any GraphQL query as a live query, on every transport that supports live queries:
+ *  `query @live { album { title } }`. With `@live(patch: true)`, changes are sent as patches. @rule G-LIV-1 G-LIV-2 */
+import { definePlugin, type PluginContext } from "../../../core/index.ts";
+import { gqlDirectivesHook, type GqlRequest, type ValidatedDocument } from "../../graphql/api.ts";
+import { livePatchesService, type LivePatcher, type LiveResult } from "../api.ts";
+import { directiveSettings } from "../settings.ts";
+
+const DESCRIPTION = "answers again whenever the result has changed; with patch, what has changed as JSON Patch";
+
+export const liveDirective = definePlugin({
+  name: "live-directive",
+  settings: directiveSettings,
+  requires: ["graphql", "live-queries"],
+  apply: (_hooks, context) => {
+    if (!context.options.liveDirective) return;
+    const defaults: Record<string, boolean> = context.registry.has("live-patches")
+      ? { if: true, patch: false }
+      : { if: true };
+    context
+      .use(gqlDirectivesHook)
+      .tap("live-directive", (directives) => [
+        ...directives,
+        { name: "live", description: DESCRIPTION, on: ["query", "subscription"], arguments: defaults },
+      ]);
+  },
+});
+
+export interface LiveAsked {
+  /** Whether changes may be sent as patches. */
+  readonly isPatched: boolean;
+}
+
+const WHOLE: LiveAsked = { isPatched: false };
+const PATCHED: LiveAsked = { isPatched: true };
+
+/** Returns undefined if the operation is to be answered once. @throws the errors of binding its variables @rule G-LIV-1
+ *  G-LIV-2 */
+export const liveAsked = (document: ValidatedDocument, request: GqlRequest): LiveAsked | undefined => {
+  const { operation, directives } = document;
+  const plain = operation === "subscription" ? WHOLE : undefined;
+  if (operation === "mutation" || !directives.includes("live")) return plain;
+  const given = document.bind(request.variables).directives.get("live");
+  if (given?.["if"] !== true) return plain;
+  return given["patch"] === true ? PATCHED : WHOLE;
+};
+
+/** Opens a patcher for a subscriber that requests patches. Undefined if it does not, or if no plugin provides
+ *  patches. */
+export const patcherFor = (context: PluginContext, { isPatched }: LiveAsked): LivePatcher | undefined =>
+  isPatched ? context.use(livePatchesService)?.open() : undefined;
+
+/** Encodes a result as the whole response or as a patch. Must be called when the response is sent. @rule X-PAT-2 */
+export const payloadOf = (result: LiveResult, patcher: LivePatcher | undefined): string => {
+  const { text, isError } = result;
+  if (patcher === undefined) return isError ? text : `{"data":${text}}`;
+  const message = patcher.next(result);
+  if (message === undefined) return text;
+  const { version, patch } = message;
+  return patch === undefined
+    ? `{"data":${text},"extensions":{"live":{"version":${version}}}}`
+    : `{"extensions":{"live":{"version":${version},"patch":${patch}}}}`;
+};

@@ -1,0 +1,176 @@
+/** One operation of a socket: a live query that continues, or a query or mutation that runs once. */
+import { isRelApiError, RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
+import type { LivePatcher, LiveResult, Subscriber } from "../api.ts";
+import { liveAsked, patcherFor, type LiveAsked } from "./live-directive.ts";
+import type { Connection } from "./socket-connection.ts";
+import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
+
+/** The callbacks through which a protocol reports the progress of an operation. */
+export interface OperationSink {
+  /** The request, document, variables or session variables were refused, before anything started. */
+  refused(error: unknown): void;
+  /** A query or mutation failed in execution. */
+  failed(error: unknown): void;
+  /** A live query has started. It may have no result yet. */
+  started(stop: () => void): void;
+  /** A query or mutation has finished, with the text of the `data` object. */
+  done(data: string): void;
+  /** A live query has a result. With `patcher`, the client accepts patches. */
+  live(answer: LiveResult, patcher: LivePatcher | undefined): void;
+  /** A live query has ended without a request of the client. */
+  liveEnded(error: unknown): void;
+}
+
+/** A class to save memory, because there is one for every live query. */
+class SocketSubscriber implements Subscriber {
+  readonly #connection: Connection;
+  readonly #sink: OperationSink;
+  readonly #patcher: LivePatcher | undefined;
+
+  constructor(connection: Connection, sink: OperationSink, patcher: LivePatcher | undefined) {
+    this.#connection = connection;
+    this.#sink = sink;
+    this.#patcher = patcher;
+  }
+
+  answer(answer: LiveResult): void {
+    this.#sink.live(answer, this.#patcher);
+  }
+
+  isSlow(): boolean {
+    return this.#connection.outbox.isSlow;
+  }
+
+  end(error?: unknown): void {
+    if (error !== undefined) this.#sink.liveEnded(error);
+  }
+}
+
+/** Starts an operation; errors of `readRequest` go to the sink. When the promise has settled, a live query has started,
+ *  and any other operation has ended. @rule G-SUB-9 G-WS-4 G-WS-16 */
+export const startOperation = (
+  connection: Connection,
+  session: Session,
+  readRequest: () => GqlRequest,
+  toClient: OperationSink,
+): Promise<void> | void => {
+  const { engine } = connection;
+  const measured = measure(connection, session);
+  const sink = measured === undefined ? toClient : measured.around(toClient);
+  const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
+    if (measured !== undefined) measured.operation = document.asked;
+    const asked = liveAsked(document, request);
+    if (asked === undefined) return runOnce(connection, session, document.bind(request.variables), sink);
+    if (measured !== undefined) measured.operation = { ...document.asked, kind: "subscription" };
+    subscribe(connection, session, request, asked, sink);
+  };
+  try {
+    const request = readRequest();
+    const document = engine.prepare(request, session, connection);
+    if (!(document instanceof Promise)) return start(request, document);
+    return document
+      .then((prepared) => (connection.isOpen() ? start(request, prepared) : undefined))
+      .catch((error: unknown) => sink.refused(error));
+  } catch (error) {
+    sink.refused(error);
+  }
+};
+
+const runOnce = (
+  connection: Connection,
+  session: Session,
+  operation: GqlOperation,
+  sink: OperationSink,
+): Promise<void> => {
+  const { engine, context, settings } = connection;
+  return engine
+    .run(operation, session, {
+      settings,
+      onGone: (listener) => connection.onGone(listener),
+      end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
+    })
+    .then(
+      (data) => sink.done(data),
+      (error: unknown) => sink.failed(error),
+    );
+};
+
+const subscribe = (
+  connection: Connection,
+  session: Session,
+  request: GqlRequest,
+  asked: LiveAsked,
+  sink: OperationSink,
+): void => {
+  const { engine, live, context, settings } = connection;
+  const patcher = patcherFor(context, asked);
+  const source = live.graphqlSource(engine, request, session, settings);
+  const stop = live.subscribe(source, new SocketSubscriber(connection, sink, patcher));
+  if (patcher === undefined) return sink.started(stop);
+  sink.started(() => {
+    stop();
+    patcher.close();
+  });
+};
+
+const UNKNOWN: Operation = { kind: "other" };
+const [OK, FAILED] = [200, 400];
+
+/** Wraps the sink to report the operation and its outcome. Undefined if nothing listens to `requestSignal`. */
+const measure = ({ context, request }: Connection, session: Session) => {
+  const done = context.use(requestSignal);
+  if (!done.isHeard) return undefined;
+  const startedAtMs = performance.now();
+  let isTold = false;
+  const measured = {
+    operation: UNKNOWN,
+    around: (sink: OperationSink): OperationSink => ({
+      started: (stop) => sink.started(stop),
+      refused: (error) => {
+        tell(0, error);
+        sink.refused(error);
+      },
+      failed: (error) => {
+        tell(0, error);
+        sink.failed(error);
+      },
+      done: (data) => {
+        tell(data.length);
+        sink.done(data);
+      },
+      live: (answer, patcher) => {
+        tell(answer.text.length);
+        sink.live(answer, patcher);
+      },
+      liveEnded: (error) => {
+        tell(0, error);
+        sink.liveEnded(error);
+      },
+    }),
+  };
+  /** Reports once: at the first result, or at the end. */
+  const tell = (bytes: number, error?: unknown): void => {
+    if (isTold) return;
+    isTold = true;
+    done.emit({
+      request,
+      surface: "graphql",
+      operation: measured.operation,
+      status: error === undefined ? OK : FAILED,
+      errorCode: error === undefined ? undefined : isRelApiError(error) ? error.code : "internal",
+      bytes,
+      durationMs: performance.now() - startedAtMs,
+      session,
+    });
+  };
+  return measured;
+};
+
+/** The error for exceeding the setting `maxSocketOperations`. */
+export const tooManyOperations = (limit: number): RelApiError =>
+  new RelApiError({
+    code: "bad-request",
+    status: 400,
+    message: `too many operations on one connection: the limit is ${limit}`,
+    path: "$",
+  });

@@ -1,0 +1,156 @@
+/** One WebSocket connection, independent of its protocol. */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import { faultFacts, type Execution, type PluginContext } from "../../../core/index.ts";
+import type { LiveQueries } from "../api.ts";
+import type { CredentialWatch } from "../engine/credential-watch.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+import { createOutbox, type Outbox, type OutboxOwner } from "./outbox.ts";
+import type { GqlEngine } from "../../graphql/api.ts";
+
+/** The connection as a protocol sees it. */
+export interface Connection {
+  readonly path: string;
+  /** The upgrade request. */
+  readonly request: IncomingMessage;
+  readonly context: PluginContext;
+  readonly engine: GqlEngine;
+  readonly live: LiveQueries;
+  readonly heartbeat: Heartbeat;
+  readonly credentialWatch: CredentialWatch;
+  readonly outbox: Outbox;
+  /** The settings of the connection that SQL can read. @rule G-SES-10 */
+  readonly settings: NonNullable<Execution["settings"]>;
+  isOpen(): boolean;
+  close(code: number, reason: string): void;
+  /** Registers a listener for the end of the connection. Returns a function that removes it. */
+  onGone(listener: () => void): () => void;
+}
+
+/** The protocol's part of a connection. */
+export interface Conversation {
+  /** Takes one message. The next message waits for the promise. @rule G-WS-16 */
+  take(text: string): Promise<void> | void;
+  /** Called when the connection has ended. */
+  ended(): void;
+}
+
+/** Messages that may wait for an earlier one to finish. Beyond it, the socket is paused. */
+const MAX_WAITING = 16;
+const MAX_REASON_BYTES = 123;
+
+export interface ConnectionParts extends Pick<
+  Connection,
+  "request" | "context" | "engine" | "live" | "heartbeat" | "credentialWatch" | "settings"
+> {
+  readonly webSocket: WebSocket;
+  readonly socket: Duplex;
+}
+
+/** A class, because there are many thousands: closures per connection would take most of their memory. */
+export class SocketConnection implements Connection, OutboxOwner {
+  readonly request: IncomingMessage;
+  readonly context: PluginContext;
+  readonly engine: GqlEngine;
+  readonly live: LiveQueries;
+  readonly heartbeat: Heartbeat;
+  readonly credentialWatch: CredentialWatch;
+  readonly settings: Connection["settings"];
+  readonly outbox: Outbox;
+  readonly #webSocket: WebSocket;
+  readonly #socket: Duplex;
+  readonly #conversation: Conversation;
+  #goneListeners: Set<() => void> | undefined;
+  /** Messages that were not taken yet. */
+  #waiting: string[] | undefined;
+  #isBusy = false;
+
+  constructor(parts: ConnectionParts, open: (connection: Connection) => Conversation) {
+    this.request = parts.request;
+    this.context = parts.context;
+    this.engine = parts.engine;
+    this.live = parts.live;
+    this.heartbeat = parts.heartbeat;
+    this.credentialWatch = parts.credentialWatch;
+    this.settings = parts.settings;
+    this.#webSocket = parts.webSocket;
+    this.#socket = parts.socket;
+    this.outbox = createOutbox(parts.socket, this);
+    this.#conversation = open(this);
+  }
+
+  get path(): string {
+    return this.settings[1]?.[1] ?? "";
+  }
+
+  isOpen(): boolean {
+    return this.#webSocket.readyState === this.#webSocket.OPEN;
+  }
+
+  whenSlow(): void {
+    this.context.watchUnread(this.#socket);
+  }
+
+  whenFast(): void {
+    this.#next();
+  }
+
+  close(code: number, reason: string): void {
+    this.#webSocket.close(code, cutReason(reason));
+  }
+
+  onGone(listener: () => void): () => void {
+    const listeners = (this.#goneListeners ??= new Set());
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  received(text: string): void {
+    (this.#waiting ??= []).push(text);
+    this.#next();
+    if ((this.#waiting?.length ?? 0) >= MAX_WAITING) this.#webSocket.pause();
+  }
+
+  ended(): void {
+    this.#waiting = undefined;
+    this.#conversation.ended();
+    for (const listener of this.#goneListeners ?? []) listener();
+  }
+
+  #failed(fault: unknown): void {
+    this.context.logger.error("unhandled error while handling a socket message", faultFacts(fault));
+    this.#webSocket.close(1011, "internal error");
+  }
+
+  /** Takes messages while the client reads its replies, so that replies to a slow client do not accumulate. */
+  #next(): void {
+    while (!this.#isBusy && !this.outbox.isSlow) {
+      const text = this.#waiting?.shift();
+      if (text === undefined) break;
+      if (!this.isOpen()) return;
+      try {
+        const taken = this.#conversation.take(text);
+        if (taken === undefined) continue;
+        this.#isBusy = true;
+        taken
+          .catch((fault: unknown) => this.#failed(fault))
+          .finally(() => {
+            this.#isBusy = false;
+            this.#next();
+          });
+      } catch (fault) {
+        this.#failed(fault);
+      }
+    }
+    const waitingCount = this.#waiting?.length ?? 0;
+    if (waitingCount === 0) this.#waiting = undefined;
+    if (this.#webSocket.isPaused && waitingCount < MAX_WAITING) this.#webSocket.resume();
+  }
+}
+
+const cutReason = (reason: string): string => {
+  let text = reason;
+  while (Buffer.byteLength(text) > MAX_REASON_BYTES) text = text.slice(0, -1);
+  return text;
+};

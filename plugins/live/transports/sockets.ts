@@ -1,0 +1,183 @@
+/** WebSocket upgrades on the GraphQL paths, and the resulting connections of every protocol. */
+import { STATUS_CODES, type IncomingMessage } from "node:http";
+import { createRequire } from "node:module";
+import type { Duplex } from "node:stream";
+import type { WebSocket, WebSocketServer } from "ws";
+import { createOriginPolicies, defineService, type PluginContext } from "../../../core/index.ts";
+import { watchCredentials } from "../engine/credential-watch.ts";
+import { createHeartbeat } from "./heartbeat.ts";
+import { liveQueriesService } from "../api.ts";
+import { SocketConnection, type Connection, type Conversation } from "./socket-connection.ts";
+import { graphqlService } from "../../graphql/api.ts";
+import { takeUpgradeHook, type Upgrade } from "../upgrades/api.ts";
+
+export interface SocketProtocol {
+  /** The name of the subprotocol. */
+  readonly name: string;
+  /** Whether this protocol is used on the path when the client offers no subprotocol. @rule G-WS-19 */
+  isDefaultOn(path: string): boolean;
+  open(connection: Connection): Conversation;
+}
+
+export interface Sockets {
+  add(protocol: SocketProtocol): void;
+}
+
+const socketsService = defineService<Sockets>("graphql-sockets");
+
+const PATHS = ["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"] as const;
+
+/** The settings of a connection that SQL can read, by path. */
+const SETTINGS_OF: ReadonlyMap<string, Connection["settings"]> = new Map(
+  PATHS.map((path) => [
+    path,
+    [
+      ["request.method", "GET"],
+      ["request.path", path],
+    ],
+  ]),
+);
+
+/** @rule G-WS-17 */
+const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets";
+
+/** Returns the instance that the protocol plugins of a preset share. The first of them creates it. */
+export const socketsOf = (context: PluginContext): Sockets => {
+  const known = context.use(socketsService);
+  if (known !== undefined) return known;
+  const sockets = createSockets(context);
+  context.offer(socketsService, sockets);
+  return sockets;
+};
+
+/** The time that clients have to reply to the close frame. */
+const CLOSE_PATIENCE_MS = 1000;
+
+/** The pause between groups of sockets that are closed, so that clients reconnect spread over time. */
+const SPREAD_STEP_MS = 50;
+
+/** Frees the parsed headers, which are as large as the rest of the retained request. Node parses them again on
+ *  access. */
+const forgetHeaders = (request: IncomingMessage): void => {
+  if (!Object.hasOwn(request, "headers")) Object.assign(request, { headers: undefined });
+};
+
+/** Loads the package `ws` with the first socket. */
+const load = createRequire(import.meta.url);
+
+const createSockets = (context: PluginContext): Sockets => {
+  const protocols: SocketProtocol[] = [];
+  const heartbeat = createHeartbeat(context.options.websocketKeepalive * 1000);
+  const credentialWatch = watchCredentials(context);
+  const cors = createOriginPolicies(() => context.options.corsAllowedOrigins);
+  const open = new Map<WebSocket, SocketConnection>();
+  context.counters.watch("sockets", () => open.size);
+  let isClosing = false;
+  let agreed: string | false = false;
+  let server: WebSocketServer | undefined;
+  const openServer = (): WebSocketServer => {
+    const { WebSocketServer } = load("ws") as typeof import("ws");
+    return new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: context.options.maxSocketMessageBytes,
+      handleProtocols: () => agreed,
+    });
+  };
+
+  const upgrade = ({ request, socket, head, path }: Upgrade): true | undefined => {
+    const settings = SETTINGS_OF.get(path);
+    if (settings === undefined) return undefined;
+    const { origin } = request.headers;
+    if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
+      refuse(
+        socket,
+        400,
+        '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}',
+      );
+      return true;
+    }
+    if (isClosing || open.size >= context.options.maxSockets) {
+      refuse(socket, 503, '{"path":"$","error":"too many connections","code":"unexpected"}', "Retry-After: 1\r\n");
+      return true;
+    }
+    const offered = (request.headers["sec-websocket-protocol"] ?? "")
+      .split(",")
+      .map((name) => name.trim())
+      .filter((name) => name !== "");
+    const protocol =
+      offered.length === 0
+        ? (protocols.find((each) => each.isDefaultOn(path)) ?? protocols[0])
+        : protocols.find((each) => offered.includes(each.name));
+    // a client sees the close code only if its offer was accepted
+    agreed = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
+    server ??= openServer();
+    server.handleUpgrade(request, socket, head, (webSocket) => {
+      if (protocol === undefined) return void webSocket.on("error", () => undefined).close(1002);
+      forgetHeaders(request);
+      const connection = new SocketConnection({ ...parts(), request, settings, webSocket, socket }, protocol.open);
+      open.set(webSocket, connection);
+      webSocket.on("message", onMessage).on("error", onError).on("close", onClose);
+    });
+    return true;
+  };
+
+  const parts = () => {
+    const engine = context.use(graphqlService);
+    const live = context.use(liveQueriesService);
+    if (engine === undefined || live === undefined)
+      throw new Error("a socket protocol was applied without the plugins it requires");
+    return { context, engine, live, heartbeat, credentialWatch };
+  };
+
+  // all sockets share the listeners, because listeners per socket would be most of its memory
+  const onMessage = function (this: WebSocket, data: Buffer): void {
+    open.get(this)?.received(data.toString());
+  };
+  const onError = (): void => undefined; // the close event that follows gives the reason
+  const onClose = function (this: WebSocket): void {
+    const connection = open.get(this);
+    open.delete(this);
+    connection?.ended();
+  };
+
+  context.use(takeUpgradeHook).tap({ name: "graphql-sockets", refusal: REFUSAL }, upgrade);
+  context.onClose(async () => {
+    isClosing = true;
+    heartbeat.close();
+    if (open.size === 0) return;
+    const all = [...open.keys()];
+    const closed = Promise.all(
+      all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
+    );
+    // clients that are closed together would also reconnect together
+    const spreadMs = Math.min(all.length, (context.options.shutdownGrace * 1000) / 2);
+    const atOnce = Math.ceil((all.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
+    for (let i = 0; i < all.length; i++) {
+      const webSocket = all[i] as WebSocket; // i is within its length
+      webSocket.resume(); // a paused socket would not read the client's close frame
+      webSocket.close(1001);
+      if (i % atOnce === atOnce - 1 && i + 1 < all.length)
+        await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));
+    }
+    const patience = setTimeout(() => {
+      for (const webSocket of open.keys()) webSocket.terminate();
+    }, CLOSE_PATIENCE_MS);
+    await closed;
+    clearTimeout(patience);
+  });
+
+  return {
+    add: (protocol) => {
+      protocols.push(protocol);
+    },
+  };
+};
+
+const refuse = (socket: Duplex, status: number, body: string, headers = ""): void => {
+  socket.on("error", () => socket.destroy());
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,
+  );
+};

@@ -1,0 +1,284 @@
+/** Sends results of one live query in a response that stays open, in any format, and adds the GraphQL surface for such
+ *  responses. A slow client gets the newest result when it has read the previous one. */
+import {
+  isRelApiError,
+  RelApiError,
+  defineService,
+  type Answer,
+  type Exchange,
+  type Headers,
+  type PluginContext,
+  type Surface,
+} from "../../../core/index.ts";
+import { liveQueriesService, type LiveQueries } from "../api.ts";
+import { graphqlService, type GqlEngine, type GqlRequest, type ValidatedDocument } from "../../graphql/api.ts";
+import { liveAsked, patcherFor, payloadOf } from "./live-directive.ts";
+import { watchCredentials } from "../engine/credential-watch.ts";
+import { createHeartbeat } from "./heartbeat.ts";
+
+export interface StreamFormat<Message> {
+  readonly headers: Headers;
+  /** Sent before the first message. */
+  readonly start?: string;
+  encode(message: Message): string;
+  /** Sent periodically to show that the server is alive. */
+  readonly beat: string;
+  /** Sent after the last message. */
+  readonly end?: string;
+}
+
+export interface ResultStream<Message> {
+  /** Sends a message, or stores it while the client is slow; a newer message replaces it. `make` builds the message
+   *  when it is sent. */
+  offer(make: () => Message): void;
+  readonly isSlow: boolean;
+  /** Sends the stored message, then `last`, then the end. */
+  end(last?: Message): void;
+}
+
+const HEADERS: Headers = [
+  ["Cache-Control", "no-cache, no-transform"],
+  // buffering proxies would delay messages
+  ["X-Accel-Buffering", "no"],
+];
+
+/** The unread bytes above which the client counts as slow. */
+const MAX_BUFFERED_BYTES = 64 * 1024;
+
+/** Calls `start` with the stream once the headers are sent. Calls its return value once at the end, whichever side ends
+ *  the stream. */
+export type AnswerStream = ReturnType<typeof createAnswer>;
+
+const createAnswer = (context: PluginContext) => {
+  const heartbeat = createHeartbeat();
+  context.onClose(heartbeat.close);
+  return <Message>(format: StreamFormat<Message>, start: (stream: ResultStream<Message>) => () => void): Answer => ({
+    status: 200,
+    headers: [...format.headers, ...HEADERS],
+    stream: (response) => {
+      let waiting: (() => Message) | undefined;
+      let isSlow = false;
+      let isEnded = false;
+      let stop: (() => void) | undefined;
+      const write = (text: string): void => {
+        // the drain event follows only if the buffer was full
+        const isRoomLeft = response.write(text);
+        if (isRoomLeft || response.writableLength === 0) return;
+        context.watchUnread(response);
+        if (isSlow || response.writableLength <= MAX_BUFFERED_BYTES) return;
+        isSlow = true;
+        response.once("drain", () => {
+          isSlow = false;
+          const make = waiting;
+          waiting = undefined;
+          if (make !== undefined && !isEnded) write(format.encode(make()));
+        });
+      };
+      if (format.start !== undefined) write(format.start);
+      const beating = {
+        beat: () => {
+          if (!isSlow) write(format.beat);
+        },
+      };
+      heartbeat.join(beating);
+      const ended = (): void => {
+        if (isEnded) return;
+        isEnded = true;
+        heartbeat.leave(beating);
+        stop?.();
+      };
+      response.on("close", ended);
+      // a short message must not wait for the next one
+      response.socket?.setNoDelay(true);
+      stop = start({
+        offer: (make) => {
+          if (isEnded) return;
+          if (isSlow) waiting = make;
+          else write(format.encode(make()));
+        },
+        get isSlow() {
+          return isSlow;
+        },
+        end: (last) => {
+          if (isEnded) return;
+          const newest = waiting;
+          waiting = undefined;
+          if (newest !== undefined) write(format.encode(newest()));
+          if (last !== undefined) write(format.encode(last));
+          if (format.end !== undefined) write(format.end);
+          ended();
+          response.end();
+        },
+      });
+      if (isEnded) stop();
+    },
+  });
+};
+
+// --- GraphQL --------------------------------------------------------------------------------------------------------
+
+const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
+
+/** A GraphQL response. `hash` is set for a result of a live query. */
+export interface GraphqlMessage {
+  readonly payload: string;
+  readonly hash?: string;
+}
+
+export interface GraphqlTransport {
+  /** Matches the `Accept` header of its clients. */
+  readonly accepts: RegExp;
+  format(exchange: Exchange): StreamFormat<GraphqlMessage>;
+  /** The hash of the last result that the client already has. */
+  lastHash?(exchange: Exchange): string | undefined;
+}
+
+export const liveOf = (context: PluginContext): LiveQueries => {
+  const live = context.use(liveQueriesService);
+  if (live === undefined) throw new Error('the plugin "live-queries" is missing'); // callers require this plugin
+  return live;
+};
+
+interface Streams {
+  readonly answer: AnswerStream;
+  add(transport: GraphqlTransport): void;
+}
+
+const streamsService = defineService<Streams>("live-streams");
+
+/** Returns the instance that the plugins of a preset share: one heartbeat, and one surface, which every request passes.
+ *  The first plugin creates it. */
+export const streamsOf = (context: PluginContext): Streams => {
+  const known = context.use(streamsService);
+  if (known !== undefined) return known;
+  const transports: GraphqlTransport[] = [];
+  const answer = createAnswer(context);
+  context.addSurface(createSurface(context, transports, answer));
+  const streams = { answer, add: (transport: GraphqlTransport) => void transports.push(transport) };
+  context.offer(streamsService, streams);
+  return streams;
+};
+
+/** A request with its document, or the error that refused them. */
+type Asked = { readonly request: GqlRequest; readonly document: ValidatedDocument } | { readonly refusal: unknown };
+
+const read = async (engine: GqlEngine, exchange: Exchange, text: string): Promise<Asked> => {
+  try {
+    const request = engine.readRequest(readJson(engine, text));
+    return { request, document: await engine.prepare(request, exchange.session, exchange) };
+  } catch (refusal) {
+    return { refusal };
+  }
+};
+
+const NOTHING = (): void => undefined;
+
+const createSurface = (
+  context: PluginContext,
+  transports: readonly GraphqlTransport[],
+  answer: AnswerStream,
+): Surface => {
+  const engineOf = (): GqlEngine | undefined => context.use(graphqlService);
+  const watch = watchCredentials(context);
+
+  const run = (
+    engine: GqlEngine,
+    exchange: Exchange,
+    asked: Asked,
+    stream: ResultStream<GraphqlMessage>,
+    lastHash: string | undefined,
+  ): (() => void) => {
+    const { session, path } = exchange;
+    const settings = [
+      ["request.method", "POST"],
+      ["request.path", path],
+    ] as const;
+    const finish = (body: string): void => {
+      stream.offer(() => ({ payload: body }));
+      stream.end();
+    };
+    const refuse = (error: unknown): void => finish(engine.encodeErrors(error, session).body);
+    try {
+      if ("refusal" in asked) throw asked.refusal;
+      const { request, document } = asked;
+      exchange.operation = document.asked;
+      const liveness = liveAsked(document, request);
+      if (liveness === undefined) {
+        const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
+        void engine
+          .run(document.bind(request.variables), session, { settings, end })
+          .then((data) => finish(`{"data":${data}}`), refuse);
+        return NOTHING;
+      }
+      exchange.operation = { ...document.asked, kind: "subscription" };
+      const patcher = patcherFor(context, liveness);
+      const live = liveOf(context);
+      const stop = live.subscribe(
+        live.graphqlSource(engine, request, session, settings),
+        {
+          answer: (result) => stream.offer(() => ({ payload: payloadOf(result, patcher), hash: result.hash })),
+          isSlow: () => stream.isSlow,
+          end: (error) => (error === undefined ? stream.end() : refuse(error)),
+        },
+        lastHash,
+      );
+      const forget = watch.join(session, { credentials: exchange.credentials, refused: () => stream.end() });
+      return () => {
+        forget();
+        stop();
+        patcher?.close();
+      };
+    } catch (error) {
+      refuse(error);
+      return NOTHING;
+    }
+  };
+
+  return {
+    name: "graphql",
+    get credentialRules() {
+      return engineOf()?.credentialRules;
+    },
+    paths: () => PATHS,
+    methods: ["POST"],
+    match: (_path, _method, { headers: { accept } }) => {
+      if (accept === undefined) return false;
+      for (const { accepts } of transports) if (accepts.test(accept)) return engineOf() !== undefined;
+      return false;
+    },
+    handle: async (exchange) => {
+      const engine = engineOf();
+      if (engine === undefined) throw new Error("matched without a GraphQL surface");
+      const accept = exchange.header("accept") ?? "";
+      const transport = transports.find(({ accepts }) => accepts.test(accept));
+      if (transport === undefined) throw new Error("matched without a transport");
+      const text = (await exchange.body()).toString("utf8");
+      const asked = await read(engine, exchange, text);
+      return answer(transport.format(exchange), (stream) =>
+        run(engine, exchange, asked, stream, transport.lastHash?.(exchange)),
+      );
+    },
+    encodeError: (error, { session }) => {
+      const encoded = engineOf()?.encodeErrors(error, session);
+      return {
+        status: encoded?.keepsStatus === true ? encoded.status : 200,
+        headers: [["Content-Type", "application/json; charset=utf-8"], ...(encoded?.headers ?? [])],
+        body: encoded?.body ?? "",
+      };
+    },
+  };
+};
+
+const readJson = (engine: GqlEngine, text: string) => {
+  try {
+    return engine.parseJson(text);
+  } catch (error) {
+    if (isRelApiError(error)) throw error;
+    throw new RelApiError({
+      code: "invalid-json",
+      status: 400,
+      message: `Error in $: ${error instanceof Error ? error.message : "no JSON"}`,
+      path: "$",
+    });
+  }
+};

@@ -1,0 +1,257 @@
+/** The protocol `graphql-transport-ws`: `{"id":"1","type":"subscribe","payload":{"query":"subscription { album { id }
+ *  }"}}`. @rule G-WS-1 … G-WS-21 */
+import { validateMessage } from "graphql-ws";
+import { definePlugin, isRelApiError, type Credentials, type Json, type Session } from "../../../core/index.ts";
+import type { LivePatcher, LiveResult } from "../api.ts";
+import type { CredentialHolder } from "../engine/credential-watch.ts";
+import { refuseOddHeaders, socketCredentials } from "../engine/credentials.ts";
+import { payloadOf } from "./live-directive.ts";
+import { EXPIRED, forbidden } from "../engine/expiry.ts";
+import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
+import type { Beating } from "./heartbeat.ts";
+import { encodeFrame, type Outgoing } from "./outbox.ts";
+import type { Connection, Conversation } from "./socket-connection.ts";
+import { socketsOf, type SocketProtocol } from "./sockets.ts";
+import { socketSettings } from "../settings.ts";
+import { corsAllowedOrigins, dbTxEnd } from "../../shared/settings.ts";
+
+/** The time for `connection_init` after the connection is open. @rule G-WS-11 */
+const INIT_MS = 3000;
+
+const PING = encodeFrame('{"type":"ping","payload":{"message":"keepalive"}}');
+
+export const websocketTransport = definePlugin({
+  name: "websocket-transport",
+  settings: [...socketSettings, corsAllowedOrigins, dbTxEnd],
+  requires: ["graphql", "live-queries", "upgrades"],
+  before: ["legacy-websocket"],
+  apply: (_hooks, context) => socketsOf(context).add(transport()),
+});
+
+interface Message {
+  readonly type: string;
+  readonly id?: string;
+  readonly payload?: Json;
+}
+
+const transport = (): SocketProtocol => {
+  // equal results with equal ids are encoded once, because many subscribers of one row use the same id
+  let lastId = "";
+  let lastText = "";
+  let lastIsError = false;
+  let lastFrame: Uint8Array | undefined;
+  const encodeNext: EncodeNext = (id, text, isError) => {
+    if (lastFrame !== undefined && text === lastText && id === lastId && isError === lastIsError) return lastFrame;
+    const frame = encodeFrame(nextText(id, text, isError));
+    if (frame.length > MAX_KEPT_BYTES) return frame;
+    lastId = id;
+    lastText = text;
+    lastIsError = isError;
+    lastFrame = frame;
+    return frame;
+  };
+  return {
+    name: "graphql-transport-ws",
+    isDefaultOn: (path) => path === "/v1/graphql/ws",
+    open: (connection) => new Conversing(connection, encodeNext),
+  };
+};
+
+const MAX_KEPT_BYTES = 1024 * 1024;
+
+/** Inserts the body as the database wrote it. */
+const nextText = (id: string, text: string, isError: boolean): string =>
+  nextMessage(id, isError ? text : `{"data":${text}}`);
+
+const nextMessage = (id: string, payload: string): string =>
+  `{"id":${JSON.stringify(id)},"type":"next","payload":${payload}}`;
+
+type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
+
+/** A class to save memory, because there are many thousands of connections and operations. */
+class Conversing implements Conversation, Beating, CredentialHolder {
+  readonly connection: Connection;
+  readonly encodeNext: EncodeNext;
+  readonly #running = new Map<string, SocketOperation>();
+  #session: Session | undefined;
+  #isInitAsked = false;
+  #hasEnded = false;
+  #initTimer: NodeJS.Timeout | undefined;
+  #credentials: Credentials | undefined;
+  #forgetCredentials: (() => void) | undefined;
+
+  constructor(connection: Connection, encodeNext: EncodeNext) {
+    this.connection = connection;
+    this.encodeNext = encodeNext;
+    this.#initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
+  }
+
+  get credentials(): Credentials {
+    return this.#credentials as Credentials; // only connections with credentials are watched
+  }
+
+  beat(): void {
+    const { outbox } = this.connection;
+    // a slow client gets a pending message soon
+    if (!outbox.isSlow) outbox.sendFrame(PING);
+  }
+
+  refused(refusal?: unknown): void {
+    const { connection } = this;
+    connection.close(4403, refusal === undefined ? EXPIRED : forbidden(connection.engine, refusal));
+  }
+
+  sendError(id: string, error: unknown): void {
+    const { outbox, engine } = this.connection;
+    const { body } = engine.encodeErrors(error, this.#session);
+    outbox.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${errorsOf(body)}}`);
+  }
+
+  stop(id: string): void {
+    const operation = this.#running.get(id);
+    if (operation === undefined) return;
+    this.#running.delete(id);
+    operation.stop?.();
+    this.connection.outbox.forget(operation);
+  }
+
+  take(text: string): Promise<void> | void {
+    const { connection } = this;
+    let message: Message;
+    try {
+      message = readMessage(connection.engine.parseJson(text));
+    } catch (error) {
+      return connection.close(
+        4400,
+        `Parsing client message failed: ${error instanceof Error ? error.message : "no message"}`,
+      );
+    }
+    const { type, id, payload } = message;
+    switch (type) {
+      case "connection_init":
+        return this.#init(payload);
+      case "ping":
+        return connection.outbox.send(
+          payload === undefined
+            ? '{"type":"pong"}'
+            : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
+        );
+      case "subscribe":
+        return this.#subscribe(id ?? "", payload ?? null);
+      case "complete":
+        return this.stop(id ?? "");
+    }
+  }
+
+  ended(): void {
+    this.#hasEnded = true;
+    this.#endInit();
+    this.connection.heartbeat.leave(this);
+    this.#forgetCredentials?.();
+    for (const id of this.#running.keys()) this.stop(id);
+  }
+
+  #endInit(): void {
+    clearTimeout(this.#initTimer);
+    this.#initTimer = undefined;
+  }
+
+  async #init(payload: Json | undefined): Promise<void> {
+    const { connection } = this;
+    const { context, engine } = connection;
+    if (this.#isInitAsked) return connection.close(4429, "Too many initialisation requests");
+    this.#isInitAsked = true;
+    this.#endInit();
+    const credentials = socketCredentials(connection.request, payload, engine);
+    let found: Session;
+    try {
+      found = await context.authorize(credentials);
+    } catch (error) {
+      const isRefused = isRelApiError(error) && error.status < 500;
+      return isRefused
+        ? connection.close(4403, forbidden(engine, error))
+        : connection.close(4500, "Internal server error");
+    }
+    if (this.#hasEnded) return;
+    this.#session = found;
+    this.#credentials = credentials;
+    connection.outbox.send('{"type":"connection_ack"}');
+    connection.heartbeat.join(this);
+    this.#forgetCredentials = connection.credentialWatch.join(found, this);
+  }
+
+  #subscribe(id: string, payload: Json): Promise<void> | void {
+    const { connection } = this;
+    const session = this.#session;
+    if (session === undefined) return connection.close(4401, "Unauthorized");
+    if (this.#running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
+    const limit = connection.context.options.maxSocketOperations;
+    if (this.#running.size >= limit) return this.sendError(id, tooManyOperations(limit));
+    const operation = new SocketOperation(this, id);
+    return startOperation(connection, session, () => connection.engine.readRequest(payload), operation);
+  }
+
+  started(id: string, operation: SocketOperation): void {
+    this.#running.set(id, operation);
+  }
+}
+
+class SocketOperation implements OperationSink, Outgoing {
+  sent = "";
+  waiting: Outgoing["waiting"] = undefined;
+  /** Stops the live query. Undefined for other operations. */
+  stop: (() => void) | undefined = undefined;
+  readonly #conversing: Conversing;
+  readonly #id: string;
+
+  constructor(conversing: Conversing, id: string) {
+    this.#conversing = conversing;
+    this.#id = id;
+  }
+
+  started(stop: () => void): void {
+    this.stop = stop;
+    this.#conversing.started(this.#id, this);
+  }
+
+  refused(error: unknown): void {
+    this.#conversing.sendError(this.#id, error);
+  }
+
+  failed(error: unknown): void {
+    this.refused(error);
+  }
+
+  done(data: string): void {
+    const { outbox } = this.#conversing.connection;
+    outbox.send(nextText(this.#id, data, false));
+    outbox.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
+  }
+
+  live(answer: LiveResult, patcher: LivePatcher | undefined): void {
+    const { connection, encodeNext } = this.#conversing;
+    const id = this.#id;
+    const { hash, text, isError } = answer;
+    connection.outbox.offer(this, hash, () =>
+      patcher === undefined ? encodeNext(id, text, isError) : encodeFrame(nextMessage(id, payloadOf(answer, patcher))),
+    );
+  }
+
+  liveEnded(error: unknown): void {
+    this.#conversing.stop(this.#id);
+    this.refused(error);
+  }
+}
+
+const OF_CLIENTS: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
+
+/** @throws Error with the reason @rule G-WS-1 G-WS-8 */
+const readMessage = (value: Json): Message => {
+  const message = validateMessage(value) as unknown as Message; // the package's union type has the same shapes
+  if (!OF_CLIENTS.has(message.type)) throw new Error(`Message of type '${message.type}' is not one of a client`);
+  if (message.type === "connection_init") refuseOddHeaders(message.payload);
+  return message;
+};
+
+/** Extracts `[…]` from `{"errors":[…]}`. */
+const errorsOf = (body: string): string => body.slice('{"errors":'.length, -1);

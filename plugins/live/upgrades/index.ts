@@ -1,0 +1,154 @@
+/** Handles WebSocket upgrades on the servers that use the middleware, without any wiring by the application. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { STATUS_CODES, type IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { definePlugin, faultFacts, pathReader, repeatsHost, type AnyServer } from "../../../core/index.ts";
+import { takeUpgradeHook, type Upgrade } from "./api.ts";
+import { pathBelow, pathsOf, pathsTo } from "./mounts.ts";
+
+/** The upgrade handler of one api. Several apis may share a server. */
+interface Handler {
+  /** The rest of the path below each mount path of the api. Undefined if the mount paths are unknown. */
+  paths(path: string): readonly string[] | undefined;
+  take(upgrade: Upgrade): boolean;
+  refusal(): string;
+}
+
+/** The only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each other's
+ *  upgrades. */
+interface Listener {
+  readonly handlers: Set<Handler>;
+  close(): void;
+}
+
+const listeners = new WeakMap<AnyServer, Listener>();
+
+const addListener = (server: AnyServer): Listener => {
+  const handlers = new Set<Handler>();
+  const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
+    receive(server, handlers, request, socket, head);
+  server.on("upgrade", listener);
+  return {
+    handlers,
+    close: () => {
+      listeners.delete(server);
+      server.off("upgrade", listener);
+    },
+  };
+};
+
+const addHandler = (server: AnyServer, handler: Handler): (() => void) => {
+  const listener = listeners.get(server) ?? addListener(server);
+  listeners.set(server, listener);
+  listener.handlers.add(handler);
+  return () => {
+    if (listener.handlers.delete(handler) && listener.handlers.size === 0) listener.close();
+  };
+};
+
+const receive = (
+  server: AnyServer,
+  all: ReadonlySet<Handler>,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void => {
+  if (request.headers.upgrade?.toLowerCase() !== "websocket") return void readmit(server, request, socket, head);
+  if (repeatsHost(request.rawHeaders)) return refuse(socket, 400, "The request has more than one Host header");
+  const whole = (request.url ?? "/").split("?", 1)[0] as string; // split always returns at least one item
+  const takenBy = (handler: Handler, paths: readonly string[]): boolean =>
+    paths.some((path) => handler.take({ request, socket, head, path }));
+  const hidden: Handler[] = [];
+  for (const handler of all) {
+    const below = handler.paths(whole);
+    if (below === undefined) hidden.push(handler);
+    else if (takenBy(handler, below)) return;
+  }
+  for (const handler of hidden) if (takenBy(handler, pathsOf(whole))) return;
+  if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
+  refuse(socket, 404, [...all].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
+};
+
+/** The diagnostics channel of accepted connections. Node publishes each one before it reads from the connection. */
+const ACCEPTED = "net.server.socket";
+
+/** @rule X-UPG-1 */
+export const upgrades = definePlugin({
+  name: "upgrades",
+  apply: (_hooks, context) => {
+    const takeUpgrade = context.use(takeUpgradeHook);
+    const mounts = new WeakMap<AnyServer, string>();
+    const foreign = new WeakSet<AnyServer>();
+    const detach: (() => void)[] = [];
+
+    const pathAsServed = pathReader(context.options);
+
+    const take = (upgrade: Upgrade): boolean => {
+      try {
+        return takeUpgrade.call({ ...upgrade, path: pathAsServed(upgrade.path) }) === true;
+      } catch (error) {
+        context.logger.error("a plugin failed", faultFacts(error));
+        // the tap may have used the socket, so no other handler may accept it
+        upgrade.socket.destroy();
+        return true;
+      }
+    };
+
+    context.onServer((server) => {
+      // without a tap, the server should keep treating upgrades as plain requests
+      if (takeUpgrade.taps.length === 0) return;
+      const paths: Handler["paths"] = (path) => {
+        const told = mounts.get(server);
+        return told === undefined ? pathsTo(context.isApi, server, path) : pathBelow(told, path);
+      };
+      const refusal = (): string =>
+        takeUpgrade.taps.map((tap) => (tap as { readonly refusal?: string }).refusal).find(Boolean) ?? "";
+      detach.push(addHandler(server, { paths, take, refusal }));
+    });
+
+    context.addMethod("attach", (server, mount) => {
+      if (mount !== undefined) mounts.set(server, mount);
+      context.addServer(server);
+    });
+
+    // A WebSocket client may send the first request to a server. Node publishes on this channel that a connection was
+    // accepted, before it reads from it. So there is time to find out whether the server uses this api.
+    const accepted = (message: unknown): void => {
+      const server = (message as { readonly socket?: { readonly server?: unknown } }).socket?.server as
+        | AnyServer
+        | undefined;
+      if (server === undefined || context.hasServer(server) || foreign.has(server)) return;
+      if (pathsTo(context.isApi, server, "/") !== undefined) context.addServer(server);
+      else foreign.add(server);
+    };
+    subscribe(ACCEPTED, accepted);
+
+    context.onClose(() => {
+      unsubscribe(ACCEPTED, accepted);
+      for (const undo of detach) undo();
+    });
+  },
+});
+
+const refuse = (socket: Duplex, status: number, text: string): void => {
+  socket.on("error", () => socket.destroy());
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+  );
+};
+
+const UPGRADING: ReadonlySet<string> = new Set(["upgrade", "connection", "http2-settings"]);
+
+/** Node passes every request with an Upgrade header to upgrade listeners. A request for another protocol than WebSocket
+ *  must be served as an ordinary request; some clients offer `h2c` with each first request. So the connection is
+ *  emitted again, without the upgrade headers. */
+const readmit = (server: AnyServer, request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  if (server.listenerCount("upgrade") > 1) return; // another listener may accept it
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
+  for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
+    const name = request.rawHeaders[i] as string; // i is within its length
+    if (!UPGRADING.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
+  server.emit("connection", socket);
+};

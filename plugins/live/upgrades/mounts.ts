@@ -1,0 +1,89 @@
+/** Finds the mount paths of an api, and the rest of an upgrade's path below them, because upgrade requests do not pass
+ *  a router. */
+import { trimEndOf, type AnyServer } from "../../../core/index.ts";
+
+/** The path, followed by its rest below each possible mount path. */
+export const pathsOf = (path: string): readonly string[] => {
+  const paths = [path];
+  for (let slash = path.indexOf("/", 1); slash !== -1; slash = path.indexOf("/", slash + 1))
+    paths.push(path.slice(slash));
+  return paths;
+};
+
+/** The rest of the path below a mount path: `/v1/graphql` for `/db/v1/graphql` below `/db`. */
+export const pathBelow = (mount: string, path: string): readonly string[] => {
+  const prefix = trimEndOf(mount, "/");
+  if (prefix === "") return [path];
+  return path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`) ? [path.slice(prefix.length)] : [];
+};
+
+const DEEPEST = 8;
+
+/** An entry in the stack of an Express router or a connect application. */
+interface Layer {
+  readonly handle?: unknown;
+  /** The function that decides in Express whether the layer matches the path. */
+  readonly match?: unknown;
+  readonly path?: unknown;
+  /** The mount path in connect. */
+  readonly route?: unknown;
+}
+
+/** The rest of the path below each mount path of the api in the server's listeners. An api is found as a listener, or
+ *  in the stack of an Express application, a router or a connect application. Undefined if the api is not found. */
+export const pathsTo = (
+  isApi: (listener: unknown) => boolean,
+  server: AnyServer,
+  path: string,
+): readonly string[] | undefined => {
+  const found: string[] = [];
+  const visit = (listener: unknown, rests: readonly string[], depth: number): boolean => {
+    if (isApi(listener)) {
+      found.push(...rests);
+      return true;
+    }
+    if (typeof listener !== "function" || depth > DEEPEST) return false;
+    const router = memberOf(listener, "router") ?? memberOf(listener, "_router");
+    let isThere = typeof router === "function" && router !== listener && visit(router, rests, depth + 1);
+    const stack = memberOf(listener, "stack");
+    if (Array.isArray(stack))
+      for (const layer of stack as readonly (Layer | null)[])
+        if (
+          layer !== null &&
+          visit(
+            layer.handle,
+            rests.flatMap((rest) => restOf(layer, rest)),
+            depth + 1,
+          )
+        )
+          isThere = true;
+    return isThere;
+  };
+  return server.listeners("request").filter((listener) => visit(listener, [path], 0)).length > 0 ? found : undefined;
+};
+
+/** Returns undefined if the getter throws: Express 4 throws when its router is read. */
+const memberOf = (of: object, name: string): unknown => {
+  try {
+    return (of as Readonly<Record<string, unknown>>)[name];
+  } catch {
+    return undefined;
+  }
+};
+
+/** Matches like the router does. Newer routers return the match; older ones store it on the layer, where the next match
+ *  overwrites it. */
+const restOf = (layer: Layer, path: string): readonly string[] => {
+  if (typeof layer.route === "string") return pathBelow(layer.route, path);
+  if (typeof layer.match !== "function") return [path];
+  let found: unknown;
+  try {
+    found = layer.match(path);
+  } catch {
+    return []; // the path has a malformed percent-escape
+  }
+  if (found === false || found === undefined || found === null) return [];
+  const matched = found === true ? layer.path : (found as { readonly path?: unknown }).path;
+  const rest = path.slice(typeof matched === "string" ? matched.replace(/\/$/, "").length : 0);
+  return rest === "" ? ["/"] : rest.startsWith("/") ? [rest] : [];
+};

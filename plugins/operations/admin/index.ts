@@ -1,0 +1,185 @@
+/** Serves liveness, readiness, metrics, live queries, the model and the settings on a separate listener:
+ *  `GET :3001/ready`. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  definePlugin,
+  sql,
+  type Plugin,
+  type PluginContext,
+  type ResolvedOptions,
+  type Setting,
+} from "../../../core/index.ts";
+import { livePage } from "./live-page.ts";
+import { metricsService } from "../metrics/api.ts";
+import { sendPage } from "../../shared/pages.ts";
+import { encodeModel } from "./schema-cache.ts";
+
+export interface AdminServerOptions {
+  /** 0 selects any free port. */
+  readonly port: number;
+  readonly host?: string;
+  /** Whether the API's own listener accepts requests. It is assumed to do so by default. */
+  readonly isApiListening?: () => boolean;
+  readonly onListening?: (port: number) => void;
+}
+
+/** How long the readiness probe waits for the database. */
+const PROBE_MS = 2000;
+
+interface Reply {
+  readonly status: number;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+// --- settings -------------------------------------------------------------------------------------------------------
+
+/** Options that are not settings, or are too large for a line. */
+const NO_SETTING = new Set(["database", "logger", "settings", "metadata"]);
+
+/** `dbPool` becomes `db-pool`. */
+const settingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+const settingText = (setting: unknown): string =>
+  Array.isArray(setting) ? JSON.stringify(setting.join(",")) : JSON.stringify(setting);
+
+/** One line per setting: `db-pool = 10`. */
+const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): string => {
+  // an option that no plugin declares may contain a secret
+  const isShown = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
+  return Object.entries({ ...options, ...options.settings })
+    .filter(([name, setting]) => setting !== undefined && !NO_SETTING.has(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, setting]) => `${settingName(name)} = ${isShown.has(name) ? settingText(setting) : '"***"'}\n`)
+    .join("");
+};
+
+// --- endpoints ------------------------------------------------------------------------------------------------------
+
+type Endpoint = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
+
+const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
+
+/** Reports whether the api is ready, with the reasons if it is not. Health problems are listed even while the previous
+ *  model serves requests. @rule R-ADM-1 */
+const readiness: Endpoint = async (context, options) => {
+  const reply = (status: number, ...reasons: readonly string[]): Reply => {
+    const lines = [...reasons, ...context.troubles.list()];
+    return lines.length === 0
+      ? { status }
+      : { status, contentType: "text/plain; charset=utf-8", body: lines.map((line) => `${line}\n`).join("") };
+  };
+  if (!isUp(options)) return reply(500, "the API does not accept requests any more");
+  return (await answersInTime(context))
+    ? reply(200)
+    : reply(503, "there is no schema yet, or the database does not answer");
+};
+
+const answersInTime = async (context: PluginContext): Promise<boolean> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_MS);
+  });
+  try {
+    context.model();
+    return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), late]);
+  } catch {
+    return false; // not ready for any reason; the api itself logs it
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** @rule R-ADM-1 */
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
+  ["/live", (_context, options) => ({ status: isUp(options) ? 200 : 500 })],
+  ["/ready", readiness],
+  [
+    "/metrics",
+    async (context) => {
+      const metrics = context.use(metricsService);
+      if (metrics === undefined) return { status: 404 };
+      return { status: 200, contentType: "text/plain; charset=utf-8", body: await metrics.text() };
+    },
+  ],
+  [
+    "/live-queries",
+    (context) => {
+      const page = livePage(context);
+      if (page === undefined) return { status: 404 };
+      const { headers, ...answer } = sendPage(() => page);
+      return { ...answer, headers: Object.fromEntries(headers) };
+    },
+  ],
+  [
+    "/schema_cache",
+    (context) => ({ status: 200, contentType: "application/json; charset=utf-8", body: encodeModel(context.model()) }),
+  ],
+  [
+    "/config",
+    (context) => ({
+      status: 200,
+      contentType: "text/plain; charset=utf-8",
+      body: encodeConfig(context.options, context.settings),
+    }),
+  ],
+]);
+
+const reply = (response: ServerResponse, { status, contentType, headers, body }: Reply): void => {
+  const bytes = Buffer.from(body ?? "");
+  response.writeHead(status, {
+    ...(contentType === undefined ? {} : { "Content-Type": contentType }),
+    ...headers,
+    "Content-Length": bytes.length,
+  });
+  response.end(bytes);
+};
+
+const handle = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: PluginContext,
+  options: AdminServerOptions,
+): Promise<void> => {
+  const endpoint =
+    request.method === "GET" || request.method === "HEAD"
+      ? ENDPOINTS.get((request.url ?? "").split("?", 1)[0] ?? "")
+      : undefined;
+  if (endpoint === undefined) return reply(response, { status: 404 });
+  try {
+    reply(response, await endpoint(context, options));
+  } catch (error) {
+    // an endpoint needs the model, which is not loaded yet
+    context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
+    reply(response, { status: 503 });
+  }
+};
+
+const listen = (context: PluginContext, options: AdminServerOptions): Server => {
+  const server = createServer((request, response) => void handle(request, response, context, options));
+  server.on("error", (error) => context.logger.error("the admin listener failed", { error: error.message }));
+  server.listen(options.port, options.host ?? "127.0.0.1", () => {
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : options.port;
+    context.logger.info("admin endpoints", { host: options.host ?? "127.0.0.1", port });
+    options.onListening?.(port);
+  });
+  return server;
+};
+
+/** Opens a separate listener, never on the port of the API. @rule R-ADM-1 R-ADM-2 */
+export const adminServer = (options: AdminServerOptions): Plugin =>
+  definePlugin({
+    name: "admin-server",
+    apply: (_hooks, context) => {
+      const server = listen(context, options);
+      context.onClose(
+        () =>
+          new Promise<void>((resolve) => {
+            server.close(() => resolve());
+            server.closeAllConnections();
+          }),
+      );
+    },
+  });

@@ -1,0 +1,92 @@
+/** CORS response headers, and responses to preflight requests. */
+import {
+  createOriginPolicies,
+  definePlugin,
+  type Answer,
+  type Headers,
+  type OriginPolicy,
+} from "../../../core/index.ts";
+import { corsAllowedOrigins } from "../../shared/settings.ts";
+
+const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "HEAD"];
+
+const EXPOSED =
+  "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit";
+
+const originHeaders = (policy: OriginPolicy, origin: string): Headers =>
+  policy.isOpen
+    ? [["Access-Control-Allow-Origin", "*"]]
+    : [
+        ["Access-Control-Allow-Origin", origin],
+        ["Access-Control-Allow-Credentials", "true"],
+      ];
+
+/** The CORS headers of a response to a request from that origin. `exposed` are additional header names. @rule R-COR-1
+ *  R-COR-3 */
+const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: readonly string[] = []): Headers => {
+  if (origin === undefined || !policy.allows(origin)) return [];
+  return [
+    ...originHeaders(policy, origin),
+    ["Access-Control-Expose-Headers", exposed.length === 0 ? EXPOSED : `${EXPOSED}, ${exposed.join(", ")}`],
+  ];
+};
+
+/** Returns the response to an OPTIONS request, or undefined if it is not a preflight request that the policy allows.
+ *  @rule R-COR-2 */
+const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
+  const origin = header("origin");
+  const wanted = header("access-control-request-method");
+  if (origin === undefined || wanted === undefined || !METHODS.includes(wanted) || !policy.allows(origin))
+    return undefined;
+  const requested = header("access-control-request-headers");
+  const names = requested?.split(",").map((name) => name.trim()) ?? [];
+  return {
+    status: 200,
+    headers: [
+      ...originHeaders(policy, origin),
+      ["Access-Control-Allow-Methods", METHODS.join(", ")],
+      ...(requested === undefined
+        ? []
+        : [
+            [
+              "Access-Control-Allow-Headers",
+              [
+                "Authorization",
+                ...names.filter((name) => name !== ""),
+                "Accept",
+                "Accept-Language",
+                "Content-Language",
+              ].join(", "),
+            ] as const,
+          ]),
+      ["Access-Control-Max-Age", "86400"],
+    ],
+  };
+};
+
+/** Adds the headers that let pages of other origins read responses, and responds to their preflight requests. @rule
+ *  R-COR-1 R-COR-2 G-HTTP-11 */
+export const cors = definePlugin({
+  name: "cors",
+  settings: [corsAllowedOrigins],
+  apply: (_hooks, context) => {
+    const policies = createOriginPolicies(() => context.options.corsAllowedOrigins);
+    context.addStep({
+      name: "cors",
+      before: (exchange) => {
+        if (exchange.method !== "OPTIONS") return undefined;
+        const answer = answerPreflight(policies(), (name) => exchange.header(name));
+        if (answer !== undefined) exchange.isUnlogged = true;
+        return answer;
+      },
+      headers: (exchange) => {
+        const origin = exchange.header("origin");
+        // the response to a preflight request has its own headers
+        if (origin === undefined || exchange.isUnlogged) return NO_HEADERS;
+        return corsHeaders(policies(), origin, exchange.exposedHeaders);
+      },
+    });
+  },
+});
+
+const NO_HEADERS: Headers = [];

@@ -1,0 +1,120 @@
+/** Logs a request as fields: its properties and its cost, but not its content. */
+import {
+  createExchangeSlot,
+  lowestLogged,
+  transactionSignal,
+  type OpenExchange,
+  type PluginContext,
+  type RanTransaction,
+  type RequestRecord,
+  type ValueOf,
+} from "../../../core/index.ts";
+import { tracingService, type TraceIds } from "../tracing/api.ts";
+import { requestIdOf } from "./request-ids.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The database work of a request. */
+interface Spent {
+  ms: number;
+  waitMs: number;
+  rows: number | undefined;
+  transactions: number;
+}
+
+/** For example `00-<trace>-<parent>-01`. */
+const TRACE_PARENT = /^00-(?!0{32})([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+const MAX_NAME_LENGTH = 100;
+
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+/** Removes the prefix of an IPv4 address on a dual-stack listener, `::ffff:127.0.0.1`. */
+export const addressOf = (address: string | undefined): string | undefined =>
+  address?.startsWith("::ffff:") === true ? address.slice(7) : address;
+
+/** Sums the row counts of statements. Undefined if no statement counts its rows. */
+const rowsOf = ({ rows = [] }: RanTransaction): number | undefined => {
+  let sum: number | undefined;
+  for (const row of rows) {
+    const count = row["page_total"];
+    if (count !== undefined && count !== null) sum = (sum ?? 0) + Number(count);
+  }
+  return sum;
+};
+
+/** @rule X-LOG-1 X-LOG-3 */
+export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
+  const spent = createExchangeSlot<Spent>();
+  // avoids the cost when only failures are logged
+  const { logLevel, logger: own } = context.options;
+  if (own !== undefined || lowestLogged(logLevel) === 0)
+    context.use(transactionSignal).listen((ran) => {
+      const { exchange } = ran.execution;
+      if (exchange === undefined) return;
+      const { askedAtMs, beganAtMs = ran.endedAtMs, endedAtMs } = ran;
+      const rows = rowsOf(ran);
+      const known = spent.get(exchange);
+      if (known === undefined) {
+        spent.set(exchange, {
+          ms: endedAtMs - beganAtMs,
+          waitMs: beganAtMs - askedAtMs,
+          rows,
+          transactions: 1,
+        });
+        return;
+      }
+      known.ms += endedAtMs - beganAtMs;
+      known.waitMs += beganAtMs - askedAtMs;
+      known.transactions++;
+      if (rows !== undefined) known.rows = (known.rows ?? 0) + rows;
+    });
+
+  let traces: ValueOf<typeof tracingService> | undefined;
+  let isLookedUp = false;
+  const idsOf = (exchange: OpenExchange): Partial<TraceIds> => {
+    if (!isLookedUp) {
+      traces = context.use(tracingService);
+      isLookedUp = true;
+    }
+    const ids = traces?.idsOf(exchange);
+    if (ids !== undefined) return ids;
+    const parent = exchange.header("traceparent");
+    if (parent === undefined) return NOTHING;
+    const traceId = TRACE_PARENT.exec(parent)?.[1];
+    return traceId === undefined ? NOTHING : { traceId };
+  };
+
+  return (record) => {
+    const { exchange, request, surface, operation, session, status, errorCode, durationMs, bytes, planKey } = record;
+    const { traceId, spanId } = exchange === undefined ? NOTHING : idsOf(exchange);
+    const database = exchange && spent.get(exchange);
+    const name = context.options.serverTraceHeader;
+    // undefined fields are omitted
+    return {
+      requestId: exchange && requestIdOf(exchange),
+      traceId,
+      spanId,
+      traceHeader: name === undefined ? undefined : exchange?.header(name),
+      surface,
+      transport: exchange === undefined ? "websocket" : undefined,
+      operation: operation?.kind,
+      operationName: operation?.name?.slice(0, MAX_NAME_LENGTH),
+      role: session?.role,
+      method: exchange?.method,
+      path: exchange && (operation?.path ?? exchange.path),
+      status: exchange && status,
+      error: errorCode,
+      durationMs: rounded(durationMs),
+      databaseMs: database && rounded(database.ms),
+      waitMs: database && rounded(database.waitMs),
+      transactions: database?.transactions,
+      rows: database?.rows,
+      bytes,
+      planKey,
+      address: addressOf(request.socket.remoteAddress), // unknown when the socket has closed
+      userAgent: request.headers["user-agent"],
+    };
+  };
+};
+
+const NOTHING: Partial<TraceIds> = {};

@@ -1,0 +1,39 @@
+/** Assigns each request an id, for the log and the response header `X-Request-Id`. */
+import { randomUUID } from "node:crypto";
+import { definePlugin, lowestLogged, type Headers, type OpenExchange } from "../../../core/index.ts";
+
+const NAME = "x-request-id";
+/** Accepts only ids that are safe in the log, because clients choose them. */
+const SOUND = /^[\w.:+/=@-]{1,128}$/;
+const NO_HEADERS: Headers = [];
+
+/** Returns the id of the request, or assigns a new one. */
+export const requestIdOf = (exchange: OpenExchange): string => {
+  if (exchange.requestId !== undefined) return exchange.requestId;
+  const given = exchange.header(NAME);
+  exchange.requestId = given !== undefined && SOUND.test(given) ? given : randomUUID();
+  return exchange.requestId;
+};
+
+/** Active if each request is logged with fields. @rule X-LOG-3 */
+export const requestIds = definePlugin({
+  name: "request-ids",
+  apply: (_hooks, context) => {
+    const { logLevel, logger: own } = context.options;
+    const isUsed = (): boolean =>
+      context.logger.request !== undefined && (own !== undefined || lowestLogged(logLevel) === 0);
+    context.addStep({
+      name: "request-ids",
+      get before() {
+        return isUsed() ? (exchange: OpenExchange): undefined => void requestIdOf(exchange) : undefined;
+      },
+      get headers() {
+        if (!isUsed()) return undefined;
+        // R-HDR-11 defines another response for a request without this header
+        const isEchoed = (context.options.serverTraceHeader ?? "").toLowerCase() === NAME;
+        return ({ isUnlogged, requestId }: OpenExchange): Headers =>
+          isUnlogged || isEchoed || requestId === undefined ? NO_HEADERS : [["X-Request-Id", requestId]];
+      },
+    });
+  },
+});

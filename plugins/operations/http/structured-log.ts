@@ -1,0 +1,58 @@
+/** Logs every line as a JSON object, written by pino: `LOG_FORMAT=json`. */
+import { createRequire } from "node:module";
+import type { Logger as Pino, LoggerOptions } from "pino";
+import { definePlugin, fieldsLogger, presetError, type LogLevel } from "../../../core/index.ts";
+import { logSettings } from "./settings.ts";
+
+/** Loads packages on demand, and synchronously, because the first lines must not be delayed. */
+const load = createRequire(import.meta.url);
+
+const PRETTY = "pino-pretty";
+
+/** Formats lines for reading. @throws RelApiError `preset` if the package is not installed */
+const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
+  let prettyFactory: typeof import("pino-pretty").prettyFactory;
+  try {
+    ({ prettyFactory } = load("pino-pretty") as typeof import("pino-pretty"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+    throw presetError(`LOG_FORMAT is "pretty", which needs ${PRETTY}: npm install ${PRETTY}, or choose json or text`);
+  }
+  return prettyFactory({ colorize: isTerminal, messageKey: MESSAGE, ignore: "pid" });
+};
+
+const MESSAGE = "message";
+
+/** `encode` transforms each line that pino writes. */
+const create = (level: LogLevel, stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
+  const { pino } = load("pino") as typeof import("pino");
+  const { err } = pino.stdSerializers;
+  const options: LoggerOptions = {
+    level,
+    messageKey: MESSAGE,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    base: { pid: process.pid },
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { cause: err, error: err },
+  };
+  return pino(options, { write: (line) => void stream.write(encode(line)) });
+};
+
+/** Logs messages to stderr and requests to stdout, as objects. A logger of the application takes precedence. @rule
+ *  X-LOG-1 */
+export const structuredLog = definePlugin({
+  name: "structured-log",
+  settings: logSettings,
+  before: ["access-log", "request-ids"],
+  apply: (_hooks, context) => {
+    const { logger: own, logLevel, logFormat } = context.options;
+    if (own !== undefined || logFormat === "text" || logLevel === "silent") return;
+    const { stdout, stderr } = process;
+    const isPretty = logFormat === "pretty";
+    const messages = create(logLevel, stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);
+    // the access log filters requests by level
+    const requests = create("info", stdout, isPretty ? loadPretty(stdout.isTTY) : undefined);
+    const { access, request } = fieldsLogger(requests);
+    context.logTo({ ...fieldsLogger(messages), access, request });
+  },
+});

@@ -1,0 +1,19 @@
+/** Returns a header of the request in its response: `SERVER_TRACE_HEADER=X-Request-Id`. */
+import { definePlugin, type Headers, type OpenExchange } from "../../../core/index.ts";
+import { traceSettings } from "./settings.ts";
+
+/** @rule R-HDR-11 */
+export const traceHeader = definePlugin({
+  name: "trace-header",
+  settings: traceSettings,
+  apply: (_hooks, context) =>
+    context.addStep({
+      name: "trace-header",
+      get headers() {
+        const { serverTraceHeader: name } = context.options;
+        if (name === undefined) return undefined;
+        // the browser creates a preflight request itself
+        return (exchange: OpenExchange): Headers => (exchange.isUnlogged ? [] : [[name, exchange.header(name) ?? ""]]);
+      },
+    }),
+});

@@ -1,0 +1,44 @@
+/** Exports the activity of the api for Prometheus: `GET :3001/metrics`. */
+import cluster from "node:cluster";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { definePlugin } from "../../../core/index.ts";
+import { metricsService } from "./api.ts";
+import { registerCounted } from "./counted.ts";
+import { registerEventLoop } from "./event-loop.ts";
+import { registerTraffic } from "./traffic.ts";
+import { ANSWERING, createWorkerMetrics, SILENT } from "./workers.ts";
+
+/** The metrics of the process, which all apis in it share. */
+let ofProcess: Registry | undefined;
+
+const processRegistry = (): Registry => {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+};
+
+/** Counters, histograms and gauges of requests, transactions, the pool, live queries, caches and the process. They are
+ *  the response of `GET /metrics` of the admin listener and of `api.metrics()`. @rule R-ADM-2 X-MET-1 */
+export const metrics = definePlugin({
+  name: "metrics",
+  apply: (_hooks, context) => {
+    const registry = new Registry();
+    registerCounted(registry, context.counters, context.settings);
+    registerTraffic(registry, context);
+    context.onClose(registerEventLoop(registry));
+    const all = Registry.merge([registry, processRegistry()]);
+    const workers = cluster.isWorker ? createWorkerMetrics(all) : undefined;
+    if (workers === undefined)
+      for (const [[name, help], count] of [
+        [ANSWERING, 1],
+        [SILENT, 0],
+      ] as const)
+        new Gauge({ name, help, registers: [all] }).set(count);
+    else context.onClose(workers.close);
+    const text = (): Promise<string> => (workers ?? { text: () => all.metrics() }).text();
+    context.offer(metricsService, { text });
+    context.addMethod("metrics", text);
+  },
+});

@@ -1,0 +1,30 @@
+/** Bounds the number of values of a label, because the values come from clients. */
+import type { Model, Session } from "../../../core/index.ts";
+
+const MAX_VALUES = 100;
+const OTHER = "other";
+
+/** Returns the value, or `other` if there are too many values. */
+export const createBounded = (): ((value: string) => string) => {
+  const known = new Set<string>();
+  return (value) => {
+    if (known.has(value)) return value;
+    if (known.size >= MAX_VALUES) return OTHER;
+    known.add(value);
+    return value;
+  };
+};
+
+export type RoleLabel = (session: Pick<Session, "role" | "isAdmin"> | undefined, surface: string) => string;
+
+/** Labels only roles of the database or the metadata, because a token may name any role. @rule X-MET-2 */
+export const createRoleLabel = (model: () => Model | undefined): RoleLabel => {
+  const bounded = createBounded();
+  return (session, surface) => {
+    if (session === undefined) return "none";
+    const { role, isAdmin } = session;
+    const known = model();
+    const isKnown = isAdmin || known?.roles.has(role) === true || known?.loginRoles?.get(surface)?.has(role) === true;
+    return isKnown ? bounded(role) : OTHER;
+  };
+};

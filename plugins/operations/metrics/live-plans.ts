@@ -1,0 +1,76 @@
+/** Metrics of live queries by plan and role. The plans with most subscribers have their own series; the others share
+ *  one. */
+import { Counter, Gauge, type CounterConfiguration, type Registry } from "prom-client";
+import type { PluginContext } from "../../../core/index.ts";
+import { liveQueriesService, type PlanFigures } from "../../live/api.ts";
+import type { RoleLabel } from "./labels.ts";
+
+/** The largest number of plans per process. */
+const MAX_PLANS = 20;
+const OTHER = "other";
+const SECONDS = 1000;
+
+const LABELS = ["plan", "role"] as const;
+
+/** The current size of each plan. */
+const GAUGES: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
+  ["cohorts", "Groups of live queries that one statement answers each, by plan", ({ cohorts }) => cohorts],
+  ["subscribers", "Subscribers of live queries, by plan", ({ subscribers }) => subscribers],
+  ["queries", "Live queries that differ, by plan", ({ queries }) => queries],
+];
+
+/** Counts since the cohorts began. The shared series has none of them, because its plans change. */
+const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
+  ["runs_total", "Statements that have answered live queries, by plan", ({ runs }) => runs],
+  ["rows_total", "Live queries that statements have answered, by plan", ({ rows }) => rows],
+  ["deliveries_total", "Results that were sent to subscribers, by plan", ({ deliveries }) => deliveries],
+  [
+    "skipped_total",
+    "Live queries that did not run when a change concerned others of their cohort, by plan",
+    ({ skipped }) => skipped,
+  ],
+];
+
+/** @rule X-MET-8 */
+export const registerLivePlans = (registry: Registry, context: PluginContext, roleOf: RoleLabel): void => {
+  const plans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
+  /** The statistics are computed once for all metrics of a scrape. */
+  let asked: readonly PlanFigures[] | undefined;
+  const all = (): readonly PlanFigures[] => {
+    if (asked === undefined) setImmediate(() => (asked = undefined));
+    return (asked ??= plans());
+  };
+  const labelsOf = (plan: PlanFigures) => ({ plan: plan.planKey, role: roleOf(plan, "graphql") });
+  const common = (name: string, help: string): CounterConfiguration<string> => ({
+    name: `relapi_live_plan_${name}`,
+    help,
+    labelNames: LABELS,
+    registers: [registry],
+  });
+  for (const [name, help, of] of GAUGES)
+    new Gauge({
+      ...common(name, help),
+      collect() {
+        this.reset();
+        for (const [i, plan] of all().entries())
+          this.inc(i < MAX_PLANS ? labelsOf(plan) : { plan: OTHER, role: OTHER }, of(plan));
+      },
+    });
+  for (const [name, help, of] of COUNTERS)
+    new Counter({
+      ...common(name, help),
+      collect() {
+        this.reset();
+        for (const plan of all().slice(0, MAX_PLANS)) this.inc(labelsOf(plan), of(plan));
+      },
+    });
+  new Gauge({
+    ...common("lag_seconds", "From the notice of a change to its last result, of the last run, by plan"),
+    aggregator: "max",
+    collect() {
+      this.reset();
+      for (const plan of all().slice(0, MAX_PLANS))
+        if (plan.lagMs !== undefined) this.set(labelsOf(plan), plan.lagMs / SECONDS);
+    },
+  });
+};

@@ -1,0 +1,113 @@
+/** Metrics of requests, transactions and live queries, by operation and role. */
+import { Counter, Histogram, type Registry } from "prom-client";
+import { requestSignal, transactionSignal, type PluginContext } from "../../../core/index.ts";
+import { liveRunSignal } from "../../live/api.ts";
+import { createBounded, createRoleLabel } from "./labels.ts";
+import { registerLivePlans } from "./live-plans.ts";
+
+const SECONDS = 1000;
+const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const LABELS = ["surface", "operation", "role", "status"] as const;
+
+/** @rule X-MET-2 X-MET-3 X-MET-4 */
+export const registerTraffic = (registry: Registry, context: PluginContext): void => {
+  const registers = [registry];
+  const roleOf = createRoleLabel(() => modelOf(context));
+  const codeOf = createBounded();
+
+  const requests = new Counter({
+    name: "relapi_requests_total",
+    help: "Requests that were answered, and operations of WebSockets",
+    labelNames: LABELS,
+    registers,
+  });
+  const durations = new Histogram({
+    name: "relapi_request_duration_seconds",
+    help: "From the request to its answer; of a subscription to its first result",
+    labelNames: LABELS,
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  const errors = new Counter({
+    name: "relapi_request_errors_total",
+    help: "Requests and operations that were answered with an error, GraphQL's with status 200 too",
+    labelNames: ["surface", "operation", "code"],
+    registers,
+  });
+  const acquisition = new Histogram({
+    name: "relapi_db_acquisition_seconds",
+    help: "How long transactions waited for a connection",
+    buckets: [0.0001, ...REQUEST_BUCKETS],
+    registers,
+  });
+  const transactions = new Histogram({
+    name: "relapi_db_transaction_seconds",
+    help: "How long transactions had a connection",
+    labelNames: ["outcome"],
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  for (const outcome of ["ok", "error"]) transactions.zero({ outcome });
+
+  context.use(requestSignal).listen(({ surface, operation, session, status, durationMs, errorCode }) => {
+    const kind = operation?.kind ?? "other";
+    const labels = { surface, operation: kind, role: roleOf(session, surface), status: String(status) };
+    requests.inc(labels);
+    durations.observe(labels, durationMs / SECONDS);
+    if (errorCode !== undefined) errors.inc({ surface, operation: kind, code: codeOf(errorCode) });
+  });
+  context.use(transactionSignal).listen(({ askedAtMs, beganAtMs, endedAtMs, error }) => {
+    acquisition.observe(((beganAtMs ?? endedAtMs) - askedAtMs) / SECONDS);
+    if (beganAtMs === undefined) return;
+    transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / SECONDS);
+  });
+  registerLive(registry, context);
+  registerLivePlans(registry, context, roleOf);
+};
+
+const registerLive = (registry: Registry, context: PluginContext): void => {
+  const registers = [registry];
+  const runs = new Counter({
+    name: "relapi_live_runs_total",
+    help: "Statements that have answered live queries, one or many each",
+    registers,
+  });
+  const rows = new Counter({
+    name: "relapi_live_rows_total",
+    help: "Live queries that statements have answered",
+    registers,
+  });
+  const reruns = new Counter({
+    name: "relapi_live_reruns_total",
+    help: "Live queries that were run because something had changed",
+    registers,
+  });
+  const deliveries = new Counter({
+    name: "relapi_live_deliveries_total",
+    help: "Results that were sent to subscribers",
+    registers,
+  });
+  const lag = new Histogram({
+    name: "relapi_live_lag_seconds",
+    help: "From the notice of a change to the last subscriber that was sent what it made of the result",
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  context.use(liveRunSignal).listen(({ changedAtMs, endedAtMs, queries, deliveries: sent }) => {
+    runs.inc();
+    rows.inc(queries);
+    deliveries.inc(sent);
+    if (changedAtMs === undefined) return;
+    reruns.inc(queries);
+    if (sent > 0) lag.observe((endedAtMs - changedAtMs) / SECONDS);
+  });
+};
+
+/** Returns undefined before the first load. */
+const modelOf = (context: PluginContext) => {
+  try {
+    return context.model();
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,73 @@
+/** Explains a statement without the values of any request. */
+import {
+  catalogText,
+  ident,
+  join,
+  sql,
+  toStatement,
+  type Execution,
+  type Program,
+  type ProgramStatement,
+  type PluginContext,
+  type Sql,
+} from "../../../core/index.ts";
+
+const EXPLAINED = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
+/** Matches quoted values in a plan. They come from views, policies and metadata, and may be confidential too. */
+const QUOTED = /'(?:[^']|'')*'/g;
+
+/** Makes PostgreSQL plan without values, so that conditions show `$1`. PostgreSQL 16 has `generic_plan` for this; the
+ *  setting also works in older versions. */
+const GENERIC = ["plan_cache_mode", "force_generic_plan"] as const;
+
+let count = 0;
+
+const explaining = ({ text, slots }: ProgramStatement, relations: Program["relations"]): Program => {
+  const name = ident(`relapi_slow_${process.pid}_${++count}`);
+  const values = slots.length === 0 ? sql`` : sql`(${join(slots.map(() => sql`null`))})`;
+  const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
+    ...toStatement(fragment),
+    columns,
+  });
+  return {
+    statements: [
+      plain(sql`prepare ${name} as ${catalogText(text)}`),
+      { ...plain(sql`explain execute ${name}${values}`, ["plan"]), isMultiRow: true },
+      plain(sql`deallocate ${name}`),
+    ],
+    main: 1,
+    checks: [],
+    relations,
+    isOpenEnded: true,
+  };
+};
+
+/** The programs that explain statements. */
+const own = new WeakSet<Program>();
+
+export const isExplaining = ({ programs }: Execution): boolean => programs.some(({ program }) => own.has(program));
+
+/** Explains a statement of the execution, as its role. Undefined if the statement cannot be explained. @throws
+ *  RelApiError */
+export const explain = async (
+  context: PluginContext,
+  { session, schema, keepsLoginPath, requestSettings, settings = [] }: Execution,
+  statement: ProgramStatement,
+  relations: Program["relations"],
+): Promise<string | undefined> => {
+  if (!EXPLAINED.test(statement.text)) return undefined;
+  const program = explaining(statement, relations);
+  own.add(program);
+  const [row] = await context.execute({
+    session,
+    schema,
+    ...(keepsLoginPath === undefined ? {} : { keepsLoginPath }),
+    ...(requestSettings === undefined ? {} : { requestSettings }),
+    settings: [...settings, GENERIC],
+    access: "read only",
+    programs: [{ program, values: [] }],
+    end: "commit",
+    skipPreRequest: true,
+  });
+  return row?.["plan"]?.replace(QUOTED, "'?'");
+};

@@ -1,0 +1,83 @@
+/** Logs transactions that exceed a duration, with their plans if configured: `SLOW_QUERY_MS=500`. */
+import { createHash } from "node:crypto";
+import { definePlugin, faultFacts, shortKey, transactionSignal, type RanTransaction } from "../../../core/index.ts";
+import { explain, isExplaining } from "./explain.ts";
+import { slowQuerySettings } from "./settings.ts";
+
+const MINUTE_MS = 60_000;
+const MAX_KNOWN = 1000;
+const MAX_TEXT_LENGTH = 10_000;
+
+const keyOf = ({ execution: { exchange, programs } }: RanTransaction): string => {
+  const planned = exchange?.planned;
+  if (typeof planned === "object" && planned !== null) return shortKey(planned);
+  const texts = programs.flatMap(({ program }) => program.statements.map(({ text }) => text));
+  return createHash("sha256").update(texts.join("\n")).digest("base64url").slice(0, 22);
+};
+
+/** @rule X-SLW-1 X-SLW-2 */
+export const slowQueries = definePlugin({
+  name: "slow-queries",
+  settings: slowQuerySettings,
+  apply: (_hooks, context) => {
+    const { logger } = context;
+    /** The time when the plan of each text was last logged. */
+    const explained = new Map<string, number>();
+
+    const mayExplain = (text: string): boolean => {
+      const now = performance.now();
+      if (now - (explained.get(text) ?? -MINUTE_MS) < MINUTE_MS) return false;
+      if (explained.size >= MAX_KNOWN) explained.clear();
+      explained.set(text, now);
+      return true;
+    };
+
+    const logPlan = async ({ execution }: RanTransaction, planKey: string): Promise<void> => {
+      for (const { program } of execution.programs) {
+        const main = program.statements[program.main];
+        if (main === undefined || !mayExplain(main.text)) continue;
+        const { role } = execution.session;
+        try {
+          const plan = await explain(context, execution, main, program.relations);
+          if (plan !== undefined) logger.warn("plan of a slow query", { planKey, role, plan });
+        } catch (error) {
+          logger.warn("a slow query could not be explained", { planKey, role, ...faultFacts(error) });
+        }
+      }
+    };
+
+    const listener = (ran: RanTransaction): void => {
+      const { slowQueryMs, slowQueryPlans } = context.options;
+      const { execution, askedAtMs, beganAtMs, endedAtMs } = ran;
+      if (slowQueryMs === undefined || beganAtMs === undefined || endedAtMs - beganAtMs < slowQueryMs) return;
+      if (isExplaining(execution)) return;
+      const { exchange, session, programs } = execution;
+      const planKey = keyOf(ran);
+      logger.warn("slow query", {
+        durationMs: Math.round(endedAtMs - beganAtMs),
+        waitMs: Math.round(beganAtMs - askedAtMs),
+        role: session.role,
+        surface: exchange?.surface,
+        operation: exchange?.operation?.kind,
+        operationName: exchange?.operation?.name,
+        requestId: exchange?.requestId,
+        planKey,
+        hasFailed: ran.rows === undefined,
+        statement: programs
+          .flatMap(({ program }) => program.statements.map(({ text }) => text))
+          .join(";\n")
+          .slice(0, MAX_TEXT_LENGTH),
+      });
+      // a failed statement may fail again, or the database may be too busy
+      if (slowQueryPlans && ran.rows !== undefined) void logPlan(ran, planKey);
+    };
+
+    // listens only once the setting is present, to avoid its cost; the setting may come from the database
+    let isListening = false;
+    context.onModel(() => {
+      if (isListening || context.options.slowQueryMs === undefined) return;
+      isListening = true;
+      context.use(transactionSignal).listen(listener);
+    });
+  },
+});

@@ -1,0 +1,66 @@
+/** Records OpenTelemetry spans of requests: `TRACING=true`. */
+import { createRequire } from "node:module";
+import {
+  definePlugin,
+  presetError,
+  VERSION,
+  type Headers,
+  type OpenExchange,
+  type RequestRecord,
+} from "../../../core/index.ts";
+import { tracingService } from "./api.ts";
+import { tracingSettings } from "./settings.ts";
+import { createSpans } from "./spans.ts";
+import { traceParent, withTrace } from "./statements.ts";
+
+/** Loads the package only if tracing is on. */
+const load = createRequire(import.meta.url);
+
+const NO_HEADERS: Headers = [];
+
+/** @throws RelApiError `preset` if the package is not installed */
+const loadApi = (): typeof import("@opentelemetry/api") => {
+  try {
+    return load("@opentelemetry/api") as typeof import("@opentelemetry/api");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+    throw presetError(
+      "TRACING needs @opentelemetry/api: npm install @opentelemetry/api, and an SDK that exports spans",
+    );
+  }
+};
+
+/** @rule X-TRC-1 */
+export const tracing = definePlugin({
+  name: "tracing",
+  settings: tracingSettings,
+  apply: (_hooks, context) => {
+    const { tracing: isOn, traceStatements } = context.options;
+    if (!isOn) return;
+    const api = loadApi();
+    const spans = createSpans(api, api.trace.getTracer("relapi", VERSION), context);
+    const contextOf = (exchange: OpenExchange | undefined) => {
+      const found = spans.of(exchange)?.span.spanContext();
+      return found !== undefined && api.isSpanContextValid(found) ? found : undefined;
+    };
+    context.offer(tracingService, { idsOf: contextOf });
+    context.addStep({
+      name: "tracing",
+      before: (exchange): undefined => void spans.open(exchange),
+      headers: (exchange): Headers => {
+        const found = exchange.isUnlogged ? undefined : contextOf(exchange);
+        return found === undefined ? NO_HEADERS : [["traceparent", traceParent(found)]];
+      },
+      after: (exchange: OpenExchange, record: RequestRecord) => spans.close(exchange, record),
+    });
+    if (traceStatements === "off") return;
+    context.wrap({
+      execute: (next) => (execution) => {
+        const found = contextOf(execution.exchange);
+        // a trace that is not sampled is not exported
+        const isSampled = found !== undefined && (found.traceFlags & api.TraceFlags.SAMPLED) !== 0;
+        return next(isSampled ? withTrace(execution, traceStatements, found) : execution);
+      },
+    });
+  },
+});

@@ -1,0 +1,186 @@
+/** Spans of requests, transactions and live queries, following the conventions of OpenTelemetry. */
+import type { Attributes, Context, Span, Tracer } from "@opentelemetry/api";
+import {
+  createExchangeSlot,
+  transactionSignal,
+  type OpenExchange,
+  type PluginContext,
+  type RanTransaction,
+  type RequestRecord,
+} from "../../../core/index.ts";
+import { liveRunSignal, type LiveRun } from "../../live/api.ts";
+
+type Api = typeof import("@opentelemetry/api");
+
+/** The span of a request, and the context of its child spans. */
+export interface Open {
+  readonly span: Span;
+  readonly context: Context;
+  /** The end of its last child span. */
+  lastMs: number;
+}
+
+export interface Spans {
+  open(exchange: OpenExchange): void;
+  close(exchange: OpenExchange, record: RequestRecord): void;
+  of(exchange: OpenExchange | undefined): Open | undefined;
+}
+
+/** Converts a time of `performance.now()` to milliseconds since 1970. */
+const at = (ms: number): number => performance.timeOrigin + ms;
+
+const kindOf = ({ execution }: RanTransaction): string => execution.exchange?.operation?.kind ?? "query";
+
+const SERVER_ERROR = 500;
+
+/** @rule X-TRC-1 X-TRC-2 X-TRC-3 X-TRC-5 */
+export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): Spans => {
+  const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
+  const { traceRatio } = context.options;
+  const begins = (): boolean => Math.random() < traceRatio;
+  const opened = createExchangeSlot<Open>();
+  /** The headers that carry trace contexts. They are read at the first request, because the SDK is registered by
+   *  then. */
+  let headerNames: readonly string[] | undefined;
+  const of = (exchange: OpenExchange | undefined): Open | undefined => exchange && opened.get(exchange);
+
+  /** Records a span of an operation that has already ended. */
+  const record = (
+    name: string,
+    kind: number,
+    parent: Context,
+    [startMs, endMs]: readonly [number, number],
+    attributes: Attributes,
+    error?: string,
+  ): void => {
+    const span = tracer.startSpan(name, { kind, startTime: at(startMs), attributes }, parent);
+    if (error !== undefined) span.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR });
+    span.end(at(endMs));
+  };
+
+  const codeOf = (error: unknown): string =>
+    typeof (error as { readonly code?: unknown } | undefined)?.code === "string"
+      ? (error as { readonly code: string }).code
+      : "internal";
+
+  context.use(transactionSignal).listen((ran) => {
+    const { execution, askedAtMs, beganAtMs, endedAtMs, error } = ran;
+    const request = of(execution.exchange);
+    if (request === undefined || !request.span.isRecording()) return;
+    // the time before the first statement: reading the request, authorizing it, and planning
+    if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
+    request.lastMs = endedAtMs;
+    const failed = error === undefined ? undefined : codeOf(error);
+    record(
+      "acquire",
+      SpanKind.INTERNAL,
+      request.context,
+      [askedAtMs, beganAtMs ?? endedAtMs],
+      {},
+      beganAtMs === undefined ? failed : undefined,
+    );
+    if (beganAtMs === undefined) return;
+    const name = execution.exchange?.operation?.name;
+    const attributes: Attributes = {
+      "db.system.name": "postgresql",
+      "db.operation.name": kindOf(ran),
+      "db.namespace": execution.schema,
+      "db.query.text": execution.programs
+        .flatMap(({ program }) => program.statements.map(({ text }) => text))
+        .join(";\n"),
+      ...(name === undefined ? {} : { "db.collection.name": name }),
+      ...(failed === undefined ? {} : { "db.response.status_code": failed }),
+    };
+    record("statement", SpanKind.CLIENT, request.context, [beganAtMs, endedAtMs], attributes, failed);
+  });
+
+  context.use(liveRunSignal).listen((run: LiveRun) => {
+    if (!begins()) return;
+    const { session, changedAtMs, startedAtMs, ranAtMs, endedAtMs, queries, deliveries, bytes } = run;
+    const startMs = changedAtMs ?? startedAtMs;
+    const root = tracer.startSpan(
+      "live query",
+      {
+        kind: SpanKind.PRODUCER,
+        startTime: at(startMs),
+        attributes: { "relapi.role": session.role, "relapi.live.queries": queries },
+      },
+      ROOT_CONTEXT,
+    );
+    const below = trace.setSpan(ROOT_CONTEXT, root);
+    record("statement", SpanKind.CLIENT, below, [startedAtMs, ranAtMs], { "db.system.name": "postgresql" });
+    if (deliveries > 0)
+      record("delivery", SpanKind.INTERNAL, below, [ranAtMs, endedAtMs], {
+        "relapi.live.deliveries": deliveries,
+        "relapi.live.bytes": bytes,
+      });
+    root.end(at(endedAtMs));
+  });
+
+  return {
+    of,
+    open: (exchange) => {
+      const { request, method, surface } = exchange;
+      const active = api.context.active();
+      // an instrumentation of the HTTP server may have started a span
+      const isInside = trace.getSpan(active) !== undefined;
+      headerNames ??= propagation.fields();
+      const around = exchange.within === undefined ? undefined : of(exchange.within);
+      // an inner request belongs to the trace of the outer one, if that has a trace
+      if (exchange.within !== undefined && around === undefined) return;
+      const parent = around
+        ? around.context
+        : isInside
+          ? active
+          : headerNames.some((name) => name in request.headers)
+            ? propagation.extract(ROOT_CONTEXT, request.headers)
+            : ROOT_CONTEXT;
+      const above = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
+      // decided before the span is created, because an unsampled span costs half as much as a sampled one
+      if (above === undefined ? !begins() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
+      const startMs = performance.now();
+      const span = tracer.startSpan(
+        `${method} ${surface}`,
+        {
+          kind: isInside || around !== undefined ? SpanKind.INTERNAL : SpanKind.SERVER,
+          startTime: at(startMs),
+          attributes: {
+            "http.request.method": method,
+            "url.scheme": (request.socket as { readonly encrypted?: boolean }).encrypted === true ? "https" : "http",
+            "url.path": exchange.path,
+            "network.protocol.version": request.httpVersion,
+            "relapi.surface": surface,
+          },
+        },
+        parent,
+      );
+      opened.set(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
+    },
+    close: (exchange, { surface, operation, errorCode, status, bytes, session, planKey }) => {
+      const known = of(exchange);
+      if (known === undefined) return;
+      const { span } = known;
+      const { method, requestId } = exchange;
+      if (span.isRecording()) {
+        if (operation !== undefined)
+          span.updateName([method, surface, operation.kind, operation.name].filter(Boolean).join(" "));
+        span.setAttributes({
+          "http.response.status_code": status,
+          "http.response.body.size": bytes,
+          ...(operation?.path === undefined ? {} : { "url.path": operation.path, "http.route": operation.path }),
+          ...(surface === "graphql" && operation !== undefined ? { "graphql.operation.type": operation.kind } : {}),
+          ...(surface === "graphql" && operation?.name !== undefined
+            ? { "graphql.operation.name": operation.name }
+            : {}),
+          ...(session === undefined ? {} : { "relapi.role": session.role }),
+          ...(planKey === undefined ? {} : { "relapi.plan.key": planKey }),
+          ...(requestId === undefined ? {} : { "relapi.request.id": requestId }),
+          ...(errorCode === undefined ? {} : { "error.type": errorCode }),
+        });
+        if (status >= SERVER_ERROR || (status < 400 && errorCode !== undefined))
+          span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span.end(at(performance.now()));
+    },
+  };
+};

@@ -1,0 +1,125 @@
+/** Adds columns of the related rows to the parent row: `...author(name)`. */
+import {
+  definePlugin,
+  catalogText,
+  ident,
+  sql,
+  type Embed,
+  type EmbedContext,
+  type EmbedSql,
+  type Expression,
+  type OrderBy,
+  type Output,
+  type Read,
+  type Sql,
+} from "../../../core/index.ts";
+
+interface LiftedColumn {
+  /** The key in the parent's row. */
+  readonly as: string;
+  /** The column of the joined rows: the key, or a new name if the key is taken or belongs to another level. */
+  readonly name: string;
+  readonly aggregate?: { readonly fn: string; readonly cast?: string; readonly isRowCount: boolean };
+}
+
+interface Lifted {
+  readonly read: Read;
+  readonly columns: readonly LiftedColumn[];
+}
+
+/** The read with a unique name for every column, including those of nested spreads, because both levels may have the
+ *  same keys. Aggregates belong to the parent's level, so the spread selects their arguments. In `read`, every `*` must
+ *  be expanded. @rule R-AGG-6 R-SPR-3 */
+const lift = (read: Read, taken = new Set<string>()): Lifted => {
+  const columns: LiftedColumn[] = [];
+  const outputs: Output[] = [];
+  const inner = new Map<string, Lifted>();
+  const hiddenName = (): string => {
+    let n = taken.size;
+    while (taken.has(`_v${n}`)) n++;
+    taken.add(`_v${n}`);
+    return `_v${n}`;
+  };
+  const nameFor = (key: string): string => (key === "" || taken.has(key) ? hiddenName() : (taken.add(key), key));
+  for (const output of read.output) {
+    if (output.kind === "aggregate") {
+      const name = hiddenName();
+      const of = output.of?.[0];
+      outputs.push(
+        of === undefined ? { kind: "constant", as: name, value: "1" } : { kind: "value", as: name, value: of },
+      );
+      columns.push({
+        as: output.as,
+        name,
+        aggregate: { fn: output.fn, cast: output.cast, isRowCount: of === undefined },
+      });
+    } else if (output.kind === "embed" && output.isHidden === true) {
+      outputs.push(output);
+    } else if (output.kind === "embed" && output.mode === "spread") {
+      const lifted = lift(output.read, taken);
+      inner.set(output.id, lifted);
+      outputs.push({ ...output, read: lifted.read });
+      columns.push(...lifted.columns);
+    } else if (output.kind !== "all") {
+      const name = nameFor(output.as);
+      outputs.push({ ...output, as: name });
+      columns.push({ as: output.as, name });
+    }
+  }
+  return {
+    read: { ...read, output: outputs, orderBy: read.orderBy?.map((term) => orderLifted(term, inner)) },
+    columns,
+  };
+};
+
+/** An order by a related column refers to a key of the spread. @rule R-ORD-4 */
+const orderLifted = (term: OrderBy, inner: ReadonlyMap<string, Lifted>): OrderBy => {
+  const by = lifted(term.by, inner);
+  return by === term.by ? term : { ...term, by };
+};
+
+const lifted = (by: Expression, inner: ReadonlyMap<string, Lifted>): Expression => {
+  if (by.kind === "ordering") {
+    const of = lifted(by.of, inner);
+    return of === by.of ? by : { ...by, of };
+  }
+  if (by.kind !== "embedded") return by;
+  const column = inner.get(by.embed)?.columns.find(({ as, aggregate }) => as === by.name && aggregate === undefined);
+  return column === undefined ? by : { ...by, name: column.name };
+};
+
+const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
+  const row = context.alias();
+  const lifted = lift({ ...embed.read, output: context.expand(embed.read.output) });
+  if (context.isToOne) {
+    const columns = lifted.columns.map((column) => {
+      const cell = ident(row, column.name);
+      if (column.aggregate === undefined)
+        return { as: column.as, value: cell, ...(context.isGrouped && { stored: column.name }) };
+      const call = sql`${catalogText(column.aggregate.fn)}(${cell})`; // the surface accepts only those of R-AGG-1
+      const value =
+        column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
+      return { as: column.as, value, isAggregate: true };
+    });
+    const rows = context.isGrouped ? context.stored(lifted.read) : context.rows(lifted.read);
+    return { join: context.lateral(rows, row), row: ident(row), isInnerJoined: true, columns };
+  }
+  if (lifted.columns.length === 0) return { columns: [] };
+  const rows = context.alias();
+  const arrays = lifted.columns.map(
+    ({ name }): Sql =>
+      sql`coalesce(json_agg(${ident(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${ident(name)}`,
+  );
+  const read = sql`select ${arrays.reduce((list, one) => sql`${list}, ${one}`)} from (${context.rows(lifted.read)}) as ${ident(rows)}`;
+  return {
+    join: sql`left join lateral (${read}) as ${ident(row)} on true`,
+    row: ident(row),
+    columns: lifted.columns.map(({ as, name }) => ({ as, value: ident(row, name) })),
+  };
+};
+
+/** @rule R-SPR-1 R-SPR-3 R-SPR-4 R-SPR-6 */
+export const spreadEmbeds = definePlugin({
+  name: "spread-embeds",
+  embeds: [{ mode: "spread", isFlat: true, rest: { prefix: "..." }, builtIn: ["json_agg"], compile: compileSpread }],
+});

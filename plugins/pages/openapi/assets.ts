@@ -1,0 +1,36 @@
+/** The files of the page: its script, and the files of Swagger UI. The build copies the latter beside this module.
+ *  Without a build, they are read from the development dependency. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Asset } from "../../shared/pages.ts";
+import { PAGE_SCRIPT } from "./page.ts";
+
+export const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+  "favicon-32x32.png": "image/png",
+  "page.js": "text/javascript; charset=utf-8",
+};
+
+const pack = promisify(gzip);
+
+/** Returns the folder of the files. Undefined if they are not installed. */
+export const findAssetFolder = (): string | undefined => {
+  const copied = join(dirname(fileURLToPath(import.meta.url)), "swagger-ui");
+  if (existsSync(join(copied, "swagger-ui-bundle.js"))) return copied;
+  try {
+    return dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js"));
+  } catch {
+    return undefined;
+  }
+};
+
+export const readAsset = async (folder: string, name: string): Promise<Omit<Asset, "contentType">> => {
+  const bytes = name === "page.js" ? Buffer.from(PAGE_SCRIPT) : await readFile(join(folder, name));
+  return { bytes, gzipped: await pack(bytes) };
+};

@@ -1,0 +1,84 @@
+/** `GET /api` in a browser: shows the OpenAPI document as a page on which requests can be tried. It works without the
+ *  internet. */
+import {
+  definePlugin,
+  mountOf,
+  type Answer,
+  type Exchange,
+  type PluginContext,
+  type Surface,
+} from "../../../core/index.ts";
+import { openapiPageService, openapiService } from "../../rest/api.ts";
+import { createAssets, sendAsset, sendPage, takesPage } from "../../shared/pages.ts";
+import { CONTENT_TYPES, findAssetFolder, readAsset } from "./assets.ts";
+import { buildPage } from "./page.ts";
+
+/** The path below the REST root. Relations and functions never have a path of three segments. */
+const ASSETS = "/openapi/ui";
+const MAX_AGE_SECONDS = 86_400;
+
+const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
+
+/** Settings may change while the server runs, but the path of the REST root does not. */
+const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
+  let known: readonly string[] | undefined;
+  // the plugin "openapi" starts after this one, so its service is looked up on the first request
+  const roots = (): readonly string[] => (known ??= context.use(openapiService)?.roots() ?? []);
+  const assets = createAssets(CONTENT_TYPES, (name) => readAsset(folder, name));
+  const assetName = (path: string): string | undefined => {
+    const root = roots().find((one) => path.startsWith(`${one}${ASSETS}/`));
+    return root === undefined ? undefined : path.slice(root.length + ASSETS.length + 1);
+  };
+  const answer = async (exchange: Omit<Exchange, "session">): Promise<Answer> => {
+    const name = assetName(exchange.path);
+    if (name !== undefined) {
+      const asset = await assets(name);
+      return asset === undefined ? notFound : sendAsset(asset, exchange, `public, max-age=${MAX_AGE_SECONDS}`);
+    }
+    const { dbSchemas, openapiServerProxyUri } = context.options;
+    const root = mountOf(exchange.request) + exchange.path.replace(/\/$/, "");
+    const config = {
+      root: root === "" ? "/" : root,
+      assets: root + ASSETS,
+      schemas: dbSchemas,
+      isProxied: openapiServerProxyUri !== undefined,
+    };
+    return sendPage(() => buildPage(config));
+  };
+  return {
+    name: "openapi-page",
+    isPage: true,
+    paths: () => roots().flatMap((root) => [root, `${root}/`, `${root}${ASSETS}/*`]),
+    methods: ["GET", "HEAD"],
+    match: (path, method, request) => {
+      if (assetName(path) !== undefined) return isDescribed();
+      return method === "GET" && takesPage(request.headers.accept) && isDescribed();
+    },
+    beforeAuthorize: answer,
+    handle: answer,
+    encodeError: (error) => ({ status: error.status, headers: [["Content-Length", "0"]] }),
+  };
+};
+
+/** Serves the page only if the root describes the schema. @rule R-OAS-1 */
+export const openapiPage = definePlugin({
+  name: "openapi-page",
+  // it must precede the surface with the same root; the description at that root follows
+  before: ["rest"],
+  apply: (_hooks, context) => {
+    const isDescribed = (): boolean => context.use(openapiService)?.isServed() === true;
+    const folder = findAssetFolder();
+    if (folder !== undefined) {
+      context.offer(openapiPageService, {
+        paths: () => (isDescribed() ? (context.use(openapiService)?.roots() ?? []) : []),
+      });
+      return context.addSurface(createSurface(folder, context, isDescribed));
+    }
+    let isTold = false;
+    context.onModel(() => {
+      if (isTold || !isDescribed()) return;
+      isTold = true;
+      context.logger.warn("the OpenAPI page is disabled: swagger-ui-dist is not installed");
+    });
+  },
+});

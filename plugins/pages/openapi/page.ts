@@ -1,0 +1,101 @@
+/** The page and its script. */
+import { escapeHtml, inlineJson, type Page } from "../../shared/pages.ts";
+
+export interface PageConfig {
+  /** The path of the schema description, from the server's root. */
+  readonly root: string;
+  readonly assets: string;
+  readonly schemas: readonly string[];
+  /** The document names a public address that the page must not replace. */
+  readonly isProxied: boolean;
+}
+
+const STYLE = `
+body { margin: 0; }
+#bar { display: flex; flex-wrap: wrap; gap: .6rem .75rem; align-items: center; padding: .7rem 1.25rem; background: #1a1f28; color: #e7eaf0; font: 14px system-ui, sans-serif; }
+#bar select, #bar input, #bar button { font: inherit; padding: .35rem .6rem; border: 1px solid #3a4453; border-radius: 6px; background: #11151c; color: inherit; }
+#bar input { flex: 1 1 14rem; max-width: 36rem; min-width: 0; }
+#bar button { background: #7fb0ff; border-color: #7fb0ff; color: #0d1420; font-weight: 600; cursor: pointer; }
+#bar label + input { margin-right: 0; }
+#failure { margin: 1.25rem; padding: 1rem; border: 1px solid #d9534f; border-radius: 8px; font: 14px ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+html.dark-mode, html.dark-mode #failure { background: #12151b; color: #e7eaf0; }
+`;
+
+/** The page loads only files of its own server. Swagger UI uses inline styles. */
+export const buildPage = (config: PageConfig): Page => ({
+  title: "REST API",
+  head: `<link rel="icon" href="${escapeHtml(config.assets)}/favicon-32x32.png">
+<link rel="stylesheet" href="${escapeHtml(config.assets)}/swagger-ui.css">`,
+  style: STYLE,
+  body: `<form id="bar">
+<label for="schema">Schema</label><select id="schema">${config.schemas.map((schema) => `<option>${escapeHtml(schema)}</option>`).join("")}</select>
+<label for="token">Token</label><input id="token" type="password" autocomplete="off" placeholder="JSON Web Token">
+<button>Load</button>
+</form>
+<div id="failure" role="alert" hidden></div>
+<div id="ui"></div>
+<script type="application/json" id="config">${inlineJson(config)}</script>
+<script src="${escapeHtml(config.assets)}/swagger-ui-bundle.js"></script>
+<script src="${escapeHtml(config.assets)}/page.js"></script>`,
+  sources: {
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data:",
+    "connect-src": "*",
+    "font-src": "'self' data:",
+    "form-action": "'self'",
+    "frame-ancestors": "'self'",
+  },
+});
+
+/** This script runs in the browser: it loads the document with the token's role and shows it. */
+export const PAGE_SCRIPT = `"use strict";
+const config = JSON.parse(document.getElementById("config").textContent);
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", paint);
+paint();
+const byId = (id) => document.getElementById(id);
+const credentials = () => (byId("token").value === "" ? {} : { Authorization: "Bearer " + byId("token").value });
+
+const load = async () => {
+  const headers = { Accept: "application/openapi+json", "Accept-Profile": byId("schema").value, ...credentials() };
+  const response = await fetch(config.root, { headers });
+  if (!response.ok) throw new Error(response.status + " " + (await response.text()));
+  const spec = await response.json();
+  if (!config.isProxied) Object.assign(spec, { host: location.host, schemes: [location.protocol.slice(0, -1)] });
+  return spec;
+};
+
+const show = (spec) =>
+  SwaggerUIBundle({
+    spec,
+    dom_id: "#ui",
+    validatorUrl: null,
+    deepLinking: true,
+    tryItOutEnabled: true,
+    docExpansion: "none",
+    requestInterceptor: (request) => {
+      const schema = byId("schema").value;
+      Object.assign(request.headers, { "Accept-Profile": schema, "Content-Profile": schema }, credentials());
+      return request;
+    },
+  });
+
+const refresh = async () => {
+  byId("failure").hidden = true;
+  try {
+    show(await load());
+  } catch (error) {
+    byId("failure").textContent = String(error.message);
+    byId("failure").hidden = false;
+  }
+};
+
+byId("bar").addEventListener("submit", (event) => {
+  event.preventDefault();
+  void refresh();
+});
+byId("schema").addEventListener("change", () => void refresh());
+void refresh();
+`;

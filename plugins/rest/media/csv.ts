@@ -1,0 +1,53 @@
+/** Writes a header line, and each row as PostgreSQL prints it: `Accept: text/csv`. */
+import { definePlugin, literal, sql, type MediaContext, type Sql } from "../../../core/index.ts";
+import { chooseMediaHook } from "../api.ts";
+
+/** The column name for a function that returns values. */
+const SCALAR = "pgrst_scalar";
+
+/** Quotes a name that would otherwise be read as more than one field. */
+const headerField = (name: string): string => (/[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name);
+const KEY_FIELD = sql`case when _key ~ '[",\\r\\n]' then '"' || pg_catalog.replace(_key, '"', '""') || '"' else _key end`;
+
+/** The header line. If the statement does not name its columns, the names come from the first row. The table may have
+ *  changed since its columns were read. */
+const header = ({ row, returns, outputs, areOutputsNamed }: MediaContext): Sql => {
+  const names = returns === "value" || returns === "values" ? [SCALAR] : areOutputsNamed ? outputs : [];
+  if (names.length > 0)
+    return sql`case when pg_catalog.count(*) = 0 then '' else ${literal(names.map(headerField).join(","))} end`;
+  const first = sql`pg_catalog.row_to_json((pg_catalog.array_agg(${row}))[1])`;
+  return sql`coalesce((select pg_catalog.string_agg(${KEY_FIELD}, ',') from pg_catalog.json_object_keys(${first}) as _key), '')`;
+};
+
+/** A row's text without its parentheses, with backslashes unescaped. A field with the text `NULL` is quoted, because an
+ *  unquoted one means NULL. For the same reason, an empty line of one field becomes `NULL`. @rule R-MED-2 R-BODY-6 */
+const plainLine = (line: Sql): Sql => sql`(
+  select case
+      when _l.line = '' then 'NULL'
+      when _l.line ~ '(^|,)NULL(,|$)' then (
+        select pg_catalog.string_agg(case _f.parts[1] when 'NULL' then '"NULL"' else _f.parts[1] end, ',' order by _f.nth)
+        from pg_catalog.regexp_matches(',' || _l.line, ',("(?:[^"]|"")*"|[^,"]*)', 'g') with ordinality as _f (parts, nth)
+      )
+      else _l.line
+    end
+  from (select pg_catalog.replace(${line}, E'\\\\\\\\', E'\\\\') as line) as _l
+)`;
+
+/** @rule R-MED-2 */
+export const csvMedia = definePlugin({
+  name: "csv-media",
+  requires: ["rest"],
+  apply: (hooks, { options, use }) => {
+    // runs after the handlers that the database declares
+    if (!options.compatMode)
+      use(chooseMediaHook).tap({ name: "csv-media", stage: 1 }, ({ name }) =>
+        name === "text/csv" ? { envelope: { media: "text/csv", domains: "text" } } : undefined,
+      );
+    hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: ["=", "~", "||"] }, (context) => {
+      // the row's text without its parentheses
+      const text = sql`pg_catalog.substring(${context.row}::text, 2, pg_catalog.length(${context.row}::text) - 2)`;
+      const line = options.compatMode ? text : plainLine(text);
+      return sql`${header(context)} || E'\n' || coalesce(pg_catalog.string_agg(${line}, E'\n'), '')`;
+    });
+  },
+});

@@ -1,0 +1,48 @@
+/** Returns the execution plan instead of the result:
+ *  `Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=analyze`. */
+import { catalogText, definePlugin, join, sql } from "../../../core/index.ts";
+import { chooseMediaHook } from "../api.ts";
+import { explainSettings } from "./settings.ts";
+
+interface ExplainOptions {
+  readonly format: "text" | "json";
+  readonly options: readonly string[];
+}
+
+const OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
+
+/** Only options of this list become keywords of EXPLAIN. */
+const wordOf = (option: string): string => {
+  if (!OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
+  return option;
+};
+
+/** @rule R-MED-7 */
+export const explainMedia = definePlugin({
+  name: "explain-media",
+  settings: explainSettings,
+  requires: ["rest"],
+  wrappers: [
+    {
+      name: "explain",
+      builtIn: [],
+      compile: (statement, given) => {
+        const { format, options } = given as unknown as ExplainOptions; // the tap below writes it
+        const words = [
+          ...options.map((option) => sql`${catalogText(wordOf(option))}`),
+          sql`format ${catalogText(format === "json" ? "json" : "text")}`,
+        ];
+        return sql`explain (${join(words)}) ${statement}`;
+      },
+    },
+  ],
+  apply: (_hooks, context) => {
+    context.use(chooseMediaHook).tap("explain-media", ({ plan }, wanted) => {
+      if (plan === undefined || !context.options.dbPlanEnabled) return undefined;
+      if (plan.of.plan !== undefined || !wanted.maySeePlans) return undefined;
+      const { format, of, options } = plan;
+      const inner = wanted.choose(of);
+      return inner && { envelope: { ...inner.envelope, wrapper: { name: "explain", options: { format, options } } } };
+    });
+  },
+});

@@ -1,0 +1,34 @@
+/** Returns rows as a FeatureCollection, which needs PostGIS: `Accept: application/geo+json`. */
+import { definePlugin, ident, literal, NAMELESS, RelApiError, sql, type Sql } from "../../../core/index.ts";
+
+const withoutPostgis = (): RelApiError =>
+  new RelApiError({
+    code: "media-type-unavailable",
+    status: 406,
+    message: "None of these media types are available: application/geo+json",
+    details: "The database has no PostGIS extension",
+  });
+
+/** Restores the empty key, for which the column has a placeholder name. @rule R-SEL-5 */
+const withEmptyKey = (feature: Sql): Sql => sql`(
+  select pg_catalog.json_object_agg(_m.key, case _m.key when 'properties' then (
+    select pg_catalog.json_object_agg(case _p.key when ${literal(NAMELESS)} then '' else _p.key end, _p.value)
+    from pg_catalog.json_each(_m.value) as _p
+  ) else _m.value end)
+  from pg_catalog.json_each(${feature}) as _m
+)`;
+
+/** @rule R-MED-1 */
+export const geojsonMedia = definePlugin({
+  name: "geojson-media",
+  apply: (hooks) => {
+    hooks.compileMedia.for("application/geo+json").tap("geojson-media", ({ model, row, object }) => {
+      const schema = model.extensions.get("postgis");
+      if (schema === undefined) throw withoutPostgis();
+      const feature = sql`${ident(schema, "st_asgeojson")}(${row})::json`;
+      const shown = object === undefined ? feature : withEmptyKey(feature);
+      const features = sql`coalesce(pg_catalog.json_agg(${shown}), '[]')`;
+      return sql`pg_catalog.json_build_object('type', 'FeatureCollection', 'features', ${features})::text`;
+    });
+  },
+});

@@ -1,0 +1,36 @@
+/** The example relations and columns that surfaces show to newcomers, the same on each surface. */
+import { baseTypeOf, nameKey, relationOf, type Column, type Model, type Relation } from "../../core/index.ts";
+
+/** Matches a name that needs no quotes or escapes, such as `home_port`. */
+const PLAIN = /^[a-z_][a-z0-9_]*$/;
+
+/** The relations in order of suitability: plain names first, then those with most references to others. */
+export const exampleOrder = (model: Model, relations: readonly Relation[]): readonly Relation[] => {
+  const seen = new Set(relations.map(nameKey));
+  const rank = (relation: Relation): number => {
+    const parents = relation.relationships.filter(
+      ({ isToOne, routine, target }) =>
+        isToOne && routine === undefined && seen.has(nameKey(target)) && relationOf(model, target) !== relation,
+    ).length;
+    return (PLAIN.test(relation.name) ? 1000 : 0) + parents;
+  };
+  return relations
+    .map((relation) => ({ relation, rank: rank(relation), key: nameKey(relation) }))
+    .sort((a, b) => b.rank - a.rank || (a.key < b.key ? -1 : 1))
+    .map(({ relation }) => relation);
+};
+
+const MAX_COLUMNS = 3;
+
+/** The first column, and text columns, which distinguish rows best. */
+export const exampleColumns = (model: Model, columns: readonly Column[]): readonly Column[] => {
+  const isText = ({ type }: Column): boolean => baseTypeOf(model, type)?.category === "S";
+  const [first, ...more] = columns;
+  if (first === undefined) return [];
+  const texts = more.filter(isText);
+  return [first, ...(texts.length === 0 ? more : texts)].slice(0, MAX_COLUMNS);
+};
+
+/** The column that identifies a row best. */
+export const exampleLabel = (model: Model, columns: readonly Column[]): Column | undefined =>
+  columns.find(({ type }) => baseTypeOf(model, type)?.category === "S") ?? columns[0];

@@ -1,0 +1,126 @@
+/** HTML pages for browsers: content negotiation, the document, its security policy, and its files. */
+import { randomBytes } from "node:crypto";
+import type { Answer, Exchange } from "../../core/index.ts";
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Escapes text and attribute values. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string); // it is one of the keys
+
+/** JSON inside a script element, in which no `<` may end the element. */
+export const inlineJson = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
+
+const PAGE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
+const ANY = /^\s*(?:text|\*)\/\*\s*(?:;|$)/;
+const REFUSED = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
+
+/** Whether `Accept` prefers a page. With `orAnything`, a header that is missing or accepts any type counts too. */
+export const takesPage = (accept: string | undefined, orAnything = false): boolean =>
+  accept === undefined
+    ? orAnything
+    : accept.split(",").some((item) => (PAGE.test(item) || (orAnything && ANY.test(item))) && !REFUSED.test(item));
+
+export interface Page {
+  readonly title: string;
+  /** HTML in the head, such as links to files. */
+  readonly head?: string;
+  readonly style: string;
+  readonly body: string;
+  /** Directives of the security policy, which extend or replace the default ones. The defaults allow the style, and
+   *  scripts with the nonce. */
+  readonly sources?: Readonly<Record<string, string>>;
+}
+
+const policyOf = (nonce: string, sources: Page["sources"]): string =>
+  Object.entries({
+    "default-src": "'none'",
+    "script-src": `'nonce-${nonce}'`,
+    "style-src": `'nonce-${nonce}'`,
+    "img-src": "data:",
+    "base-uri": "'none'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+    ...sources,
+  })
+    .map((directive) => directive.join(" "))
+    .join("; ");
+
+export const sendPage = (build: (nonce: string) => Page): Answer & { readonly body: string } => {
+  const nonce = randomBytes(16).toString("base64url");
+  const { title, head = "", style, body, sources } = build(nonce);
+  return {
+    status: 200,
+    headers: [
+      ["Content-Type", "text/html; charset=utf-8"],
+      ["Content-Security-Policy", policyOf(nonce, sources)],
+      ["Cache-Control", "no-store"],
+      ["Referrer-Policy", "no-referrer"],
+      ["Vary", "Accept"],
+      ["X-Content-Type-Options", "nosniff"],
+    ],
+    body: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+${head}
+<style nonce="${nonce}">${style}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`,
+  };
+};
+
+/** A file of a page. */
+export interface Asset {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+  readonly gzipped: Buffer;
+}
+
+const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+
+export const sendAsset = (asset: Asset, exchange: Omit<Exchange, "session">, cacheControl: string): Answer => {
+  const isGzipped = GZIP.test(exchange.header("accept-encoding") ?? "");
+  return {
+    status: 200,
+    headers: [
+      ["Content-Type", asset.contentType],
+      ["Cache-Control", cacheControl],
+      ["Vary", "Accept-Encoding"],
+      ["X-Content-Type-Options", "nosniff"],
+      ...(isGzipped ? [["Content-Encoding", "gzip"] as const] : []),
+    ],
+    body: isGzipped ? asset.gzipped : asset.bytes,
+  };
+};
+
+/** Creates a store that reads each file once, on first use. It returns undefined for other names. */
+export const createAssets = (
+  contentTypes: Readonly<Record<string, string>>,
+  read: (name: string) => Promise<Omit<Asset, "contentType">>,
+): ((name: string) => Promise<Asset> | undefined) => {
+  const loaded = new Map<string, Promise<Asset>>();
+  return (name) => {
+    const contentType = Object.hasOwn(contentTypes, name) ? contentTypes[name] : undefined;
+    if (contentType === undefined) return undefined;
+    let asset = loaded.get(name);
+    if (asset === undefined) {
+      asset = read(name).then((file) => ({ contentType, ...file }));
+      asset.catch(() => loaded.delete(name)); // retried next time; the waiting request gets the error
+      loaded.set(name, asset);
+    }
+    return asset;
+  };
+};

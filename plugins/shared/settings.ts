@@ -1,0 +1,129 @@
+/** Settings that plugins of several folders read. Each plugin lists those that it reads. */
+import { defineLimit, defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
+
+const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
+
+/** The role of callers without a credential. */
+export const anonRole = defineOption({
+  name: "anonRole",
+  environment: ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"],
+  kind: text,
+  description: "role of a caller who presents no credential",
+  whenUnset: "callers without a credential get 401",
+});
+
+export const compatMode = defineOption({
+  name: "compatMode",
+  environment: ["COMPAT_MODE"],
+  kind: flag,
+  default: false,
+  description:
+    "`true`: REST paths also work at the root, without `/api`, and errors say no more than PostgREST and Hasura do (R-HNT-6, G-HNT-4)",
+});
+
+/** Matches values of the `Origin` header, which have a scheme, a host and no path. `*` matches every origin, and as the
+ *  first label every subdomain. `null` is the origin of files and sandboxed frames. */
+const ORIGIN = /^(?:\*|null|[a-z][a-z0-9+.-]*:\/\/(?:\*\.)?[^\s*/?#@]+)$/i;
+
+const isOrigin = (item: unknown): boolean => typeof item === "string" && ORIGIN.test(item);
+
+const list = listOf("origins");
+
+/** @rule R-COR-4 */
+const origins: SettingKind<readonly string[]> = {
+  accepts: "origins such as https://app.example or https://*.app.example, without a path, separated by commas, or *",
+  read: (given) => {
+    const read = list.read(given) ?? [];
+    return read.every(isOrigin) ? read : undefined;
+  },
+  option: {
+    accepts: "a list of origins such as https://app.example, without a path, or *",
+    takes: (given) => Array.isArray(given) && given.every(isOrigin),
+  },
+};
+
+export const corsAllowedOrigins = defineOption({
+  name: "corsAllowedOrigins",
+  environment: ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"],
+  kind: origins,
+  default: ["*"],
+  description: "comma-separated origins",
+});
+
+export const dbChannel = defineOption({
+  name: "dbChannel",
+  environment: ["DB_CHANNEL", "PGRST_DB_CHANNEL"],
+  kind: text,
+  default: "pgrst",
+  description: "channel on which `NOTIFY` asks for a schema or settings reload",
+  isFixed: true,
+});
+
+export const dbMaxRows = defineOption({
+  name: "dbMaxRows",
+  environment: ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"],
+  kind: wholeNumber(0),
+  description: "hard limit on rows of a read",
+});
+
+export const dbTxEnd = defineOption({
+  name: "dbTxEnd",
+  environment: ["DB_TX_END", "PGRST_DB_TX_END"],
+  kind: oneOf(["commit", "commit-allow-override", "rollback", "rollback-allow-override"]),
+  default: "commit",
+  description: "`commit`, `commit-allow-override`, `rollback`, `rollback-allow-override`",
+});
+
+export const metadataPermissionsForRest = defineOption({
+  name: "metadataPermissionsForRest",
+  environment: ["METADATA_PERMISSIONS_FOR_REST"],
+  kind: flag,
+  default: false,
+  description: "roles of the metadata have its permissions on the REST surface too, instead of the database's grants",
+});
+
+const options = [
+  anonRole,
+  compatMode,
+  corsAllowedOrigins,
+  dbChannel,
+  dbMaxRows,
+  dbTxEnd,
+  metadataPermissionsForRest,
+] as const;
+
+export const maxJsonDepth = defineLimit(
+  "maxJsonDepth",
+  500,
+  "arrays and objects inside each other: in a request body, the variables of a GraphQL operation, the claims of a token. What walks over JSON recurses, here and in PostgreSQL",
+);
+
+export const maxRelationDepth = defineLimit(
+  "maxRelationDepth",
+  20,
+  "relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`",
+);
+
+export const maxFilters = defineLimit(
+  "maxFilters",
+  10_000,
+  "conditions of one request: filters of a URL with those in its logic trees; comparisons and boolean expressions of a GraphQL operation",
+);
+
+export const maxOrderTerms = defineLimit("maxOrderTerms", 200, "terms of one `order` or `order_by`");
+
+export const maxPathKeys = defineLimit(
+  "maxPathKeys",
+  100,
+  "keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`",
+);
+
+const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
+
+declare module "../../core/kernel/options.ts" {
+  interface ResolvedOptions extends ValuesOf<typeof options> {}
+}
+
+declare module "../../core/kernel/limits.ts" {
+  interface Limits extends ValuesOf<typeof limits> {}
+}

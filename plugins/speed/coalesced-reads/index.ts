@@ -1,0 +1,244 @@
+/** Reads of several callers in one turn of the event loop share a round trip. Only short reads do: a long one would delay
+ *  the others. Reads with equal settings have a queue, which puts them into batches. While enough batches of a queue are
+ *  on their way, its last batch waits for further reads: a few large batches cost a database less than many small ones. */
+import {
+  definePlugin,
+  type CoalescedRead,
+  type Coalescer,
+  type Execution,
+  type PluginContext,
+  type Program,
+  type ResultRow,
+} from "../../../core/index.ts";
+import { coalescedReadsSettings } from "./settings.ts";
+
+type Rows = readonly ResultRow[];
+
+/** The estimated cost of a full batch. */
+const FULL_BATCH_MS = 1;
+/** While fewer batches of a queue are on their way, a batch starts before it is full. */
+const MIN_BATCHES = 2;
+/** The database is known to be busy with a batch that takes longer, so that all its time counts. */
+const LONG_BATCH_MS = 4;
+/** A batch that takes longer is cancelled. */
+const PATIENCE_MS = 25;
+
+const MAX_READ_MS = 1;
+const MIN_READ_MS = 0.05;
+const MAX_ANSWER_CHARACTERS = 64 * 1024;
+const MAX_BYTES_PER_CHARACTER = 4;
+/** Measurements of a program before its reads can count as short. */
+const MIN_MEASUREMENTS = 3;
+const MAX_ROUND_TRIP_MS = 5;
+
+/** Measurements until an estimate forgets an extreme. */
+const MEMORY = 256;
+/** The same for measurements of long batches, so that the batches soon become smaller. */
+const MEMORY_OF_LONG = 64;
+const decayed = (estimate: number, measured: number, memory: number): number =>
+  estimate + (measured - estimate) / memory;
+/** A busy machine makes everything slower, so the lowest of the latest measurements counts. */
+const lowest = (estimate: number, measured: number, memory = MEMORY): number =>
+  Math.min(measured, decayed(estimate, measured, memory));
+const highest = (estimate: number, measured: number): number => Math.max(measured, decayed(estimate, measured, MEMORY));
+
+/** Estimates of the time that a read of a program takes the database, and of the length of its answer. */
+class ReadCost {
+  ms = MAX_READ_MS;
+  private answerCharacters = 0;
+  private measurements = 0;
+  private neededMeasurements = MIN_MEASUREMENTS;
+
+  isShort(maxCharacters: number): boolean {
+    return (
+      this.measurements >= this.neededMeasurements && this.ms <= MAX_READ_MS && this.answerCharacters <= maxCharacters
+    );
+  }
+
+  add(ms: number, rows: Rows, isOfLong = false): void {
+    this.measurements++;
+    this.ms = lowest(this.ms, Math.max(MIN_READ_MS, ms), isOfLong ? MEMORY_OF_LONG : MEMORY);
+    this.answerCharacters = highest(this.answerCharacters, rows[0]?.["body"]?.length ?? 0);
+  }
+
+  /** A read has delayed its batch: each time, it takes twice as many measurements until reads count as short again. */
+  distrust(): void {
+    this.measurements = 0;
+    this.neededMeasurements *= 2;
+  }
+
+  /** The proof of the program holds no more. */
+  exclude(): void {
+    this.neededMeasurements = Infinity;
+  }
+}
+
+/** Measures how long the process waits for something to do: the time of the database, without the time that other work
+ *  of the process hides. */
+const startIdleTimer = (): (() => number) => {
+  const since = performance.eventLoopUtilization();
+  return () => performance.eventLoopUtilization(since).idle;
+};
+
+/** An estimate of the time of a round trip that asks for hardly anything. */
+class RoundTrip {
+  ms = MAX_ROUND_TRIP_MS;
+
+  /** The cost of each read of a batch. */
+  costOf(idleMs: number, readCount: number): number {
+    this.ms = Math.min(MAX_ROUND_TRIP_MS, lowest(this.ms, idleMs));
+    return (idleMs - this.ms) / readCount;
+  }
+}
+
+interface QueuedRead {
+  readonly read: CoalescedRead;
+  readonly cost: ReadCost;
+  readonly resolve: (rows: Rows | Promise<Rows>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Batch {
+  readonly reads: QueuedRead[];
+  costMs: number;
+  isStarted: boolean;
+}
+
+/** The parts that all queues of an api use. */
+interface Shared {
+  readonly coalescer: Coalescer;
+  readonly counters: PluginContext["counters"];
+  /** Reads of a batch, at most. */
+  readonly maxReads: number;
+  readonly roundTrip: RoundTrip;
+  /** Runs a read by itself. */
+  readonly runAlone: PluginContext["execute"];
+}
+
+/** Reads that may run together. */
+class Queue {
+  /** The batch that takes further reads. A batch that has been started takes them until it has a connection. */
+  private open: Batch | undefined;
+  /** Started batches without those that took too long: their connections say nothing of others. */
+  private running = 0;
+  private readonly shared: Shared;
+  private readonly onEmpty: () => void;
+
+  constructor(shared: Shared, onEmpty: () => void) {
+    this.shared = shared;
+    this.onEmpty = onEmpty;
+  }
+
+  add(read: QueuedRead): void {
+    const batch = (this.open ??= this.openBatch());
+    batch.reads.push(read);
+    batch.costMs += read.cost.ms;
+    if (batch.costMs < FULL_BATCH_MS && batch.reads.length < this.shared.maxReads) return;
+    this.open = undefined;
+    if (!batch.isStarted) void this.run(batch);
+  }
+
+  private openBatch(): Batch {
+    setImmediate(() => this.startOpen());
+    return { reads: [], costMs: 0, isStarted: false };
+  }
+
+  private startOpen(): void {
+    const { open, running, shared } = this;
+    if (open === undefined || open.isStarted) return;
+    if (running < MIN_BATCHES * (1 + shared.roundTrip.ms / FULL_BATCH_MS)) void this.run(open);
+  }
+
+  private async run(batch: Batch): Promise<void> {
+    const { coalescer, counters, roundTrip, runAlone } = this.shared;
+    const { reads } = batch;
+    batch.isStarted = true;
+    this.running++;
+    let isRunning = true;
+    const leave = (): void => {
+      if (!isRunning) return;
+      isRunning = false;
+      this.running--;
+      this.startOpen();
+    };
+    let idleMs = startIdleTimer();
+    let beganAtMs = 0;
+    const take = (): readonly CoalescedRead[] => {
+      if (this.open === batch) this.open = undefined;
+      idleMs = startIdleTimer();
+      beganAtMs = performance.now();
+      return reads.map(({ read }) => read);
+    };
+    const { rows, failedAt, error, isBroken } = await coalescer.run(take, PATIENCE_MS, leave);
+    const tookMs = performance.now() - beganAtMs;
+    const isLong = reads.length > 1 && tookMs > LONG_BATCH_MS;
+    const costMs = rows.length === 0 ? 0 : isLong ? tookMs / reads.length : roundTrip.costOf(idleMs(), reads.length);
+    leave();
+    if (this.running === 0 && this.open === undefined) this.onEmpty();
+    for (const [i, { read, cost, resolve, reject }] of reads.entries()) {
+      const found = rows[i];
+      if (found !== undefined) {
+        cost.add(costMs, found, isLong);
+        resolve(found);
+      } else if (error !== undefined) reject(error);
+      else {
+        if (i < failedAt) cost.exclude();
+        else if (i === failedAt && isBroken) cost.distrust();
+        resolve(runAlone(read.execution));
+      }
+    }
+    const answered = rows.filter((found) => found !== undefined).length;
+    if (answered > 1) counters.add("coalesced-reads", answered);
+  }
+}
+
+/** @rule R-TX-17 */
+export const coalescedReads = definePlugin({
+  name: "coalesced-reads",
+  settings: coalescedReadsSettings,
+  apply: (_hooks, context) => {
+    const { maxCoalescedReads: maxReads, maxResultBytes } = context.options;
+    if (maxReads === 1) return;
+    const maxCharacters = Math.min(MAX_ANSWER_CHARACTERS, maxResultBytes / MAX_BYTES_PER_CHARACTER / maxReads);
+    let coalescer: Coalescer | undefined;
+    void context.coalescer().then((loaded) => (coalescer = loaded));
+    const roundTrip = new RoundTrip();
+    const costs = new WeakMap<Program, ReadCost>();
+    const queues = new Map<string, Queue>();
+
+    context.wrap({
+      execute: (next) => {
+        const measure = async (execution: Execution, cost: ReadCost): Promise<Rows> => {
+          const idleMs = startIdleTimer();
+          const rows = await next(execution);
+          cost.add(roundTrip.costOf(idleMs(), 1), rows);
+          return rows;
+        };
+        return (execution) => {
+          const { programs, access, within } = execution;
+          const program = programs[0]?.program;
+          if (
+            coalescer === undefined ||
+            within !== undefined ||
+            access !== "read only" ||
+            programs.length !== 1 ||
+            program?.isProven !== true
+          )
+            return next(execution);
+          let cost = costs.get(program);
+          if (cost === undefined) costs.set(program, (cost = new ReadCost()));
+          if (!cost.isShort(maxCharacters)) return measure(execution, cost);
+          const read = coalescer.ready(execution);
+          if (read === undefined) return next(execution);
+          let queue = queues.get(read.key);
+          if (queue === undefined) {
+            const shared = { coalescer, counters: context.counters, maxReads, roundTrip, runAlone: next };
+            queue = new Queue(shared, () => queues.delete(read.key));
+            queues.set(read.key, queue);
+          }
+          return new Promise((resolve, reject) => queue.add({ read, cost, resolve, reject }));
+        };
+      },
+    });
+  },
+});

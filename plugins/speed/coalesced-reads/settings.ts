@@ -1,0 +1,18 @@
+/** Settings of reads that have one round trip. */
+import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
+
+export const coalescedReadsSettings = [
+  defineOption({
+    name: "maxCoalescedReads",
+    environment: ["MAX_COALESCED_READS"],
+    kind: settingKinds.wholeNumber(1),
+    default: 16,
+    description:
+      "reads that are asked at the same moment have one round trip to the database, so many at most (R-TX-17); 1: each has its own",
+    isFixed: true,
+  }),
+] as const;
+
+declare module "../../../core/kernel/options.ts" {
+  interface ResolvedOptions extends ValuesOf<typeof coalescedReadsSettings> {}
+}

@@ -1,0 +1,69 @@
+/** `curl http://localhost:3000/api/track > tracks.json`: a long body goes to the client while it arrives from the database,
+ *  at the client's pace. Status, headers and bytes are those of an answer that was held. */
+import { definePlugin } from "../../../core/index.ts";
+import { streamedAnswersService, type StreamedBody } from "./api.ts";
+import { openBody, type OpenBody } from "./open-body.ts";
+import { streamSettings } from "./settings.ts";
+
+const SECOND_MS = 1000;
+
+/** Those that may keep a connection waiting leave as many to everybody else. @rule R-STR-4 */
+const SHARE_OF_POOL = 2;
+
+/** @rule R-STR-1 R-STR-6 */
+export const streamedAnswers = definePlugin({
+  name: "streamed-answers",
+  settings: streamSettings,
+  apply: (_hooks, context) => {
+    let waiting = 0;
+    const admit = (): (() => void) | undefined => {
+      if (waiting >= Math.floor(context.options.dbPool / SHARE_OF_POOL)) return undefined;
+      waiting++;
+      return () => waiting--;
+    };
+    context.counters.watch("streams-waiting", () => waiting);
+    const { streamAboveBytes: aboveBytes } = context.options;
+    const open = (): StreamedBody => {
+      let body: OpenBody | undefined;
+      return {
+        aboveBytes,
+        take: (_row, { bytes, execution, resume, drop }) => {
+          const { exchange } = execution;
+          // an embedded database has sent all of it
+          const isHeld =
+            exchange === undefined ||
+            exchange.needsBody === true ||
+            exchange.response.socket === null || // a call of the application or of a plugin, or nobody is there any more
+            context.options.database !== undefined;
+          if (isHeld) return undefined;
+          body = openBody({
+            response: exchange.response,
+            bytes,
+            patienceMs: context.options.streamPatience * SECOND_MS,
+            unread: (response) => context.watchUnread(response),
+            release: admit(),
+            resume,
+            drop,
+          });
+          context.counters.add("streams");
+          return body.taker;
+        },
+        addTo: (answer, around) => {
+          if (body === undefined) return answer;
+          const { bytes, writeTo } = body;
+          const { before, after, isZipped } = around ?? PLAIN;
+          return {
+            ...answer,
+            body: undefined,
+            stream: (response) => writeTo(response, around),
+            ...(isZipped ? {} : { streamBytes: before.length + bytes + after.length }),
+          };
+        },
+      };
+    };
+    context.offer(streamedAnswersService, { aboveBytes, open });
+  },
+});
+
+const NOTHING: Buffer = Buffer.alloc(0);
+const PLAIN = { before: NOTHING, after: NOTHING, isZipped: false } as const;

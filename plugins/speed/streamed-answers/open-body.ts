@@ -1,0 +1,95 @@
+/** A body on its way from the database to a client. */
+import type { ServerResponse } from "node:http";
+import type { ValueTaker } from "../../../core/index.ts";
+import type { Around } from "./api.ts";
+import { plainSink, zippedSink, type Sink } from "./sinks.ts";
+
+export interface OpenBody {
+  readonly bytes: number;
+  readonly taker: ValueTaker;
+  /** Settles when the response is over. */
+  writeTo(response: ServerResponse, around?: Around): Promise<void>;
+}
+
+export interface OpenParts {
+  readonly response: ServerResponse;
+  readonly bytes: number;
+  /** How long the database may be kept waiting. */
+  readonly patienceMs: number;
+  /** Hears that the client has not read all that was written. */
+  readonly unread: (response: ServerResponse) => void;
+  /** The database may be kept waiting; call it once the client has got everything, or gone. Undefined: it may not. */
+  readonly release: (() => void) | undefined;
+  readonly resume: () => void;
+  readonly drop: () => void;
+}
+
+/** @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
+export const openBody = ({ response, bytes, patienceMs, unread, release, resume, drop }: OpenParts): OpenBody => {
+  let mayWait = release !== undefined;
+  /** What has arrived before the headers are out. */
+  const early: Buffer[] = [];
+  let sink: Sink | undefined;
+  let after: Buffer | undefined;
+  let isComplete = false;
+  let isOver = false;
+  let settle = (): void => undefined;
+  const stopWaiting = (): void => {
+    if (mayWait) release?.();
+    mayWait = false;
+    sink?.takeAll();
+    clearTimeout(patience);
+  };
+  /** The connection may be somebody else's once all of it has come. */
+  const goOn = (): void => {
+    if (!isComplete) resume();
+  };
+  const patience = setTimeout(() => {
+    stopWaiting();
+    goOn();
+  }, patienceMs);
+  patience.unref();
+  const over = (): void => {
+    if (isOver) return;
+    isOver = true;
+    early.length = 0;
+    stopWaiting();
+    if (!isComplete) drop();
+    settle();
+  };
+  response.once("close", over);
+  const writeTo = (to: Sink, chunk: Buffer): boolean => to.write(chunk) || !mayWait;
+  return {
+    bytes,
+    taker: {
+      write: (chunk) => {
+        if (isOver) return true;
+        if (sink !== undefined) return writeTo(sink, chunk);
+        early.push(chunk);
+        return !mayWait;
+      },
+      end: () => {
+        isComplete = true;
+        stopWaiting();
+        sink?.end(after);
+      },
+      // a client must not take it for complete
+      fail: () => {
+        if (!isComplete) response.destroy();
+      },
+    },
+    writeTo: (to, around) =>
+      new Promise((resolve) => {
+        settle = resolve;
+        if (isOver) return resolve();
+        const parts = { response: to, unread: () => unread(to), hasRoom: goOn };
+        sink = around?.isZipped === true ? zippedSink(parts) : plainSink(parts);
+        if (!mayWait) sink.takeAll();
+        after = around?.after;
+        let isRoom = around === undefined || around.before.length === 0 || writeTo(sink, around.before);
+        for (const chunk of early.splice(0)) isRoom = writeTo(sink, chunk);
+        if (isComplete) sink.end(after);
+        else if (isRoom) goOn();
+      }),
+  };
+};

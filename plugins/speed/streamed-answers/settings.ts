@@ -1,0 +1,29 @@
+/** Settings of `streamed-answers`. */
+import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
+
+const { wholeNumber } = settingKinds;
+
+export const streamSettings = [
+  defineOption({
+    name: "streamAboveBytes",
+    isFixed: true,
+    environment: ["STREAM_ABOVE_BYTES"],
+    kind: wholeNumber(1024),
+    default: 1024 * 1024,
+    description:
+      "the body of a REST read, or the `data` of a GraphQL query, that is longer goes to the client while it arrives from the database, which waits for the client (R-STR)",
+  }),
+  defineOption({
+    name: "streamPatience",
+    environment: ["STREAM_PATIENCE"],
+    kind: wholeNumber(1),
+    default: 60,
+    unit: "seconds",
+    description:
+      "how long a client may keep the database waiting for it to read such a body; then what is left is read and held, and the connection is free",
+  }),
+] as const;
+
+declare module "../../../core/kernel/options.ts" {
+  interface ResolvedOptions extends ValuesOf<typeof streamSettings> {}
+}

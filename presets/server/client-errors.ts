@@ -1,0 +1,45 @@
+/** `server.on("clientError", answerClientError)`: responds to requests that Node cannot parse. */
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { endAndDiscard } from "../../core/index.ts";
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+const refusalOf = ({ code = "", message }: NodeJS.ErrnoException): Refusal => {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return {
+      status: 431,
+      code: "PGRST100",
+      message: "The URL and the headers of the request are too long",
+      hint: "The limit is the setting maxUrlBytes for the URL, and the same number of bytes for the headers.",
+    };
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return { status: 408, code: "PGRST102", message: "The headers of the request arrived too slowly", hint: null };
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW")
+    return { status: 413, code: "PGRST102", message: "The chunk extensions of the request are too long", hint: null };
+  return { status: 400, code: "PGRST102", message: `The request cannot be read: ${message}`, hint: null };
+};
+
+const answered = new WeakSet<Duplex>();
+
+/** Responds with an error object, where Node would send no body. @rule R-BND-10 */
+export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  // Node emits an error for every further packet of such a request
+  if (answered.has(socket)) return;
+  answered.add(socket);
+  // Node keeps the current response in this property and checks it too
+  const { _httpMessage: response } = socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null };
+  if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) return void socket.destroy();
+  const { status, code, message, hint } = refusalOf(error);
+  const body = JSON.stringify({ code, details: null, hint, message });
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+  if (response === undefined || response === null) return endAndDiscard(socket, text);
+  // the code that awaits the body must learn that it will not arrive
+  socket.write(text);
+  socket.destroy();
+};

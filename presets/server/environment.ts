@@ -1,0 +1,133 @@
+/** Reads the settings of the standalone server from environment variables. */
+import {
+  presetError,
+  readVariables,
+  settingsOf,
+  type Environment,
+  type RelApiOptions,
+  type Setting,
+  type SettingSpec,
+} from "../../core/index.ts";
+import { encryptionFaults } from "./encryption-faults.ts";
+import { plus } from "../plus.ts";
+import { readSecretFile, type SecretFile } from "./secret-files.ts";
+import {
+  APP_SETTING,
+  FEATURES,
+  featureSetting,
+  SERVER_DEFAULTS,
+  serverSettings,
+  type ServerSettings,
+} from "./server-settings.ts";
+
+export type { Environment };
+
+export interface EnvironmentSettings {
+  readonly options: RelApiOptions;
+  readonly server: ServerSettings;
+  /** The files that some of the options were read from. */
+  readonly files?: readonly SecretFile[];
+}
+
+/** Every setting that the environment may set, needed to recognise names in settings files and unknown variables. */
+export const knownSettings = (): readonly SettingSpec<unknown>[] => [
+  ...settingsOf(plus({})),
+  ...serverSettings,
+  featureSetting,
+];
+
+export const knownVariables = (): ReadonlySet<string> =>
+  new Set(knownSettings().flatMap(({ environment = [] }) => environment));
+
+/** The variables, with values read from the files that they name. Any secret may be in a file. @rule C-SET-6 */
+const withFiles = (
+  given: Environment,
+  settings: readonly Setting[],
+  faults: string[],
+): { readonly environment: Environment; readonly files: readonly SecretFile[] } => {
+  const found: Record<string, string> = {};
+  const files: SecretFile[] = [];
+  for (const setting of settings) {
+    if (setting.isSecret !== true) continue;
+    // the first of a setting's names that is set applies
+    const variable = setting.environment?.find((name) => (given[name] ?? "") !== "");
+    const path = /^@(.+)$/s.exec(given[variable ?? ""] ?? "")?.[1];
+    if (variable === undefined || path === undefined) continue;
+    const file: SecretFile = { setting, variable, path };
+    try {
+      found[variable] = readSecretFile(file);
+      files.push(file);
+    } catch (error) {
+      faults.push((error as Error).message);
+      found[variable] = "";
+    }
+  }
+  return { environment: { ...given, ...found }, files };
+};
+
+/** @throws RelApiError `preset` with one line per invalid setting */
+export const readEnvironment = (given: Environment): EnvironmentSettings => {
+  const ofFiles: string[] = [];
+  const settings = settingsOf(plus({}));
+  const { environment, files } = withFiles(given, settings, ofFiles);
+  const ofPreset = readVariables(
+    settings.filter(({ isOption }) => isOption),
+    environment,
+  );
+  const ofServer = readVariables(serverSettings, environment);
+  const flags = readVariables([featureSetting], environment);
+  const faults = [...ofFiles, ...ofPreset.faults, ...flags.faults, ...ofServer.faults];
+  const options: Record<string, unknown> = { ...ofPreset.values };
+  for (const feature of (flags.values[featureSetting.name] ?? []) as readonly string[]) {
+    const option = FEATURES[feature];
+    if (option !== undefined) options[option] ??= true;
+  }
+  const appSettings = readAppSettings(environment);
+  if (Object.keys(appSettings).length > 0) options["appSettings"] = appSettings;
+  const server = { ...SERVER_DEFAULTS, ...ofServer.values };
+  checkTogether(options, server, faults);
+  if (faults.length > 0) throw presetError(faults.join("\n"));
+  const found = files.length === 0 ? {} : { files };
+  return { options: options as RelApiOptions, server, ...found }; // each setting's kind has parsed its value
+};
+
+const readAppSettings = (environment: Environment): Readonly<Record<string, string>> => {
+  const settings: Record<string, string> = {};
+  const names = Object.keys(environment).sort(
+    (a, b) => Number(b.startsWith("PGRST_")) - Number(a.startsWith("PGRST_")),
+  );
+  for (const name of names) {
+    const match = APP_SETTING.exec(name);
+    if (match !== null) settings[(match[1] as string).toLowerCase()] = environment[name] ?? "";
+  }
+  return settings;
+};
+
+/** Checks settings that exclude each other, or that apply to one kind of database only. @rule C-SET-7 */
+const checkTogether = (options: Readonly<Record<string, unknown>>, server: ServerSettings, faults: string[]): void => {
+  const isEmbedded = options["databaseUrl"] === undefined;
+  if (!isEmbedded && server.dataDir !== undefined)
+    faults.push(
+      "DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out",
+    );
+  if (isEmbedded && server.workers > 1)
+    faults.push(
+      `WORKERS is "${server.workers}" without DATABASE_URL: the embedded database lives in one process, set DATABASE_URL or leave WORKERS out`,
+    );
+  if (isEmbedded && options["databaseReplicaUrls"] !== undefined)
+    faults.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
+  if (isEmbedded && options["databaseDirectUrl"] !== undefined)
+    faults.push("DATABASE_DIRECT_URL is set without DATABASE_URL: set both");
+  if (server.adminPort !== undefined && server.adminPort === server.port && server.port !== 0)
+    faults.push(`ADMIN_PORT and PORT are both ${server.port}: choose another port for one of them`);
+  if (server.adminPort === undefined && server.adminHost !== undefined)
+    faults.push("ADMIN_HOST is set without ADMIN_PORT: set both, or leave it out");
+  if (options["metadataPermissionsForRest"] === true && options["metadata"] === undefined)
+    faults.push("METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or leave it out");
+  if (typeof options["databaseUrl"] === "string")
+    faults.push(...encryptionFaults("DATABASE_URL", options["databaseUrl"]));
+  if (typeof options["databaseDirectUrl"] === "string")
+    faults.push(...encryptionFaults("DATABASE_DIRECT_URL", options["databaseDirectUrl"]));
+  for (const url of (options["databaseReplicaUrls"] as readonly string[] | undefined) ?? [])
+    faults.push(...encryptionFaults("DATABASE_REPLICA_URLS", url));
+};

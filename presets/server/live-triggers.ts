@@ -1,0 +1,18 @@
+/** `relapi live-triggers`: prints the SQL that installs the triggers of notify-changes. */
+import { presetError, type RelApiOptions } from "../../core/index.ts";
+import { liveTriggers } from "../../plugins/live/index.ts";
+import { withApi } from "../cli/open-api.ts";
+import { readEnvironment } from "./environment.ts";
+
+export { liveTriggers };
+
+/** @throws RelApiError `preset` without a DATABASE_URL, or if the schema cannot be loaded */
+export const buildLiveTriggers = async (options: RelApiOptions): Promise<string> => {
+  if (options.databaseUrl === undefined)
+    throw presetError("live-triggers requires DATABASE_URL: the embedded database is polled");
+  let take: (text: string) => void = () => undefined;
+  const text = new Promise<string>((resolve) => {
+    take = resolve;
+  });
+  return withApi({ options, server: readEnvironment({}).server }, () => text, undefined, [liveTriggers(take)]);
+};

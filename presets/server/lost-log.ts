@@ -1,0 +1,37 @@
+/** Keeps the server running when its log destination is full or gone. */
+import type { Writable } from "node:stream";
+import { definePlugin } from "../../core/index.ts";
+
+const KEPT_MS = 60_000;
+
+const streams = [
+  ["stdout", process.stdout],
+  ["stderr", process.stderr],
+] as const;
+
+/** Handles stream errors, with which Node would end the process. @rule C-CLI-8 */
+export const surviveLostLog = (written: readonly Writable[]): void => {
+  for (const stream of written) stream.on("error", () => undefined);
+};
+
+/** Reports the problem in `/ready` until a minute has passed without another failure. */
+export const lostLog = definePlugin({
+  name: "lost-log",
+  apply: (_, context) => {
+    for (const [name, stream] of streams) {
+      const about = `log on ${name}`;
+      let timer: NodeJS.Timeout | undefined;
+      const lost = (error: NodeJS.ErrnoException): void => {
+        context.troubles.set(about, `it cannot be written: ${error.code ?? error.message}`);
+        clearTimeout(timer);
+        timer = setTimeout(() => context.troubles.set(about, undefined), KEPT_MS);
+        timer.unref();
+      };
+      stream.on("error", lost);
+      context.onClose(() => {
+        clearTimeout(timer);
+        stream.off("error", lost);
+      });
+    }
+  },
+});

@@ -1,0 +1,126 @@
+/** `JWT_SECRET=@/run/secrets/jwt`: reads secrets from files, and follows changes of the files while the server runs. */
+import { readFileSync, unwatchFile, watchFile } from "node:fs";
+import {
+  definePlugin,
+  presetError,
+  Stage,
+  type Plugin,
+  type RelApiOptions,
+  type SettingSpec,
+  type Troubles,
+} from "../../core/index.ts";
+
+export interface SecretFile {
+  readonly setting: SettingSpec<unknown>;
+  /** The variable that names the file. */
+  readonly variable: string;
+  readonly path: string;
+}
+
+/** The content of the file without a final line feed. @throws RelApiError `preset` @rule C-SET-6 */
+export const readSecretFile = ({ variable, path }: SecretFile): string => {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw presetError(`${variable} names the file "${path}", which cannot be read: ${(error as Error).message}`);
+  }
+  if (text === "") throw presetError(`${variable} names the file "${path}", which is empty`);
+  return text;
+};
+
+/**
+ * The interval at which files are checked. Mounted secrets are symbolic links that are replaced, which only polling
+ * detects.
+ */
+const LOOK_MS = 1000;
+const ABOUT = "secret files";
+
+export interface SecretFiles {
+  readonly options: Pick<RelApiOptions, "freshUrl">;
+  readonly plugin: Plugin;
+}
+
+/** @throws RelApiError `preset` */
+const valueOf = (file: SecretFile): unknown => {
+  const { kind } = file.setting;
+  const value = kind.read(readSecretFile(file));
+  if (value === undefined)
+    throw presetError(`${file.variable} names the file "${file.path}", which does not hold ${kind.accepts}`);
+  return value;
+};
+
+const countOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
+
+/** Follows the files. A file that becomes unreadable leaves its secret unchanged. @rule C-SET-8 */
+export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => {
+  /** The last valid value by option, initially that of the start. */
+  const known = new Map<string, unknown>(files.map((file) => [file.setting.name, valueOf(file)]));
+  let troubles: Troubles | undefined;
+
+  /**
+   * Refuses a changed number of values, because the pools were created for the number at the start. @throws RelApiError
+   * `preset`
+   */
+  const checkCount = ({ setting, variable, path }: SecretFile, value: unknown): void => {
+    const [before, now] = [known.get(setting.name), value].map(countOf);
+    if (setting.isFixed === true && before !== now)
+      throw presetError(
+        `${variable} names the file "${path}", which holds ${now} connection strings, not ${before} as at the start: restart to change their number`,
+      );
+  };
+
+  const read = (file: SecretFile): unknown => {
+    const about = `${ABOUT}: ${file.variable}`;
+    try {
+      const value = valueOf(file);
+      checkCount(file, value);
+      known.set(file.setting.name, value);
+      troubles?.set(about, undefined);
+    } catch (error) {
+      troubles?.set(about, `${(error as Error).message}; keeping the previous one`);
+    }
+    return known.get(file.setting.name);
+  };
+
+  const ofConnections = files.filter(({ setting }) => setting.isFixed === true);
+  const others = files.filter(({ setting }) => setting.isFixed !== true);
+  return {
+    options: {
+      freshUrl: (option, index = 0) => {
+        const file = ofConnections.find(({ setting }) => setting.name === option);
+        if (file === undefined) return undefined;
+        const value = read(file) as string | readonly string[]; // the kinds of connection strings parse to these types
+        return typeof value === "string" ? value : value[index];
+      },
+    },
+    plugin: definePlugin({
+      name: "secret-files",
+      stage: Stage.early, // settings stored in the database take precedence
+      apply: (_, context) => {
+        ({ troubles } = context);
+        if (others.length > 0)
+          context.addOptionSource({
+            name: "secret files",
+            read: async () =>
+              Object.fromEntries(
+                others.flatMap((file) => {
+                  const value = read(file);
+                  return value === undefined ? [] : [[file.setting.name, value]];
+                }),
+              ),
+          });
+        const changed = (): void => {
+          context.logger.info("a secret file has changed");
+          // errors and recoveries are reported at once, not when a connection or a reload uses the secret
+          for (const file of files) read(file);
+          context.requestReload();
+        };
+        for (const { path } of files) watchFile(path, { interval: LOOK_MS, persistent: false }, changed);
+        context.onClose(() => {
+          for (const { path } of files) unwatchFile(path, changed);
+        });
+      },
+    }),
+  };
+};

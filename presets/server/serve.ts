@@ -1,0 +1,252 @@
+/** The standalone server: a Node HTTP server around a preset, configured by settings. */
+import cluster from "node:cluster";
+import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  compose,
+  coreSettings,
+  definePlugin,
+  presetError,
+  relApi,
+  resolveOptions,
+  type Counters,
+  type DatabaseSource,
+  type Logger,
+  type Plugin,
+  type RelApi,
+  type RelApiOptions,
+} from "../../core/index.ts";
+import { adminServer } from "../../plugins/operations/admin/index.ts";
+import { workerLimits } from "../../plugins/limits/worker-limits.ts";
+import type { EnvironmentSettings } from "./environment.ts";
+import { answerClientError } from "./client-errors.ts";
+import { settingFindings } from "./findings.ts";
+import { lostLog } from "./lost-log.ts";
+import { presetNamed } from "../named.ts";
+import { followSecretFiles } from "./secret-files.ts";
+import { SERVER_DEFAULTS, type ServerSettings } from "./server-settings.ts";
+
+export interface Served {
+  readonly api: RelApi;
+  readonly server: Server;
+  /** `http://127.0.0.1:3000`, or the path of the socket. */
+  readonly address: string;
+  /** The effective options, including those of the embedded database. */
+  readonly options: RelApiOptions;
+  /**
+   * Reports itself not ready, stops accepting connections, waits for requests in progress, then closes everything.
+   * @rule R-ADM-4
+   */
+  stop(): Promise<void>;
+  /** The number of requests that did not end in the grace period, known after the stop. */
+  cutOff(): number;
+  /** The number of requests in progress. */
+  running(): number;
+  /** The logger of the api. */
+  readonly logger: Logger;
+}
+
+/** The role for which the demo's access rules are written. */
+const DEMO_ANON_ROLE = "anon";
+
+/** Idle connections stay open longer than in common proxies, which would otherwise reuse closed ones. */
+const KEEP_ALIVE_MS = 65_000;
+const CHECK_MS = 5000;
+const SWEEP_MS = 50;
+/** The time in which clients may read responses that are already written. */
+const STOP_PATIENCE_MS = 1000;
+
+/**
+ * Reports settings that name missing objects, and reports them again if they were fixed and recur. Requests work as
+ * soon as the object exists. @rule C-SET-3
+ */
+const startReport = definePlugin({
+  name: "start-report",
+  apply: (_, context) => {
+    let told: readonly string[] = [];
+    context.onModel(async () => {
+      const findings = await settingFindings(context);
+      for (const finding of findings) if (!told.includes(finding)) context.logger.warn(finding);
+      told = findings;
+    });
+  },
+});
+
+/**
+ * Listens at once; until the schema is loaded, requests wait or get 503. `isFirst`: this process has the admin
+ * listener. @throws RelApiError `preset`, and errors of listening
+ */
+export const serve = async (
+  { options: given, server: settings, files = [] }: EnvironmentSettings,
+  isFirst = true,
+): Promise<Served> => {
+  const options = await withDatabase({ options: given, server: settings });
+  let isListening = false;
+  const admin =
+    settings.adminPort === undefined || !isFirst
+      ? []
+      : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
+  const measures = settings.adminPort === undefined ? [] : await loadMetrics();
+  let counters: Counters | undefined;
+  let logger: Logger | undefined;
+  const endReport = definePlugin({
+    name: "end-report",
+    apply: (_, context) => {
+      counters = context.counters;
+      logger = context.logger;
+    },
+  });
+  const secrets = files.length === 0 ? undefined : followSecretFiles(files);
+  const api = relApi(
+    compose(
+      presetNamed(settings.preset)({ ...options, ...secrets?.options }),
+      ...(secrets === undefined ? [] : [secrets.plugin]),
+      endReport,
+      ...(cluster.isWorker ? [workerLimits] : []),
+      lostLog,
+      ...(isFirst ? [startReport] : []),
+      ...measures,
+      ...admin,
+    ),
+  );
+  const { requestTimeout, maxUrlBytes } = resolveOptions(options, coreSettings);
+  const headersMs = requestTimeout * 1000;
+  // bodies have a minimum pace instead of a time limit (R-BND-4)
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: headersMs,
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2),
+      // URL and headers may have this size each
+      maxHeaderSize: 2 * maxUrlBytes,
+    },
+    api,
+  );
+  server.on("clientError", answerClientError);
+  api.attach(server);
+  try {
+    await listen(server, settings, options);
+  } catch (error) {
+    await api.close();
+    throw error;
+  }
+  isListening = true;
+  server.on("close", () => {
+    isListening = false;
+  });
+  const end = async (): Promise<void> => {
+    isListening = false;
+    // load balancers check readiness only every few seconds and send requests meanwhile
+    for (const response of ["request", "checkContinue"] as const)
+      server.prependListener(response, (_, answer) => void (answer.shouldKeepAlive = false));
+    await new Promise((resolve) =>
+      setTimeout(resolve, (settings.shutdownDelay ?? SERVER_DEFAULTS.shutdownDelay) * 1000),
+    );
+    await stop(server, api);
+  };
+  return {
+    api,
+    server,
+    address: addressOf(server),
+    options,
+    stop: end,
+    cutOff: () => counters?.get("requests-cut-off") ?? 0,
+    running: () => counters?.get("requests-running") ?? 0,
+    logger: logger as Logger, // plugins were applied, so it is set
+  };
+};
+
+/** The options, with the embedded database if they name no database. */
+export const withDatabase = async ({ options, server: { dataDir } }: EnvironmentSettings): Promise<RelApiOptions> => {
+  if (options.databaseUrl !== undefined || options.database !== undefined) return options;
+  const { startEmbeddedDatabase } = await import("../../plugins/database/embedded/index.ts"); // other servers need not load it
+  const database: DatabaseSource = startEmbeddedDatabase({ image: "demo", dataDir });
+  // nothing works if the database cannot start
+  await database.ready;
+  return { anonRole: DEMO_ANON_ROLE, errorHints: true, ...options, database };
+};
+
+/**
+ * Loads the metrics plugin. Measuring has a cost, and its package may be missing, in which case there is no `/metrics`.
+ * @rule X-MET-1
+ */
+const loadMetrics = async (): Promise<readonly Plugin[]> => {
+  try {
+    return [(await import("../../plugins/operations/metrics/index.ts")).metrics];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    return [
+      definePlugin({
+        name: "no-metrics",
+        apply: (_, { logger }) => logger.warn("there is no /metrics: npm install prom-client"),
+      }),
+    ];
+  }
+};
+
+/** Adds advice for the common causes of listen errors. @rule C-CLI-5 */
+const listenError = (error: NodeJS.ErrnoException, { port }: ServerSettings): Error => {
+  if (error.code === "EADDRINUSE")
+    return presetError(
+      `port ${port} is in use: end the program that listens there, or choose another port with --port or PORT`,
+    );
+  if (error.code === "EACCES")
+    return presetError(`port ${port} may not be used by this user: choose one above 1023 with --port or PORT`);
+  return error;
+};
+
+/**
+ * The number of connections that may wait to be accepted, as far as the system permits. It allows for all clients
+ * reconnecting at once; a refused client retries after one second, then three.
+ */
+const BACKLOG = 4096;
+
+const listen = (server: Server, settings: ServerSettings, options: RelApiOptions): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const { unixSocket, port } = settings;
+    server.once("error", (error) => reject(unixSocket === undefined ? listenError(error, settings) : error));
+    if (unixSocket === undefined) {
+      const host = settings.host ?? (options.database === undefined ? "0.0.0.0" : "127.0.0.1");
+      server.listen({ port, host, backlog: BACKLOG }, resolve);
+      return;
+    }
+    // a process that was killed leaves its socket file behind; other files must not be removed
+    if (existsSync(unixSocket)) {
+      if (!lstatSync(unixSocket).isSocket())
+        return reject(
+          presetError(`SERVER_UNIX_SOCKET is "${unixSocket}", which exists and is not a socket: choose another path`),
+        );
+      unlinkSync(unixSocket);
+    }
+    server.listen(unixSocket, () => {
+      chmodSync(unixSocket, settings.unixSocketMode);
+      resolve();
+    });
+  });
+
+const addressOf = (server: Server): string => {
+  const address = server.address() as AddressInfo | string; // a listening server has an address
+  if (typeof address === "string") return address;
+  const host =
+    address.address === "0.0.0.0" || address.address === "::"
+      ? "localhost"
+      : address.family === "IPv6"
+        ? `[${address.address}]`
+        : address.address;
+  return `http://${host}:${address.port}`;
+};
+
+const stop = async (server: Server, api: RelApi): Promise<void> => {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  // connections become idle one by one, as their last responses end
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  await api.close();
+  const patience = setTimeout(() => server.closeAllConnections(), STOP_PATIENCE_MS);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(patience);
+};

@@ -1,0 +1,172 @@
+/** Settings of the standalone server only: its address, and variables that set several options. */
+import { settingKinds, type RelApiOptions, type SettingKind, type SettingSpec } from "../../core/index.ts";
+import { presetName, type PresetName } from "../named.ts";
+
+const { text, wholeNumber } = settingKinds;
+
+/** The preset to serve, and the addresses and modes to listen with. */
+export interface ServerSettings {
+  readonly preset?: PresetName;
+  readonly host?: string;
+  readonly port: number;
+  readonly unixSocket?: string;
+  /** The file mode of the socket. */
+  readonly unixSocketMode: number;
+  readonly dataDir?: string;
+  readonly adminPort?: number;
+  readonly adminHost?: string;
+  readonly workers: number;
+  /** The delay in seconds. */
+  readonly shutdownDelay?: number;
+}
+
+/** PostgREST's special names for all addresses. */
+const EVERY_ADDRESS: Readonly<Record<string, string>> = {
+  "*": "0.0.0.0",
+  "*4": "0.0.0.0",
+  "!4": "0.0.0.0",
+  "*6": "::",
+  "!6": "::",
+};
+
+const host: SettingKind<string> = {
+  accepts: "a host name or address",
+  read: (given) => EVERY_ADDRESS[given.trim()] ?? (/^[^\s/]+$/.test(given.trim()) ? given.trim() : undefined),
+};
+
+const fileMode: SettingKind<number> = {
+  accepts: "a file mode from 600 to 777",
+  read: (given) => (/^0?[67][0-7]{2}$/.test(given.trim()) ? Number.parseInt(given.trim(), 8) : undefined),
+};
+
+const port = wholeNumber(0, 65_535);
+
+export const SERVER_DEFAULTS = {
+  preset: "full-compat",
+  port: 3000,
+  unixSocketMode: 0o660,
+  workers: 1,
+  shutdownDelay: 0,
+} as const satisfies ServerSettings;
+
+export const serverSettings: readonly SettingSpec<unknown, keyof ServerSettings>[] = [
+  {
+    name: "preset",
+    environment: ["PRESET"],
+    kind: presetName,
+    default: SERVER_DEFAULTS.preset,
+    description:
+      "what the command line serves: `full-compat`, or `plus`, which has in addition what neither engine has ([plus.md](plus.md))",
+  },
+  {
+    name: "host",
+    environment: ["HOST", "PGRST_SERVER_HOST", "HASURA_GRAPHQL_SERVER_HOST"],
+    kind: host,
+    whenUnset: "`127.0.0.1` with the embedded database, `0.0.0.0` with a `DATABASE_URL`",
+    description: "address the server listens on",
+  },
+  {
+    name: "port",
+    environment: ["PORT", "PGRST_SERVER_PORT", "HASURA_GRAPHQL_SERVER_PORT"],
+    kind: port,
+    default: SERVER_DEFAULTS.port,
+    description: "port the server listens on",
+  },
+  {
+    name: "unixSocket",
+    environment: ["SERVER_UNIX_SOCKET", "PGRST_SERVER_UNIX_SOCKET"],
+    kind: text,
+    description: "listen on a socket file instead of a port",
+  },
+  {
+    name: "unixSocketMode",
+    environment: ["SERVER_UNIX_SOCKET_MODE", "PGRST_SERVER_UNIX_SOCKET_MODE"],
+    kind: fileMode,
+    whenUnset: `\`${SERVER_DEFAULTS.unixSocketMode.toString(8)}\``,
+    description: "file mode of that socket file",
+  },
+  {
+    name: "dataDir",
+    environment: ["DATA_DIR"],
+    kind: text,
+    whenUnset: "in memory",
+    description: "folder in which the embedded database keeps its data",
+  },
+  {
+    name: "adminPort",
+    environment: ["ADMIN_PORT", "PGRST_ADMIN_SERVER_PORT"],
+    kind: port,
+    whenUnset: "no second listener",
+    description: "serves `/live`, `/ready`, `/metrics`, `/schema_cache`, `/config` apart from the API",
+  },
+  {
+    name: "adminHost",
+    environment: ["ADMIN_HOST", "PGRST_ADMIN_SERVER_HOST"],
+    kind: host,
+    whenUnset: "`127.0.0.1`",
+    description: "address of that second listener",
+  },
+  {
+    name: "workers",
+    environment: ["WORKERS"],
+    kind: wholeNumber(1, 1024),
+    default: SERVER_DEFAULTS.workers,
+    description: "processes of the standalone server that share the port",
+  },
+  {
+    name: "shutdownDelay",
+    environment: ["SHUTDOWN_DELAY"],
+    kind: wholeNumber(0, 3600),
+    default: SERVER_DEFAULTS.shutdownDelay,
+    unit: "seconds",
+    description:
+      "after SIGTERM, how long it still accepts while `/ready` says no, so that load balancers turn away first",
+  },
+];
+
+/** Features with an option here. The others are recognised, but are always on or not supported. */
+export const FEATURES: Readonly<Record<string, keyof RelApiOptions | undefined>> = {
+  disable_postgres_arrays: "disablePostgresArrays",
+  no_null_unbound_variable_default: "noNullUnboundVariableDefault",
+  apollo_federation: undefined,
+  bigquery_string_numeric_input: undefined,
+  hide_aggregation_predicates: undefined,
+  hide_stream_fields: undefined,
+  hide_update_many_fields: undefined,
+  inherited_roles: undefined,
+  naming_convention: undefined,
+  optimize_permission_filters: undefined,
+  remove_empty_subscription_responses: undefined,
+  streaming_subscriptions: undefined,
+};
+
+export const featureSetting: SettingSpec<readonly string[]> = {
+  name: "features",
+  environment: ["EXPERIMENTAL_FEATURES", "HASURA_GRAPHQL_EXPERIMENTAL_FEATURES"],
+  kind: {
+    accepts: `a list of ${Object.keys(FEATURES).join(", ")}, separated by commas`,
+    read: (given) => {
+      const words = given
+        .split(",")
+        .map((word) => word.trim())
+        .filter((word) => word !== "");
+      return words.every((word) => Object.hasOwn(FEATURES, word)) ? words : undefined;
+    },
+  },
+  description:
+    "comma-separated flags of the GraphQL engine: `disable_postgres_arrays` and `no_null_unbound_variable_default` set the options of their names, the other flags of its 2.48 line are accepted and change nothing",
+};
+
+/**
+ * `APP_SETTINGS_REGION=north` is `app.settings.region` in SQL. This name takes precedence over the one with `PGRST_`.
+ */
+export const APP_SETTING = /^(?:PGRST_)?APP_SETTINGS_(.+)$/;
+
+/** The entry of the settings page, since each variable of this pattern is a separate setting. */
+export const appSettings: SettingSpec<string> = {
+  name: "appSettings",
+  environment: ["APP_SETTINGS_<NAME>", "PGRST_APP_SETTINGS_<NAME>"],
+  kind: text,
+  whenUnset: "none",
+  description: "`app.settings.<name>` in SQL",
+};

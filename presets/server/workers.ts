@@ -1,0 +1,89 @@
+/** Runs the standalone server in several processes that share its port. */
+import cluster, { type Worker } from "node:cluster";
+import { createWorkerCounter } from "../../plugins/limits/worker-limits.ts";
+import type { Outputs } from "../cli/terminal.ts";
+
+/** A message that a worker sends to the worker of that number, or to all others. */
+interface Relayed {
+  readonly relay?: number | "all";
+  readonly topic?: string;
+  readonly ask?: number;
+}
+
+const send = (worker: Worker | undefined, message: object): boolean => {
+  if (worker?.isConnected() !== true) return false;
+  worker.send(message, () => undefined); // a worker that has just exited cannot receive it
+  return true;
+};
+
+/** Passes a message on. A message to all others is answered with the list of receivers. */
+const relay = (from: Worker, message: unknown): void => {
+  const { relay: to, topic, ask } = (message ?? {}) as Relayed; // workers may send any value
+  if (typeof to === "number") send(cluster.workers?.[to], message as object);
+  if (to !== "all") return;
+  const others = Object.values(cluster.workers ?? {}).filter((worker) => worker !== from);
+  const reached = others.flatMap((worker) => (send(worker, message as object) ? (worker?.id ?? []) : []));
+  send(from, { reached, topic, ask });
+};
+
+/** The number of a worker. The first one has the admin listener and prints the banner. */
+export const WORKER_INDEX = "RELAPI_WORKER";
+
+const RESTART_MS = 1000;
+
+/**
+ * Replaces a worker that exits while the others run. A worker that exits before it listens stops all, because they
+ * share its settings. @returns the exit code once all have exited
+ */
+export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<number> => {
+  /** Workers whose process has not exited. Node's own list keeps a worker until its channel is closed too. */
+  const running = new Set<Worker>();
+  const listening = new Set<Worker>();
+  const countFor = createWorkerCounter();
+  let isStopping = false;
+  let exitCode = 0;
+  let end: (exitCode: number) => void = () => undefined;
+
+  const fork = (index: number): void => {
+    const worker = cluster.fork({ ...env, [WORKER_INDEX]: String(index) });
+    running.add(worker);
+    worker.on("message", (message) => relay(worker, message));
+    countFor(worker);
+    worker.on("listening", () => listening.add(worker));
+    worker.on("exit", (code, signal) => {
+      running.delete(worker);
+      if (isStopping) {
+        exitCode = Math.max(exitCode, code ?? 0);
+        return endWhenAlone();
+      }
+      if (listening.delete(worker)) {
+        const how = signal === null ? `with code ${code}` : `by ${signal}`;
+        stderr.write(`relapi: worker ${index} (process ${worker.process.pid}) ended ${how}: starting another\n`);
+        return void setTimeout(() => isStopping || fork(index), RESTART_MS);
+      }
+      exitCode = code || 1; // the code is null after a signal
+      stop();
+    });
+  };
+
+  const endWhenAlone = (): void => {
+    if (running.size === 0) end(exitCode);
+  };
+
+  const pass = (signal: NodeJS.Signals): void => {
+    for (const worker of running) worker.process.kill(signal);
+  };
+
+  const stop = (): void => {
+    isStopping = true;
+    pass("SIGTERM");
+    endWhenAlone();
+  };
+
+  process.on("SIGTERM", stop).on("SIGINT", stop);
+  process.on("SIGUSR1", pass).on("SIGUSR2", pass);
+  for (let index = 1; index <= count; index++) fork(index);
+  return new Promise((resolve) => {
+    end = resolve;
+  });
+};
