@@ -313,6 +313,7 @@ describe("notifications", () => {
     const socket = await initiated(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 2) { country } }");
     await socket.next();
+    await api.settled(); // a query runs once more when its source has begun to watch the table
     await api.sql("update artist set country = 'NN' where id = 2");
     await api.settled();
     expect(socket.arrived()).toEqual([]);
