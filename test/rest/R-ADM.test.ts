@@ -148,7 +148,7 @@ test("R-ADM-2 R-LIM-1 G-LIM-1 what limits refuse, each by its option", async () 
   expect((await fetch(`${served.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
   const after = await metrics();
   const limits = settingsOf(fullCompat({})).filter(({ isLimit }) => isLimit);
-  expect(limits).toHaveLength(30);
+  expect(limits.map(({ name }) => name)).toEqual(expect.arrayContaining(["maxEmbeds", "maxBatchEntries"]));
   for (const { name: limit } of limits) {
     const name = `relapi_refused_total{limit="${limit}"}`;
     expect(after[name], limit).toBe(before[name]! + (limit === "maxEmbeds" ? 2 : limit === "maxBatchEntries" ? 1 : 0));
