@@ -84,7 +84,7 @@ const endOf = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTxEnd"]): "commit
   return (wanted ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
 };
 
-/** What a request sets for its transaction, and how that ends. @rule G-SES-10 G-TX-6 */
+/** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10 G-TX-6 */
 export const runOptionsOf = <Taken = never>(
   exchange: Exchange,
   { options, requestSettings }: PluginContext,
@@ -110,7 +110,7 @@ interface Posted {
   readonly exchange: Exchange;
   readonly request: GqlRequest;
   readonly form: Form;
-  /** What it is answered with in place of a text, set when that is known. */
+  /** The long answer that replaces the text, set when it is known. */
   long?: LongAnswer;
 }
 
@@ -146,7 +146,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       exchange.mark("transaction");
       if (typeof whole === "string") return [`${BEFORE_DATA}${whole}${AFTER_DATA}`, OK];
       posted.long = whole;
-      return ["", OK]; // the handler takes text alone
+      return ["", OK]; // the handler takes only text
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;

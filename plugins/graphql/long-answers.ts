@@ -8,7 +8,7 @@ import type { GqlLongBody, PackedBody } from "./operations.ts";
 /** From here on `data` is. */
 const LONG_BYTES = 1024 * 1024;
 
-/** What is written around a body. */
+/** The bytes that are written around a body. */
 interface Around {
   readonly before: Buffer;
   readonly after: Buffer;
@@ -49,7 +49,7 @@ export const createLongAnswers = (context: PluginContext, before: string, after:
 
   return {
     run: async (operation) => {
-      // undefined: it was lost on its way
+      // undefined if the body was lost on its way
       const longBody: GqlLongBody<LongAnswer | undefined> = {
         aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
         take: (row, body, beforeBody, afterBody) => {

@@ -186,7 +186,7 @@ export interface GqlLongBody<Taken> extends Pick<LongBody, "aboveBytes"> {
     before: string,
     after: string,
   ): { readonly taker: ValueTaker; readonly taken: Taken | Promise<Taken> } | undefined;
-  /** Receives a whole response body that is already cached. Without it, the run results in a text. */
+  /** Receives a whole response body that is already cached. If it is missing, the run results in a text. */
   takePacked?(body: PackedBody): Taken;
 }
 

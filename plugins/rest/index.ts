@@ -111,7 +111,7 @@ const refuseMethod = (target: RestTarget, method: string): Error =>
 
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
-/** What is wrong with the query or the body comes before what is wrong with the name. @rule R-PIPE-2 R-SC-7 */
+/** Reports an error of the query or the body before an unknown name. @rule R-PIPE-2 R-SC-7 */
 const refuseUnknown = async (rest: Rest, exchange: Exchange, way: Way): Promise<never> => {
   const { query, model, schema, name, method } = parseRequest(rest, exchange, way);
   if (WITH_BODY.has(method)) await receivePayload(rest, exchange, query.columns !== undefined && method !== "PUT");

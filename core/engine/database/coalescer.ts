@@ -1,5 +1,5 @@
 /** Reads of several requests in one round trip and one transaction. They may run together for these reasons. Each is
- *  proven to run no user code (R-TX-10), so it cannot tell what runs beside it. The settings in front of them, the
+ *  proven to run no user code (R-TX-10), so it cannot observe the reads beside it. The settings in front of them, the
  *  database role among them, are the same to the byte. The proof was made when the schema was loaded, and each read says
  *  with its answer whether it still holds. A read that does not succeed runs again by itself, since it has no effect. */
 import { isRelApiError } from "../../kernel/errors.ts";

@@ -28,14 +28,14 @@ export interface ExecutorParts {
   readonly caches: Caches;
   readonly current: Current;
   readonly primary: Pool;
-  /** For what may run on one. */
+  /** The replicas, on which only reads run. */
   readonly replicas: Promise<Replicas> | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
   readonly troubles: Troubles;
   /** Called with the text of every statement of a request, with `logQuery`. */
   readonly logStatement?: (text: string) => void;
-  /** Hears of each transaction. */
+  /** Notified of each transaction. */
   readonly ran: Signal<unknown>;
 }
 
@@ -98,7 +98,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     return result;
   };
 
-  /** What the result of a transaction's first batch means, and its end where that is sent separately. */
+  /** Interprets the result of a transaction's first batch, and sends the end if it is separate. */
   const conclude = (
     connection: Connection,
     transaction: Transaction,
@@ -171,8 +171,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     connection.planOwner = owner === UNKNOWN_ROLE ? undefined : owner; // the cleaning discards what it leaves
   };
 
-  /** What is prepared on the connection is not what was written down: a pooler has changed the backend, or code of users
-   *  has deallocated statements. */
+  /** Handles a connection whose prepared statements differ from the record: a pooler has changed the backend, or
+   *  user-defined code has deallocated statements. */
   const mistrust = async (pool: Pool, connection: Connection): Promise<void> => {
     connection.prepared.doubtAll();
     if (!(await pool.recheck(connection)) || hasWarnedOfPooler) return;
@@ -182,7 +182,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     );
   };
 
-  /** `heard`: made only where somebody hears of it. `early`: called with rows whose body is still to come. */
+  /** `heard` is created only if a listener exists. `early` is called with rows whose body has not arrived yet. */
   const execute = async (
     execution: Execution,
     heard?: Ran,

@@ -22,7 +22,7 @@ import { compileSettings, namesIn, searchPath, type DatabaseSetting } from "./se
 import { beginText, nameOfText, ownedName, plain, preRequestCall, ROLLBACK } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
-/** What a template depends on. */
+/** The values that a template depends on. */
 export interface TemplateSource {
   readonly model: Model | undefined;
   readonly options: ResolvedOptions;
@@ -85,7 +85,7 @@ export interface TransactionTemplate {
   readonly offset: number;
   /** The transaction has no begin and commit: one Sync makes all of it one transaction. */
   readonly isImplicit: boolean;
-  /** What it may leave behind on a connection with a backend of its own. */
+  /** The session state that it may leave behind on a connection with a backend of its own. */
   readonly cleaning: CleaningKind | undefined;
   /** Its last statement cleans up, so only a failure leaves something behind. */
   readonly cleansItself: boolean;
@@ -132,7 +132,7 @@ const NO_VALUES: WireStatement["values"] = [];
 
 /** It has no name, because user-defined code may have deallocated prepared statements. */
 export const COMMITTED: readonly WireStatement[] = [{ text: "commit", name: "", values: [] }];
-/** What is deferred to the end is checked all the same. */
+/** Deferred constraints are checked before the rollback. */
 export const ROLLED_BACK: readonly WireStatement[] = [
   { text: "set constraints all immediate", name: "", values: [] },
   ...ROLLBACK,

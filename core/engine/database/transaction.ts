@@ -68,7 +68,7 @@ export const fillSlots = (
 const placeOf = (run: Execution["programs"][number] | undefined): string | undefined =>
   run?.program.statements[run.program.main]?.path ?? run?.path;
 
-/** Those of the request first. */
+/** The settings of the request come first. */
 const settingsOfRequest = ({ requestSettings, settings }: Execution): readonly DatabaseSetting[] =>
   requestSettings === undefined ? (settings ?? NO_SETTINGS) : [...requestSettings(), ...(settings ?? NO_SETTINGS)];
 
@@ -179,7 +179,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   };
 };
 
-/** Of each program, the columns of its statements as one row. */
+/** Returns a row for each program, with the columns of all its statements. */
 export const mergeRows = (
   execution: Execution,
   rows: readonly (WireRow | undefined)[],

@@ -423,7 +423,7 @@ const compileCheck = (
   const allHold = (each: Sql, from: Sql): Sql =>
     sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${from})`;
   if (updated === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
-  // functions of the row take its columns alone
+  // functions of the row take only its columns
   const upserted = compiler.alias("_u");
   const columns = join(columnNames(relation).map((name) => ident(upserted, name)));
   return allHold(

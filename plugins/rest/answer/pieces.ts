@@ -2,10 +2,10 @@
 import type { ServerResponse } from "node:http";
 import { inPieces, writePart, type Pieces, type PluginContext } from "../../../core/index.ts";
 
-/** What is gathered before it is sent. */
+/** The number of characters that are gathered before they are sent. */
 const CHARACTERS_AT_ONCE = 64 * 1024;
 
-/** So many characters, or all that is left. */
+/** Returns a text of at least this number of characters, or all of the remaining text. */
 export const gather = function* (
   pieces: Iterator<string>,
   characters: number,

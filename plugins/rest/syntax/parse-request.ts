@@ -1,5 +1,5 @@
-/** Everything about a request that can be read without its body and the database: steps 4 to 8 of R-PIPE-1. What is the
- *  same for many requests is read once. */
+/** Everything about a request that can be read without its body and the database: steps 4 to 8 of R-PIPE-1. The
+ *  parts that many requests share are cached. */
 import {
   createExchangeSlot,
   membersIn,
@@ -39,7 +39,7 @@ const PROFILES: Readonly<Record<string, Question<WaySource, string | undefined>>
   ["accept-profile", "content-profile"].map((name) => [name, aboutExchange(name, (exchange) => exchange.header(name))]),
 );
 
-/** Undefined: an unknown relation. An unknown function has no overloads. */
+/** Returns undefined for an unknown relation. An unknown function has no overloads. */
 const findTarget = ({ kind, model, schema, name }: Place): RestTarget | undefined => {
   if (kind === "root") return { kind };
   if (kind === "routine") return { kind, name, routines: routinesOf(model, { schema, name }) };
@@ -109,7 +109,7 @@ export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Re
 export const readPreferences = (grammar: Grammar, header: string | undefined): Preferences =>
   header === undefined || header === "" ? NO_PREFERENCES : parsePreferences(grammar, utf8Text(header));
 
-/** A parsed query is so much larger than its text. */
+/** The memory of a parsed query for each character of its text. */
 const BYTES_PER_CHARACTER = 30;
 
 const ofRequest = membersOf<ParseSource>();

@@ -24,7 +24,7 @@ const matching =
 
 const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 
-// so many digits are in range, whatever they are
+// any number of this length is in range
 const MAX_FLOAT_LENGTH = 30;
 
 // days that each month has
@@ -83,7 +83,7 @@ interface Target {
   readonly takes: Test;
 }
 
-/** Undefined: a type of which nothing is certain. */
+/** Returns undefined for a type whose accepted texts are not known. */
 const targetOf = ({ name, type: oid, sqlType }: Column, model: Model): Target | undefined => {
   const type = model.types.get(oid);
   if (type?.kind !== "base" || type.schema !== "pg_catalog") return undefined;
@@ -91,7 +91,8 @@ const targetOf = ({ name, type: oid, sqlType }: Column, model: Model): Target | 
   return takes && { name, type: type.name, takes };
 };
 
-/** Undefined: rows that are not only values of columns, or one of a type of which nothing is certain. @rule X-INS-2 */
+/** Returns undefined if rows have other values than those of columns, or if the accepted texts of a column are not known.
+ *  @rule X-INS-2 */
 const prepare = ({ into, rows, only }: Insert, model: Model): RowSource | undefined => {
   const relation = relationOf(model, into);
   if (relation === undefined || only !== undefined || !("payload" in rows) || rows.shape !== "array") return undefined;

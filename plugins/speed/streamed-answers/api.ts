@@ -1,7 +1,7 @@
 /** What streamed answers are to the surfaces: types and tokens. */
 import { defineService, type Answer, type LongBody } from "../../../core/index.ts";
 
-/** What is written with a body. */
+/** The bytes that are written around a body. */
 export interface Around {
   readonly before: Buffer;
   readonly after: Buffer;
