@@ -52,6 +52,11 @@ test.each([
   ["write-a-request-step", "../../plugins/slow-requests"],
   ["write-a-setting", "../../plugins/maintenance"],
   ["use-your-own-users", "../../plugins/app-users"],
+  ["use-your-own-logger", "../../plugins/loggers"],
+  ["write-sql", "../../plugins/request-log"],
+  ["look-up-callers", "../../plugins/stored-keys"],
+  ["write-a-rest-route", "../../plugins/search-route"],
+  ["write-a-change-source", "../../plugins/reported-changes"],
 ])("the guide %s shows the code that is tested", (guide, file) => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
   expect(block).toBe(

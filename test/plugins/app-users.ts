@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { definePlugin, Stage } from "../../core/index.ts";
 
-/** What the application's middleware knows of the caller. */
+/** The data that the application's middleware has about the caller. */
 interface AppUser {
   readonly id: string;
   readonly role: string;

@@ -32,6 +32,7 @@ const NO_DATABASE = new Set([
   "core/walk",
   "core/without",
   "core/words",
+  "pages/apps",
   "pages/links",
   "production/faults",
 ]);

@@ -51,6 +51,9 @@ const sections: readonly Section[] = [
       "guides/mount-in-your-server",
       "guides/call-the-api",
       "guides/use-your-own-users",
+      "guides/use-your-own-logger",
+      "guides/test-your-app",
+      "guides/bundle-your-app",
       "guides/presets",
       "guides/metadata",
       "guides/metadata-api",
@@ -83,12 +86,16 @@ const sections: readonly Section[] = [
       "guides/write-a-root-field",
       "guides/write-a-graphql-field",
       "guides/write-a-loaded-field",
+      "guides/write-a-rest-route",
       "guides/write-a-rest-method",
       "guides/write-a-media-type",
       "guides/write-a-preference",
       "guides/write-a-setting",
       "guides/write-a-request-step",
       "guides/write-an-auth-scheme",
+      "guides/look-up-callers",
+      "guides/write-a-change-source",
+      "guides/write-sql",
     ],
   },
   {
@@ -112,8 +119,7 @@ const sections: readonly Section[] = [
       "reference/hooks",
     ],
   },
-  { text: "Project", pages: ["design", "glossary", "benchmark", "scale"] },
-  { text: "Project", pages: ["design", "glossary", "benchmark", "reliability"] },
+  { text: "Project", pages: ["design", "map", "glossary", "benchmark", "scale", "reliability"] },
 ];
 
 /** Their names in the sidebar, where the heading of the page says too much. */

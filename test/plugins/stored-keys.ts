@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { definePlugin, membersOf, sql, Stage, tokenRefused, value, type Ask, type Session } from "../../core/index.ts";
+import { credentialsChangedSignal } from "../../plugins/auth/api.ts";
+
+interface Key {
+  readonly role: string;
+  readonly owner: string;
+}
+
+const member = membersOf<Key>();
+const ROLE = member("role");
+const OWNER = member("owner");
+
+const sessionOfKey = (ask: Ask<Key>): Session => {
+  const role = ask(ROLE);
+  const variables = { "x-session-role": role, "x-session-user-id": ask(OWNER) };
+  return { role, databaseRole: role, isAdmin: false, claims: { role }, variables };
+};
+
+/** `X-Api-Key: …`: the table `app.api_key` has the role and the owner of each key, by its SHA-256. */
+export const storedKeys = definePlugin({
+  name: "stored-keys",
+  stage: Stage.early,
+  apply: (hooks, context) => {
+    const sessions = context.caches.create({ name: "stored-keys", make: sessionOfKey, bytesOf: () => 1000 });
+    hooks.authorize.tapPromise("stored-keys", async (credentials) => {
+      const key = credentials.header("x-api-key");
+      if (key === undefined) return undefined; // the scheme does not apply, so the next one runs
+      const hash = createHash("sha256").update(key).digest("hex");
+      const [found] = await context.query<Key>(
+        sql`select role, owner from app.api_key where hash = ${value(hash, "text")} and expires_at > pg_catalog.now()`,
+      );
+      if (found === undefined) throw tokenRefused("unknown API key");
+      return sessions.take(found);
+    });
+    const checkSockets = (): void => context.use(credentialsChangedSignal).emit(undefined);
+    context.listen("api_key_changed", checkSockets, checkSockets); // also if a notification may have been lost
+  },
+});
