@@ -48,6 +48,7 @@ const sections: readonly Section[] = [
   {
     text: "Guides",
     pages: [
+      "guides/README",
       "guides/mount-in-your-server",
       "guides/call-the-api",
       "guides/use-your-own-users",
