@@ -225,7 +225,7 @@ const CORE_ERRORS: Readonly<
   "url-too-long": { code: "bad-request", status: 414 },
 };
 
-/** The codes of §20.3, which errors of this surface have from the start. */
+/** The codes of the contract, which errors of this surface have from the start. */
 const OWN_CODES: ReadonlySet<string> = new Set([
   "validation-failed",
   "parse-failed",

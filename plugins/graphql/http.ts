@@ -32,7 +32,7 @@ const SOCKET_PATH = "/v1/graphql/ws";
 const HEALTH_PATHS = ["/healthz", "/hasura/healthz"];
 
 /** Nothing else is served below these: paths of Hasura's other APIs return 404 here, instead of being read as tables
- *  (§21). */
+ *  (docs/reference/graphql/left-out.md). */
 const FAMILIES = ["/v1/*", "/v2/*", "/v1alpha1/*", "/v1beta1/*"];
 
 const ALLOW = "OPTIONS, GET, HEAD, POST";

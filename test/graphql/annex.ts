@@ -1,17 +1,20 @@
-/** The SDL of the contract's annex, and types in a form that compares: each type as its sorted members. */
+/** The SDL of the contract's example, and types in a form that compares: each type as its sorted members. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Kind, parse, print, type DefinitionNode } from "graphql";
 
-const contract = readFileSync(fileURLToPath(new URL("../../docs/reference/graphql.md", import.meta.url)), "utf8");
+const page = readFileSync(
+  fileURLToPath(new URL("../../docs/reference/graphql/example-sdl.md", import.meta.url)),
+  "utf8",
+);
 
 const argumentsOfLists = (table: string): string =>
   `(distinct_on: [${table}_select_column!], limit: Int, offset: Int, order_by: [${table}_order_by!], where: ${table}_bool_exp)`;
 
-/** The annex with its abbreviations written out. */
+/** The SDL with its abbreviations written out. */
 export const annexSdl = (): string => {
-  const text = /## 23 Annex[\s\S]*?```graphql\n([\s\S]*?)```/.exec(contract)?.[1];
-  if (text === undefined) throw new Error("the contract has no annex");
+  const text = /```graphql\n([\s\S]*?)```/.exec(page)?.[1];
+  if (text === undefined) throw new Error("the page has no SDL");
   return text
     .replace(/^schema .*$/m, "")
     .replace(

@@ -231,7 +231,7 @@ export interface Role {
   readonly inherits: readonly string[];
   /** The login role may `SET ROLE` to it. */
   readonly isAssumable: boolean;
-  /** The settings of `ALTER ROLE … SET` that may be applied per request (section 21). */
+  /** The settings of `ALTER ROLE … SET` that may be applied per request (docs/reference/rest/transactions.md). */
   readonly settings: readonly (readonly [name: string, value: string])[];
   readonly isolation?: string;
 }

@@ -108,9 +108,7 @@ const sections: readonly Section[] = [
       "reference/errors",
       "reference/hosts",
       "reference/front-page",
-      "reference/rest",
       "reference/streamed-answers",
-      "reference/graphql",
       "reference/live-queries",
       "reference/plugins",
       "reference/statements",
@@ -120,13 +118,78 @@ const sections: readonly Section[] = [
       "reference/hooks",
     ],
   },
+  {
+    text: "REST, rule by rule",
+    isClosed: true,
+    pages: [
+      "reference/rest",
+      "reference/rest/paths",
+      "reference/rest/order-of-checks",
+      "reference/rest/schema-profiles",
+      "reference/rest/query-syntax",
+      "reference/rest/select",
+      "reference/rest/filters",
+      "reference/rest/logic-trees",
+      "reference/rest/ordering",
+      "reference/rest/limits-and-counts",
+      "reference/rest/relationships",
+      "reference/rest/embedding",
+      "reference/rest/spread-embeds",
+      "reference/rest/aggregates",
+      "reference/rest/writes",
+      "reference/rest/functions",
+      "reference/rest/prefer",
+      "reference/rest/media-types",
+      "reference/rest/domain-representations",
+      "reference/rest/options-and-cors",
+      "reference/rest/authentication",
+      "reference/rest/transactions",
+      "reference/rest/errors",
+      "reference/rest/openapi",
+      "reference/rest/headers-and-operations",
+      "reference/rest/settings",
+      "reference/rest/sql-shapes",
+      "reference/rest/worked-examples",
+      "reference/rest/common-mistakes",
+    ],
+  },
+  {
+    text: "GraphQL, rule by rule",
+    isClosed: true,
+    pages: [
+      "reference/graphql",
+      "reference/graphql/names",
+      "reference/graphql/scalars",
+      "reference/graphql/schema",
+      "reference/graphql/types",
+      "reference/graphql/root-fields",
+      "reference/graphql/relationships",
+      "reference/graphql/where",
+      "reference/graphql/ordering",
+      "reference/graphql/aggregates",
+      "reference/graphql/mutations",
+      "reference/graphql/functions",
+      "reference/graphql/documents",
+      "reference/graphql/introspection",
+      "reference/graphql/http",
+      "reference/graphql/websocket",
+      "reference/graphql/authentication",
+      "reference/graphql/session-variables",
+      "reference/graphql/permissions",
+      "reference/graphql/metadata",
+      "reference/graphql/errors",
+      "reference/graphql/left-out",
+      "reference/graphql/conformance",
+      "reference/graphql/example-sdl",
+    ],
+  },
   { text: "Project", pages: ["design", "map", "glossary", "benchmark", "scale", "reliability"] },
 ];
 
 /** Their names in the sidebar, where the heading of the page says too much. */
 const SHORT: Readonly<Record<string, string>> = {
-  "reference/rest": "REST, rule by rule",
-  "reference/graphql": "GraphQL, rule by rule",
+  "reference/rest": "Chapters",
+  "reference/graphql": "Chapters",
   "guides/move-from-postgrest": "From PostgREST",
   "guides/move-from-hasura": "From Hasura",
   "guides/move-from-postgraphile": "From PostGraphile",
@@ -135,11 +198,17 @@ const SHORT: Readonly<Record<string, string>> = {
   "recipes/tokens": "Auth0, Clerk, Supabase",
 };
 
-const titleOf = (page: string): string =>
-  SHORT[page] ?? /^# (.+)$/m.exec(readFileSync(`${docs}${page}.md`, "utf8"))?.[1]?.replaceAll("`", "") ?? page;
+/** The heading without the name of the contract, which the section of the sidebar has. */
+const headingOf = (page: string): string =>
+  /^# (.+)$/m
+    .exec(readFileSync(`${docs}${page}.md`, "utf8"))?.[1]
+    ?.replaceAll("`", "")
+    .replace(/^(?:REST|GraphQL): (.)/, (_, first: string) => first.toUpperCase()) ?? page;
+
+const titleOf = (page: string): string => SHORT[page] ?? headingOf(page);
 
 const listed = new Set(sections.flatMap(({ pages }) => pages));
-const unlisted = ["features", "recipes", "guides", "reference", ""]
+const unlisted = ["features", "recipes", "guides", "reference", "reference/rest", "reference/graphql", ""]
   .flatMap((folder) => readdirSync(docs + folder).map((name) => (folder === "" ? name : `${folder}/${name}`)))
   .filter((path) => path.endsWith(".md") && path !== "README.md" && !listed.has(path.slice(0, -".md".length)));
 if (unlisted.length > 0) throw new Error(`not in the sidebar (docs/site/.vitepress/pages.mts): ${unlisted.join(", ")}`);

@@ -1,4 +1,4 @@
-/** The Swagger 2.0 document of one schema for one role (section 23 of the contract). */
+/** The Swagger 2.0 document of one schema for one role (docs/reference/rest/openapi.md). */
 import {
   columnOf,
   relationOf,

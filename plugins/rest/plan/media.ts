@@ -1,4 +1,4 @@
-/** `Accept: text/csv, application/json;q=0.5`: chooses the media type of the response (section 17 of the contract). */
+/** `Accept: text/csv, application/json;q=0.5`: chooses the media type of the response (docs/reference/rest/media-types.md). */
 import type { Envelope } from "../../../core/index.ts";
 import { chooseMediaHook, type MediaChosen, type MediaContext, type MediaType } from "../api.ts";
 import { mediaTypeUnavailable } from "../errors.ts";
