@@ -149,7 +149,6 @@ const sections: readonly Section[] = [
       "reference/rest/headers-and-operations",
       "reference/rest/settings",
       "reference/rest/sql-shapes",
-      "reference/rest/worked-examples",
       "reference/rest/common-mistakes",
     ],
   },
