@@ -11,8 +11,8 @@ export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<P
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
   await exchange.bodyInPieces((piece) => {
-    // URLSearchParams makes one more string at each plus sign, which means a space
-    text += decoder.decode(piece, { stream: true }).replaceAll("+", " ");
+    // URLSearchParams and `replaceAll` make strings at each plus sign, which means a space
+    text += decoder.decode(piece, { stream: true }).split("+").join(" ");
   });
   text += decoder.decode();
   let count = 0;
