@@ -112,7 +112,7 @@ const product = (up, ...more) => ({
       .map((path) => up + path),
   ),
 });
-const MEASURED = ["operations/admin", "database/embedded", "operations/metrics"].map(
+const MEASURED = ["operations/admin", "database/embedded", "operations/metrics", "speed"].map(
   (name) => `../plugins/${name}/index.ts`,
 );
 

@@ -8,8 +8,6 @@ import { hasuraSession, sessionSettings } from "../plugins/auth/session-settings
 import { nestEmbeds } from "../plugins/operators/embeds/nest.ts";
 import { bus, natsBus, notifyBus, redisBus, redisLimits } from "../plugins/cluster/bus/index.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/database/introspect/index.ts";
-import { coalescedReads } from "../plugins/speed/coalesced-reads/index.ts";
-import { columnArrays } from "../plugins/speed/column-arrays/index.ts";
 import { frontPage } from "../plugins/pages/front/index.ts";
 import { databaseSettings } from "../plugins/database/stored-settings/index.ts";
 import { anonymousTimeout } from "../plugins/limits/anonymous-timeout.ts";
@@ -27,7 +25,7 @@ import { jsonOperators } from "../plugins/operators/json.ts";
 import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/set.ts";
-import { streamedAnswers } from "../plugins/speed/streamed-answers/index.ts";
+import { coalescedReads, columnArrays, streamedAnswers } from "../plugins/speed/index.ts";
 import { reloadPoll } from "../plugins/database/reload/poll.ts";
 import { tracing } from "../plugins/operations/tracing/index.ts";
 import { slowQueries } from "../plugins/operations/slow-queries/index.ts";

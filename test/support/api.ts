@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { compose, relApi, type PresetPart, type RelApi, type RelApiOptions } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { testDatabase, type TestDatabase } from "./database.ts";
+import { withoutFamily } from "./families.ts";
 import { atFileEnd } from "./file-end.ts";
 import { sendRequest, type Answer, type HeaderValues, type RequestParts } from "./http.ts";
 import { adminSecret, jwtSecret } from "./tokens.ts";
@@ -96,7 +97,8 @@ export const openApi = async (
 ): Promise<TestApi> => {
   const { parts = [], preset = fullCompat, on, ...own } = options;
   const database = on ?? (await testDatabase());
-  const handler = relApi(compose(preset({ ...DEFAULTS, ...database.options, ...own }), ...parts));
+  const given = compose(preset({ ...DEFAULTS, ...database.options, ...own }));
+  const handler = relApi(compose(withoutFamily(given), ...parts));
   const server = createServer(handler);
   if ("attach" in handler) handler.attach(server); // a plugin adds this member
   const agent = new Agent({ keepAlive: true });
