@@ -1,3 +1,5 @@
+import type { Model } from "../model/model.ts";
+
 /** A declared part that lists the built-ins in its SQL. */
 export interface BuiltIn {
   /** The built-in operators and functions that the SQL names without a schema. A list, even if empty, promises that the
@@ -5,3 +7,7 @@ export interface BuiltIn {
    *  R-TX-10 */
   readonly builtIn?: readonly string[];
 }
+
+/** Returns whether the part lists its built-ins, and the database has no other operator or function of these names. */
+export const usesOnlyBuiltIns = (part: BuiltIn | undefined, { rivals }: Model): boolean =>
+  part?.builtIn?.every((name) => !rivals.has(name)) === true;

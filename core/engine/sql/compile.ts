@@ -18,6 +18,7 @@ import type {
 } from "../plan/plan.ts";
 import type { Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
+import { usesOnlyBuiltIns } from "./built-in.ts";
 import { compileCall, compileCallSource, routineOf } from "./call.ts";
 import {
   bodyOf,
@@ -72,7 +73,7 @@ export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts)
     const params = compiled.statements.flatMap(({ slots }) => slots.map((one) => ("param" in one ? one.param : 0)));
     const first = 1 + Math.max(...params);
     const rowsFrom = (row: Sql): Sql => source.compile(row, (i, type) => slot({ param: first + i }, type));
-    const isKnown = isProven && spec.builtIn?.every((name) => !parts.model.rivals.has(name)) === true;
+    const isKnown = isProven && usesOnlyBuiltIns(spec, parts.model);
     const other = compileWritePlan(compilerOf(plan, envelope, parts), plan, envelope, isKnown, rowsFrom);
     return { ...program, withRows: { ...source, first, program: { ...other, isProven: isKnown } } };
   }

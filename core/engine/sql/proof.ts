@@ -15,7 +15,7 @@ import type {
 } from "../plan/plan.ts";
 import { visitPlan, type PlanScope } from "../plan/walk.ts";
 import type { Registry } from "../../plugin.ts";
-import type { BuiltIn } from "./built-in.ts";
+import { usesOnlyBuiltIns, type BuiltIn } from "./built-in.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 interface Parts {
@@ -92,8 +92,7 @@ export const isProvenPlan = (
   own: OwnMedia,
   { model, hooks, registry }: Parts,
 ): boolean => {
-  const isKnown = (part: BuiltIn | undefined): boolean =>
-    part?.builtIn?.every((name) => !model.rivals.has(name)) === true;
+  const isKnown = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
   /** Checks every tap that may compile the node. */
   const areKnown = (hook: Tapped | undefined): boolean =>
     hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isKnown(tap as BuiltIn)); // tapable stores a tap's options with it

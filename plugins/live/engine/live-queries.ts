@@ -5,11 +5,11 @@ import {
   definePlugin,
   faultFacts,
   fillSlots,
-  type BuiltIn,
   memoize,
   type PluginContext,
   type RelApiHooks,
   type Program,
+  usesOnlyBuiltIns,
   type ValueOf,
 } from "../../../core/index.ts";
 import { createFollowsClock } from "./clock.ts";
@@ -144,12 +144,12 @@ const createLiveQueries = (
 
   /** Whether the filter operators compare like the built-in operators of PostgreSQL. */
   const areOperatorsOwn = (): boolean => {
-    const { rivals } = context.model();
+    const model = context.model();
     return COMPARED_BY.every((name) =>
       hooks.compileFilter
         .get(name)
         // tapable stores the options with each tap
-        ?.taps.every((tap: object) => (tap as BuiltIn).builtIn?.every((symbol) => !rivals.has(symbol)) === true),
+        ?.taps.every((tap: object) => usesOnlyBuiltIns(tap, model)),
     );
   };
 
