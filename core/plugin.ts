@@ -13,11 +13,11 @@ import type { Listener } from "./engine/database/listener.ts";
 import type { ReplicationConnection } from "./engine/database/replication.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
-import type { Embed, Insert, Json, Plan, Planned } from "./engine/plan/plan.ts";
+import type { Embed, Envelope, Insert, Json, Plan, Planned } from "./engine/plan/plan.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "./kernel/options.ts";
 import type { Setting } from "./kernel/define-setting.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
-import { defineSignal, type ServiceToken, type Token } from "./kernel/token.ts";
+import { defineService, defineSignal, type ServiceToken, type Token } from "./kernel/token.ts";
 import type { SentValue, Sql } from "./engine/sql/fragment.ts";
 import type { BuiltIn } from "./engine/sql/built-in.ts";
 import type { Program, RowSource } from "./engine/sql/program.ts";
@@ -341,6 +341,16 @@ export interface RanTransaction {
   readonly rows?: readonly ResultRow[];
   readonly error?: unknown;
 }
+
+/** Analyses plans without asking the database. */
+export interface PlanProof {
+  /** Returns whether the plan is proven: it runs no user-defined code, and if it only reads, its result is the same for
+   *  all callers with the same database role, except for the values in its slots. @rule R-TX-10 */
+  isProven(plan: Plan, envelope: Envelope, model: Model): boolean;
+}
+
+/** Offered by the plugin `plan-proof`. Without it, no plan is proven, which is slower and never wrong. */
+export const planProofService = defineService<PlanProof>("plan-proof");
 
 /** Emitted after each transaction of `execute`. */
 export const transactionSignal = defineSignal<RanTransaction>("transaction");

@@ -23,7 +23,14 @@ import { createModelLoader } from "./engine/load.ts";
 import { createForwarding, createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
-import { requestSignal, transactionSignal, type OptionSource, type PluginContext, type Registry } from "./plugin.ts";
+import {
+  planProofService,
+  requestSignal,
+  transactionSignal,
+  type OptionSource,
+  type PluginContext,
+  type Registry,
+} from "./plugin.ts";
 import {
   checkOptionKinds,
   resolveOptions,
@@ -145,7 +152,14 @@ export const relApi = (preset: Preset): RelApi => {
   /** The wrappers of all plugins, the innermost first. They are composed once all plugins are applied. */
   const wrappers: Wrapper[] = [];
   let wrapped: Wrapped = {
-    prepare: createPreparer(hooks, registry, current, () => loader.demand(), caches),
+    prepare: createPreparer(
+      hooks,
+      registry,
+      current,
+      () => loader.demand(),
+      caches,
+      () => values.use("core", planProofService),
+    ),
     execute: (execution) => (execution.within ?? database.execute)(execution),
   };
   let isSealed = false;

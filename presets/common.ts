@@ -25,7 +25,7 @@ import { jsonOperators } from "../plugins/operators/json.ts";
 import { ltreeOperators } from "../plugins/operators/ltree.ts";
 import { textOperators } from "../plugins/operators/text.ts";
 import { setOperator } from "../plugins/operators/set.ts";
-import { coalescedReads, columnArrays, streamedAnswers } from "../plugins/speed/index.ts";
+import { coalescedReads, columnArrays, planProof, streamedAnswers } from "../plugins/speed/index.ts";
 import { reloadPoll } from "../plugins/database/reload/poll.ts";
 import { tracing } from "../plugins/operations/tracing/index.ts";
 import { slowQueries } from "../plugins/operations/slow-queries/index.ts";
@@ -40,6 +40,7 @@ export const common: readonly Plugin[] = [
   accessLog,
   cors,
   traceHeader,
+  planProof,
   coalescedReads,
   columnArrays,
   readYourWrites,

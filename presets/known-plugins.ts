@@ -18,7 +18,7 @@ export const knownPlugins: readonly string[] = words(`
   graphql-updates hasura-session inc-operator json-media json-operators jwt-tokens legacy-websocket
   live-directive live-patches live-queries live-triggers ltree-operators mcp metadata metadata-api
   metadata-loader metadata-permissions metrics multipart native-queries nats-bus ndjson nearest nest-embeds
-  nested-writes notify-bus notify-changes openapi openapi-3 openapi-page persisted-queries playground
+  nested-writes notify-bus notify-changes openapi openapi-3 openapi-page persisted-queries plan-proof playground
   poll-changes raised-errors rate-limits read-your-writes redis-bus redis-limits relationships relay reload-all
   reload-channel reload-poll replication-changes request-ids response-settings rest rest-batch rest-endpoints
   rest-having rest-hints rest-live rest-options rest-rpc rest-writes row-history row-limits run-sql safe-writes

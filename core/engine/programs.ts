@@ -6,7 +6,7 @@ import type { Model } from "./model/model.ts";
 import type { Envelope, Plan } from "./plan/plan.ts";
 import { observeSession, type WithSession } from "../kernel/observed-session.ts";
 import { planKey } from "../kernel/key.ts";
-import type { PluginContext, Registry } from "../plugin.ts";
+import type { PlanProof, PluginContext, Registry } from "../plugin.ts";
 import { visibilityOf } from "./visibility.ts";
 import { compilePlan } from "./sql/compile.ts";
 import type { Program } from "./sql/program.ts";
@@ -43,6 +43,7 @@ export const createPreparer = (
   current: Current,
   demand: () => Model,
   caches: Caches,
+  proof: () => PlanProof | undefined,
 ): PluginContext["prepare"] => {
   const { taps } = hooks.transformPlan;
   const byText = caches.create({
@@ -66,6 +67,7 @@ export const createPreparer = (
         model,
         registry,
         hooks,
+        proof: proof(),
         sight: () => visibilityOf(model, session, ask(SURFACE)),
       });
       return { ...program, planned: { plan, envelope } };

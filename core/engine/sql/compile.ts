@@ -16,7 +16,7 @@ import type {
   Update,
   ValueRef,
 } from "../plan/plan.ts";
-import type { Registry } from "../../plugin.ts";
+import type { PlanProof, Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { usesOnlyBuiltIns } from "./built-in.ts";
 import { compileCall, compileCallSource, routineOf } from "./call.ts";
@@ -34,7 +34,6 @@ import { empty, ident, integer, isEmpty, join, literal, slot, sql, toStatement, 
 import { textOfObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
-import { isProvenPlan } from "./proof.ts";
 import type { ReadOptions } from "./level.ts";
 import { asShown, compileCountRows, compileRows, windowOf } from "./read.ts";
 import { badPlan, qualified, type Compiler, type JsonStyle } from "./scope.ts";
@@ -46,6 +45,8 @@ export interface CompileParts {
   readonly model: Model;
   readonly hooks: RelApiHooks;
   readonly registry: Registry;
+  /** Without it, no plan counts as proven. */
+  readonly proof?: PlanProof | undefined;
   readonly sight?: () => Visibility;
 }
 
@@ -54,6 +55,8 @@ export interface CompileParts {
 export const DOCUMENT = "document";
 /** A media type that core compiles itself: the first row as compact JSON, or null. */
 export const DOCUMENT_ONE = "document-one";
+/** The media types that core compiles itself. */
+export const CORE_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 
 const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
   plan.kind === "bundle" || plan.kind === "sequence" || envelope.media === DOCUMENT || envelope.media === DOCUMENT_ONE
@@ -62,7 +65,7 @@ const styleOf = (plan: Plan, envelope: Envelope): JsonStyle =>
 
 /** @rule R-SQL-1 */
 export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts): Program => {
-  const isProven = isProvenPlan(plan, envelope, OWN_MEDIA, parts);
+  const isProven = parts.proof?.isProven(plan, envelope, parts.model) === true;
   const compiled = compileAny(plan, envelope, parts, isProven);
   const program: Program = { ...compiled, isProven };
   if (plan.kind === "read" || plan.kind === "bundle") return { ...program, plan };
@@ -82,8 +85,6 @@ export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts)
 
 const compilerOf = (plan: Plan, envelope: Envelope, parts: CompileParts): Compiler =>
   createCompiler({ ...parts, style: styleOf(plan, envelope), showsStored: envelope.domains === "stored" });
-
-const OWN_MEDIA: ReadonlySet<string> = new Set([DOCUMENT, DOCUMENT_ONE]);
 
 const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts, isProven: boolean): Program => {
   const compiler = compilerOf(plan, envelope, parts);

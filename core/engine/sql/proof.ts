@@ -1,6 +1,7 @@
 /** Analyses a plan without asking the database. It uses an allowlist, so anything that is not listed is not proven. */
 import type { RelApiHooks } from "../../hooks.ts";
 import { COMPARISONS } from "./beyond.ts";
+import { CORE_MEDIA } from "./compile.ts";
 import { columnOf, relationOf, relationshipOf, type Model, type Relation } from "../model/model.ts";
 import type {
   Assignment,
@@ -27,9 +28,6 @@ interface Parts {
 interface Tapped {
   readonly taps: readonly object[];
 }
-
-/** The media types that core compiles itself. */
-export type OwnMedia = ReadonlySet<string>;
 
 /** The names that core writes without a schema around columns of any type, including casts. A name whose operands
  *  always have built-in types (`text || text`) is not listed, because PostgreSQL can only choose its own operator. */
@@ -86,12 +84,7 @@ const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
 /** Returns whether the plan runs no user code. If it only reads, its result must also be the same for all callers with
  *  the same database role, except for the values in its slots. @rule R-TX-10 G-SUB-10 */
-export const isProvenPlan = (
-  plan: Plan,
-  envelope: Envelope,
-  own: OwnMedia,
-  { model, hooks, registry }: Parts,
-): boolean => {
+export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }: Parts): boolean => {
   const isKnown = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
   /** Checks every tap that may compile the node. */
   const areKnown = (hook: Tapped | undefined): boolean =>
@@ -237,8 +230,9 @@ export const isProvenPlan = (
 
   const { media, wrapper } = envelope;
   if (wrapper !== undefined && !isKnown(registry.wrappers.get(wrapper.name))) return false;
-  const isDocument = plan.kind === "bundle" || plan.kind === "sequence" || (media !== undefined && own.has(media));
+  const isDocument =
+    plan.kind === "bundle" || plan.kind === "sequence" || (media !== undefined && CORE_MEDIA.has(media));
   if (!isDocument && !registry.resultColumns.every(isKnown)) return false;
-  const isKnownMedia = media === undefined || own.has(media) || areKnown(hooks.compileMedia.get(media));
+  const isKnownMedia = media === undefined || CORE_MEDIA.has(media) || areKnown(hooks.compileMedia.get(media));
   return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.rivals.has(name)) && whole(plan);
 };

@@ -195,6 +195,7 @@ class Queue {
 /** @rule R-TX-17 */
 export const coalescedReads = definePlugin({
   name: "coalesced-reads",
+  requires: ["plan-proof"],
   settings: coalescedReadsSettings,
   apply: (_hooks, context) => {
     const { maxCoalescedReads: maxReads, maxResultBytes } = context.options;
