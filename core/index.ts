@@ -101,7 +101,8 @@ export {
   type TextRow,
 } from "./engine/sql/fragment.ts";
 export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
-export { isProvenPlan } from "./engine/sql/proof.ts";
+export { CORE_MEDIA } from "./engine/sql/compile.ts";
+export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/beyond.ts";
 export { NAMELESS } from "./engine/sql/json.ts";
 export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
 export type { ValueTaker } from "./engine/database/value-taker.ts";

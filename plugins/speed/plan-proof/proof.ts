@@ -1,23 +1,29 @@
 /** Analyses a plan without asking the database. It uses an allowlist, so anything that is not listed is not proven. */
-import type { RelApiHooks } from "../../hooks.ts";
-import { COMPARISONS } from "./beyond.ts";
-import { CORE_MEDIA } from "./compile.ts";
-import { columnOf, relationOf, relationshipOf, type Model, type Relation } from "../model/model.ts";
-import type {
-  Assignment,
-  Envelope,
-  Expression,
-  Output,
-  PathKey,
-  Plan,
-  Predicate,
-  ValueRef,
-  WriteRows,
-} from "../plan/plan.ts";
-import { visitPlan, type PlanScope } from "../plan/walk.ts";
-import type { Registry } from "../../plugin.ts";
-import { usesOnlyBuiltIns, type BuiltIn } from "./built-in.ts";
-import { memoize } from "../../kernel/memoize.ts";
+import {
+  columnOf,
+  CORE_MEDIA,
+  KEYSET_COMPARISONS,
+  memoize,
+  relationOf,
+  relationshipOf,
+  usesOnlyBuiltIns,
+  visitPlan,
+  type Assignment,
+  type BuiltIn,
+  type Envelope,
+  type Expression,
+  type Model,
+  type Output,
+  type PathKey,
+  type Plan,
+  type PlanScope,
+  type Predicate,
+  type Registry,
+  type RelApiHooks,
+  type Relation,
+  type ValueRef,
+  type WriteRows,
+} from "../../../core/index.ts";
 
 interface Parts {
   readonly model: Model;
@@ -166,7 +172,7 @@ export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, reg
       case "exists":
         return relationOf(model, given.from)?.plain !== undefined;
       case "beyond":
-        return COMPARISONS.every((name) => !model.rivals.has(name));
+        return KEYSET_COMPARISONS.every((name) => !model.rivals.has(name));
       case "keys":
         return !model.rivals.has("=") && given.columns.every((name) => column(relation, name));
       default:
