@@ -344,12 +344,13 @@ export interface RanTransaction {
 
 /** Analyses plans without asking the database. */
 export interface PlanProof {
-  /** Returns whether the plan is proven: it runs no user-defined code, and if it only reads, its result is the same for
-   *  all callers with the same database role, except for the values in its slots. @rule R-TX-10 */
+  /** Returns whether the plan runs no user-defined code. If it only reads, its result must also be the same for all
+   *  callers with the same database role, except for the values in its slots. @rule R-TX-10 */
   isProven(plan: Plan, envelope: Envelope, model: Model): boolean;
 }
 
-/** Offered by the plugin `plan-proof`. Without it, no plan is proven, which is slower and never wrong. */
+/** Offered by the plugin `plan-proof`. If a preset lacks the plugin, no plan is proven: plans cost more, and their
+ *  results are the same. */
 export const planProofService = defineService<PlanProof>("plan-proof");
 
 /** Emitted after each transaction of `execute`. */
