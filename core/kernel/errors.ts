@@ -1,5 +1,5 @@
-/** The errors of core. `code` is a kebab-case name or a SQLSTATE; surfaces map it to their own code, status and
- *  envelope. Plugins define their own errors. */
+/** The errors of core. `code` is a kebab-case name or a SQLSTATE; surfaces map it to their own code, status, message
+ *  and envelope. Plugins define their own errors. */
 import type { Json } from "../engine/plan/plan.ts";
 
 export interface RelApiErrorFields {
@@ -77,7 +77,7 @@ export const connectionFailed = (details: string, cause?: unknown, facts?: RelAp
   new RelApiError({
     code: "connection-failed",
     status: 503,
-    message: "Database connection error.",
+    message: "The connection to the database failed",
     details,
     cause,
     facts,
@@ -89,7 +89,7 @@ export const connectionLost = (details: string, cause?: unknown, facts?: RelApiE
   new RelApiError({
     code: "connection-lost",
     status: 503,
-    message: "Database client error. Retrying the connection.",
+    message: "The connection to the database was lost",
     details,
     cause,
     facts,
@@ -101,7 +101,7 @@ export const modelNotLoaded = (seconds = 1): RelApiError =>
   new RelApiError({
     code: "model-not-loaded",
     status: 503,
-    message: "Could not query the database for the schema cache. Retrying.",
+    message: "The schema of the database is not loaded",
     headers: retryAfter(seconds),
   });
 
@@ -110,7 +110,7 @@ export const poolTimeout = (): RelApiError =>
   new RelApiError({
     code: "pool-timeout",
     status: 504,
-    message: "Timed out acquiring connection from connection pool.",
+    message: "No connection of the pool became free in time",
   });
 
 /** Uses the wording of the server, which never sees the value. @rule R-ERR-7 */
@@ -136,13 +136,14 @@ export const nulEscape = (path?: string): RelApiError =>
 export const requestCancelled = (): RelApiError =>
   new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });
 
-/** @rule G-FIL-7 */
+/** `facts.variable` is the name. @rule G-FIL-7 */
 export const missingSessionVariable = (name: string): RelApiError =>
   new RelApiError({
     code: "missing-session-variable",
     status: 400,
-    message: `missing session variable: "${name}"`,
+    message: `The session variable "${name}" is missing`,
     path: "$",
+    facts: { variable: name },
   });
 
 /** A written row violates a permission check. @rule G-PRM-9 */
@@ -150,7 +151,7 @@ export const permissionCheckFailed = (path: string): RelApiError =>
   new RelApiError({
     code: "permission-check-failed",
     status: 400,
-    message: "check constraint of an insert/update permission has failed",
+    message: "A written row violates a permission check",
     path,
   });
 
@@ -160,7 +161,7 @@ export const stepWroteNothing = (message: string, path: string): RelApiError =>
 
 /** A contradictory sequence step, reported when its turn comes. @rule G-NST-11 */
 export const stepRefused = (message: string, path: string): RelApiError =>
-  new RelApiError({ code: "validation-failed", status: 400, message, path });
+  new RelApiError({ code: "step-refused", status: 400, message, path });
 
 /** `none` resets the role in PostgreSQL, so no role can have that name. @rule R-AUT-11 */
 export const roleNotFound = (role: string): RelApiError =>
@@ -202,13 +203,15 @@ const nearHint = (row: string, near: readonly string[]): string | null =>
     ? null
     : `Perhaps you meant to reference ${near.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
 
-/** The embedding mode does not return a join, so there is no row to sort by. @rule R-ORD-3 */
+/** The embedding mode does not return a join, so there is no row to sort by. `facts.embed` is its name. @rule
+ *  R-ORD-3 */
 export const orderByEmbedImpossible = (embed: string): RelApiError =>
   new RelApiError({
-    code: "related-order-impossible",
+    code: "embed-order-impossible",
     status: 400,
-    message: `A related order on '${embed}' is not possible`,
+    message: `The rows cannot be sorted by '${embed}'`,
     details: `'${embed}' is embedded in a way that offers no columns to sort by`,
+    facts: { embed },
   });
 
 // --- http -----------------------------------------------------------------------------------------------------------
@@ -260,7 +263,7 @@ export const bodyNestedTooDeep = (): RelApiError =>
 
 /** No surface serves the path. @rule R-PATH-2 R-PATH-6, G-HTTP-12 */
 export const pathNotFound = (): RelApiError =>
-  new RelApiError({ code: "path-not-found", status: 404, message: "Invalid path specified in request URL" });
+  new RelApiError({ code: "path-not-found", status: 404, message: "No surface serves the path" });
 
 /** An internal error. The client sees no details. */
 export const internalError = (cause: unknown): RelApiError =>
@@ -274,4 +277,4 @@ export const tokenRefused = (message: string, details: string | null = null, cod
 
 /** No auth scheme identified the caller. @rule R-AUT-6, G-AUTH-5 */
 export const anonymousRefused = (): RelApiError =>
-  new RelApiError({ code: "anonymous-refused", status: 401, message: "Anonymous access is disabled" });
+  new RelApiError({ code: "anonymous-refused", status: 401, message: "No auth scheme identified the caller" });

@@ -138,8 +138,10 @@ export const floatOutOfRange = (shown: string, path: string): RelApiError =>
 // --- functions of plugins -------------------------------------------------------------------------------------------
 
 /** The error that a plugin's function throws on purpose, with the code and message of the plugin. @rule X-GQL-4 */
-export const functionRefused = ({ code, status, message, path }: RelApiError, at: string): RelApiError =>
-  new RelApiError({ code: "function-refused", status, message, path: path ?? at, facts: { code } });
+export const functionRefused = (error: RelApiError, at: string): RelApiError => {
+  const { code, status, path = at } = error;
+  return new RelApiError({ code: "function-refused", status, message: messageOf(error), path, facts: { code } });
+};
 
 /** The error is logged where it occurs. @rule X-GQL-4 */
 export const functionFailed = (path: string): RelApiError =>
@@ -199,7 +201,14 @@ const CONNECTION_ERROR = { code: "postgres-error", message: "connection error", 
 
 /** The errors of core with another code, message or status on this surface. The others keep their code and message. */
 const CORE_ERRORS: Readonly<
-  Record<string, { readonly code: string; readonly message?: string; readonly status: number }>
+  Record<
+    string,
+    {
+      readonly code: string;
+      readonly message?: string | ((facts: RelApiError["facts"]) => string);
+      readonly status: number;
+    }
+  >
 > = {
   "connection-failed": CONNECTION_ERROR,
   "connection-lost": CONNECTION_ERROR,
@@ -207,11 +216,20 @@ const CORE_ERRORS: Readonly<
   "pool-timeout": MAX_CONNECTIONS,
   // other auth schemes have their own messages
   "token-refused": { code: "access-denied", status: 401 },
-  "anonymous-refused": { code: "access-denied", status: 401 },
+  "anonymous-refused": { code: "access-denied", message: "Anonymous access is disabled", status: 401 },
   "admin-secret-refused": { code: "access-denied", status: 401 },
-  "missing-session-variable": { code: "not-found", status: 400 },
-  "permission-check-failed": { code: "permission-error", status: 400 },
+  "missing-session-variable": {
+    code: "not-found",
+    message: ({ variable }) => `missing session variable: "${String(variable)}"`,
+    status: 400,
+  },
+  "permission-check-failed": {
+    code: "permission-error",
+    message: "check constraint of an insert/update permission has failed",
+    status: 400,
+  },
   "step-wrote-nothing": { code: "not-supported", status: 400 },
+  "step-refused": { code: "validation-failed", status: 400 },
   // @rule G-DBE-16
   "result-too-large": { code: "unexpected", status: 500 },
   // @rule G-SUB-12
@@ -223,6 +241,11 @@ const CORE_ERRORS: Readonly<
   "body-encoding-unknown": { code: "bad-request", status: 415 },
   "body-unreadable": { code: "bad-request", status: 400 },
   "url-too-long": { code: "bad-request", status: 414 },
+};
+
+const messageOf = ({ code, message, facts }: RelApiError): string => {
+  const own = CORE_ERRORS[code]?.message ?? message;
+  return typeof own === "string" ? own : own(facts);
 };
 
 /** The codes of the contract, which errors of this surface have from the start. */
@@ -278,8 +301,7 @@ export const errorWords = (error: unknown): GqlErrorWords => {
     return { code: "data-exception", message: error.message, status: 400, isDatabase: true };
   if (isSqlState(error.code)) return { ...databaseWords(error.code, error.message), isDatabase: true };
   const core = CORE_ERRORS[error.code];
-  if (core !== undefined)
-    return { code: core.code, message: core.message ?? error.message, status: core.status, isDatabase: false };
+  if (core !== undefined) return { code: core.code, message: messageOf(error), status: core.status, isDatabase: false };
   if (error.code === "function-refused")
     return { code: String(error.facts["code"]), message: error.message, status: error.status, isDatabase: false };
   if (OWN_CODES.has(error.code))

@@ -11,11 +11,30 @@ import {
 import type { Instead } from "./api.ts";
 import type { CallShape, Field } from "./request.ts";
 
+// --- errors of core -------------------------------------------------------------------------------------------------
+
+const PATH_INVALID = "Invalid path specified in request URL";
+
+const relatedOrder = (embed: string): string => `A related order on '${embed}' is not possible`;
+
+/** The messages of this surface for errors of core, by their code. @rule R-ERR-1 */
+export const CORE_MESSAGES: Readonly<Record<string, (facts: RelApiError["facts"]) => string>> = {
+  "connection-failed": () => "Database connection error.",
+  "connection-lost": () => "Database client error. Retrying the connection.",
+  "model-not-loaded": () => "Could not query the database for the schema cache. Retrying.",
+  "pool-timeout": () => "Timed out acquiring connection from connection pool.",
+  "path-not-found": () => PATH_INVALID,
+  "anonymous-refused": () => "Anonymous access is disabled",
+  "embed-order-impossible": ({ embed }) => relatedOrder(String(embed)),
+  "missing-session-variable": ({ variable }) => `missing session variable: "${String(variable)}"`,
+  "permission-check-failed": () => "check constraint of an insert/update permission has failed",
+};
+
 // --- paths, methods, profiles ---------------------------------------------------------------------------------------
 
 /** @rule R-PATH-6 PGRST125 */
 export const pathInvalid = (): RelApiError =>
-  new RelApiError({ code: "path-invalid", status: 404, message: "Invalid path specified in request URL" });
+  new RelApiError({ code: "path-invalid", status: 404, message: PATH_INVALID });
 
 /** The error for a path that no surface serves. `meant` is a similar path that is served. @rule R-PATH-12 PGRST125 */
 export const pathNotServed = (
@@ -26,7 +45,7 @@ export const pathNotServed = (
   new RelApiError({
     code: "path-not-found",
     status: 404,
-    message: "Invalid path specified in request URL",
+    message: PATH_INVALID,
     hint: [
       `The REST API is below ${prefixes.join(" and ")}`,
       ...(graphql === undefined ? [] : [`GraphQL is at ${graphql}`]),
@@ -237,7 +256,7 @@ export const relatedOrderImpossible = (source: string, embed: string): RelApiErr
   new RelApiError({
     code: "related-order-impossible",
     status: 400,
-    message: `A related order on '${embed}' is not possible`,
+    message: relatedOrder(embed),
     details: `'${source}' and '${embed}' do not form a many-to-one or one-to-one relationship`,
   });
 

@@ -402,7 +402,7 @@ describe("values and rows", () => {
     ).toEqual([{ id: "7", none: null, all: '{"x-session-user-id":"7","x-hasura-user-id":"7"}' }]);
     expect(await failureOf(database.execute({ ...execution, session: anon }))).toMatchObject({
       code: "missing-session-variable",
-      message: 'missing session variable: "x-session-user-id"',
+      message: 'The session variable "x-session-user-id" is missing',
       path: "$",
     });
   });

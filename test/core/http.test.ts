@@ -282,7 +282,7 @@ describe("answers", () => {
     );
     expect((await request("GET", "/nowhere")).json()).toEqual({
       code: "path-not-found",
-      message: "Invalid path specified in request URL",
+      message: "No surface serves the path",
       role: "sea_anon",
     });
     session = undefined;
@@ -600,7 +600,7 @@ describe("log", () => {
       echo(),
     );
     await request("GET", "/echo?a=%20b", { headers: { "user-agent": 'curl "8"', referer: "http://r" } });
-    const body = '{"code":"anonymous-refused","message":"Anonymous access is disabled"}';
+    const body = '{"code":"anonymous-refused","message":"No auth scheme identified the caller"}';
     expect(accessLines).toHaveLength(1);
     expect(accessLines[0]).toMatch(
       /^127\.0\.0\.1 - - \[\d{2}\/[A-Z][a-z]{2}\/\d{4}:\d{2}:\d{2}:\d{2} \+0000\] "GET \/echo\?a=%20b HTTP\/1\.1" 401 \d+ "http:\/\/r" "curl \\"8\\""$/,
@@ -635,7 +635,7 @@ describe("the model", () => {
     expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "1" } });
     expect(refused.json()).toMatchObject({ code: "model-not-loaded" });
     expect((await request("GET", "/echo")).status).toBe(503);
-    expect(() => api.model()).toThrow("schema cache");
+    expect(() => api.model()).toThrow("is not loaded");
     await until(() => gate.listenerCount("end") > 0, "the schema is being loaded again");
     gate.emit("end", "ok");
     await api.ready;

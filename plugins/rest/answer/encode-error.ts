@@ -11,6 +11,7 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../../core/index.ts";
+import { CORE_MESSAGES } from "../errors.ts";
 import { headerText } from "./header-text.ts";
 import type { Rest } from "../request.ts";
 import { overrideHeaders } from "./headers.ts";
@@ -43,6 +44,7 @@ const CODES: Readonly<Record<string, string>> = {
   "not-singular": "PGRST116",
   "method-unsupported": "PGRST117",
   "related-order-impossible": "PGRST118",
+  "embed-order-impossible": "PGRST118",
   "raised-error-invalid": "PGRST121",
   "preferences-invalid": "PGRST122",
   "aggregates-disabled": "PGRST123",
@@ -97,6 +99,11 @@ export const encodeErrorBody = (
   );
 };
 
+const worded = (error: RelApiError): RelApiError => {
+  const message = CORE_MESSAGES[error.code]?.(error.facts);
+  return message === undefined ? error : new RelApiError({ ...error, message });
+};
+
 const codeOf = ({ code }: RelApiError): string => CODES[code] ?? code;
 
 /** The parts of the request that the encoder uses. */
@@ -117,7 +124,7 @@ export const encodeError = (
   ignored: (name: string) => void = () => undefined,
 ): Answer => {
   const raised = SQLSTATE.test(given.code) ? readRaised.call(given) : undefined;
-  const shown = raised?.error ?? asShown(given, model, place);
+  const shown = raised?.error ?? asShown(worded(given), model, place);
   const error = raised === undefined ? (hints()?.explain(shown, place) ?? shown) : shown;
   const code = codeOf(error);
   place.errorCode = code;
