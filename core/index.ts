@@ -38,7 +38,7 @@ export { markBytes } from "./http/body.ts";
 export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
 export { pathReader, repeatsHost } from "./http/pipeline.ts";
-export { cookieOf, firstHeaders, mountOf, utf8Text, type RequestSettings } from "./http/request-headers.ts";
+export { cookieOf, cookiesOf, firstHeaders, mountOf, utf8Text } from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";
 export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
@@ -49,6 +49,7 @@ export { levenshtein, nearestNames } from "./kernel/near-names.ts";
 export { trimEndOf } from "./kernel/trim-end.ts";
 export { visibilityOf } from "./engine/visibility.ts";
 export type * from "./engine/plan/plan.ts";
+export { hasNulEscape } from "./engine/values/nul.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
 export {
   exactNumber,

@@ -1,8 +1,8 @@
 /** The plugin interface, its declared parts, and the context that a plugin receives. */
+import type { IncomingMessage } from "node:http";
 import type { Caches } from "./kernel/cache.ts";
 import type { ApiAnswer, ApiCall, ApiMethods } from "./http/call.ts";
 import type { OpenExchange, RequestRecord, RequestStep, Surface } from "./http/exchange.ts";
-import type { RequestSettings } from "./http/request-headers.ts";
 import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
@@ -90,10 +90,21 @@ export interface SessionSpec {
   /** PostgreSQL itself does not read these settings, so they are omitted where no user-defined code runs. @rule
    *  R-TX-6 */
   readonly forUserCode?: true;
+  /** Creates the function of the settings by which SQL can read a request. SQL never sees the headers in `secret`. @rule
+   *  R-TX-6 G-SES-10 */
+  readonly ofRequest?: (secret: readonly string[]) => RequestSettings;
+  /** The settings of every transaction. They are set last. */
+  readonly ofOptions?: (options: ResolvedOptions) => readonly (readonly [name: string, value: string])[];
   /** Functions that take the session as an argument see each session variable under this prefix too, besides
    *  `x-session-`. */
   readonly prefix?: string;
 }
+
+/** Returns settings by which SQL can read a request. `path` is the path that SQL sees. */
+export type RequestSettings = (
+  request: Pick<IncomingMessage, "method" | "headers" | "rawHeaders">,
+  path: string,
+) => readonly (readonly [name: string, value: string])[];
 
 /** A preference: an option that a client can set on any request, such as `key-order=on`. */
 export interface PreferenceSpec {

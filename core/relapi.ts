@@ -15,7 +15,6 @@ import type { ApiMethods } from "./http/call.ts";
 import { createHeldBodies, createPace } from "./http/pace.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
-import { createRequestSettings } from "./http/request-headers.ts";
 import { createServers, type AnyServer } from "./http/servers.ts";
 import { createUnread } from "./http/unread.ts";
 import { contextOf, type SharedContext } from "./kernel/plugin-context.ts";
@@ -163,6 +162,7 @@ export const relApi = (preset: Preset): RelApi => {
     execute: (execution) => (execution.within ?? database.execute)(execution),
   };
   let isSealed = false;
+  const ofRequest = registry.sessions.flatMap((each) => each.ofRequest?.(registry.secretHeaders) ?? []);
   const context: SharedContext & { options: ResolvedOptions } = {
     options: current.options,
     settings,
@@ -203,7 +203,7 @@ export const relApi = (preset: Preset): RelApi => {
       if (name in methods) throw presetError(`two plugins add the method "${name}" to the api: drop one of them`);
       Object.assign(methods, { [name]: method });
     },
-    requestSettings: createRequestSettings(registry.secretHeaders),
+    requestSettings: (request, path) => ofRequest.flatMap((settingsOf) => settingsOf(request, path)),
     listen: database.listen,
     watchUnread: unread.watch,
     openReplication: database.openReplication,

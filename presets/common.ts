@@ -4,6 +4,7 @@ import { adminSecret } from "../plugins/auth/admin-secret.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
 import { jwtTokens } from "../plugins/auth/jwt-tokens.ts";
 import { aggregateEmbeds } from "../plugins/operators/embeds/aggregate.ts";
+import { requestSettings } from "../plugins/auth/request-settings.ts";
 import { hasuraSession, sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/operators/embeds/nest.ts";
 import { bus, natsBus, notifyBus, redisBus, redisLimits } from "../plugins/cluster/bus/index.ts";
@@ -74,6 +75,7 @@ export const common: readonly Plugin[] = [
   jwtTokens,
   anonymous,
   // settings and roles that SQL sees
+  requestSettings,
   sessionSettings,
   hasuraSession,
   // plugins of filters

@@ -20,7 +20,7 @@ export const knownPlugins: readonly string[] = words(`
   metadata-loader metadata-permissions metrics multipart native-queries nats-bus ndjson nearest nest-embeds
   nested-writes notify-bus notify-changes openapi openapi-3 openapi-page persisted-queries plan-proof playground
   poll-changes raised-errors rate-limits read-your-writes redis-bus redis-limits relationships relay reload-all
-  reload-channel reload-poll replication-changes request-ids response-settings rest rest-batch rest-endpoints
+  reload-channel reload-poll replication-changes request-ids request-settings response-settings rest rest-batch rest-endpoints
   rest-having rest-hints rest-live rest-options rest-rpc rest-writes row-history row-limits run-sql safe-writes
   session-settings set-operator singular-media slow-queries soft-delete spread-embeds sse start-report
   streamed-answers stripped-media structured-log suggestions text-operators trace-header tracing

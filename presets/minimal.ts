@@ -1,6 +1,7 @@
 /** The preset with REST over tables and views in plain JSON: a starting point for custom presets. */
 import { compose, type Preset } from "../core/index.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
+import { requestSettings } from "../plugins/auth/request-settings.ts";
 import { sessionSettings } from "../plugins/auth/session-settings.ts";
 import { nestEmbeds } from "../plugins/operators/embeds/nest.ts";
 import { catalogIntrospection } from "../plugins/database/introspect/catalog.ts";
@@ -20,6 +21,7 @@ export const minimal = (options: PresetOptions): Preset =>
       catalogIntrospection,
       relationships,
       anonymous,
+      requestSettings,
       sessionSettings,
       comparisonOperators,
       nestEmbeds,

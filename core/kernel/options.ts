@@ -43,7 +43,7 @@ interface Objects {
   /** Returns the current connection string of an option. It is called for each connection, so passwords can rotate.
    *  `index` is the position if the option is a list. If it returns undefined, the option's own value is used. */
   readonly freshUrl?: ((option: string, index?: number) => string | undefined) | undefined;
-  /** SQL reads them as `app.settings.<name>`. */
+  /** Values for SQL. The session parts of plugins give them the names of settings. */
   readonly appSettings?: Readonly<Record<string, string>> | undefined;
   /** Values of plugin settings that are not options, by name. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined;

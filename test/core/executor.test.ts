@@ -21,6 +21,7 @@ import {
 } from "../../core/index.ts";
 import type { Slot } from "../../core/engine/sql/fragment.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "../../core/engine/sql/program.ts";
+import { requestSettings } from "../../plugins/auth/request-settings.ts";
 import { hasuraSession, sessionSettings } from "../../plugins/auth/session-settings.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
@@ -43,7 +44,7 @@ const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => 
     { options: resolved, model: model as Model | undefined },
     logger,
     createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()),
-    [...(sessionSettings.sessions ?? []), ...(hasuraSession.sessions ?? [])],
+    [requestSettings, sessionSettings, hasuraSession].flatMap(({ sessions = [] }) => sessions),
   );
   opened.push(database);
   return database;

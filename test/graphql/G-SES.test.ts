@@ -256,6 +256,13 @@ describe("plugins", () => {
     expect(JSON.parse(sight["request.jwt.claims"]!)).toMatchObject({ sub: "7" });
     expect(JSON.parse(sight["hasura.user"]!)).toMatchObject({ "x-hasura-user-id": "7" });
   });
+  test("G-SES-3 G-SES-10 without request-settings the claims and the request are missing, the other settings stay", async () => {
+    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("request-settings")] }));
+    const sight = await see(bearer(READER), ["request.headers", "request.method"], lacking);
+    for (const name of ["request.jwt.claims", "request.headers", "request.method"])
+      expect([name, sight[name] || null]).toEqual([name, null]);
+    expect(sight).toMatchObject({ role: "music_reader", "session.user_id": "7" });
+  });
   test("X-SES-1 a plugin adds settings, made once per session, and a prefix", async () => {
     let calls = 0;
     const tenants = definePlugin({

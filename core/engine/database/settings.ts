@@ -1,11 +1,11 @@
-/** Compiles the first statement of each transaction, which sets the search path, role, claims, the settings of session
+/** Compiles the first statement of each transaction, which sets the search path, the role, the settings of session
  *  plugins, and others. All apply only to the transaction. Names are part of its text, and values are bound. */
 import type { Json } from "../plan/plan.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
-import { nulCharacter, roleNotFound } from "../../kernel/errors.ts";
-import { hasNulEscape, refuseNul } from "../values/nul.ts";
+import { roleNotFound } from "../../kernel/errors.ts";
+import { refuseNul } from "../values/nul.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 export type DatabaseSetting = readonly [name: string, value: string];
@@ -54,11 +54,7 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
   // as the name of a role, "none" would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const each of [settings, own]) each.set("role", session.databaseRole ?? "none");
-  const claims = session.claimsText ?? JSON.stringify({ ...session.claims, role: session.role });
   for (const text of settings.values()) refuseNul(text);
-  // row policies read the claims as JSON
-  if (hasNulEscape(claims)) throw nulCharacter();
-  settings.set("request.jwt.claims", claims);
   return { ...textsOf(settings), own: textsOf(own) };
 };
 

@@ -10,7 +10,7 @@ import {
   type Question,
 } from "../../kernel/cache.ts";
 import type { ResolvedOptions } from "../../kernel/options.ts";
-import type { Execution } from "../../plugin.ts";
+import type { Execution, SessionSpec } from "../../plugin.ts";
 import type { Model } from "../model/model.ts";
 import type { Slot } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
@@ -149,6 +149,7 @@ interface Settings {
 
 const buildSettings = (
   ask: Ask<TemplateSource>,
+  sessions: readonly SessionSpec[],
   ofRequest: readonly string[],
   own: readonly DatabaseSetting[],
 ): Settings => {
@@ -165,13 +166,13 @@ const buildSettings = (
     ...(model?.callerSettings?.get(ask(CALLER))?.settings ?? NO_SETTINGS),
     ...((role === undefined ? undefined : model?.roles.get(role)?.settings) ?? NO_SETTINGS),
   ];
-  const afterwards = Object.entries(options.appSettings);
+  const afterwards = sessions.flatMap(({ ofOptions }) => ofOptions?.(options) ?? []);
   return {
     text: compileSettings([
       ...first.map(([name]) => name),
       ...namesIn(ask(SESSION_NAMES)),
       ...ofRequest,
-      ...afterwards.map(([name]) => `app.settings.${name}`),
+      ...afterwards.map(([name]) => name),
     ]),
     first: first.map(([, value]) => value),
     afterwards: afterwards.map(([, value]) => value),
@@ -224,7 +225,7 @@ const coalescedBody = (ask: Ask<TemplateSource>, [only]: readonly Program[], bod
 };
 
 /** @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 R-TX-15 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
-const buildTemplate = (ask: Ask<TemplateSource>): TransactionTemplate => {
+const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[]): TransactionTemplate => {
   const model = ask(MODEL);
   const isReadOnly = ask(ACCESS) === "read only";
   const end = ask(END);
@@ -242,7 +243,7 @@ const buildTemplate = (ask: Ask<TemplateSource>): TransactionTemplate => {
   const runsUserCode = preRequest !== undefined || programs.some(({ isProven }) => isProven !== true);
   const cleaned = !isNested && runsUserCode ? sharing : undefined;
   const isImplicit = isNested || (end === "commit" && !isChecked && isolation === undefined && cleaned === undefined);
-  const settings = buildSettings(ask, ofRequest, [
+  const settings = buildSettings(ask, sessions, ofRequest, [
     ...(isImplicit && isReadOnly ? [["transaction_read_only", "on"] as const] : []),
     ...(sharing?.setsJit === true ? [["jit", "off"] as const] : []),
     ...(programs.some(({ plansEachTime }) => plansEachTime === true)
@@ -298,12 +299,14 @@ const buildTemplate = (ask: Ask<TemplateSource>): TransactionTemplate => {
 
 const BYTES_PER_STATEMENT = 200;
 
-const templateSpec: CacheSpec<TemplateSource, TransactionTemplate> = {
+const templateSpec = (sessions: readonly SessionSpec[]): CacheSpec<TemplateSource, TransactionTemplate> => ({
   name: "transactions",
-  make: buildTemplate,
+  make: (ask) => buildTemplate(ask, sessions),
   bytesOf: ({ settingsText, statements }) =>
     statements.reduce((bytes, { text }) => bytes + text.length * 2 + BYTES_PER_STATEMENT, settingsText.length * 2),
-};
+});
 
-export const createTemplates = (caches: Caches): Cache<TemplateSource, TransactionTemplate> =>
-  caches.create(templateSpec);
+export const createTemplates = (
+  caches: Caches,
+  sessions: readonly SessionSpec[],
+): Cache<TemplateSource, TransactionTemplate> => caches.create(templateSpec(sessions));

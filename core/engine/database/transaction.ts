@@ -97,7 +97,7 @@ interface Prepared {
 const COALESCED: Sending = { prepares: true, sharing: undefined, isCoalesced: true };
 
 export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
-  const templates = createTemplates(caches);
+  const templates = createTemplates(caches, sessions);
   const settingsOf = memoize((session: Session) => buildSessionSettings(session, sessions));
 
   const prepare = (execution: Execution, sending: Sending): Prepared => {

@@ -1,0 +1,98 @@
+/** Makes requests and claims readable for SQL: `current_setting('request.headers', true)::json ->> 'x-tenant'`. */
+import {
+  cookiesOf,
+  definePlugin,
+  hasNulEscape,
+  nulCharacter,
+  utf8Text,
+  type RequestSettings,
+  type Session,
+} from "../../core/index.ts";
+
+const MAX_MEMBERS = 1000;
+const MAX_MEMBER_LENGTH = 64;
+
+// matches texts that JSON leaves unescaped
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** With more headers than this, duplicates are found with a Map. */
+const MAX_LOOKED_THROUGH = 40;
+
+/** Encodes headers as one JSON text, without the hidden ones. */
+const createHeaderEncoder = (hidden: ReadonlySet<string>): ((rawHeaders: readonly string[]) => string) => {
+  /** `"x-tenant":` by name. It is cached because the same few names occur in every request. */
+  const members = new Map<string, string>();
+
+  /** Returns the empty string for hidden headers. */
+  const memberOf = (name: string): string => {
+    let member = members.get(name);
+    if (member === undefined) {
+      const key = name.toLowerCase();
+      member = hidden.has(key) ? "" : `${JSON.stringify(key)}:`;
+      if (name.length <= MAX_MEMBER_LENGTH && members.size < MAX_MEMBERS) members.set(name, member);
+    }
+    return member;
+  };
+
+  const encodeRepeated = (rawHeaders: readonly string[]): string => {
+    const headers = new Map<string, string>();
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const member = memberOf(rawHeaders[i] as string); // i is within its length
+      if (member !== "") headers.set(member, JSON.stringify(utf8Text(rawHeaders[i + 1] as string)));
+    }
+    return `{${Array.from(headers, ([member, value]) => member + value).join(",")}}`;
+  };
+
+  return (rawHeaders) => {
+    const names: string[] = [];
+    let text = "";
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const member = memberOf(rawHeaders[i] as string); // i is within its length
+      if (member === "") continue;
+      if (i > MAX_LOOKED_THROUGH * 2 || names.includes(member)) return encodeRepeated(rawHeaders);
+      names.push(member);
+      const value = rawHeaders[i + 1] as string;
+      text += `${text === "" ? "" : ","}${member}${PLAIN.test(value) ? `"${value}"` : JSON.stringify(utf8Text(value))}`;
+    }
+    return `{${text}}`;
+  };
+};
+
+const encodeCookies = (header: string): string => {
+  const cookies = new Map<string, string>();
+  for (const [name, value] of cookiesOf(header)) if (name !== "") cookies.set(utf8Text(name), utf8Text(value));
+  return JSON.stringify(Object.fromEntries(cookies));
+};
+
+/** The last of repeated headers counts, and cookies have their own setting. */
+const createRequestSettings = (secret: readonly string[]): RequestSettings => {
+  const encodeHeaders = createHeaderEncoder(new Set(["cookie", ...secret]));
+  return ({ method, headers, rawHeaders }, path) => [
+    ["request.method", method ?? "GET"],
+    ["request.path", path],
+    ["request.headers", encodeHeaders(rawHeaders)],
+    ["request.cookies", headers.cookie === undefined ? "{}" : encodeCookies(headers.cookie)],
+  ];
+};
+
+/** @throws RelApiError `22021`, because row policies read the claims as JSON */
+const claimsText = ({ claims, claimsText, role }: Session): string => {
+  const text = claimsText ?? JSON.stringify({ ...claims, role });
+  if (hasNulEscape(text)) throw nulCharacter();
+  return text;
+};
+
+/** @rule R-TX-1 R-TX-6 G-SES-3 G-SES-10 */
+export const requestSettings = definePlugin({
+  name: "request-settings",
+  sessions: [
+    {
+      name: "request-settings",
+      forUserCode: true,
+      settings: (session) => [["request.jwt.claims", claimsText(session)]],
+      ofRequest: createRequestSettings,
+      ofOptions: ({ appSettings }) =>
+        Object.entries(appSettings).map(([name, value]) => [`app.settings.${name}`, value]),
+    },
+  ],
+});
