@@ -108,7 +108,7 @@ export { NAMELESS } from "./engine/sql/json.ts";
 export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
 export type { ValueTaker } from "./engine/database/value-taker.ts";
 export type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
-export type { ReplicationConnection } from "./engine/database/replication.ts";
+export type { ReplicationConnection } from "./engine/database/connector.ts";
 export { fillSlots } from "./engine/database/transaction.ts";
 export { VERSION } from "./kernel/version.ts";
 export { refuseDoubles, refuseOddNames, refuseOverlaps } from "./engine/specs.ts";

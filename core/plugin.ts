@@ -9,8 +9,7 @@ import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
 import type { ValueTaker } from "./engine/database/value-taker.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
-import type { Listener } from "./engine/database/listener.ts";
-import type { ReplicationConnection } from "./engine/database/replication.ts";
+import type { Connector, ReplicationConnection } from "./engine/database/connector.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Embed, Envelope, Insert, Json, Plan, Planned } from "./engine/plan/plan.ts";
@@ -455,7 +454,7 @@ export interface PluginContext {
    *  notifications may have been lost: with `late` for those before the server listens, with `lost` for those during a
    *  disconnection. `unheard` is called when no notifications can arrive (through a pooler, from a standby), until
    *  `missed` is called. @rule R-SC-5 G-SUB-13 */
-  readonly listen: Listener["listen"];
+  readonly listen: Connector["listen"];
   /** Opens a connection outside the pool that accepts commands of the replication protocol. @throws RelApiError if the
    *  database has no replication, or cannot be reached @rule X-REP-1 */
   openReplication(): Promise<ReplicationConnection>;

@@ -5,6 +5,7 @@ import { createCaches } from "./kernel/cache.ts";
 import { createCurrentOptions } from "./engine/current-options.ts";
 import type { Current } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
+import { createConnector } from "./engine/database/create-connector.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
@@ -114,15 +115,27 @@ export const relApi = (preset: Preset): RelApi => {
   const current: Current = { options, model: undefined };
   const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
+  const connector = createConnector({ options, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(
     current,
     logger,
     caches,
     registry.sessions,
+    connector,
     values.use("core", transactionSignal),
     troubles,
   );
-  const loader = createModelLoader({ config, current, hooks, registry, database, logger, counters, troubles });
+  const loader = createModelLoader({
+    config,
+    current,
+    hooks,
+    registry,
+    database,
+    connector,
+    logger,
+    counters,
+    troubles,
+  });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
   watchPool(counters, database);
@@ -204,9 +217,9 @@ export const relApi = (preset: Preset): RelApi => {
       Object.assign(methods, { [name]: method });
     },
     requestSettings: (request, path) => ofRequest.flatMap((settingsOf) => settingsOf(request, path)),
-    listen: database.listen,
+    listen: connector.listen,
     watchUnread: unread.watch,
-    openReplication: database.openReplication,
+    openReplication: connector.openReplication,
     addSurface: (plugin, surface) => {
       surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // its properties may change later
     },

@@ -1,6 +1,7 @@
 /** Loads the model at the start, reloads it on request, and keeps the current one if a reload fails. */
 import type { Counters } from "../kernel/counters.ts";
 import { createBackoff } from "./database/backoff.ts";
+import type { Connector } from "./database/connector.ts";
 import type { Database } from "./database/database.ts";
 import { isPgError, refusalOf } from "./database/pg-errors.ts";
 import { isRelApiError, modelNotLoaded } from "../kernel/errors.ts";
@@ -18,6 +19,7 @@ export interface LoaderParts {
   readonly current: Current;
   readonly hooks: RelApiHooks;
   readonly database: Database;
+  readonly connector: Connector;
   readonly registry: Registry;
   readonly logger: Logger;
   readonly counters: Counters;
@@ -48,7 +50,7 @@ const SECOND_MS = 1000;
 
 /** @rule R-SC-1 R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
-  const { config, current, hooks, registry, database, logger, counters, troubles } = parts;
+  const { config, current, hooks, registry, database, connector, logger, counters, troubles } = parts;
   const preparing: ((model: Model) => void | Promise<void>)[] = [];
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
@@ -89,7 +91,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     clearTimeout(retryTimer);
     try {
       // changes from now on cause notifications
-      if (current.model === undefined) await database.listening();
+      if (current.model === undefined) await connector.listening();
       // a connection keeps the role and database settings that it started with
       if (current.model !== undefined) database.renew();
       const { loaded, options } = await introspect();

@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { connectionUrls, mayBeEncryption } from "../../core/engine/database/connection-string.ts";
+import type { Connector } from "../../core/engine/database/connector.ts";
+import { createConnector } from "../../core/engine/database/create-connector.ts";
 import { createDatabase, type Database } from "../../core/engine/database/database.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import {
@@ -38,16 +40,23 @@ const logger: Logger = {
 };
 const opened: Database[] = [];
 
-const open = (options: RelApiOptions = {}, model?: Partial<Model>): Database => {
+const open = (
+  options: RelApiOptions = {},
+  model?: Partial<Model>,
+): Database & Pick<Connector, "listen" | "openReplication"> => {
   const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options }, coreSettings);
+  const current = { options: resolved, model: model as Model | undefined };
+  const connector = createConnector({ options: resolved, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(
-    { options: resolved, model: model as Model | undefined },
+    current,
     logger,
     createCaches("cache", { maxBytes: () => resolved.cacheBytes }, createCounters()),
     [requestSettings, sessionSettings, hasuraSession].flatMap(({ sessions = [] }) => sessions),
+    connector,
   );
   opened.push(database);
-  return database;
+  const { listen, openReplication } = connector;
+  return { ...database, listen, openReplication };
 };
 
 let database: Database;

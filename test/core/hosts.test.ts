@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openConnection } from "../../core/engine/database/open-connection.ts";
+import { openTarget } from "../../core/engine/database/open-target.ts";
 import { readHosts } from "../../core/engine/database/hosts.ts";
 import { settingKinds } from "../../core/index.ts";
 import { startPrimary, startStandby, type Server } from "../support/postgres-server.ts";
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
   const reach = async (query: string, order: readonly number[] = [0, 1, 2]): Promise<number> => {
     const places = order.map((i) => (servers[i] as Server).place).join(",");
     const url = `postgres://postgres@${places}/postgres${query}`;
-    const connection = await openConnection({ url, pooler: "session" }, PATIENCE_MS);
+    const connection = await openTarget({ url, pooler: "session" }, PATIENCE_MS);
     const [row] = await connection.query<{ port: number }>("select current_setting('port')::int as port", []);
     await connection.end();
     return row?.port ?? 0;
@@ -182,12 +182,12 @@ describe.skipIf(!hasPostgres)("a primary with two standbys", () => {
       url: `postgres://keyed@${primary.place}/postgres?passfile=${encodeURIComponent(file)}`,
       pooler: "session",
     } as const;
-    await (await openConnection(target, PATIENCE_MS)).end();
+    await (await openTarget(target, PATIENCE_MS)).end();
     await primary.query("alter role keyed password 'second'");
-    await expect(openConnection(target, PATIENCE_MS)).rejects.toMatchObject({
+    await expect(openTarget(target, PATIENCE_MS)).rejects.toMatchObject({
       details: expect.stringContaining("password"),
     });
     fileWith("rotating", `127.0.0.1:${primary.port}:postgres:keyed:second\n`);
-    await (await openConnection(target, PATIENCE_MS)).end();
+    await (await openTarget(target, PATIENCE_MS)).end();
   });
 });

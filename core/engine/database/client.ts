@@ -6,11 +6,11 @@ import type { Duplex } from "node:stream";
 import type Pg from "pg";
 import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type CleaningKind } from "./cleaning.ts";
-import type { Connection, ConnectionKind, Target } from "./connection.ts";
+import type { Address, Connection, ConnectionKind } from "./connection.ts";
 import type { ScriptResult } from "./script-result.ts";
 import type { LongRow, LongValue, RowReader } from "./value-taker.ts";
 import { PreparedStatements } from "./prepared.ts";
-import { backendOf, EMBEDDED_BACKEND } from "./sharing.ts";
+import { EMBEDDED_BACKEND, UNKNOWN_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
 
 /** Loads pg with a temporary `navigator`, which pg uses to detect the runtime. Node 20 has none, so pg would create a
@@ -61,8 +61,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** Adds `replication`, which pg's types omit. */
 const clientConfig = (
-  target: Target,
-  url: string,
+  to: Address,
   timeoutMs: number,
   purpose: ConnectionKind["purpose"],
 ): Pg.ClientConfig & { replication?: string } => {
@@ -72,19 +71,18 @@ const clientConfig = (
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
-  if ("stream" in target)
-    return { ...common, stream: target.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
-  return { ...common, connectionString: url };
+  if ("stream" in to)
+    return { ...common, stream: to.stream as () => any, user: "postgres", database: "postgres", ssl: false }; // pg's types want a net.Socket
+  return { ...common, connectionString: to.url };
 };
 
 /** Creates a client. The connection string and `PGAPPNAME` override its `application_name`. @rule R-ADM-5 */
 export const createClient = (
-  target: Target,
-  url: string,
+  to: Address,
   timeoutMs: number,
   { replicates = false, purpose }: ConnectionKind,
 ): Client => {
-  const config = clientConfig(target, url, timeoutMs, purpose);
+  const config = clientConfig(to, timeoutMs, purpose);
   return new pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
 };
 
@@ -135,7 +133,7 @@ export const wrap = (
   let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection = {
     prepared,
-    backend: wantedHere === undefined ? backendOf(undefined, "session") : EMBEDDED_BACKEND,
+    backend: wantedHere === undefined ? UNKNOWN_BACKEND : EMBEDDED_BACKEND,
     planOwner: undefined,
     // after a failed statement in an open transaction, the cleaning fails too
     run: (plan, cleaning, long) =>

@@ -3,14 +3,19 @@ import type { Duplex } from "node:stream";
 import type { Cleaner, CleaningKind } from "./cleaning.ts";
 import type { LongValue } from "./value-taker.ts";
 import type { PlanOwner, PreparedStatements } from "./prepared.ts";
-import type { Backend, PoolerMode } from "./sharing.ts";
+import type { Backend } from "./sharing.ts";
 import type { ScriptResult } from "./script-result.ts";
 import type { WirePlan, WireResult } from "./wire.ts";
 
-/** The server of connections: a connection string or streams. */
-export type Target =
-  | { readonly url: string; readonly pooler: PoolerMode }
-  | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
+/** The address of one server: a URL for pg, or streams. */
+export type Address =
+  | { readonly url: string }
+  | {
+      readonly stream: () => Duplex;
+      readonly ready: Promise<void> | undefined;
+      /** Returns the channels that the cleaning keeps, because all connections share one backend. */
+      readonly channels: () => readonly string[];
+    };
 
 export interface Connection {
   readonly prepared: PreparedStatements;
@@ -67,4 +72,23 @@ export interface ConnectionKind {
   readonly maxResultBytes?: number;
   /** Called for each result that exceeds the limit. */
   readonly refused?: () => void;
+}
+
+/** A server on which transactions run. */
+export interface DatabaseServer {
+  /** The maximum number of connections. Undefined if the size of the pool is the only limit. */
+  readonly maxCount: number | undefined;
+  /** @throws RelApiError `connection-failed` */
+  open(limits: Pick<ConnectionKind, "maxResultBytes" | "refused">): Promise<Connection>;
+  /** Resolves with whether a connection that has lost prepared statements leads to a pooler. @rule R-TX-15 */
+  isPooled(connection: Connection): Promise<boolean>;
+  /** Detects dead connections of a pool. Returns a function that stops it. */
+  watch(pool: WatchedPool): () => void;
+}
+
+export interface WatchedPool {
+  /** Returns the open connections. */
+  readonly connections: () => Iterable<Connection>;
+  /** Called because other connections may be dead too. With `isUnreachable`, no new connection can be opened either. */
+  readonly lost: (isUnreachable: boolean) => void;
 }

@@ -1,21 +1,20 @@
-/** The database interface of core: transactions of requests, queries of core itself, notifications. */
+/** The database interface of core: transactions of requests, and queries of core itself. */
 import type { Caches } from "../../kernel/cache.ts";
 import type { Current } from "../current.ts";
-import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
+import type { Logger } from "../../kernel/options.ts";
 import { createSignal, type Signal } from "../../kernel/token.ts";
 import { createTroubles, type Troubles } from "../../kernel/troubles.ts";
 import type { SessionSpec } from "../../plugin.ts";
 import { toStatement, type BoundValue, type Sql, type Slot } from "../sql/fragment.ts";
-import { connectionFailed, isRelApiError, presetError, type RelApiError } from "../../kernel/errors.ts";
+import { isRelApiError } from "../../kernel/errors.ts";
 import { createExecutor, type Execute, type Executor } from "./execute.ts";
-import type { Listener } from "./listener.ts";
-import { fromStatement, isPgError, refusalOf } from "./pg-errors.ts";
-import type { Connection, Target } from "./connection.ts";
+import { fromStatement, isPgError } from "./pg-errors.ts";
+import type { Connection, DatabaseServer } from "./connection.ts";
+import type { Connector } from "./connector.ts";
 import type { ScriptOptions, ScriptResult } from "./script-result.ts";
 import { refuseNul } from "../values/nul.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_SHARE } from "./prepared.ts";
-import type { ReplicationConnection } from "./replication.ts";
 import { leaveNothing } from "./cleaning.ts";
 import { sharingOf } from "./sharing.ts";
 import type { WirePlan } from "./wire.ts";
@@ -32,13 +31,6 @@ export interface Database {
   /** Runs several statements in one read-only transaction with one snapshot, and with an empty search path. Statements
    *  of `afterwards` run after `work`, whose result does not wait for them. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query, afterwards: Query) => Promise<Result>): Promise<Result>;
-  /** Loads the listener with the first channel. */
-  readonly listen: Listener["listen"];
-  /** Resolves after the first attempt to listen, after the timeout of a connection, or immediately if there are no
-   *  listeners. */
-  listening(): Promise<void>;
-  /** Opens a connection outside the pool for commands of the replication protocol. */
-  openReplication(): Promise<ReplicationConnection>;
   /** Replaces each pooled connection once it is idle. */
   renew(): void;
   /** Returns the counts of the primary's pool. */
@@ -48,9 +40,6 @@ export interface Database {
 }
 
 const SECOND_MS = 1000;
-/** The timeout is short, so that after a network failure no caller waits for connections much longer than the failure
- *  lasts. */
-const CONNECT_MS = 5000;
 /** Begins the transaction and applies its settings in one round trip. Just-in-time compilation is off, because the
  *  planner overestimates the cost of catalog queries, and compilation takes ten times as long as their execution.
  *  Parallel workers are off, because they would take processors from requests. */
@@ -58,82 +47,35 @@ const BEGIN_SNAPSHOT =
   "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true), pg_catalog.set_config('max_parallel_workers_per_gather', '0', true)";
 const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
-/** Creates the database, which connects at first use. @throws RelApiError `preset` if the options name no database */
+/** Creates the database, which connects at first use. */
 export const createDatabase = (
   current: Current,
   logger: Logger,
   caches: Caches,
   sessions: readonly SessionSpec[],
+  connector: Connector,
   ran: Signal<unknown> = createSignal(),
   troubles: Troubles = createTroubles(),
 ): Database => {
   const { options } = current; // reloads do not change the options of connections
-  const target = fresh(targetOf(options), "databaseUrl", options);
-  const ofDirect = directTargetOf(options);
-  const direct = ofDirect === undefined ? target : fresh(ofDirect, "databaseDirectUrl", options);
   const warn: Logger["warn"] = (message, facts) => logger.warn(message, facts);
-  let listener: Promise<Listener> | undefined;
-  let isRefused = false;
-  /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule
-   *  R-HST-11 */
-  const toldOfOpening = (error?: unknown): void => {
-    if (error === undefined) void listener?.then(({ wake }) => wake());
-    if (error !== undefined && refusalOf(error) === undefined) return;
-    if (isRefused === (error !== undefined) || current.model === undefined) return;
-    isRefused = error !== undefined;
-    if (isRefused) logger.error("the database refuses new connections", { reason: (error as RelApiError).details });
-    else logger.info("the database takes new connections again");
-  };
-  const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
-  // an embedded database may be restarting
-  const usualConnectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
-  const open = (to: Target, connectMs = usualConnectMs): Pool =>
-    createPool({
-      target: to,
-      maxCount: "stream" in to ? EMBEDDED_CONNECTIONS : options.dbPool,
-      acquisitionMs,
-      connectMs,
-      silenceCheckMs: options.dbSilenceCheck * SECOND_MS,
-      silenceLimitMs: options.dbSilenceLimit * SECOND_MS,
+  const pools: Pool[] = [];
+  const openPool = (server: DatabaseServer): Pool => {
+    const pool = createPool({
+      server,
+      maxCount: Math.min(options.dbPool, server.maxCount ?? options.dbPool),
+      acquisitionMs: options.dbPoolAcquisitionTimeout * SECOND_MS,
       lifetimeMs: options.dbPoolMaxLifetime * SECOND_MS,
       idleMs: options.dbPoolMaxIdletime * SECOND_MS,
       maxResultBytes: options.maxResultBytes,
       maxParsedBytes: options.dbMaxPreparedBytes * PARSED_SHARE,
-      ...(to === target ? { opened: toldOfOpening } : {}),
       warn,
     });
-  const primary = open(target);
-  const replicaTargets = options.databaseReplicaUrls.map((url, i): Target =>
-    fresh({ url, pooler: options.databasePooler }, "databaseReplicaUrls", options, i),
-  );
-  // short timeout, because the primary can serve slower requests
-  const copies = replicaTargets.map((to) => ({ target: to, pool: open(to, SECOND_MS) }));
-  const replicas =
-    copies.length === 0
-      ? undefined
-      : import("./replicas.ts").then(({ createReplicas }) =>
-          createReplicas({
-            primary: target,
-            replicas: copies,
-            maxLagMs: options.databaseReplicaMaxLag * SECOND_MS,
-            logger,
-          }),
-        );
-  const listen: Listener["listen"] = (...wanted) => {
-    listener ??= import("./listener.ts").then(({ createListener }) =>
-      createListener(direct, logger, () => current.model !== undefined, direct !== target),
-    );
-    let stop: (() => void) | undefined;
-    let isStopped = false;
-    void listener.then((opened) => {
-      if (!isStopped) stop = opened.listen(...wanted);
-    });
-    return () => {
-      isStopped = true;
-      stop?.();
-    };
+    pools.push(pool);
+    return pool;
   };
-  const closeListener = async (): Promise<void> => (await listener)?.close();
+  const primary = openPool(connector.primary);
+  const replicas = connector.openReplicas(openPool);
   const logStatement = options.logQuery ? (text: string): void => logger.info(text) : undefined;
 
   const withConnection = async <Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> => {
@@ -215,53 +157,17 @@ export const createDatabase = (
         whole.catch(reject); // only reads ran, so the error does not affect a result that was already returned
       });
     },
-    listen,
-    listening: async () => (await listener)?.started(CONNECT_MS),
-    openReplication: async () => {
-      if (direct === target && primary.sharing !== undefined)
-        throw connectionFailed("logical replication does not pass a connection pooler", undefined, {
-          sqlstate: "0A000",
-        });
-      return (await import("./replication.ts")).openReplication(direct);
-    },
     renew: () => {
-      primary.renew();
-      for (const { pool } of copies) pool.renew();
+      for (const pool of pools) pool.renew();
     },
     counts: primary.counts,
     close: async (patienceMs) => {
-      const pools = [primary, ...copies.map(({ pool }) => pool)];
       const closeReplicas = async (): Promise<void> => (await replicas)?.close();
-      await Promise.all([...pools.map((pool) => pool.close(patienceMs)), closeListener(), closeReplicas()]);
+      await Promise.all([...pools.map((pool) => pool.close(patienceMs)), closeReplicas(), connector.close()]);
       await options.database?.close?.();
     },
   };
 };
-
-/** The embedded database has only one backend, so more connections would only take turns. */
-const EMBEDDED_CONNECTIONS = 1;
-
-const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): Target => {
-  if (database !== undefined) return { stream: database.stream, ready: database.ready };
-  if (databaseUrl === undefined || databaseUrl === "")
-    throw presetError("the preset has no database: set databaseUrl, or database for an embedded one");
-  return { url: databaseUrl, pooler: databasePooler };
-};
-
-/** Returns a target whose URL is read for each connection, because it may change. */
-const fresh = (to: Target, option: string, { freshUrl }: Pick<ResolvedOptions, "freshUrl">, index?: number): Target => {
-  if ("stream" in to || freshUrl === undefined) return to;
-  return {
-    ...to,
-    get url() {
-      return freshUrl(option, index) ?? to.url;
-    },
-  };
-};
-
-/** Returns the target for connections that need their own backend for longer than a transaction. */
-const directTargetOf = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
-  database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };
 
 const textOf = (statement: Sql): string => {
   const { text, slots } = toStatement(statement);

@@ -15,7 +15,7 @@ import type { Pool } from "./pool.ts";
 import type { openLongBody as OpenLongBody } from "./long-value.ts";
 import { createLostRoles } from "./lost-roles.ts";
 import { createBatchPlanner, settle, UNKNOWN_ROLE, type Failed, type PlanOwner } from "./prepared.ts";
-import type { Replicas } from "./replicas.ts";
+import type { Replicas } from "./connector.ts";
 import { pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
 import { sharingOf, type Sharing } from "./sharing.ts";

@@ -1,32 +1,20 @@
 /** The only connection that listens. It is open while a channel is in use, and reopened after a loss. */
 import type { Logger } from "../../kernel/options.ts";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
-import type { Connection, Target } from "./connection.ts";
-import { openConnection } from "./open-connection.ts";
+import type { Connection } from "./connection.ts";
+import type { Connector, Missed } from "./connector.ts";
+import { openTarget, type Target } from "./open-target.ts";
 import { createBackoff } from "./backoff.ts";
 import { keepAwake } from "./heartbeat.ts";
 import { refusalOf, sqlstateOf } from "./pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
-/** The reason for which notifications may be missing: the listener existed before its `LISTEN`, or the connection was
- *  lost. */
-export type Missed = "late" | "lost";
-
-export interface Listener {
-  /** Returns a function that stops it. `missed` is called when notifications may have been lost. `unheard` is called
-   *  when none can arrive, until `missed` is called. */
-  listen(
-    channel: string,
-    heard: (payload: string) => void,
-    missed?: (why: Missed) => void,
-    unheard?: () => void,
-  ): () => void;
+export interface Listener extends Pick<Connector, "listen" | "close"> {
   /** Resolves after the first attempt to connect, or after `limitMs`. Listeners may miss notifications before they are
    *  connected. */
   started(limitMs: number): Promise<void>;
   /** Retries now, because another connection was opened successfully. */
   wake(): void;
-  close(): Promise<void>;
 }
 
 const CONNECT_MS = 10_000;
@@ -122,7 +110,7 @@ export const createListener = (
     timer = undefined;
     isConnecting = true;
     try {
-      const opened = await openConnection(target, CONNECT_MS, { purpose: "listener" });
+      const opened = await openTarget(target, CONNECT_MS, { purpose: "listener" });
       if (opened.backend.isShared) {
         await opened.end();
         return beDeaf("pooler");

@@ -1,18 +1,14 @@
 /** Detects dead connections on which a statement runs. A network that drops packets is as silent as a long statement,
  *  so the server is asked about its backends on another connection. */
 import { connectionLost } from "../../kernel/errors.ts";
-import type { Connection } from "./connection.ts";
+import type { Connection, WatchedPool } from "./connection.ts";
 import { isPgError, TIMED_OUT } from "./pg-errors.ts";
 
-export interface LivenessParts {
-  /** Returns the open connections. */
-  readonly connections: () => Iterable<Connection>;
+export interface LivenessParts extends WatchedPool {
   /** The silence of a statement after which the server is asked. */
   readonly checkMs: number;
   /** The maximum silence of a statement. */
   readonly limitMs: number;
-  /** Called because other connections may be dead too. With `isUnreachable`, no new connection can be opened either. */
-  readonly lost: (isUnreachable: boolean) => void;
   /** Resolves with whether no other host can serve requests. */
   readonly isOnlyHost: () => Promise<boolean>;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;

@@ -1,31 +1,21 @@
 /** A pool of connections, which limits their number and lifetime. */
 import { connectionLost, poolTimeout } from "../../kernel/errors.ts";
-import type { Connection, Target } from "./connection.ts";
-import { openConnection } from "./open-connection.ts";
-import { watchLiveness } from "./liveness.ts";
+import type { Connection, DatabaseServer } from "./connection.ts";
 import { isTimedOut, TIMED_OUT, timedOut } from "./pg-errors.ts";
 import type { PlanOwner } from "./prepared.ts";
 import type { WirePlan } from "./wire.ts";
 import { sharingOf, type Sharing } from "./sharing.ts";
 
 export interface PoolOptions {
-  readonly target: Target;
+  readonly server: DatabaseServer;
   readonly maxCount: number;
   readonly acquisitionMs: number;
-  /** The timeout for opening a connection. */
-  readonly connectMs: number;
   readonly lifetimeMs: number;
   readonly idleMs: number;
   /** The limit in bytes for the result of one batch. */
   readonly maxResultBytes: number;
   /** The bytes of parsed SQL after which a connection is replaced. */
   readonly maxParsedBytes: number;
-  /** The silence of a statement after which the server is asked about it. */
-  readonly silenceCheckMs: number;
-  /** The maximum silence of a statement. */
-  readonly silenceLimitMs: number;
-  /** Called for each opened connection, and with the error of each failed attempt. */
-  readonly opened?: (error?: unknown) => void;
   readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -88,18 +78,7 @@ const NOTHING: WirePlan = { statements: [], parses: [], closes: [] };
 
 /** @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
-  const {
-    target,
-    maxCount,
-    acquisitionMs,
-    connectMs,
-    lifetimeMs,
-    idleMs,
-    maxResultBytes,
-    maxParsedBytes,
-    opened,
-    warn,
-  } = options;
+  const { server, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, warn } = options;
   const all = new Map<Connection, IdleConnection>();
   const idle: IdleConnection[] = [];
   const waiters: Waiter[] = [];
@@ -163,10 +142,7 @@ export const createPool = (options: PoolOptions): Pool => {
     openingCount++;
     const beganAtMs = performance.now();
     try {
-      const connection = await openConnection(target, connectMs, {
-        maxResultBytes,
-        refused: () => void refusedCount++,
-      });
+      const connection = await server.open({ maxResultBytes, refused: () => void refusedCount++ });
       pool.sharing = sharingOf(connection);
       heardAtMs = performance.now();
       const now = Date.now();
@@ -177,11 +153,9 @@ export const createPool = (options: PoolOptions): Pool => {
         drop(kept);
       });
       openingCount--;
-      opened?.();
       return connection;
     } catch (error) {
       openingCount--;
-      opened?.(error);
       // the waiting callers have waited as long, and would wait for another timeout
       if (isTimedOut(error) && heardAtMs < beganAtMs) failWaiters(error);
       // waiting requests then fail as fast, or find the database available again
@@ -250,20 +224,13 @@ export const createPool = (options: PoolOptions): Pool => {
     Math.max(100, Math.min(SWEEP_MS, idleMs / 2, lifetimeMs / 2)),
   );
   sweep.unref();
-  const stopWatching =
-    "stream" in target
-      ? undefined
-      : watchLiveness({
-          connections: () => all.keys(),
-          checkMs: options.silenceCheckMs,
-          limitMs: options.silenceLimitMs,
-          lost: (isUnreachable) => {
-            if (isUnreachable) failWaiters(timedOut());
-            for (const kept of idle.slice()) drop(kept);
-          },
-          isOnlyHost: async () => (await import("./hosts.ts")).readHosts(target.url).urls.length === 1,
-          warn,
-        });
+  const stopWatching = server.watch({
+    connections: () => all.keys(),
+    lost: (isUnreachable) => {
+      if (isUnreachable) failWaiters(timedOut());
+      for (const kept of idle.slice()) drop(kept);
+    },
+  });
 
   const pool: Pool & { sharing: Sharing | undefined } = {
     acquire: (owner) => {
@@ -293,8 +260,7 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     sharing: undefined,
     recheck: async (connection) => {
-      // an embedded database has one backend, which all connections share
-      if ("stream" in target || (await hasOwnBackend(connection))) return false;
+      if (!(await server.isPooled(connection))) return false;
       connection.backend = { ...connection.backend, isShared: true };
       pool.sharing = connection.backend.sharing;
       return true;
@@ -321,7 +287,7 @@ export const createPool = (options: PoolOptions): Pool => {
     close: async (patienceMs) => {
       isClosed = true;
       clearInterval(sweep);
-      stopWatching?.();
+      stopWatching();
       failWaiters(poolTimeout());
       for (const kept of idle.slice()) drop(kept);
       if (all.size === 0) return;
@@ -342,14 +308,6 @@ export const createPool = (options: PoolOptions): Pool => {
   };
   return pool;
 };
-
-/** Returns whether the connection still has the backend that the server reported when it was opened. A lost connection
- *  counts as such, because its backend is unknown. @rule R-TX-15 */
-const hasOwnBackend = (connection: Connection): Promise<boolean> =>
-  connection.query<{ readonly id: number }>("select pg_catalog.pg_backend_pid() as id", []).then(
-    ([row]) => row?.id === connection.processId,
-    () => true,
-  );
 
 const preparedOn = (connections: Iterable<Connection>): Pick<PoolCounts, "prepared" | "preparedBytes"> => {
   let [prepared, preparedBytes] = [0, 0];

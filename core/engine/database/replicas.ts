@@ -2,21 +2,11 @@
  *  replicas that are unreachable, slow or behind are excluded. */
 import type { Logger } from "../../kernel/options.ts";
 import { isRelApiError } from "../../kernel/errors.ts";
-import type { Connection, Target } from "./connection.ts";
-import { openConnection } from "./open-connection.ts";
+import type { Connection } from "./connection.ts";
+import type { Replicas } from "./connector.ts";
+import { openTarget, type Target } from "./open-target.ts";
 import { isPgError, refusalOf } from "./pg-errors.ts";
 import type { Pool } from "./pool.ts";
-
-export interface Replicas {
-  /** Resolves when each replica was checked once, or the time limit has expired. */
-  readonly tried: Promise<void>;
-  /** Returns the pool of a replica, in turn. `position` is a write position that the replica must have reached.
-   *  Undefined if the primary has to answer. */
-  choose(position?: string): Pool | undefined;
-  /** Starts the checks. */
-  start(): void;
-  close(): Promise<void>;
-}
 
 export interface ReplicasParts {
   readonly primary: Target;
@@ -68,7 +58,7 @@ const createWatch = (
   const reach = async (): Promise<void> => {
     const before = answers;
     try {
-      void (await openConnection(target, REACH_MS, { purpose: "replica check" })).end();
+      void (await openTarget(target, REACH_MS, { purpose: "replica check" })).end();
     } catch (error) {
       const isThere = isRelApiError(error) && isPgError(error.cause);
       if (!isClosed && answers === before && !isThere) failed(error, true);
@@ -81,7 +71,7 @@ const createWatch = (
     let doubt: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     try {
-      connection ??= await openConnection(target, REACH_MS, { purpose: "replica check" });
+      connection ??= await openTarget(target, REACH_MS, { purpose: "replica check" });
       isAway = false;
       const asked = connection;
       doubt = setTimeout(() => void reach(), DOUBT_MS);

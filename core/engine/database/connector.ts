@@ -1,0 +1,63 @@
+/** The interface of the plugin that connects to PostgreSQL. Core pools the connections and runs transactions on them. */
+import type { Logger, ResolvedOptions } from "../../kernel/options.ts";
+import type { Sql } from "../sql/fragment.ts";
+import type { DatabaseServer } from "./connection.ts";
+import type { Pool } from "./pool.ts";
+
+/** What core gives to the plugin. */
+export interface ConnectorParts {
+  readonly options: ResolvedOptions;
+  readonly logger: Logger;
+  /** Returns whether the schema was loaded. The loader logs connection errors until then. */
+  readonly isLoaded: () => boolean;
+}
+
+export interface Connector {
+  readonly primary: DatabaseServer;
+  /** Opens a pool for each replica. Undefined if there are no replicas. */
+  openReplicas(openPool: (replica: DatabaseServer) => Pool): Promise<Replicas> | undefined;
+  /** Returns a function that stops listening. `missed` is called when notifications may have been lost. `unheard` is
+   *  called when none can arrive, until `missed` is called. */
+  listen(
+    channel: string,
+    heard: (payload: string) => void,
+    missed?: (why: Missed) => void,
+    unheard?: () => void,
+  ): () => void;
+  /** Resolves after the first attempt to listen, after the timeout of a connection, or immediately if there are no
+   *  listeners. */
+  listening(): Promise<void>;
+  /** Opens a connection outside the pool for commands of the replication protocol. @throws RelApiError */
+  openReplication(): Promise<ReplicationConnection>;
+  /** Closes the connections outside the pools. */
+  close(): Promise<void>;
+}
+
+export interface Replicas {
+  /** Resolves when each replica was checked once, or the time limit has expired. */
+  readonly tried: Promise<void>;
+  /** Returns the pool of a replica, in turn. `position` is a write position that the replica must have reached.
+   *  Undefined if the primary has to answer. */
+  choose(position?: string): Pool | undefined;
+  /** Starts the checks. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** The reason for which notifications may be missing: the listener existed before its `LISTEN`, or the connection was
+ *  lost. */
+export type Missed = "late" | "lost";
+
+/** A connection that belongs to a plugin, which must close it. */
+export interface ReplicationConnection {
+  /** Runs `CREATE_REPLICATION_SLOT …`, or plain SQL, and returns its rows. @throws RelApiError of the server */
+  command<Row = unknown>(command: Sql): Promise<readonly Row[]>;
+  /** Runs `START_REPLICATION …`: a copy in both directions, which continues until the connection ends. Rejects if the
+   *  server refuses or ends it. */
+  copy(command: Sql, take: (bytes: Buffer) => void): Promise<void>;
+  /** Sends data of the client within that copy. */
+  send(bytes: Buffer): void;
+  /** Registers a listener that is called once when either side ends the connection. */
+  onEnd(listener: () => void): void;
+  end(): Promise<void>;
+}

@@ -1,0 +1,143 @@
+/** Connects to PostgreSQL: to the primary, to replicas, for notifications and for logical replication. */
+import { connectionFailed, presetError, type RelApiError } from "../../kernel/errors.ts";
+import type { ResolvedOptions } from "../../kernel/options.ts";
+import type { DatabaseServer } from "./connection.ts";
+import type { Connector, ConnectorParts } from "./connector.ts";
+import type { Listener } from "./listener.ts";
+import { watchLiveness } from "./liveness.ts";
+import { openTarget, type Target } from "./open-target.ts";
+import { refusalOf } from "./pg-errors.ts";
+import { hasOwnBackend } from "./poolers.ts";
+
+const SECOND_MS = 1000;
+/** The timeout is short, so that after a network failure no caller waits for connections much longer than the failure
+ *  lasts. */
+const CONNECT_MS = 5000;
+/** The embedded database has only one backend, so more connections would only take turns. */
+const EMBEDDED_CONNECTIONS = 1;
+
+/** @throws RelApiError `preset` if the options name no database */
+export const createConnector = (parts: ConnectorParts): Connector => {
+  const { options, logger, isLoaded } = parts;
+  const target = fresh(targetOf(options), "databaseUrl", options);
+  const directTarget = directTargetOf(options);
+  const direct = directTarget === undefined ? target : fresh(directTarget, "databaseDirectUrl", options);
+  const acquisitionMs = options.dbPoolAcquisitionTimeout * SECOND_MS;
+  // an embedded database may be restarting
+  const connectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
+  const server = serverAt(target, connectMs, parts);
+  let listener: Promise<Listener> | undefined;
+  let isRefused = false;
+  /** The last opened or checked connection leads to a pooler, which is likely for the next one too. */
+  let isPooled = false;
+
+  /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule
+   *  R-HST-11 */
+  const reportOpening = (error?: unknown): void => {
+    if (error === undefined) void listener?.then(({ wake }) => wake());
+    if (error !== undefined && refusalOf(error) === undefined) return;
+    if (isRefused === (error !== undefined) || !isLoaded()) return;
+    isRefused = error !== undefined;
+    if (isRefused) logger.error("the database refuses new connections", { reason: (error as RelApiError).details });
+    else logger.info("the database takes new connections again");
+  };
+
+  return {
+    primary: {
+      ...server,
+      open: async (limits) => {
+        try {
+          const connection = await server.open(limits);
+          isPooled = connection.backend.isShared;
+          reportOpening();
+          return connection;
+        } catch (error) {
+          reportOpening(error);
+          throw error;
+        }
+      },
+      isPooled: async (connection) => {
+        const found = await server.isPooled(connection);
+        isPooled ||= found;
+        return found;
+      },
+    },
+    openReplicas: (openPool) => {
+      const { databaseReplicaUrls, databaseReplicaMaxLag, databasePooler } = options;
+      if (databaseReplicaUrls.length === 0) return undefined;
+      const replicas = databaseReplicaUrls.map((url, i) => {
+        const to = fresh({ url, pooler: databasePooler }, "databaseReplicaUrls", options, i);
+        // short timeout, because the primary can serve slower requests
+        return { target: to, pool: openPool(serverAt(to, SECOND_MS, parts)) };
+      });
+      return import("./replicas.ts").then(({ createReplicas }) =>
+        createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger }),
+      );
+    },
+    listen: (...wanted) => {
+      listener ??= import("./listener.ts").then(({ createListener }) =>
+        createListener(direct, logger, isLoaded, direct !== target),
+      );
+      let stop: (() => void) | undefined;
+      let isStopped = false;
+      void listener.then((opened) => {
+        if (!isStopped) stop = opened.listen(...wanted);
+      });
+      return () => {
+        isStopped = true;
+        stop?.();
+      };
+    },
+    listening: async () => (await listener)?.started(CONNECT_MS),
+    openReplication: async () => {
+      if (direct === target && isPooled)
+        throw connectionFailed("logical replication does not pass a connection pooler", undefined, {
+          sqlstate: "0A000",
+        });
+      return (await import("./replication.ts")).openReplication(direct);
+    },
+    close: async () => (await listener)?.close(),
+  };
+};
+
+const serverAt = (target: Target, connectMs: number, { options, logger }: ConnectorParts): DatabaseServer => {
+  const open: DatabaseServer["open"] = (limits) => openTarget(target, connectMs, limits);
+  // an embedded database has one backend, which all connections share
+  if ("stream" in target)
+    return { maxCount: EMBEDDED_CONNECTIONS, open, isPooled: async () => false, watch: () => () => undefined };
+  return {
+    maxCount: undefined,
+    open,
+    isPooled: async (connection) => !(await hasOwnBackend(connection)),
+    watch: (pool) =>
+      watchLiveness({
+        ...pool,
+        checkMs: options.dbSilenceCheck * SECOND_MS,
+        limitMs: options.dbSilenceLimit * SECOND_MS,
+        isOnlyHost: async () => (await import("./hosts.ts")).readHosts(target.url).urls.length === 1,
+        warn: (message, facts) => logger.warn(message, facts),
+      }),
+  };
+};
+
+const targetOf = ({ database, databaseUrl, databasePooler }: ResolvedOptions): Target => {
+  if (database !== undefined) return { stream: database.stream, ...(database.ready && { ready: database.ready }) };
+  if (databaseUrl === undefined || databaseUrl === "")
+    throw presetError("the preset has no database: set databaseUrl, or database for an embedded one");
+  return { url: databaseUrl, pooler: databasePooler };
+};
+
+/** Returns a target whose URL is read for each connection, because it may change. */
+const fresh = (to: Target, option: string, { freshUrl }: Pick<ResolvedOptions, "freshUrl">, index?: number): Target => {
+  if ("stream" in to || freshUrl === undefined) return to;
+  return {
+    ...to,
+    get url() {
+      return freshUrl(option, index) ?? to.url;
+    },
+  };
+};
+
+/** Returns the target for connections that need their own backend for longer than a transaction. */
+const directTargetOf = ({ database, databaseDirectUrl = "" }: ResolvedOptions): Target | undefined =>
+  database !== undefined || databaseDirectUrl === "" ? undefined : { url: databaseDirectUrl, pooler: "auto" };

@@ -1,0 +1,45 @@
+/** Opens connections to one of the hosts of a target, and detects poolers. */
+import type { Duplex } from "node:stream";
+import { wantedChannels } from "./channels.ts";
+import type { Connection, ConnectionKind } from "./connection.ts";
+import { openConnection } from "./open-connection.ts";
+import { fromConnecting, TIMED_OUT } from "./pg-errors.ts";
+import { askBackend, type PoolerMode } from "./poolers.ts";
+
+/** The destination of connections: a connection string or streams. */
+export type Target =
+  | { readonly url: string; readonly pooler: PoolerMode }
+  | { readonly stream: () => Duplex; readonly ready?: Promise<void> };
+
+/** @throws RelApiError `connection-failed` */
+export const openTarget = async (target: Target, timeoutMs: number, kind: ConnectionKind = {}): Promise<Connection> => {
+  try {
+    if ("stream" in target) {
+      const { stream, ready } = target;
+      return await openConnection({ stream, ready, channels: () => wantedChannels(stream) }, timeoutMs, kind);
+    }
+    const { openOneOf } = await import("./open-host.ts");
+    return await openOneOf(target, timeoutMs, (url, limitMs) => openHost(url, target.pooler, limitMs, kind));
+  } catch (error) {
+    throw fromConnecting(error);
+  }
+};
+
+/** `url` names one host. @throws the error of connecting */
+const openHost = async (
+  url: string,
+  pooler: PoolerMode,
+  timeoutMs: number,
+  kind: ConnectionKind,
+): Promise<Connection> => {
+  const endMs = performance.now() + timeoutMs;
+  const connection = await openConnection({ url }, timeoutMs, kind);
+  if (kind.replicates === true) return connection;
+  const limit = setTimeout(() => connection.kill(new Error(TIMED_OUT)), Math.max(0, endMs - performance.now()));
+  try {
+    connection.backend = await askBackend(connection, pooler);
+    return connection;
+  } finally {
+    clearTimeout(limit);
+  }
+};

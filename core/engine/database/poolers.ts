@@ -1,0 +1,68 @@
+/** Detects connection poolers in transaction mode. */
+import type { Connection } from "./connection.ts";
+import { isFatal, isPgError } from "./pg-errors.ts";
+import { sharingWith, type Backend } from "./sharing.ts";
+
+/** With `auto`, each new connection is checked. With `session`, a pooler, if any, keeps one backend for the lifetime of
+ *  the connection. */
+export type PoolerMode = "auto" | "session" | "transaction";
+
+interface BackendRow {
+  readonly isOwn: boolean;
+  readonly isJitUnset: boolean;
+  readonly hasPlpgsql: boolean;
+}
+
+/** Detects a pooler: it answers a new client itself with an invented process id, which differs from the backend's own.
+ *  The question also switches `jit` off, because the planner overestimates statements with many nested rows, and
+ *  compilation takes several times as long as their execution. A value that was set for the server, database, role or
+ *  connection is kept. On a shared backend `jit` is unchanged, because the setting would affect other clients. @rule
+ *  R-TX-8 R-TX-15 */
+const BACKEND_QUESTION = `select backend.own as "isOwn",
+  jit.unset as "isJitUnset",
+  case when backend.own and jit.unset then pg_catalog.set_config('jit', 'off', false) end,
+  exists (
+    select
+    from pg_catalog.pg_language language
+    where language.lanname = 'plpgsql'
+      and pg_catalog.has_language_privilege(language.oid, 'usage')
+  ) as "hasPlpgsql"
+from (select coalesce($1::pg_catalog.int4 = pg_catalog.pg_backend_pid(), true)) backend (own),
+  (select exists (select from pg_catalog.pg_settings where name = 'jit' and source = 'default')) jit (unset)`;
+
+const NOBODY = -1;
+
+/** Returns the parameter of the question: the expected process id of the backend, or null if any is right. `processId`
+ *  is the one reported when the connection was opened; PostgreSQL always reports one. */
+const expectedProcessId = (mode: PoolerMode, processId: number | null): number | null =>
+  mode === "session" ? null : mode === "auto" ? (processId ?? NOBODY) : NOBODY;
+
+/** Returns the facts about a backend. `row` is undefined if the server rejected the question. */
+const backendOf = (row: BackendRow | undefined, mode: PoolerMode): Backend => {
+  const isShared = row === undefined ? mode === "transaction" : !row.isOwn;
+  const setsJit = row?.isJitUnset ?? false;
+  const hasPlpgsql = row?.hasPlpgsql ?? false;
+  return {
+    isShared,
+    hasNoJit: !isShared && setsJit,
+    sharing: sharingWith(setsJit, hasPlpgsql),
+  };
+};
+
+/** Asks a new connection about its backend. @throws the error of the connection */
+export const askBackend = async (connection: Connection, mode: PoolerMode): Promise<Backend> => {
+  const expected = expectedProcessId(mode, connection.processId);
+  // a server that rejects the question keeps its defaults
+  const rows = await connection.query<BackendRow>(BACKEND_QUESTION, [expected]).catch((error: unknown) => {
+    if (connection.isEnded || !isPgError(error) || isFatal(error)) throw error;
+  });
+  return backendOf(rows?.[0], mode);
+};
+
+/** Returns whether the connection still has the backend that the server reported when it was opened. A lost connection
+ *  counts as such, because its backend is unknown. @rule R-TX-15 */
+export const hasOwnBackend = (connection: Connection): Promise<boolean> =>
+  connection.query<{ readonly id: number }>("select pg_catalog.pg_backend_pid() as id", []).then(
+    ([row]) => row?.id === connection.processId,
+    () => true,
+  );
