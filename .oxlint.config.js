@@ -1,4 +1,4 @@
-/** Rules of `npm run lint`. What files may import is the table of docs/design.md, section 6. */
+/** Rules of `npm run lint`. What files may import is a table of docs/design/house-rules.md. */
 
 /** The last entry that names a file counts for it, with nothing of the entries before. In an entry, the first pattern that
  *  allows an import or forbids it decides. */

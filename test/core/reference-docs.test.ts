@@ -175,7 +175,14 @@ test("the documentation names only files that exist", () => {
     "core/engine/README.md",
     "core/http/README.md",
   ];
-  for (const folder of ["docs", "docs/guides", "docs/reference", "docs/reference/rest", "docs/reference/graphql"])
+  for (const folder of [
+    "docs",
+    "docs/design",
+    "docs/guides",
+    "docs/reference",
+    "docs/reference/rest",
+    "docs/reference/graphql",
+  ])
     for (const name of readdirSync(root + folder)) if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
   const made = new Set(["docs/api", "docs/site/dist"]); // created by npm run docs:api and npm run docs
   const missing = pages.flatMap((page) =>

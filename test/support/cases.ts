@@ -1,4 +1,4 @@
-/** Tables of test cases, each with a request and its expected response (docs/design.md section 11). */
+/** Tables of test cases, each with a request and its expected response (docs/design/house-rules.md). */
 import { expect, test } from "vitest";
 import type { Answer, HeaderValues, TestApi } from "./api.ts";
 import { adminSecret, bearer } from "./tokens.ts";

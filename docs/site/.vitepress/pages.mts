@@ -182,7 +182,20 @@ const sections: readonly Section[] = [
       "reference/graphql/example-sdl",
     ],
   },
-  { text: "Project", pages: ["design", "map", "glossary", "benchmark", "scale", "reliability"] },
+  {
+    text: "Project",
+    pages: [
+      "design",
+      "design/how-a-request-flows",
+      "design/how-to-add",
+      "design/house-rules",
+      "map",
+      "glossary",
+      "benchmark",
+      "scale",
+      "reliability",
+    ],
+  },
 ];
 
 /** Their names in the sidebar, where the heading of the page says too much. */
@@ -207,7 +220,7 @@ const headingOf = (page: string): string =>
 const titleOf = (page: string): string => SHORT[page] ?? headingOf(page);
 
 const listed = new Set(sections.flatMap(({ pages }) => pages));
-const unlisted = ["features", "recipes", "guides", "reference", "reference/rest", "reference/graphql", ""]
+const unlisted = ["features", "recipes", "guides", "reference", "reference/rest", "reference/graphql", "design", ""]
   .flatMap((folder) => readdirSync(docs + folder).map((name) => (folder === "" ? name : `${folder}/${name}`)))
   .filter((path) => path.endsWith(".md") && path !== "README.md" && !listed.has(path.slice(0, -".md".length)));
 if (unlisted.length > 0) throw new Error(`not in the sidebar (docs/site/.vitepress/pages.mts): ${unlisted.join(", ")}`);
