@@ -57,6 +57,9 @@ const shared = (up, ...more) => ({
   group: allow(["../core/index.ts", "**/api.ts", "shared/**", ...more].map((path) => up + path)),
 });
 const FRAGMENT = "../core/engine/sql/fragment.ts";
+const CONNECTION = ["backoff", "connection", "connector", "open-connection", "pg-errors", "pool", "sharing"].map(
+  (name) => `../core/engine/database/${name}.ts`,
+);
 /** The surfaces write plans, and no SQL. */
 const sql = {
   regex: "/core/index\\.ts$",
@@ -90,6 +93,8 @@ const plugins = [
     ["plugins/database/embedded/*.ts"],
     only("node:*", "@electric-sql/pglite", "pg-protocol", "../../../core/index.ts"),
   ),
+  // it opens connections, and reads the errors of PostgreSQL
+  imports(["plugins/database/connector/*.ts"], packages, shared("../../", ...CONNECTION)),
   imports(["plugins/**/settings.ts"], {
     regex: "",
     group: allow(["../core/index.ts", "../../core/index.ts", "../../../core/index.ts", "../../../../core/index.ts"]),

@@ -9,7 +9,7 @@ import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
 import type { ValueTaker } from "./engine/database/value-taker.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
-import type { Connector, ReplicationConnection } from "./engine/database/connector.ts";
+import type { Connector, ConnectorParts, ReplicationConnection } from "./engine/database/connector.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Embed, Envelope, Insert, Json, Plan, Planned } from "./engine/plan/plan.ts";
@@ -212,6 +212,8 @@ export interface Plugin {
   readonly wrappers?: readonly WrapperSpec[];
   readonly resultColumns?: readonly ResultColumnSpec[];
   readonly rowSources?: readonly RowSourceSpec[];
+  /** Connects to the database. Exactly one plugin of a preset has it. @rule X-CON-1 */
+  readonly connector?: (parts: ConnectorParts) => Connector;
   /** Schemas whose relations the model includes besides those of the exposed schemas. Plans may read these relations,
    *  but requests cannot name them. @rule X-ROW-3 */
   readonly hiddenSchemas?: (exposed: readonly string[]) => readonly string[];

@@ -5,7 +5,6 @@ import { createCaches } from "./kernel/cache.ts";
 import { createCurrentOptions } from "./engine/current-options.ts";
 import type { Current } from "./engine/current.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
-import { createConnector } from "./engine/database/create-connector.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseFault } from "./engine/database/pg-errors.ts";
 import { anonymousRefused, internalError, isRelApiError, presetError } from "./kernel/errors.ts";
@@ -41,7 +40,7 @@ import {
 import type { Setting } from "./kernel/define-setting.ts";
 import { orderPlugins, type Preset } from "./kernel/preset.ts";
 import { createPreparer } from "./engine/programs.ts";
-import { buildRegistry, tapDeclared, tapFallbacks } from "./engine/registry.ts";
+import { buildRegistry, connectorOf, tapDeclared, tapFallbacks } from "./engine/registry.ts";
 import { createTypeCheck } from "./engine/specs.ts";
 import type { Credentials, Session } from "./kernel/session.ts";
 import { memoize } from "./kernel/memoize.ts";
@@ -115,7 +114,7 @@ export const relApi = (preset: Preset): RelApi => {
   const current: Current = { options, model: undefined };
   const config = createCurrentOptions({ preset: given, current, settings, sources, logger, troubles, check });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
-  const connector = createConnector({ options, logger, isLoaded: () => current.model !== undefined });
+  const connector = connectorOf(plugins)({ options, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(
     current,
     logger,

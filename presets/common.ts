@@ -9,6 +9,7 @@ import { hasuraSession, sessionSettings } from "../plugins/auth/session-settings
 import { nestEmbeds } from "../plugins/operators/embeds/nest.ts";
 import { bus, natsBus, notifyBus, redisBus, redisLimits } from "../plugins/cluster/bus/index.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../plugins/database/introspect/index.ts";
+import { connector } from "../plugins/database/connector/index.ts";
 import { frontPage } from "../plugins/pages/front/index.ts";
 import { databaseSettings } from "../plugins/database/stored-settings/index.ts";
 import { anonymousTimeout } from "../plugins/limits/anonymous-timeout.ts";
@@ -58,6 +59,8 @@ export const common: readonly Plugin[] = [
   streamedAnswers,
   // plugins for pages in a browser
   frontPage,
+  // the plugin that connects to the database
+  connector,
   // plugins that load the model
   catalogIntrospection,
   relationships,

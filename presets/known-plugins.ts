@@ -10,7 +10,7 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 export const knownPlugins: readonly string[] = words(`
   access-log admin-secret admin-server aggregate-embeds aggregate-functions aggregate-predicates anonymous
   anonymous-timeout api-limits array-range-operators bus catalog-introspection coalesced-reads column-arrays command-line
-  comparison-operators computed-relationships config-api connections cors cost-limits csv-bodies csv-media
+  comparison-operators computed-relationships config-api connections connector cors cost-limits csv-bodies csv-media
   cursor-pages custom-media database-settings document-operators etag explain-media front-page
   full-text-operators geo-operators geojson-media graphql graphql-aggregates graphql-casts graphql-comparisons
   graphql-computed-fields graphql-connections graphql-deletes graphql-explain graphql-functions graphql-get

@@ -3,6 +3,7 @@ import { compose, type Preset } from "../core/index.ts";
 import { anonymous } from "../plugins/auth/anonymous.ts";
 import { requestSettings } from "../plugins/auth/request-settings.ts";
 import { sessionSettings } from "../plugins/auth/session-settings.ts";
+import { connector } from "../plugins/database/connector/index.ts";
 import { nestEmbeds } from "../plugins/operators/embeds/nest.ts";
 import { catalogIntrospection } from "../plugins/database/introspect/catalog.ts";
 import { relationships } from "../plugins/database/introspect/relationships.ts";
@@ -18,6 +19,7 @@ import type { PresetOptions } from "./options.ts";
 export const minimal = (options: PresetOptions): Preset =>
   compose({
     plugins: [
+      connector,
       catalogIntrospection,
       relationships,
       anonymous,

@@ -1,4 +1,5 @@
 /** Collects the declared parts of plugins for parsers and compilers, and taps their hooks. */
+import { presetError } from "../kernel/errors.ts";
 import { blamed } from "../kernel/faults.ts";
 import type { FilterContext, RelApiHooks } from "../hooks.ts";
 import { matchesType } from "./model/type-groups.ts";
@@ -38,6 +39,19 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
       plugins.flatMap((plugin) => plugin.hiddenSchemas?.(exposed) ?? []).filter((name) => !exposed.includes(name)),
     has: (plugin: string) => names.has(plugin),
   });
+};
+
+/** Returns the function that connects to the database. @throws RelApiError `preset` unless exactly one plugin has it @rule
+ *  X-CON-1 */
+export const connectorOf = (plugins: readonly Plugin[]): NonNullable<Plugin["connector"]> => {
+  const [found, rival] = plugins.filter(({ connector }) => connector !== undefined);
+  if (found?.connector === undefined)
+    throw presetError('no plugin of the preset connects to the database: add the plugin "connector"');
+  if (rival !== undefined)
+    throw presetError(
+      `plugins "${found.name}" and "${rival.name}" both connect to the database: drop one of them with without("${rival.name}")`,
+    );
+  return blamed(found.name, "connector", found.connector);
 };
 
 const byName = <Spec extends { readonly name: string }>(specs: readonly Spec[]): ReadonlyMap<string, Spec> =>

@@ -1,9 +1,9 @@
 /** Transactions on a real database: their settings, their traces on the connection, their end and their errors. */
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { connectionUrls, mayBeEncryption } from "../../core/engine/database/connection-string.ts";
+import { connectionUrls, mayBeEncryption } from "../../plugins/database/connector/connection-string.ts";
 import type { Connector } from "../../core/engine/database/connector.ts";
-import { createConnector } from "../../core/engine/database/create-connector.ts";
+import { createConnector } from "../../plugins/database/connector/connector.ts";
 import { createDatabase, type Database } from "../../core/engine/database/database.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import {

@@ -26,6 +26,7 @@ import { adminSecret } from "../../plugins/auth/admin-secret.ts";
 import { anonymous } from "../../plugins/auth/anonymous.ts";
 import { credentialRules } from "../../plugins/graphql/credential-rules.ts";
 import { accessLog, cors, traceHeader } from "../../plugins/operations/http/index.ts";
+import { connector } from "../../plugins/database/connector/index.ts";
 import { databaseSettings } from "../../plugins/database/stored-settings/index.ts";
 import { reloadChannel } from "../../plugins/database/reload/index.ts";
 import { takeUpgradeHook } from "../../plugins/live/upgrades/api.ts";
@@ -131,7 +132,7 @@ const apiOf = (options: RelApiOptions, ...parts: readonly PresetPart[]): RelApi 
   relApi(
     compose(
       {
-        plugins: [anonymous, accessLog, cors, traceHeader],
+        plugins: [connector, anonymous, accessLog, cors, traceHeader],
         options: { ...db.options, anonRole: "sea_anon", logger, dbChannelEnabled: false, ...options },
       },
       ...parts,

@@ -19,6 +19,7 @@ import {
   type ValueOf,
 } from "../../core/index.ts";
 import { orderPlugins } from "../../core/kernel/preset.ts";
+import { connector } from "../../plugins/database/connector/index.ts";
 import { graphql } from "../../plugins/graphql/index.ts";
 import { rest } from "../../plugins/rest/index.ts";
 import { fullCompat, gqlCompat, knownPlugins, minimal, plus, restCompat } from "../../presets/index.ts";
@@ -51,7 +52,7 @@ afterEach(async () => {
 });
 
 const start = (...parts: readonly PresetPart[]): RelApi => {
-  const api = relApi(compose({ plugins: [], options }, ...parts));
+  const api = relApi(compose({ plugins: [connector], options }, ...parts));
   opened.push(api);
   return api;
 };
@@ -151,7 +152,7 @@ describe("start-up errors", () => {
   });
 
   test("a requirement that is not a known name is refused with the known names", () => {
-    expect(() => start(plugin("a"), plugin("b", { requires: ["lively-queries"] }))).toThrow(
+    expect(() => relApi(compose(plugin("a"), plugin("b", { requires: ["lively-queries"] })))).toThrow(
       'plugin "b" requires "lively-queries", which the preset does not contain: add it or remove "b"; known plugins: "a", "b"',
     );
   });
@@ -463,7 +464,16 @@ describe("start-up errors", () => {
   });
 
   test("a preset without a database is refused", () => {
-    expect(() => relApi(compose(plugin("a")))).toThrow("the preset has no database");
+    expect(() => relApi(compose(connector))).toThrow("the preset has no database");
+  });
+
+  test("X-CON-1 a preset in which no plugin connects, or two plugins do, is refused", () => {
+    expect(() => relApi(compose(fullCompat(options), without("connector")))).toThrow(
+      'no plugin of the preset connects to the database: add the plugin "connector"',
+    );
+    expect(() => start(plugin("tunnel", { connector: connector.connector }))).toThrow(
+      'plugins "connector" and "tunnel" both connect to the database: drop one of them with without("tunnel")',
+    );
   });
 });
 

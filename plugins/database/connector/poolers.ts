@@ -1,7 +1,7 @@
 /** Detects connection poolers in transaction mode. */
-import type { Connection } from "./connection.ts";
-import { isFatal, isPgError } from "./pg-errors.ts";
-import { sharingWith, type Backend } from "./sharing.ts";
+import type { Connection } from "../../../core/engine/database/connection.ts";
+import { isFatal, isPgError } from "../../../core/engine/database/pg-errors.ts";
+import { sharingWith, type Backend } from "../../../core/engine/database/sharing.ts";
 
 /** With `auto`, each new connection is checked. With `session`, a pooler, if any, keeps one backend for the lifetime of
  *  the connection. */

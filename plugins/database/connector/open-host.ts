@@ -2,7 +2,7 @@
  *  database. */
 import { mayBeEncryption } from "./connection-string.ts";
 import { readHosts, type Wanted } from "./hosts.ts";
-import { sqlstateOf } from "./pg-errors.ts";
+import { sqlstateOf } from "../../../core/engine/database/pg-errors.ts";
 
 /** The host and URL of the last connection, which are tried first. */
 interface Reached {

@@ -1,8 +1,8 @@
 /** Detects dead connections on which a statement runs. A network that drops packets is as silent as a long statement,
  *  so the server is asked about its backends on another connection. */
-import { connectionLost } from "../../kernel/errors.ts";
-import type { Connection, WatchedPool } from "./connection.ts";
-import { isPgError, TIMED_OUT } from "./pg-errors.ts";
+import { connectionLost } from "../../../core/index.ts";
+import type { Connection, WatchedPool } from "../../../core/engine/database/connection.ts";
+import { isPgError, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
 
 export interface LivenessParts extends WatchedPool {
   /** The silence of a statement after which the server is asked. */

@@ -1,12 +1,11 @@
 /** Connects to PostgreSQL: to the primary, to replicas, for notifications and for logical replication. */
-import { connectionFailed, presetError, type RelApiError } from "../../kernel/errors.ts";
-import type { ResolvedOptions } from "../../kernel/options.ts";
-import type { DatabaseServer } from "./connection.ts";
-import type { Connector, ConnectorParts } from "./connector.ts";
+import { connectionFailed, presetError, type RelApiError, type ResolvedOptions } from "../../../core/index.ts";
+import type { DatabaseServer } from "../../../core/engine/database/connection.ts";
+import type { Connector, ConnectorParts } from "../../../core/engine/database/connector.ts";
 import type { Listener } from "./listener.ts";
 import { watchLiveness } from "./liveness.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { refusalOf } from "./pg-errors.ts";
+import { refusalOf } from "../../../core/engine/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
 
 const SECOND_MS = 1000;

@@ -1,8 +1,7 @@
 /** Connections that accept commands of the replication protocol. Plugins define the commands. */
-import { connectionFailed } from "../../kernel/errors.ts";
-import { toStatement, type Sql } from "../sql/fragment.ts";
-import { fromStatement } from "./pg-errors.ts";
-import type { ReplicationConnection } from "./connector.ts";
+import { connectionFailed, toStatement, type Sql } from "../../../core/index.ts";
+import { fromStatement } from "../../../core/engine/database/pg-errors.ts";
+import type { ReplicationConnection } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
 
 const CONNECT_MS = 10_000;

@@ -1,9 +1,9 @@
 /** Opens connections to one of the hosts of a target, and detects poolers. */
 import type { Duplex } from "node:stream";
 import { wantedChannels } from "./channels.ts";
-import type { Connection, ConnectionKind } from "./connection.ts";
-import { openConnection } from "./open-connection.ts";
-import { fromConnecting, TIMED_OUT } from "./pg-errors.ts";
+import type { Connection, ConnectionKind } from "../../../core/engine/database/connection.ts";
+import { openConnection } from "../../../core/engine/database/open-connection.ts";
+import { fromConnecting, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
 import { askBackend, type PoolerMode } from "./poolers.ts";
 
 /** The destination of connections: a connection string or streams. */

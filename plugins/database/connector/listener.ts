@@ -1,12 +1,11 @@
 /** The only connection that listens. It is open while a channel is in use, and reopened after a loss. */
-import type { Logger } from "../../kernel/options.ts";
-import { ident, sql, toStatement } from "../sql/fragment.ts";
-import type { Connection } from "./connection.ts";
-import type { Connector, Missed } from "./connector.ts";
+import { ident, sql, toStatement, type Logger } from "../../../core/index.ts";
+import type { Connection } from "../../../core/engine/database/connection.ts";
+import type { Connector, Missed } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { createBackoff } from "./backoff.ts";
+import { createBackoff } from "../../../core/engine/database/backoff.ts";
 import { keepAwake } from "./heartbeat.ts";
-import { refusalOf, sqlstateOf } from "./pg-errors.ts";
+import { refusalOf, sqlstateOf } from "../../../core/engine/database/pg-errors.ts";
 import { wantChannels } from "./channels.ts";
 
 export interface Listener extends Pick<Connector, "listen" | "close"> {

@@ -1,12 +1,11 @@
 /** Determines which replicas may answer reads. The position of each is checked regularly on a separate connection, and
  *  replicas that are unreachable, slow or behind are excluded. */
-import type { Logger } from "../../kernel/options.ts";
-import { isRelApiError } from "../../kernel/errors.ts";
-import type { Connection } from "./connection.ts";
-import type { Replicas } from "./connector.ts";
+import { isRelApiError, type Logger } from "../../../core/index.ts";
+import type { Connection } from "../../../core/engine/database/connection.ts";
+import type { Replicas } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
-import { isPgError, refusalOf } from "./pg-errors.ts";
-import type { Pool } from "./pool.ts";
+import { isPgError, refusalOf } from "../../../core/engine/database/pg-errors.ts";
+import type { Pool } from "../../../core/engine/database/pool.ts";
 
 export interface ReplicasParts {
   readonly primary: Target;
