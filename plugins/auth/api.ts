@@ -20,6 +20,6 @@ export const takenCredentialsService = defineService<{ of(): TakenCredentials }>
  *  accepted. Other auth schemes may emit it too. */
 export const credentialsChangedSignal = defineSignal<undefined>("credentials-changed");
 
-declare module "../../core/kernel/session.ts" {
+declare module "../../core/index.ts" {
   interface CredentialRules extends TokenRules {}
 }

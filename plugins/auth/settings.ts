@@ -83,6 +83,6 @@ export const tokenSettings = [
   }),
 ] as const;
 
-declare module "../../core/kernel/options.ts" {
+declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof callerSettings>, ValuesOf<typeof tokenSettings> {}
 }

@@ -80,14 +80,11 @@ export interface GraphqlResult<Data = any> {
   }[];
 }
 
-declare module "../../core/http/call.ts" {
+declare module "../../core/index.ts" {
   interface ApiMethods {
     /** Runs an operation of the GraphQL surface without HTTP. Its errors are in `errors`. @rule X-CALL-2 */
     graphql<Data = any>(call: GraphqlCall): Promise<GraphqlResult<Data>>;
   }
-}
-
-declare module "../../core/plugin.ts" {
   interface OperatorSpec {
     /** The GraphQL name, by default `_name`. If false, the operator is not in GraphQL. `keywords` has the GraphQL value
      *  of each keyword (`_is_null: true` is `null`). */

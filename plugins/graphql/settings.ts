@@ -149,15 +149,12 @@ export const graphqlLimits = [
   ),
 ] as const;
 
-declare module "../../core/kernel/options.ts" {
+declare module "../../core/index.ts" {
   interface ResolvedOptions
     extends
       ValuesOf<typeof graphqlSettings>,
       ValuesOf<typeof relationshipSettings>,
       ValuesOf<typeof persistedSettings>,
       ValuesOf<typeof trustedSettings> {}
-}
-
-declare module "../../core/kernel/limits.ts" {
   interface Limits extends ValuesOf<typeof graphqlLimits> {}
 }

@@ -165,7 +165,7 @@ export const apiLimitSettings = [
   ),
 ] as const;
 
-declare module "../../core/kernel/options.ts" {
+declare module "../../core/index.ts" {
   interface ResolvedOptions
     extends
       ValuesOf<typeof safeWriteSettings>,

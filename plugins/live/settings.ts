@@ -80,7 +80,7 @@ export const directiveSettings = [
   }),
 ] as const;
 
-declare module "../../core/kernel/options.ts" {
+declare module "../../core/index.ts" {
   interface ResolvedOptions
     extends
       ValuesOf<typeof liveSettings>,

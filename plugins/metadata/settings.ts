@@ -33,6 +33,6 @@ export const metadataSettings = [
   }),
 ] as const;
 
-declare module "../../core/kernel/options.ts" {
+declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof loaderSettings>, ValuesOf<typeof metadataSettings> {}
 }

@@ -4,6 +4,7 @@ import {
   defineService,
   defineHook,
   type Answer,
+  type ApiAnswer,
   type CallOptions,
   type Envelope,
   type Exchange,
@@ -320,14 +321,11 @@ export interface RestCall extends CallOptions {
   readonly body?: unknown;
 }
 
-declare module "../../core/http/call.ts" {
+declare module "../../core/index.ts" {
   interface ApiMethods {
     /** Runs a request of the REST surface without HTTP. @throws CallError for statuses from 400 on @rule X-CALL-1 */
     rest(call: RestCall): Promise<ApiAnswer>;
   }
-}
-
-declare module "../../core/plugin.ts" {
   interface OperatorSpec {
     /** The REST name, by default `name`. False if REST does not offer it. */
     readonly rest?: string | false;

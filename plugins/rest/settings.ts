@@ -133,15 +133,12 @@ export const etagSettings = [
   }),
 ] as const;
 
-declare module "../../core/kernel/options.ts" {
+declare module "../../core/index.ts" {
   interface ResolvedOptions
     extends
       ValuesOf<typeof restSettings>,
       ValuesOf<typeof rpcSettings>,
       ValuesOf<typeof openapiSettings>,
       ValuesOf<typeof etagSettings> {}
-}
-
-declare module "../../core/kernel/limits.ts" {
   interface Limits extends ValuesOf<typeof restLimits> {}
 }

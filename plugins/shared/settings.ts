@@ -120,10 +120,7 @@ export const maxPathKeys = defineLimit(
 
 const limits = [maxJsonDepth, maxRelationDepth, maxFilters, maxOrderTerms, maxPathKeys] as const;
 
-declare module "../../core/kernel/options.ts" {
+declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof options> {}
-}
-
-declare module "../../core/kernel/limits.ts" {
   interface Limits extends ValuesOf<typeof limits> {}
 }

@@ -53,6 +53,6 @@ export const redisLimitSettings = [
   }),
 ] as const;
 
-declare module "../../../core/kernel/options.ts" {
+declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof busSettings>, ValuesOf<typeof redisLimitSettings> {}
 }

@@ -25,6 +25,6 @@ export const pollSettings = [
   }),
 ] as const;
 
-declare module "../../../core/kernel/options.ts" {
+declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof channelSettings>, ValuesOf<typeof pollSettings> {}
 }

@@ -19,6 +19,6 @@ export const patchSettings = [
   }),
 ] as const;
 
-declare module "../../../core/kernel/options.ts" {
+declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof patchSettings> {}
 }

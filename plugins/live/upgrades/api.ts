@@ -27,7 +27,7 @@ export const takeUpgradeHook = defineHook(
   () => new SyncBailHook<[upgrade: Upgrade], true | undefined, UpgradeTap>(["upgrade"]),
 );
 
-declare module "../../../core/http/call.ts" {
+declare module "../../../core/index.ts" {
   interface ApiMethods {
     /** Accepts WebSocket upgrades of that server. Needed only if the server's listener hides this middleware. `mount`
      *  is its mount path there, which distinguishes several apis on one server. */

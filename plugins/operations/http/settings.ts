@@ -24,6 +24,6 @@ export const logSettings = [
   }),
 ] as const;
 
-declare module "../../../core/kernel/options.ts" {
+declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof traceSettings>, ValuesOf<typeof logSettings> {}
 }

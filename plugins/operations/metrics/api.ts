@@ -9,7 +9,7 @@ export interface Metrics {
 /** Provided by the plugin `metrics`. */
 export const metricsService = defineService<Metrics>("metrics");
 
-declare module "../../../core/http/call.ts" {
+declare module "../../../core/index.ts" {
   interface ApiMethods {
     /** Returns the body of `GET /metrics` of the admin listener, for a route of the application. @rule X-MET-1 */
     metrics(): Promise<string>;

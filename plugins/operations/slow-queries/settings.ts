@@ -20,6 +20,6 @@ export const slowQuerySettings = [
   }),
 ] as const;
 
-declare module "../../../core/kernel/options.ts" {
+declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof slowQuerySettings> {}
 }

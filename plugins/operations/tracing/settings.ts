@@ -41,6 +41,6 @@ export const tracingSettings = [
   }),
 ] as const;
 
-declare module "../../../core/kernel/options.ts" {
+declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof tracingSettings> {}
 }

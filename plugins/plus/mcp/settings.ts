@@ -62,6 +62,6 @@ export const mcpSettings = [
   }),
 ] as const;
 
-declare module "../../../core/kernel/options.ts" {
+declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof mcpSettings> {}
 }

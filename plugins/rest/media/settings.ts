@@ -12,6 +12,6 @@ export const explainSettings = [
   }),
 ] as const;
 
-declare module "../../../core/kernel/options.ts" {
+declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof explainSettings> {}
 }
