@@ -7,7 +7,7 @@ import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
-import type { ValueTaker } from "./engine/database/value-taker.ts";
+import type { LongRows, ValueTaker } from "./engine/database/value-taker.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 import type { Connector, ConnectorParts, ReplicationConnection } from "./engine/database/connector.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
@@ -288,11 +288,20 @@ export interface Execution {
   /** The open transaction to run in, as `transaction` passes it to `work`. Such an execution is never sent to a replica
    *  or coalesced. */
   readonly within?: PluginContext["execute"];
-  /** Receives a long body while it arrives. */
-  readonly longBody?: LongBody;
+  /** Reads rows that are too long for memory while they arrive. */
+  readonly longRows?: ((transaction: ArrivingTransaction) => LongRows) | undefined;
   /** A comment that is appended to each statement of the programs. It must not contain the end of a comment. Each text
    *  is another statement to PostgreSQL, so statements with a comment are not prepared. */
   readonly comment?: string;
+}
+
+/** A transaction whose rows are read while they arrive. */
+export interface ArrivingTransaction {
+  readonly execution: Execution;
+  /** The index of the first statement of its programs in the batch. */
+  readonly offset: number;
+  /** Makes `execute` resolve with these rows before the transaction has ended. It is not run again after that. */
+  answer(rows: readonly ResultRow[]): void;
 }
 
 /** A read that may share a transaction with other reads. */

@@ -23,6 +23,7 @@ import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
+import { streamedAnswersService } from "../speed/streamed-answers/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { createSchemas, type Opening } from "./schema.ts";
@@ -186,7 +187,7 @@ export const createEngine = (
         onGone,
         exchange,
         mayUseReplica: isReadOnly,
-        longBody: takeLong,
+        longRows: takeLong && context.use(streamedAnswersService)?.read(takeLong),
       };
       const rows = await (inEffect === undefined || seconds === undefined
         ? context.execute(execution)

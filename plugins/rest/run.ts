@@ -8,7 +8,6 @@ import {
   type Found,
   type Headers,
   type Json,
-  type LongBody,
   type PluginContext,
   type Program,
   type Relation,
@@ -70,8 +69,9 @@ export const runPlanned = async <Made extends PlannedRequest>(
   request.exchange.planned = made.plan;
   request.exchange.mark("plan");
   const running = run(made);
-  const longBody = media.isBinary ? undefined : request.rest.streamed()?.open();
-  const execution = executionOf(request, program, running, longBody);
+  const streamed = media.isBinary ? undefined : request.rest.streamed();
+  const longBody = streamed?.open();
+  const execution = executionOf(request, program, running, longBody && streamed?.read(longBody));
   const rows = await (running.before === undefined ? context.execute(execution) : executeChecked(context, execution));
   const row = rows[rows.length - 1] ?? {};
   request.exchange.mark("transaction");
@@ -101,7 +101,12 @@ const onOneSnapshot = (isolation: string | undefined): string =>
   isolation === "serializable" ? isolation : "repeatable read";
 
 /** The execution of a program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
-export const executionOf = (request: RestRequest, program: Program, run: Run, longBody?: LongBody): Execution => {
+export const executionOf = (
+  request: RestRequest,
+  program: Program,
+  run: Run,
+  longRows?: Execution["longRows"],
+): Execution => {
   const { rest, exchange, path, schema } = request;
   const { before } = run;
   const isolation = run.isolation ?? isolationOf(request);
@@ -130,7 +135,7 @@ export const executionOf = (request: RestRequest, program: Program, run: Run, lo
             run.check?.(rows);
           },
     mayUseReplica: run.mayUseReplica,
-    longBody,
+    longRows,
   };
 };
 

@@ -8,7 +8,7 @@ import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type CleaningKind } from "./cleaning.ts";
 import type { Address, Connection, ConnectionKind } from "./connection.ts";
 import type { ScriptResult } from "./script-result.ts";
-import type { LongRow, LongValue, RowReader } from "./value-taker.ts";
+import type { LongRow, LongRows, RowReader } from "./value-taker.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { EMBEDDED_BACKEND, UNKNOWN_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";
@@ -119,7 +119,7 @@ export const wrap = (
   const enqueue = (follower: FollowingBatch): void => void client.query(follower);
   const prepared = new PreparedStatements();
   const cleaner = createCleaner(() => connection.backend, wantedHere ?? (() => []));
-  const send = (plan: WirePlan, cleaning?: CleaningKind, long?: LongValue): Promise<WireResult> =>
+  const send = (plan: WirePlan, cleaning?: CleaningKind, long?: LongRows): Promise<WireResult> =>
     new Promise((resolve) => {
       if (watch !== undefined) {
         watch.limit = maxResultBytes;
@@ -245,7 +245,7 @@ interface Watch {
   /** The number of bytes that messages up to the next ReadyForQuery may have in total. */
   limit: number;
   /** Undefined if rows are not inspected. */
-  long: LongValue | undefined;
+  long: LongRows | undefined;
   /** The number of completed statements, counted while `long` is defined. */
   done: number;
 }
@@ -261,7 +261,7 @@ const DATA_ROW = 0x44;
 const ENDS: readonly (number | undefined)[] = [0x43, 0x49];
 
 /** Reads the server's messages before pg does. Each message starts with its length, so a message beyond the limit is
- *  never assembled, and a long value is streamed. Call it after pg has added its listeners to the stream and before the
+ *  never assembled, and a long row is streamed. Call it after pg has added its listeners to the stream and before the
  *  first byte arrives. Exceptions of pg while it reads end the connection instead of the process, because no other code
  *  could catch them. `refused` is called for each result that exceeds the limit. */
 const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
@@ -301,7 +301,7 @@ const watchAnswers = (stream: Duplex, refused: () => void): Watch => {
     return true;
   };
 
-  /** Returns false if the chunk exceeds a limit. Forwards it to pg, except incomplete headers and long values. */
+  /** Returns false if the chunk exceeds a limit. Forwards it to pg, except incomplete headers and long rows. */
   const take = (chunk: Buffer): boolean => {
     let at = 0;
     let passed = 0;

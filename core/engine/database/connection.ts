@@ -1,7 +1,7 @@
 /** The interface of connections to PostgreSQL. */
 import type { Duplex } from "node:stream";
 import type { Cleaner, CleaningKind } from "./cleaning.ts";
-import type { LongValue } from "./value-taker.ts";
+import type { LongRows } from "./value-taker.ts";
 import type { PlanOwner, PreparedStatements } from "./prepared.ts";
 import type { Backend } from "./sharing.ts";
 import type { ScriptResult } from "./script-result.ts";
@@ -25,8 +25,8 @@ export interface Connection {
    *  the next caller. Undefined without such plans. @rule R-TX-14 */
   planOwner: PlanOwner | undefined;
   /** Sends one batch. Send the next one after the result has arrived. `cleaning` follows the batch and removes its
-   *  traces. `long` is a value that is streamed. */
-  run(plan: WirePlan, cleaning?: CleaningKind, long?: LongValue): Promise<WireResult>;
+   *  traces. `long` reads rows that are too long for memory. */
+  run(plan: WirePlan, cleaning?: CleaningKind, long?: LongRows): Promise<WireResult>;
   /** `cleaned` settles after the last cleaning. */
   readonly cleaner: Pick<Cleaner, "cleaned">;
   /** Runs an ordinary query, with values parsed by their types. */

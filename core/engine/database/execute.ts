@@ -12,7 +12,6 @@ import { createFullDisk } from "./full-disk.ts";
 import { fromStatement, isFatal, isInterrupted, isWithinCode, sqlstateOf } from "./pg-errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Pool } from "./pool.ts";
-import type { openLongBody as OpenLongBody } from "./long-value.ts";
 import { createLostRoles } from "./lost-roles.ts";
 import { createBatchPlanner, settle, UNKNOWN_ROLE, type Failed, type PlanOwner } from "./prepared.ts";
 import type { Replicas } from "./connector.ts";
@@ -21,7 +20,6 @@ import { nextAttempt, type Attempts } from "./repeat.ts";
 import { sharingOf, type Sharing } from "./sharing.ts";
 import { plain } from "./statements.ts";
 import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
-import type { LongValue } from "./value-taker.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
@@ -72,8 +70,6 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let tried: Replicas | undefined;
   let hasWarnedOfPooler = false;
-  /** Loaded for the first who wants it. */
-  let openLongBody: typeof OpenLongBody | undefined;
 
   const chooseReplica = ({ notBefore }: Execution): Pool | undefined | Promise<Pool | undefined> => {
     if (tried !== undefined) return tried.choose(notBefore);
@@ -214,8 +210,6 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       isTaken = true;
       early?.(rows);
     };
-    const { longBody } = execution;
-    if (longBody !== undefined) openLongBody ??= (await import("./long-value.ts")).openLongBody;
     let cancelling: Promise<void> | undefined;
     let running: Connection | undefined;
     const forget = execution.onGone?.(() => {
@@ -241,11 +235,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
             const { owner, last, cleaning, cleansItself } = template;
             if (owner !== undefined && connection.planOwner !== owner) await handOver(connection, owner);
             const batch = planBatch(connection.prepared, statements, sending.prepares, transaction.firstEffect);
-            const sent = transaction;
-            const long: LongValue | undefined = longBody && {
-              aboveBytes: longBody.aboveBytes,
-              open: (statement, bytes, reader) => openLongBody?.({ statement, bytes, reader }, execution, sent, taken),
-            };
+            const long = execution.longRows?.({ execution, offset: template.offset, answer: taken });
             const result = await connection.run(batch, last.length === 0 && !cleansItself ? cleaning : undefined, long);
             const concluded = conclude(connection, transaction, execution, batch, result);
             const rows = concluded instanceof Promise ? await concluded : concluded;
@@ -317,7 +307,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       const hasOther = given.programs.some(({ program }) => program.withRows !== undefined);
       const execution = hasOther ? { ...given, programs: given.programs.map(withItsRows) } : given;
       const heard = ran.isHeard ? new Ran(execution) : undefined;
-      if (execution.longBody === undefined) return execute(execution, heard);
+      if (execution.longRows === undefined) return execute(execution, heard);
       return new Promise((resolve, reject) => void execute(execution, heard, resolve).then(resolve, reject));
     },
     together: async (options, work) => {

@@ -1,8 +1,7 @@
 /** Streams a value that is too long for memory to its consumer, and returns the row without it. It reads the message
  *  before pg would assemble it. */
 import { requestCancelled } from "../../kernel/errors.ts";
-import type { Execution, ResultRow } from "../../plugin.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Execution, LongBody, ResultRow } from "../../plugin.ts";
 import type { LongRow, RowReader, ValueTaker } from "./value-taker.ts";
 import type { WireRow } from "./wire.ts";
 
@@ -115,29 +114,33 @@ const openRow = (bodyBytes: number, reader: RowReader, column: number, aboveByte
   return row;
 };
 
-/** Opens the body of the one row that an execution returns. Undefined if it is not streamed, or if later columns
- *  matter. A read-only transaction has its result with this row. `taken` is called with the row, without the body.
- *  @rule R-STR-1 R-STR-6 */
-export const openLongBody = (
-  { statement, bytes, reader }: { readonly statement: number; readonly bytes: number; readonly reader: RowReader },
-  execution: Execution,
-  { template: { offset, last } }: Transaction,
-  taken: (rows: readonly ResultRow[]) => void,
-): LongRow | undefined => {
-  const { longBody, programs, access, isolation } = execution;
-  const program = programs[0]?.program;
-  if (longBody === undefined || program === undefined || programs.length > 1 || program.statements.length > 1)
-    return undefined;
-  // a serializable transaction may fail at its end
-  if (access !== "read only" || last.length > 0 || isolation === "serializable") return undefined;
-  const { columns = [], isMultiRow = false } = program.statements[0] ?? {};
-  const column = columns.indexOf("body");
-  if (column === -1 || isMultiRow) return undefined;
-  if (statement !== offset) return undefined;
-  return openRow(bytes, reader, column, longBody.aboveBytes, (before, valueBytes, drop) => {
-    const row: ResultRow = Object.fromEntries(columns.map((name, i) => [name, before[i] ?? null]));
-    const taker = longBody.take(row, { bytes: valueBytes, execution, resume: reader.resume, drop });
-    if (taker !== undefined) taken([row]);
-    return taker;
-  });
+/** Returns the column of the body in the one row of an execution. Undefined if the row is not streamed, or if the
+ *  transaction can fail after the row has arrived. @rule R-STR-1 R-STR-6 */
+const bodyColumnOf = ({ programs, access, isolation, check }: Execution): number | undefined => {
+  const [only, ...others] = programs;
+  if (only === undefined || others.length > 0 || access !== "read only") return undefined;
+  const { statements, checks } = only.program;
+  const [statement, ...further] = statements;
+  if (statement === undefined || further.length > 0 || statement.isMultiRow === true) return undefined;
+  if (check !== undefined || checks.length > 0 || isolation === "serializable") return undefined;
+  const column = statement.columns.indexOf("body");
+  return column === -1 ? undefined : column;
 };
+
+/** Streams the body of an execution to its consumer. `execute` resolves with the row, without the body. */
+export const readLongBody =
+  ({ aboveBytes, take }: LongBody): NonNullable<Execution["longRows"]> =>
+  ({ execution, offset, answer }) => ({
+    aboveBytes,
+    open: (statement, bytes, reader) => {
+      const column = statement === offset ? bodyColumnOf(execution) : undefined;
+      if (column === undefined) return undefined;
+      const columns = execution.programs[0]?.program.statements[0]?.columns ?? [];
+      return openRow(bytes, reader, column, aboveBytes, (before, valueBytes, drop) => {
+        const row: ResultRow = Object.fromEntries(columns.map((name, i) => [name, before[i] ?? null]));
+        const taker = take(row, { bytes: valueBytes, execution, resume: reader.resume, drop });
+        if (taker !== undefined) answer([row]);
+        return taker;
+      });
+    },
+  });

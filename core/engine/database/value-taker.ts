@@ -1,4 +1,4 @@
-/** The interfaces between a connection, a long value that arrives on it, and the value's consumer. */
+/** The interfaces between a connection, a long row that arrives on it, and the consumer of a value in the row. */
 
 /** The consumer of a value. */
 export interface ValueTaker {
@@ -10,9 +10,9 @@ export interface ValueTaker {
   fail(): void;
 }
 
-/** A long value that a connection watches for during one batch. */
-export interface LongValue {
-  /** The size above which a row is streamed. */
+/** Reads the long rows of one batch while they arrive. */
+export interface LongRows {
+  /** The size above which `open` is called for a row. */
   readonly aboveBytes: number;
   /** Returns the row, or undefined if it is read as usual. `statement` is the index of its statement in the batch. */
   open(statement: number, bytes: number, reader: RowReader): LongRow | undefined;

@@ -1,5 +1,5 @@
 /** What streamed answers are to the surfaces: types and tokens. */
-import { defineService, type Answer, type LongBody } from "../../../core/index.ts";
+import { defineService, type Answer, type Execution, type LongBody } from "../../../core/index.ts";
 
 /** The bytes that are written around a body. */
 export interface Around {
@@ -19,6 +19,8 @@ export interface StreamedAnswers {
   readonly aboveBytes: number;
   /** For each execution. */
   open(): StreamedBody;
+  /** Returns the reader of an execution whose body goes to `body` if it is long. */
+  read(body: LongBody): Execution["longRows"];
 }
 
 /** Offered by the plugin `streamed-answers`. */

@@ -1,6 +1,6 @@
 /** `curl http://localhost:3000/api/track > tracks.json`: a long body goes to the client while it arrives from the database,
  *  at the client's pace. Status, headers and bytes are those of an answer that was held. */
-import { definePlugin } from "../../../core/index.ts";
+import { definePlugin, readLongBody } from "../../../core/index.ts";
 import { streamedAnswersService, type StreamedBody } from "./api.ts";
 import { openBody, type OpenBody } from "./open-body.ts";
 import { streamSettings } from "./settings.ts";
@@ -61,7 +61,7 @@ export const streamedAnswers = definePlugin({
         },
       };
     };
-    context.offer(streamedAnswersService, { aboveBytes, open });
+    context.offer(streamedAnswersService, { aboveBytes, open, read: readLongBody });
   },
 });
 
