@@ -7,7 +7,7 @@ import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
-import type { LongRows, ValueTaker } from "./engine/database/value-taker.ts";
+import type { LongRows, ValueTaker } from "./engine/database/long-row.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 import type { Connector, ConnectorParts, ReplicationConnection } from "./engine/database/connector.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";

@@ -8,7 +8,7 @@ import { resultTooLarge } from "../../kernel/errors.ts";
 import { createCleaner, type CleaningKind } from "./cleaning.ts";
 import type { Address, Connection, ConnectionKind } from "./connection.ts";
 import type { ScriptResult } from "./script-result.ts";
-import type { LongRow, LongRows, RowReader } from "./value-taker.ts";
+import type { LongRow, LongRows, RowReader } from "./long-row.ts";
 import { PreparedStatements } from "./prepared.ts";
 import { EMBEDDED_BACKEND, UNKNOWN_BACKEND } from "./sharing.ts";
 import { FollowingBatch, WireBatch, type WirePlan, type WireResult } from "./wire.ts";

@@ -1,7 +1,7 @@
 /** The interface of connections to PostgreSQL. */
 import type { Duplex } from "node:stream";
 import type { Cleaner, CleaningKind } from "./cleaning.ts";
-import type { LongRows } from "./value-taker.ts";
+import type { LongRows } from "./long-row.ts";
 import type { PlanOwner, PreparedStatements } from "./prepared.ts";
 import type { Backend } from "./sharing.ts";
 import type { ScriptResult } from "./script-result.ts";

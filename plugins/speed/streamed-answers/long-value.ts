@@ -1,9 +1,14 @@
 /** Streams a value that is too long for memory to its consumer, and returns the row without it. It reads the message
  *  before pg would assemble it. */
-import { requestCancelled } from "../../kernel/errors.ts";
-import type { Execution, LongBody, ResultRow } from "../../plugin.ts";
-import type { LongRow, RowReader, ValueTaker } from "./value-taker.ts";
-import type { WireRow } from "./wire.ts";
+import {
+  requestCancelled,
+  type Execution,
+  type LongBody,
+  type LongRow,
+  type ResultRow,
+  type RowReader,
+  type ValueTaker,
+} from "../../../core/index.ts";
 
 const DATA_ROW = 0x44;
 const HEADER_BYTES = 5;
@@ -21,7 +26,7 @@ const headerOf = (bodyBytes: number): Buffer => {
 };
 
 interface Start {
-  readonly before: WireRow;
+  readonly before: readonly (string | null)[];
   /** The position of the value. */
   readonly at: number;
   readonly bytes: number;
@@ -46,7 +51,7 @@ const findStart = (row: Buffer, column: number): Start | null | undefined => {
   return undefined;
 };
 
-type Take = (before: WireRow, bytes: number, drop: () => void) => ValueTaker | undefined;
+type Take = (before: readonly (string | null)[], bytes: number, drop: () => void) => ValueTaker | undefined;
 
 /** Reading more bytes than this takes longer than opening another connection. */
 const MAX_DROPPED_BYTES = 4 * 1024 * 1024;
