@@ -7,7 +7,7 @@ import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
-import type { LongRows, ValueTaker } from "./engine/database/long-row.ts";
+import type { LongRows } from "./engine/database/long-row.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 import type { Connector, ConnectorParts, ReplicationConnection } from "./engine/database/connector.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
@@ -329,25 +329,6 @@ export interface Coalescer {
   /** Calls `take` once, as soon as a connection is available. A run that takes longer than `patienceMs` is cancelled,
    *  and `late` is called. So a slow read neither delays the others nor holds their locks. */
   run(take: () => readonly CoalescedRead[], patienceMs: number, late: () => void): Promise<CoalescedRun>;
-}
-
-/** Streams the body of a read-only transaction with one row, so that the row need not hold the body in memory. */
-export interface LongBody {
-  /** Shorter bodies are returned with their row. */
-  readonly aboveBytes: number;
-  /** Called at most once, before the body arrives, unless a column after it has a value. `row` lacks the body. If a
-   *  taker is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been read. If
-   *  undefined is returned, the body is buffered. */
-  take(row: ResultRow, body: ArrivingBody): ValueTaker | undefined;
-}
-
-export interface ArrivingBody {
-  readonly bytes: number;
-  readonly execution: Execution;
-  /** Continues after `write` has returned false. */
-  resume(): void;
-  /** Discards the remainder of the body. */
-  drop(): void;
 }
 
 /** A transaction that has ended. Times are values of `performance.now()`. */

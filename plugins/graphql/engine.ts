@@ -6,7 +6,6 @@ import {
   isNestedDeeper,
   isRelApiError,
   type Execution,
-  type LongBody,
   type PluginContext,
   type RelApiHooks,
   type Session,
@@ -23,7 +22,7 @@ import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
-import { streamedAnswersService } from "../speed/streamed-answers/api.ts";
+import { streamedAnswersService, type LongBody } from "../speed/streamed-answers/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { createSchemas, type Opening } from "./schema.ts";

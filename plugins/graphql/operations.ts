@@ -2,11 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import type {
   Exchange,
-  ArrivingBody,
-  LongBody,
   ResultRow,
   SentValue,
-  ValueTaker,
   CredentialRules,
   Execution,
   Json,
@@ -16,6 +13,7 @@ import type {
   Session,
   Program,
 } from "../../core/index.ts";
+import type { ArrivingBody, LongBody, ValueTaker } from "../speed/streamed-answers/api.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlAsked, GqlLoadedRow, GqlVariant, Parts } from "./parts.ts";

@@ -1,14 +1,4 @@
-/** The interfaces between a connection, a long row that arrives on it, and the consumer of a value in the row. */
-
-/** The consumer of a value. */
-export interface ValueTaker {
-  /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be copied. */
-  write(bytes: Buffer): boolean;
-  /** Called when the value is complete. */
-  end(): void;
-  /** Called if the value can never be completed. */
-  fail(): void;
-}
+/** The interfaces between a connection and a plugin that reads a long row while it arrives. */
 
 /** Reads the long rows of one batch while they arrive. */
 export interface LongRows {

@@ -1,5 +1,34 @@
 /** What streamed answers are to the surfaces: types and tokens. */
-import { defineService, type Answer, type Execution, type LongBody } from "../../../core/index.ts";
+import { defineService, type Answer, type Execution, type ResultRow } from "../../../core/index.ts";
+
+/** The consumer of a value. */
+export interface ValueTaker {
+  /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be copied. */
+  write(bytes: Buffer): boolean;
+  /** Called when the value is complete. */
+  end(): void;
+  /** Called if the value can never be completed. */
+  fail(): void;
+}
+
+/** Streams the body of a read-only transaction with one row, so that the row need not hold the body in memory. */
+export interface LongBody {
+  /** Shorter bodies are returned with their row. */
+  readonly aboveBytes: number;
+  /** Called at most once, before the body arrives, unless a column after it has a value. `row` lacks the body. If a
+   *  taker is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been read. If
+   *  undefined is returned, the body is buffered. */
+  take(row: ResultRow, body: ArrivingBody): ValueTaker | undefined;
+}
+
+export interface ArrivingBody {
+  readonly bytes: number;
+  readonly execution: Execution;
+  /** Continues after `write` has returned false. */
+  resume(): void;
+  /** Discards the remainder of the body. */
+  drop(): void;
+}
 
 /** The bytes that are written around a body. */
 export interface Around {
