@@ -406,8 +406,8 @@ export interface PluginContext {
   onModel(listener: (model: Model) => void): void;
   /** Registers a listener that is called and awaited when the api closes. */
   onClose(listener: () => void | Promise<void>): void;
-  /** Runs the taps of `transformPlan`, compiles the plan, and caches the program by the plan's key. The same plan
-   *  object is first looked up by identity. */
+  /** Runs the taps of `transformPlan`, compiles the plan, and caches the program by the plan's key. A maker of a cached
+   *  value passes an observed session (`observeSession`), so that the value depends on what the plan reads of it. */
   prepare(planned: Planned, session: Session, surface: string): Program;
   /** Runs one transaction. Returns the rows of each program's main statement, in order. */
   execute(execution: Execution): Promise<readonly ResultRow[]>;

@@ -1,4 +1,4 @@
-/** Compiles plans and caches the programs, first by the plan object and then by its contents. */
+/** Compiles plans and caches the programs by the contents of the plans. */
 import { membersOf, type Ask, type Caches } from "../kernel/cache.ts";
 import type { Current } from "./current.ts";
 import type { RelApiHooks } from "../hooks.ts";
@@ -20,10 +20,8 @@ interface Wanted extends WithSession {
 }
 
 const member = membersOf<Wanted>();
-const PLAN = member("plan");
-const ENVELOPE = member("envelope");
-const PLAN_TEXT = member("plan", planKey);
-const ENVELOPE_TEXT = member("envelope", planKey);
+const PLAN = member("plan", planKey);
+const ENVELOPE = member("envelope", planKey);
 const MODEL = member("model");
 const SURFACE = member("surface");
 
@@ -46,11 +44,11 @@ export const createPreparer = (
   proof: () => PlanProof | undefined,
 ): PluginContext["prepare"] => {
   const { taps } = hooks.transformPlan;
-  const byText = caches.create({
+  const programs = caches.create({
     name: "programs",
     make: (ask: Ask<Wanted>): Program => {
-      const plan = ask(PLAN_TEXT);
-      const envelope = ask(ENVELOPE_TEXT);
+      const plan = ask(PLAN);
+      const envelope = ask(ENVELOPE);
       const model = ask(MODEL);
       const session = observeSession(ask);
       const context = {
@@ -74,18 +72,6 @@ export const createPreparer = (
     },
     bytesOf,
   });
-  // finds the program of the same plan object without serializing it
-  const byObject = caches.create({
-    name: "programs of plans",
-    make: (ask: Ask<Wanted>): Program => {
-      ask(PLAN);
-      ask(ENVELOPE);
-      const found = byText.within(ask);
-      found.keep();
-      return found.made;
-    },
-    bytesOf: () => 0,
-  });
   return ({ plan, envelope }, session, surface) =>
-    byObject.take({ plan, envelope, session, surface, model: current.model ?? demand() });
+    programs.take({ plan, envelope, session, surface, model: current.model ?? demand() });
 };

@@ -19,7 +19,8 @@ const IS_BACKEND = member("isBackend");
 const EXPIRES = member("expiresAtMs");
 const CLAIMS = member("claims", planKey);
 const CLAIMS_TEXT = member("claimsText");
-const VARIABLE_NAMES = question("variable names", ({ variables }) => Object.keys(variables), planKey);
+// `Object.keys` would read the variables of an observed session, whose values would become part of the key
+const VARIABLE_NAMES = question("variable names", ({ variables }) => Reflect.ownKeys(variables) as string[], planKey); // they have no symbols
 
 const variable = (name: string): Question<WithSession, string | undefined> =>
   question(`variable ${name}`, ({ variables }) => (Object.hasOwn(variables, name) ? variables[name] : undefined));

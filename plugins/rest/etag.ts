@@ -3,24 +3,17 @@
  * rows.
  */
 import { createHash } from "node:crypto";
-import {
-  definePlugin,
-  type Answer,
-  type Exchange,
-  type Headers,
-  memoize,
-  type PluginContext,
-  type Relation,
-} from "../../core/index.ts";
+import { definePlugin, type Answer, type Exchange, type Headers, type Relation } from "../../core/index.ts";
 import { bodyOf } from "./answer/rows.ts";
 import { exposeRestHeadersHook, type RestHandler } from "./api.ts";
 import { excludedRows, preconditionFailed } from "./errors.ts";
-import { plannedReads, valuesOf, type PlannedReads } from "./read.ts";
-import type { RestRequest, Way } from "./request.ts";
+import { valuesOf } from "./read.ts";
+import type { RestRequest } from "./request.ts";
 import { withMethods } from "./routes.ts";
 import { etagsService, type Precondition } from "./run.ts";
 import { etagSettings } from "./settings.ts";
-import { parseRequest } from "./syntax/parse-request.ts";
+import { sourceOf, requestOf } from "./syntax/parse-request.ts";
+import { profileHeader } from "./syntax/place.ts";
 
 /** The tag of the bytes that are sent. */
 const etagOf = (body: string | Uint8Array): string => `"${createHash("sha1").update(body).digest("base64url")}"`;
@@ -88,7 +81,13 @@ const tagged = (exchange: Exchange, answer: Answer): Answer => {
 const asGet = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     method: { value: "GET" },
-    header: { value: (name: string) => (name.toLowerCase() === "range" ? undefined : exchange.header(name)) },
+    header: {
+      value: (name: string) => {
+        const lower = name.toLowerCase();
+        if (lower === "range") return undefined;
+        return exchange.header(lower === profileHeader("GET") ? profileHeader(exchange.method) : lower);
+      },
+    },
     planned: {
       get: () => exchange.planned,
       set: (plans) => {
@@ -103,30 +102,20 @@ const withTags =
   async (exchange, target) =>
     tagged(exchange, await read(exchange.method === "HEAD" ? asGet(exchange) : exchange, target));
 
-/** The route match for reading the same target, one object for all writes to it. */
-const readingWay = memoize((way: Way): Way => ({ ...way, method: "GET" }));
-
-/** The request for reading the same URL, without the preferences of the write. */
-const readingOf = ({ exchange, rest }: RestRequest): RestRequest =>
-  parseRequest(rest, asGet(exchange), readingWay(rest.wayOf(exchange)), "");
-
-/** The condition of a write. POST has none, because its URL names no rows. @rule R-ETG-3 R-ETG-4 */
-const preconditionOf = (
-  context: PluginContext,
-  reads: PlannedReads,
-  request: RestRequest,
-  relation: Relation,
-): Precondition | undefined => {
+/** The condition of a write. POST has none, because its URL names no rows. It is read from the same URL, without the
+ *  preferences of the write. @rule R-ETG-3 R-ETG-4 */
+const preconditionOf = (request: RestRequest, relation: Relation): Precondition | undefined => {
   const ifMatch = conditionOf(request.exchange, "if-match");
   const ifNoneMatch = conditionOf(request.exchange, "if-none-match");
   if ((ifMatch === undefined && ifNoneMatch === undefined) || request.method === "POST") return undefined;
-  const reading = readingOf(request);
-  const { made } = reads.get({ request: reading, relation });
+  const { rest, exchange } = request;
+  const source = { ...sourceOf(rest, asGet(exchange), relation), prefer: "" };
+  const { parsed, planned, program } = rest.reads.get(source).made;
   return {
-    program: context.prepare(made, request.exchange.session, "rest"),
-    values: valuesOf(made, reading),
+    program,
+    values: valuesOf(planned, requestOf(parsed, source)),
     check: (row) => {
-      const etag = Number(row.page_total ?? 0) > 0 ? etagOf(bodyOf(row, made.media)) : undefined;
+      const etag = Number(row.page_total ?? 0) > 0 ? etagOf(bodyOf(row, planned.media)) : undefined;
       if (ifMatch !== undefined && (etag === undefined || !names(ifMatch, etag))) throw preconditionFailed();
       if (ifNoneMatch !== undefined && etag !== undefined && names(ifNoneMatch, etag)) throw excludedRows();
     },
@@ -140,11 +129,7 @@ export const etag = definePlugin({
   settings: etagSettings,
   apply: (hooks, context) => {
     if (!context.options.etags) return;
-    const reads = context.caches.create({ ...plannedReads, name: "rest reads before writes" });
-    context.offer(etagsService, {
-      preconditionOf: (request, relation) => preconditionOf(context, reads, request, relation),
-      tagOf: etagOf,
-    });
+    context.offer(etagsService, { preconditionOf, tagOf: etagOf });
     context.use(exposeRestHeadersHook).tap("etag", (names) => [...names, "ETag"]);
     hooks.buildRestRoute.tap("etag", (route) => {
       const read = route.methods.get("GET");

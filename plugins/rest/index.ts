@@ -36,7 +36,9 @@ import {
   relationNotFound,
   rootDisabled,
 } from "./errors.ts";
-import { plannedReads, readRelation, type PlannedReads } from "./read.ts";
+import { planRead } from "./plan/read.ts";
+import { prepareRequests, hasColumns } from "./plan/planning.ts";
+import { readRelation } from "./read.ts";
 import type { Rest, Way } from "./request.ts";
 import { etagsService } from "./run.ts";
 import { createRoutes, onRelation, restService } from "./routes.ts";
@@ -53,12 +55,12 @@ import {
   metadataPermissionsForRest,
 } from "../shared/settings.ts";
 import { buildGrammar } from "./syntax/grammar.ts";
-import { createParse, createWays, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
+import { createWays, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
 import { receivePayload } from "./syntax/payload.ts";
 import { restPrefixesOf } from "./syntax/place.ts";
 import { PREFERENCES } from "./syntax/prefer.ts";
 
-const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedReads): Rest => {
+const createRest = (hooks: RelApiHooks, context: PluginContext): Rest => {
   const readParameters = context.use(readParametersHook);
   const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
@@ -78,10 +80,12 @@ const createRest = (hooks: RelApiHooks, context: PluginContext, reads: PlannedRe
     streamed: () => (streamed ??= [streamedAnswers(context)])[0],
     routeOf,
     wayOf: createWays(context, routeOf),
-    parse: (source) => parse(source),
+    get reads() {
+      return reads;
+    },
   };
-  const parse = createParse(rest);
-  const read = onRelation(rest, (request, target) => readRelation(request, target, reads));
+  const reads = prepareRequests(rest, "rest reads", planRead);
+  const read = onRelation((exchange, target) => readRelation(rest, exchange, target));
   relation.set("GET", read).set("HEAD", read);
   return rest;
 };
@@ -96,10 +100,11 @@ const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DEL
 
 /** A way that leads to no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
 const refuse = (rest: Rest, exchange: Exchange, way: Way): Promise<never> => {
-  const { method, target, model, schema, path } = way;
+  const { target, model, schema, path } = way;
+  const { method } = exchange;
   if (target === undefined) {
     if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
-    return refuseUnknown(rest, exchange, way);
+    return refuseUnknown(rest, exchange);
   }
   const route = rest.routeOf(model, schema, target);
   if (!isServed(route)) throw path === "/" ? rootDisabled() : pathInvalid();
@@ -112,9 +117,10 @@ const refuseMethod = (target: RestTarget, method: string): Error =>
 const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
 
 /** Reports an error of the query or the body before an unknown name. @rule R-PIPE-2 R-SC-7 */
-const refuseUnknown = async (rest: Rest, exchange: Exchange, way: Way): Promise<never> => {
-  const { query, model, schema, name, method } = parseRequest(rest, exchange, way);
-  if (WITH_BODY.has(method)) await receivePayload(rest, exchange, query.columns !== undefined && method !== "PUT");
+const refuseUnknown = async (rest: Rest, exchange: Exchange): Promise<never> => {
+  const request = parseRequest(rest, exchange);
+  const { model, schema, name, method } = request;
+  if (WITH_BODY.has(method)) (await receivePayload(rest, exchange))(hasColumns(request));
   throw relationNotFound(schema, name, rest.suggestions()?.relation(model, schema, name));
 };
 
@@ -145,8 +151,7 @@ export const rest = definePlugin({
   ],
   preferences: PREFERENCES,
   apply: (hooks, context) => {
-    const reads = context.caches.create(plannedReads);
-    const surface = createRest(hooks, context, reads);
+    const surface = createRest(hooks, context);
     context.addMethod("rest", ({ method = "GET", path, ...call }) =>
       context.call({ ...call, method, path: (restPrefixesOf(context.options)[0] ?? "") + path }),
     );

@@ -4,18 +4,17 @@ import {
   faultFacts,
   internalError,
   isRelApiError,
-  nameKey,
   type Exchange,
   type PluginContext,
 } from "../../core/index.ts";
 import { encodeError } from "./answer/encode-error.ts";
 import { restLiveService, type RestLive } from "./api.ts";
 import { relationNotFound } from "./errors.ts";
-import { plannedReads, valuesOf, type PlannedReads } from "./read.ts";
+import { valuesOf } from "./read.ts";
 import { restOf } from "./routes.ts";
 import type { Rest } from "./request.ts";
 import { isolationOf, settingsOf } from "./run.ts";
-import { parseRequest } from "./syntax/parse-request.ts";
+import { sourceOf, requestOf } from "./syntax/parse-request.ts";
 
 /**
  * Settings with headers, which live queries do not set: headers differ between clients, and equal queries share a
@@ -29,20 +28,18 @@ const askingForJson = (exchange: Exchange): Exchange =>
     header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) },
   }) as Exchange; // the prototype has all other members
 
-const createRestLive = (context: PluginContext, rest: Rest, reads: PlannedReads): RestLive => ({
+const createRestLive = (context: PluginContext, rest: Rest): RestLive => ({
   plan: (exchange, target) => {
-    const request = parseRequest(rest, askingForJson(exchange));
-    const { model, schema, name } = request;
-    const relation = model.relations.get(nameKey({ schema, name }));
-    if (target.kind !== "relation" || relation === undefined) throw relationNotFound(schema, name, undefined);
-    const { made, keep } = reads.get({ request, relation });
+    const { target: current, schema, name } = rest.wayOf(exchange); // a reload may have removed the relation
+    if (target.kind !== "relation" || current?.kind !== "relation") throw relationNotFound(schema, name, undefined);
+    const source = sourceOf(rest, askingForJson(exchange), current.relation);
+    const { parsed, planned, program } = rest.reads.take(source);
+    const request = requestOf(parsed, source);
     const isolation = isolationOf(request);
-    const program = context.prepare(made, exchange.session, "rest");
-    keep();
     return {
       schema,
-      read: made.plan,
-      programs: [{ program, values: valuesOf(made, request) }],
+      read: planned.plan,
+      programs: [{ program, values: valuesOf(planned, request) }],
       settings: [
         ...context.requestSettings(exchange.request, request.path).filter(([setting]) => !PERSONAL.has(setting)),
         ...settingsOf(request),
@@ -61,7 +58,6 @@ export const restLive = definePlugin({
   name: "rest-live",
   requires: ["rest"],
   apply: (_hooks, context) => {
-    const reads = context.caches.create({ ...plannedReads, name: "rest live reads" });
-    context.offer(restLiveService, createRestLive(context, restOf(context), reads));
+    context.offer(restLiveService, createRestLive(context, restOf(context)));
   },
 });

@@ -1,14 +1,12 @@
 /** `GET /vessels?select=name&tonnage=gte.500`: reads rows of a relation. */
-import type { Answer, Ask, BoundValue, Cache, CacheSpec, Headers, Relation } from "../../core/index.ts";
+import type { Answer, BoundValue, Exchange, Headers, Relation } from "../../core/index.ts";
 import { encode } from "./answer/headers.ts";
 import { answerRows, readTotal } from "./answer/rows.ts";
 import { notSingular } from "./errors.ts";
-import { planningOf, type PlanSource } from "./plan/planning.ts";
-import { planRead, type PlannedRead } from "./plan/read.ts";
-import type { RestRequest } from "./request.ts";
-import { runPlanned } from "./run.ts";
-
-export type PlannedReads = Cache<PlanSource, PlannedRead>;
+import type { PlannedRead, Rest, RestRequest } from "./request.ts";
+import { runPrepared } from "./run.ts";
+import { sourceOf } from "./syntax/parse-request.ts";
+import { windowValues } from "./syntax/range.ts";
 
 /**
  * Clients and proxies accept some kilobytes of headers. The location of a list of a thousand keys would be longer.
@@ -16,27 +14,15 @@ export type PlannedReads = Cache<PlanSource, PlannedRead>;
  */
 const MAX_LOCATION = 3000;
 
-/** An estimate for a cached read, since both keys and values grow with the query. */
-const BYTES_PER_CHARACTER = 30;
-
-export const plannedReads: CacheSpec<PlanSource, PlannedRead> = {
-  name: "rest reads",
-  make: (ask: Ask<PlanSource>) => planRead(planningOf(ask)),
-  bytesOf: ({ location }) => 2000 + location.join("").length * BYTES_PER_CHARACTER,
-};
-
 const NO_HEADERS: Headers = [];
 
 /** The values of a planned read for this request: its filters, limit and offset. */
 export const valuesOf = (
   { values, holes }: PlannedRead,
-  { filterValues, range, hasLimit, hasOffset }: RestRequest,
+  { filterValues, range }: RestRequest,
 ): readonly BoundValue[] => {
-  if (holes.length === 0 && !hasLimit && !hasOffset) return values;
-  const filled = [...values];
+  const filled = [...values, ...windowValues(range)];
   for (const [at, value] of holes) filled[at] = filterValues[value] ?? null;
-  if (hasLimit) filled.push(String(range.limit));
-  if (hasOffset) filled.push(String(range.offset));
   return filled;
 };
 
@@ -48,11 +34,11 @@ const locationOf = ({ location }: PlannedRead, { filterValues }: RestRequest): s
 };
 
 /** The handler of GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
-export const readRelation = (request: RestRequest, relation: Relation, reads: PlannedReads): Promise<Answer> =>
-  runPlanned(
-    request,
-    reads.get({ request, relation }),
-    (made) => {
+export const readRelation = (rest: Rest, exchange: Exchange, relation: Relation): Promise<Answer> =>
+  runPrepared(
+    rest.reads,
+    sourceOf(rest, exchange, relation),
+    (request, made) => {
       const location = locationOf(made, request);
       return {
         access: "read only",
@@ -61,7 +47,7 @@ export const readRelation = (request: RestRequest, relation: Relation, reads: Pl
         headers: location.length > MAX_LOCATION ? NO_HEADERS : [["Content-Location", location]],
       };
     },
-    ({ media }, row) => {
+    (request, { media }, row) => {
       const { count } = request.preferences;
       const rows = BigInt(row.page_total ?? 0);
       if (media.isSingular && rows !== 1n) throw notSingular(Number(rows));

@@ -1,6 +1,7 @@
 /** The common types of the REST surface: the parsed query, the preferences, the request itself. */
 import type {
   BoundValue,
+  Cache,
   Exchange,
   Limits,
   Model,
@@ -10,11 +11,13 @@ import type {
   Planned,
   PluginContext,
   PreferenceSpec,
+  Program,
   Read,
   RelApiHooks,
   Relation,
   ReadFrom,
   ValueOf,
+  WithSession,
 } from "../../core/index.ts";
 import type { StreamedAnswers } from "../speed/streamed-answers/api.ts";
 import {
@@ -25,6 +28,7 @@ import {
   receiveBodyHook,
   type Hints,
   type MediaChosen,
+  type Payload,
   type RestRoute,
   type RestTarget,
   type Suggestions,
@@ -217,23 +221,12 @@ export interface Rest {
   /** The route of a target: the methods of this surface, changed by taps of `buildRestRoute`. */
   routeOf(model: Model, schema: string, target: RestTarget): RestRoute;
   /**
-   * Matches the route of a request by method, path and profile. Matches are cached. @throws RelApiError `path-invalid`,
-   * `root-disabled`, `schema-not-exposed`
+   * Matches the route of a request by method, path and profile. @throws RelApiError `path-invalid`, `root-disabled`,
+   * `schema-not-exposed`
    */
   wayOf(exchange: Exchange): Way;
-  /** Parses the request, cached by its text. @throws RelApiError `parse-error`, … in the order of R-PIPE-1 */
-  parse(source: ParseSource): ParsedRequest;
-}
-
-/** The input that requests are parsed from. */
-export interface ParseSource {
-  readonly way: Way;
-  /** The query string or its template. */
-  readonly text: string | undefined;
-  readonly hasMarks: boolean;
-  readonly hasRange: boolean;
-  /** The `Prefer` header. */
-  readonly prefer: string | undefined;
+  /** The prepared reads of relations. */
+  readonly reads: Cache<RequestSource, Prepared<PlannedRead>>;
 }
 
 /** The syntax that the registry and the settings add to requests. */
@@ -273,9 +266,8 @@ export interface Place {
   readonly path: string;
 }
 
-/** A route match, shared by all requests with the same method, path and profile. */
+/** A route match. */
 export interface Way extends Place {
-  readonly method: string;
   /** The target. Undefined for an unknown relation. */
   readonly target: RestTarget | undefined;
   /** The operation, for metrics and logs. */
@@ -294,19 +286,43 @@ export interface ParsedRequest extends Place {
   readonly preferences: Preferences;
   /** The end of the transaction. */
   readonly end: TransactionEnd;
-  /** The requested rows of the root. Undefined if a `Range` header has to be combined with them. */
-  readonly range: RootRange | undefined;
+  readonly window: Window;
+}
+
+/** A query string whose plain values are replaced, so that all that differ only in them share it. */
+export interface QueryTemplate {
+  /** The query string with a mark in place of each value. */
+  readonly text: string;
+  /** The decoded values in the order of the marks. */
+  readonly values: readonly string[];
+}
+
+/** The planned values that are marks, each with the number of its value. */
+export type Holes = readonly (readonly [at: number, value: number])[];
+
+/** The facts that a request is prepared from. */
+export interface RequestSource extends WithSession {
+  readonly exchange: Exchange;
+  readonly model: Model;
+  /** The `Prefer` header. */
+  readonly prefer: string | undefined;
+  /** The query string with marks. Undefined if it is read as it is. */
+  readonly template: QueryTemplate | undefined;
+  /** The relation of a read or a write. */
+  readonly relation: Relation | undefined;
+  /**
+   * Reads the received body. `hasColumns`: the query names the columns, so the body is not inspected. @throws
+   * RelApiError `bad-body`
+   */
+  readonly input?: ((hasColumns: boolean) => RequestInput) | undefined;
 }
 
 /** A request after steps 4 to 8 of R-PIPE-1. */
-export interface RestRequest extends Omit<ParsedRequest, "range" | "hasMarks"> {
-  readonly parsed: ParsedRequest;
+export interface RestRequest extends ParsedRequest {
   readonly exchange: Exchange;
   /** The values of the marks in `query`. */
   readonly filterValues: readonly string[];
   readonly range: RootRange;
-  readonly hasLimit: boolean;
-  readonly hasOffset: boolean;
   /** The `Accept` header. */
   readonly accept: string | undefined;
 }
@@ -315,6 +331,30 @@ export interface TransactionEnd {
   readonly end: "commit" | "rollback";
   /** Whether the client's `tx` preference is honoured and echoed. */
   readonly isChosen: boolean;
+}
+
+// --- bodies and arguments --------------------------------------------------------------------------------------------
+
+/** Where the rows of a write or the arguments of a call come from, if that affects the plan. */
+export type InputShape =
+  | { readonly kind: "query" }
+  /** a form: text, in order, names possibly repeated */
+  | { readonly kind: "form"; readonly pairs: readonly (readonly [name: string, value: string])[] }
+  /** a JSON body or the rows of a CSV body. `isPlain`: its values are there as texts */
+  | { readonly kind: "payload"; readonly isJson: boolean; readonly isPlain?: true }
+  | { readonly kind: "raw"; readonly type: "text" | "xml" | "bytea" };
+
+/** The rows of a write or the arguments of a call. */
+export interface RequestInput {
+  readonly shape: InputShape;
+  /** The payload of an input of the kind `payload`. */
+  readonly payload?: Payload;
+  /** The values of a plain payload by name. */
+  readonly values?: ReadonlyMap<string, string | null> | undefined;
+  /** Whether the body had no bytes. */
+  readonly isEmpty?: boolean;
+  /** The body of a call of the kind `raw`. */
+  readonly body?: Buffer;
 }
 
 // --- calls -----------------------------------------------------------------------------------------------------------
@@ -374,10 +414,29 @@ export interface ResolvedRead {
 /** The media type of a response. */
 export type MediaChoice = Required<MediaChosen>;
 
-/** The cached result of planning a request, the same for all equal requests. */
+/** The result of planning a request. */
 export interface PlannedRequest extends Planned {
   readonly media: MediaChoice;
   /** The preferences that the plan honours. */
   readonly applied: AppliedPreferences;
   readonly legacyNames: ResolvedRead["legacyNames"];
+}
+
+/** A planned read, shared by equal requests. */
+export interface PlannedRead extends PlannedRequest {
+  /**
+   * Values of filters and paths, then those of the root's limit and offset. Marks (`holes`) replace values that differ
+   * between requests.
+   */
+  readonly values: readonly BoundValue[];
+  readonly holes: Holes;
+  /** `Content-Location` split at the positions of these values. */
+  readonly location: readonly string[];
+}
+
+/** Everything about a request that is cached: equal requests share one object. */
+export interface Prepared<Made extends PlannedRequest> {
+  readonly parsed: ParsedRequest;
+  readonly planned: Made;
+  readonly program: Program;
 }

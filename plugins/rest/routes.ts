@@ -1,5 +1,12 @@
 /** Which methods answer for a target: the surface's own, and what `buildRestRoute` taps make of them. */
-import { defineService, type Answer, type PluginContext, type RelApiHooks, type Relation } from "../../core/index.ts";
+import {
+  defineService,
+  type Answer,
+  type Exchange,
+  type PluginContext,
+  type RelApiHooks,
+  type Relation,
+} from "../../core/index.ts";
 import type { RestHandler, RestRoute, RestTarget } from "./api.ts";
 import type { Rest, RestRequest } from "./request.ts";
 import { parseRequest } from "./syntax/parse-request.ts";
@@ -14,20 +21,18 @@ export const restOf = (context: PluginContext): Rest => {
   return rest;
 };
 
-/** A handler that is given the parsed request. */
+/** A handler of requests that are not planned. */
 export const onTarget =
   (rest: Rest, handle: (request: RestRequest, target: RestTarget) => Promise<Answer> | Answer): RestHandler =>
   (exchange, target) =>
     handle(parseRequest(rest, exchange), target);
 
-export const onRelation = (
-  rest: Rest,
-  handle: (request: RestRequest, relation: Relation) => Promise<Answer> | Answer,
-): RestHandler =>
-  onTarget(rest, (request, target) => {
+export const onRelation =
+  (handle: (exchange: Exchange, relation: Relation) => Promise<Answer>): RestHandler =>
+  (exchange, target) => {
     if (target.kind !== "relation") throw new Error("a handler for relations received another target");
-    return handle(request, target.relation);
-  });
+    return handle(exchange, target.relation);
+  };
 
 /** The route with more methods. */
 export const withMethods = (
@@ -41,7 +46,7 @@ export const withMethods = (
 /** The surface's own methods by kind of target, in the order of `Allow`. */
 export type Methods = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
 
-/** The route is built for each request method and path that leads to it, and for each description. */
+/** Builds the route of a target each time. `createWays` keeps those of requests. */
 export const createRoutes =
   ({ buildRestRoute }: RelApiHooks, methods: Methods): Rest["routeOf"] =>
   (model, schema, target) =>

@@ -2,25 +2,35 @@
 import {
   definePlugin,
   type Answer,
-  type Ask,
   type Cache,
-  type CacheSpec,
+  type Exchange,
   type Execution,
   type ResultRow,
   type Routine,
   type SentValue,
 } from "../../core/index.ts";
 import type { AnswerParts } from "./answer/headers.ts";
+import type { RestHandler } from "./api.ts";
 import { answerRows } from "./answer/rows.ts";
 import { maxAffectedExceeded, notSingular } from "./errors.ts";
-import { onTarget, restOf, withMethods } from "./routes.ts";
-import { bodyValue, planCall, type CallInput, type PlannedCall } from "./plan/call.ts";
-import { planningOf, type PlanSource } from "./plan/planning.ts";
-import type { RestRequest } from "./request.ts";
-import { runPlanned } from "./run.ts";
+import { restOf, withMethods } from "./routes.ts";
+import { bodyValue, planCall, type PlannedCall } from "./plan/call.ts";
+import { hasColumns, prepareRequests } from "./plan/planning.ts";
+import type { Prepared, RequestInput, RequestSource, Rest, RestRequest } from "./request.ts";
+import { runPrepared } from "./run.ts";
 import { rpcSettings } from "./settings.ts";
 import { receiveForm } from "./syntax/form.ts";
-import { bodyType, FORM, JSON_TYPE, plainValues, readPayload, receivePayload } from "./syntax/payload.ts";
+import { sourceOf } from "./syntax/parse-request.ts";
+import {
+  bodyType,
+  FORM,
+  JSON_TYPE,
+  plainValues,
+  readPayload,
+  received,
+  receivePayload,
+  type Received,
+} from "./syntax/payload.ts";
 import { windowValues } from "./syntax/range.ts";
 
 const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
@@ -31,19 +41,30 @@ const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
 
 const NOTHING = Buffer.from("{}");
 
-/** Reads the arguments from the query or the body. @throws RelApiError `bad-body` @rule R-RPC-2 R-RPC-3 R-RPC-6 */
-const readInput = async ({ rest, exchange, query, method }: RestRequest): Promise<CallInput> => {
-  if (method !== "POST") return { shape: { kind: "query" } };
+/** The arguments of the query or the body. @rule R-RPC-2 R-RPC-3 R-RPC-6 */
+const receiveInput = async (rest: Rest, exchange: Exchange): Promise<Received<RequestInput>> => {
+  if (exchange.method !== "POST") return () => ({ shape: { kind: "query" } });
   const type = bodyType(exchange.header("content-type"));
-  const hasColumns = query.columns !== undefined;
-  if (type.name === FORM) return { shape: { kind: "form", pairs: await receiveForm(exchange, rest.context.options) } };
+  if (type.name === FORM) {
+    const pairs = await receiveForm(exchange, rest.context.options);
+    return () => ({ shape: { kind: "form", pairs } });
+  }
   const raw = RAW_TYPES.get(type.name);
-  if (type.name !== JSON_TYPE && raw === undefined)
-    return { shape: { kind: "payload", isJson: false }, payload: await receivePayload(rest, exchange, hasColumns) };
+  if (type.name !== JSON_TYPE && raw === undefined) {
+    const read = await receivePayload(rest, exchange);
+    return (hasColumns) => ({ shape: { kind: "payload", isJson: false }, payload: read(hasColumns) });
+  }
   const body = await exchange.body();
-  if (raw !== undefined) return { shape: { kind: "raw", type: raw }, body };
+  if (raw !== undefined) return () => ({ shape: { kind: "raw", type: raw }, body });
+  return (hasColumns) => readInput(rest, body, hasColumns);
+};
+
+const JSON_BODY = bodyType(undefined);
+
+/** @throws RelApiError `bad-body` */
+const readInput = (rest: Rest, body: Buffer, hasColumns: boolean): RequestInput => {
   const isEmpty = body.length === 0;
-  const payload = readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, type, hasColumns);
+  const payload = readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, JSON_BODY, hasColumns);
   const mayBePlain = payload.shape === "object" && !payload.isUninspected && body.length <= MAX_PLAIN_BYTES;
   const values = mayBePlain && payload.keys.length > 0 ? plainValues(body.toString("utf8")) : undefined;
   return {
@@ -57,38 +78,29 @@ const readInput = async ({ rest, exchange, query, method }: RestRequest): Promis
 /** The size limit of plain bodies. Longer ones are sent unparsed. */
 const MAX_PLAIN_BYTES = 16 * 1024;
 
-type PlannedCalls = Cache<PlanSource, PlannedCall>;
-
-/** The estimated size of a cached plan, without the names in the query, which the cache key contains too. */
-const BYTES_PER_CALL = 4000;
-
-const plannedCalls: CacheSpec<PlanSource, PlannedCall> = {
-  name: "rest calls",
-  make: (ask: Ask<PlanSource>) => planCall(planningOf(ask)),
-  bytesOf: ({ values }) => BYTES_PER_CALL + values.length * 200,
-};
-
 const valuesOf = (
   { range }: RestRequest,
   { values, body, named, hasWindow }: PlannedCall,
-  input: CallInput,
+  input: RequestInput,
 ): readonly SentValue[] => [
   ...named.map((name) => input.values?.get(name) ?? null),
   ...(body === undefined ? values.slice(named.length) : [bodyValue(input, body), ...values.slice(1)]),
   ...(hasWindow ? windowValues(range) : []),
 ];
 
-const nothing = (): void => undefined;
-
 /** The handler of GET, HEAD and POST. @rule R-RPC-14 R-RPC-15 R-TX-2 */
-const callRoutine = async (request: RestRequest, calls: PlannedCalls): Promise<Answer> => {
-  const input = await readInput(request);
-  const found = calls.get({ request, input: input.shape, payload: input.payload });
-  return runPlanned(
-    request,
-    // not cached, because the key would contain the values of the form, which rarely repeat
-    input.shape.kind === "form" ? { made: found.made, keep: nothing } : found,
-    (made) => {
+const callRoutine = async (
+  rest: Rest,
+  exchange: Exchange,
+  calls: Cache<RequestSource, Prepared<PlannedCall>>,
+): Promise<Answer> => {
+  const source = sourceOf(rest, exchange);
+  const read = await received(() => receiveInput(rest, exchange));
+  return runPrepared(
+    calls,
+    { ...source, input: read },
+    (request, made) => {
+      const input = read(hasColumns(request));
       const isReading = request.method !== "POST" || made.routine.volatility !== "volatile";
       return {
         access: isReading ? "read only" : "read write",
@@ -97,9 +109,10 @@ const callRoutine = async (request: RestRequest, calls: PlannedCalls): Promise<A
         settings: hoistedSettings(request, made.routine),
         check: checkOf(made),
         mayUseReplica: isReading,
+        isRare: input.shape.kind === "form", // its values are part of the key
       };
     },
-    (made, row) => answerCall(request, made, row),
+    answerCall,
   );
 };
 
@@ -149,8 +162,9 @@ export const restRpc = definePlugin({
   settings: rpcSettings,
   requires: ["rest"],
   apply: (hooks, context) => {
-    const calls = context.caches.create(plannedCalls);
-    const call = onTarget(restOf(context), (request) => callRoutine(request, calls));
+    const rest = restOf(context);
+    const calls = prepareRequests(rest, "rest calls", planCall);
+    const call: RestHandler = (exchange) => callRoutine(rest, exchange, calls);
     const handlers = ["POST", "GET", "HEAD"].map((method) => [method, call] as const);
     hooks.buildRestRoute.tap("rest-rpc", (route) =>
       route.target.kind === "routine" ? withMethods(route, handlers) : route,

@@ -1,11 +1,11 @@
-/** Runs planned reads, writes and calls in a transaction, and makes the response from the row of the statement. */
+/** Runs prepared reads, writes and calls in a transaction, and makes the response from the row of the statement. */
 import {
   isRelApiError,
   defineService,
   type Answer,
   type BoundValue,
+  type Cache,
   type Execution,
-  type Found,
   type Headers,
   type Json,
   type PluginContext,
@@ -16,7 +16,8 @@ import {
 } from "../../core/index.ts";
 import { buildAnswer, type AnswerParts } from "./answer/headers.ts";
 import { preconditionFailed } from "./errors.ts";
-import type { PlannedRequest, RestRequest } from "./request.ts";
+import type { PlannedRequest, Prepared, RequestSource, RestRequest } from "./request.ts";
+import { requestOf } from "./syntax/parse-request.ts";
 
 /** A statement that runs before that of the plan, in the same transaction, with a check of its row. */
 export interface Precondition {
@@ -50,35 +51,40 @@ export interface Run {
   readonly mayUseReplica?: boolean;
   /** Headers that execution plans have too. */
   readonly headers?: Headers;
+  /** The request is not cached, because its key contains values that rarely repeat. */
+  readonly isRare?: boolean;
 }
 
 /**
- * Plans, executes and answers a request. Methods differ in `run` and `outcome`. The plan is cached after it has run.
+ * Prepares, executes and answers a request. Methods differ in `run` and `outcome`. It is cached after it has run.
  * @rule R-TX-2 R-PIPE-1
  */
-export const runPlanned = async <Made extends PlannedRequest>(
-  request: RestRequest,
-  { made, keep }: Found<Made>,
-  run: (made: Made) => Run,
-  outcome: (made: Made, row: ResultRow) => AnswerParts,
+export const runPrepared = async <Made extends PlannedRequest>(
+  cache: Cache<RequestSource, Prepared<Made>>,
+  source: RequestSource,
+  run: (request: RestRequest, made: Made) => Run,
+  outcome: (request: RestRequest, made: Made, row: ResultRow) => AnswerParts,
 ): Promise<Answer> => {
+  source.exchange.mark("parse");
+  const { made: prepared, keep } = cache.get(source);
+  const { planned: made, program } = prepared;
+  const request = requestOf(prepared.parsed, source);
   const { media, applied, legacyNames } = made;
   if (legacyNames.length > 0) warnOfLegacyNames(request, legacyNames);
   const { context } = request.rest;
-  const program = context.prepare(made, request.exchange.session, "rest");
   request.exchange.planned = made.plan;
   request.exchange.mark("plan");
-  const running = run(made);
+  const running = run(request, made);
   const streamed = media.isBinary ? undefined : request.rest.streamed();
   const longBody = streamed?.open();
   const execution = executionOf(request, program, running, longBody && streamed?.read(longBody));
   const rows = await (running.before === undefined ? context.execute(execution) : executeChecked(context, execution));
   const row = rows[rows.length - 1] ?? {};
   request.exchange.mark("transaction");
-  keep();
+  if (running.isRare !== true) keep();
   const parts: AnswerParts =
     made.envelope.wrapper === undefined
-      ? outcome(made, row)
+      ? outcome(request, made, row)
       : // execution plans as text are lines (R-MED-7)
         { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` };
   const answer = buildAnswer(request, parts, { row, headers: running.headers, applied, legacyNames });

@@ -2,9 +2,8 @@
 import {
   definePlugin,
   type Answer,
-  type Ask,
   type Cache,
-  type CacheSpec,
+  type Exchange,
   type Relation,
   type ResultRow,
 } from "../../core/index.ts";
@@ -14,46 +13,37 @@ import { bodyOf, contentRange } from "./answer/rows.ts";
 import { headerText } from "./answer/header-text.ts";
 import { maxAffectedExceeded, notSingular, putKeyMismatch } from "./errors.ts";
 import { onRelation, restOf, withMethods } from "./routes.ts";
-import { planningOf, type PlanSource } from "./plan/planning.ts";
+import { prepareRequests } from "./plan/planning.ts";
 import { planWrite, type PlannedWrite, type WriteMethod } from "./plan/write.ts";
-import type { RestRequest } from "./request.ts";
-import { runPlanned, etagsService } from "./run.ts";
-import { receivePayload } from "./syntax/payload.ts";
+import type { Prepared, RequestSource, Rest, RestRequest } from "./request.ts";
+import { etagsService, runPrepared } from "./run.ts";
+import { sourceOf } from "./syntax/parse-request.ts";
+import { received, receivePayload } from "./syntax/payload.ts";
 
-/** The estimated size of a cached plan, without the names in the query, which the cache key contains too. */
-const BYTES_PER_WRITE = 4000;
+const ROWS = { kind: "payload", isJson: true } as const;
 
-const plannedWrites: CacheSpec<PlanSource, PlannedWrite> = {
-  name: "rest writes",
-  make: (ask: Ask<PlanSource>) => planWrite(planningOf(ask)),
-  bytesOf: ({ values }) => BYTES_PER_WRITE + values.length * 200,
-};
-
-/** Reads the rows of the body. DELETE has none of them. @throws RelApiError `bad-body` @rule R-BODY-1 R-BODY-4 */
-const readBody = async ({ rest, exchange, query }: RestRequest, method: WriteMethod): Promise<Payload | undefined> => {
-  if (method === "DELETE") return undefined;
-  return receivePayload(rest, exchange, query.columns !== undefined && method !== "PUT");
-};
-
-/** The handler of the writing methods. @rule R-TX-1 R-TX-2 R-PIPE-1 */
+/** The handler of the writing methods. DELETE has no body. @rule R-TX-1 R-TX-2 R-PIPE-1 R-BODY-1 R-BODY-4 */
 const writeRelation = async (
-  request: RestRequest,
+  rest: Rest,
+  exchange: Exchange,
   relation: Relation,
   method: WriteMethod,
-  writes: Cache<PlanSource, PlannedWrite>,
+  writes: Cache<RequestSource, Prepared<PlannedWrite>>,
 ): Promise<Answer> => {
-  const payload = await readBody(request, method);
-  const etags = request.rest.context.use(etagsService);
-  const running = runPlanned(
-    request,
-    writes.get({ request, relation, payload }),
-    (made) => ({
+  const source = sourceOf(rest, exchange, relation);
+  const read = method === "DELETE" ? undefined : await received(() => receivePayload(rest, exchange));
+  let payload: Payload | undefined;
+  const etags = rest.context.use(etagsService);
+  const running = runPrepared(
+    writes,
+    { ...source, input: read && ((hasColumns) => ({ shape: ROWS, payload: (payload = read(hasColumns)) })) },
+    (request, made) => ({
       access: "read write",
       values: payload === undefined ? made.values : [payload.text, ...made.values.slice(1)],
       check: checkOf(made, method),
       before: etags?.preconditionOf(request, relation),
     }),
-    (made, row) => {
+    (request, made, row) => {
       const outcome = OUTCOMES[method](request, made, relation, row);
       if (!made.hasBody) return outcome;
       const body = bodyOf(row, made.media);
@@ -62,9 +52,9 @@ const writeRelation = async (
       return etags === undefined || !isOneRow ? parts : withTag(parts, etags.tagOf(body));
     },
   );
-  if (payload?.isUninspected !== true) return running;
   return running.catch((error: unknown) => {
-    throw request.rest.hints()?.withPosition(error, payload.text) ?? error;
+    if (payload?.isUninspected !== true) throw error;
+    throw rest.hints()?.withPosition(error, payload.text) ?? error;
   });
 };
 
@@ -160,13 +150,11 @@ export const restWrites = definePlugin({
   name: "rest-writes",
   requires: ["rest"],
   apply: (hooks, context) => {
-    const writes = context.caches.create(plannedWrites);
+    const rest = restOf(context);
+    const writes = prepareRequests(rest, "rest writes", planWrite);
     const handlers = METHODS.map(
       (method) =>
-        [
-          method,
-          onRelation(restOf(context), (request, relation) => writeRelation(request, relation, method, writes)),
-        ] as const,
+        [method, onRelation((exchange, relation) => writeRelation(rest, exchange, relation, method, writes))] as const,
     );
     hooks.buildRestRoute.tap("rest-writes", (route) =>
       route.target.kind === "relation" ? withMethods(route, handlers) : route,

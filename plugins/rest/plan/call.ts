@@ -16,8 +16,7 @@ import {
   type RoutineParameter,
 } from "../../../core/index.ts";
 import { maxAffectedOnSingle, routineNotFound } from "../errors.ts";
-import type { CallShape, LogicTree, ParsedQuery, PlannedRequest, ResolvedRead } from "../request.ts";
-import type { Payload } from "../api.ts";
+import type { CallShape, LogicTree, ParsedQuery, PlannedRequest, RequestInput, ResolvedRead } from "../request.ts";
 import { nestedHook } from "../syntax/parameters.ts";
 import { checkPreferences, effectiveMaxAffected } from "../syntax/prefer.ts";
 import { withoutWindow } from "../syntax/range.ts";
@@ -25,23 +24,10 @@ import { isWholeRow } from "../syntax/select.ts";
 import { bind } from "./conditions.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import { chooseRoutine, isCallable } from "./overload.ts";
-import type { InputShape, Planning } from "./planning.ts";
+import type { Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { findRelationship } from "./relationship.ts";
 import { resolveRead } from "./rows.ts";
-
-/** The arguments of a call. */
-export interface CallInput {
-  readonly shape: InputShape;
-  /** The payload of a call of the kind `payload`. */
-  readonly payload?: Payload;
-  /** The values of a plain payload by name. */
-  readonly values?: ReadonlyMap<string, string | null> | undefined;
-  /** Whether the body had no bytes. */
-  readonly isEmpty?: boolean;
-  /** The body of a call of the kind `raw`. */
-  readonly body?: Buffer;
-}
 
 export interface PlannedCall extends PlannedRequest {
   readonly plan: Call;
@@ -207,7 +193,7 @@ const namedCall = (
 };
 
 /** The value that the body is bound as. */
-export const bodyValue = (input: CallInput, body: PlannedCall["body"]): SentValue => {
+export const bodyValue = (input: RequestInput, body: PlannedCall["body"]): SentValue => {
   // the database refuses bytes that are not text
   const { shape, payload, isEmpty } = input;
   if (input.body !== undefined)

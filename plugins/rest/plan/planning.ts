@@ -1,118 +1,85 @@
-/** What planning sees of a request: every read is a question whose answer becomes part of the plan's cache key. */
+/** Prepares requests: parses and plans each and compiles its program, once for all equal requests. Every read of a
+ *  request is a question whose answer becomes part of the cache key. */
 import {
-  membersIn,
   membersOf,
+  observeSession,
   planKey,
-  questionsAbout,
   visibilityOf,
   type Ask,
-  type Model,
+  type Cache,
   type Question,
   type Relation,
 } from "../../../core/index.ts";
-import type { ParsedQuery, Preferences, Rest, RestRequest, Window } from "../request.ts";
 import type { Payload } from "../api.ts";
+import type { InputShape, ParsedRequest, PlannedRequest, Prepared, RequestSource, Rest } from "../request.ts";
+import { isReading, parse } from "../syntax/parse-request.ts";
 
 /** The body of a write or a call without its text: the values in it are bound. */
 export type PayloadShape = Omit<Payload, "text">;
 
-/** Where a call's arguments come from, if that affects the plan. */
-export type InputShape =
-  | { readonly kind: "query" }
-  /** a form: text, in order, names possibly repeated */
-  | { readonly kind: "form"; readonly pairs: readonly (readonly [name: string, value: string])[] }
-  /** a JSON body or the rows of a CSV body. `isPlain`: its values are there as texts */
-  | { readonly kind: "payload"; readonly isJson: boolean; readonly isPlain?: true }
-  | { readonly kind: "raw"; readonly type: "text" | "xml" | "bytea" };
-
-/** What plans are made from. */
-export interface PlanSource {
-  readonly request: RestRequest;
-  /** Of reads and writes. */
-  readonly relation?: Relation;
-  readonly payload?: Payload | undefined;
-  /** Of calls. */
-  readonly input?: InputShape;
-}
-
-export interface Planning {
-  readonly rest: Rest;
-  readonly model: Model;
-  readonly method: string;
-  readonly schema: string;
-  readonly name: string;
-  readonly query: ParsedQuery;
-  /** The query contains marks in place of values. */
-  readonly hasMarks: boolean;
-  readonly window: Window;
-  readonly preferences: Preferences;
+/** What planning sees of a request. */
+export interface Planning extends ParsedRequest {
   /** Execution plans name whatever the statement touches: columns too that a permission of the metadata hides. @rule
    *  R-MED-7 */
   readonly maySeePlans: boolean;
   /** The header. */
   readonly accept: string | undefined;
-  /** Of reads and writes. */
+  /** The relation of a read or a write. */
   readonly relation: Relation;
   readonly payload: PayloadShape | undefined;
-  /** Of calls. */
+  /** The arguments of a call. */
   readonly input: InputShape;
 }
 
-const question = questionsAbout(({ request }: PlanSource) => request);
-const ofRequest = membersIn<PlanSource>()("request");
-const member = membersOf<PlanSource>();
+const ACCEPT: Question<RequestSource, string | undefined> = {
+  name: "accept",
+  of: ({ exchange }) => exchange.header("accept"),
+};
+const MAY_SEE_PLANS: Question<RequestSource, boolean> = {
+  name: "may see plans",
+  of: ({ model, session }) => visibilityOf(model, session, "rest").isByGrants,
+};
+const RELATION = membersOf<RequestSource>()("relation");
 
-/** All that it says and that does not stand in one of the others; and the model, the settings and the method. */
-const PARSED = ofRequest("parsed");
-const HAS_LIMIT = ofRequest("hasLimit");
-const HAS_OFFSET = ofRequest("hasOffset");
-const ACCEPT = ofRequest("accept");
-const MAY_SEE_PLANS = question(
-  "may see plans",
-  ({ model, exchange }) => visibilityOf(model, exchange.session, "rest").isByGrants,
-);
+const inputQuestion = (
+  hasColumns: boolean,
+): Question<
+  RequestSource,
+  { readonly shape: InputShape; readonly payload?: PayloadShape | undefined } | undefined
+> => ({
+  name: "input",
+  of: ({ input }) => {
+    const { shape, payload } = input?.(hasColumns) ?? {};
+    return shape && { shape, payload: payload && withoutText(payload) };
+  },
+  key: (input) => input && planKey(input),
+});
+
+const withoutText = ({ shape, keys, isEmpty, isUninspected, isText }: Payload): PayloadShape => ({
+  shape,
+  keys,
+  isEmpty,
+  isUninspected,
+  ...(isText && { isText }),
+});
+
+const INPUT = inputQuestion(false);
+const INPUT_OF_COLUMNS = inputQuestion(true);
+
+/** Whether the query names the columns of the body. */
+export const hasColumns = ({ query, method }: Pick<ParsedRequest, "query" | "method">): boolean =>
+  query.columns !== undefined && method !== "PUT";
 
 const given = <Answer>(answer: Answer | undefined, what: string): Answer => {
   if (answer === undefined) throw new Error(`planned without ${what}`); // a fault of the handler
   return answer;
 };
 
-const RELATION = member("relation");
-
-const PAYLOAD: Question<PlanSource, PayloadShape | undefined> = {
-  name: "payload",
-  of: ({ payload }) =>
-    payload && {
-      shape: payload.shape,
-      keys: payload.keys,
-      isEmpty: payload.isEmpty,
-      isUninspected: payload.isUninspected,
-      ...(payload.isText && { isText: payload.isText }),
-    },
-  key: (shape) => shape && planKey(shape),
-};
-
-const INPUT = member("input", planKey);
-
-export const planningOf = (ask: Ask<PlanSource>): Planning => {
-  const { rest, model, method, schema, name, query, hasMarks, preferences } = ask(PARSED);
+const planningOf = (parsed: ParsedRequest, ask: Ask<RequestSource>): Planning => {
+  const isRead = parsed.kind === "relation" && isReading(parsed.method);
+  const input = isRead ? undefined : ask(hasColumns(parsed) ? INPUT_OF_COLUMNS : INPUT);
   return {
-    rest,
-    model,
-    method,
-    schema,
-    name,
-    query,
-    hasMarks,
-    preferences,
-    window: {
-      get hasLimit() {
-        return ask(HAS_LIMIT);
-      },
-      get hasOffset() {
-        return ask(HAS_OFFSET);
-      },
-    },
+    ...parsed,
     get maySeePlans() {
       return ask(MAY_SEE_PLANS);
     },
@@ -122,11 +89,29 @@ export const planningOf = (ask: Ask<PlanSource>): Planning => {
     get relation() {
       return given(ask(RELATION), "a relation");
     },
-    get payload() {
-      return ask(PAYLOAD);
-    },
+    payload: input?.payload,
     get input() {
-      return given(ask(INPUT), "arguments");
+      return given(input, "arguments").shape;
     },
   };
 };
+
+/** An estimate of the memory of a prepared request for each character of its parameters. */
+const BYTES_PER_CHARACTER = 60;
+
+/** Caches the requests of a handler. @rule R-CAC-1 */
+export const prepareRequests = <Made extends PlannedRequest>(
+  rest: Rest,
+  name: string,
+  plan: (planning: Planning) => Made,
+): Cache<RequestSource, Prepared<Made>> =>
+  rest.context.caches.create({
+    name,
+    make: (ask: Ask<RequestSource>) => {
+      const parsed = parse(rest, ask);
+      const planned = plan(planningOf(parsed, ask));
+      return { parsed, planned, program: rest.context.prepare(planned, observeSession(ask), "rest") };
+    },
+    bytesOf: ({ parsed: { query } }) =>
+      query.pairs.reduce((bytes, [key, text = ""]) => bytes + (key.length + text.length) * BYTES_PER_CHARACTER, 7000),
+  });

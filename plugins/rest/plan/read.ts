@@ -1,26 +1,14 @@
 /** Plans GET and HEAD requests. */
 import type { BoundValue } from "../../../core/index.ts";
 import { encode, encodeContentLocation } from "../answer/headers.ts";
-import type { PlannedRequest } from "../request.ts";
+import type { Holes, PlannedRead } from "../request.ts";
 import { checkPreferences } from "../syntax/prefer.ts";
 import { withoutWindow } from "../syntax/range.ts";
-import { holesOf, splitAtMarks, type Holes } from "../syntax/parameters.ts";
+import { holesOf, splitAtMarks } from "../syntax/parameters.ts";
 import { chooseMedia, headOf } from "./media.ts";
 import type { Planning } from "./planning.ts";
 import { applyPreferences } from "./preferences.ts";
 import { resolveRead } from "./rows.ts";
-
-/** A planned read, shared by equal requests. */
-export interface PlannedRead extends PlannedRequest {
-  /**
-   * Values of filters and paths, then those of the root's limit and offset. Marks (`holes`) replace values that differ
-   * between requests.
-   */
-  readonly values: readonly BoundValue[];
-  readonly holes: Holes;
-  /** `Content-Location` split at the positions of these values. */
-  readonly location: readonly string[];
-}
 
 /** Plans a read. Checks are made in the order of R-PIPE-1 steps 10 and 10a. @throws RelApiError */
 export const planRead = (planning: Planning): PlannedRead => {

@@ -3,7 +3,7 @@
  * and planned once.
  */
 import type { BoundValue } from "../../../core/index.ts";
-import type { Grammar } from "../request.ts";
+import type { Grammar, Holes, QueryTemplate } from "../request.ts";
 
 /** Decodes a name or a value. */
 export const decodePart = (text: string): string =>
@@ -47,13 +47,6 @@ const OPEN = "\ue000";
 const CLOSE = "\ue001";
 const OWN = /%ee%80|\u00ee/i;
 
-export interface QueryTemplate {
-  /** The query string with a mark in place of each value. */
-  readonly text: string;
-  /** The decoded values in the order of the marks. */
-  readonly values: readonly string[];
-}
-
 // matches a bare name with its embed path: `tonnage`, `voyages.fare`
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
@@ -94,9 +87,6 @@ export const templateOf = (grammar: Grammar, query: string | undefined): QueryTe
 
 // matches a whole mark, such as \ue0003\ue001
 const MARK = new RegExp(`^${OPEN}([0-9]+)${CLOSE}$`);
-
-/** The planned values that are marks, each with the number of its value. */
-export type Holes = readonly (readonly [at: number, value: number])[];
 
 export const holesOf = (planned: readonly BoundValue[]): Holes =>
   planned.flatMap((bound, at) => {

@@ -1,11 +1,9 @@
-/** Everything about a request that can be read without its body and the database: steps 4 to 8 of R-PIPE-1. The
- *  parts that many requests share are cached. */
+/** Everything about a request that can be read without its body and the database: steps 4 to 8 of R-PIPE-1. */
 import {
-  createExchangeSlot,
   membersIn,
   membersOf,
+  memoize,
   nameKey,
-  questionsAbout,
   routinesOf,
   utf8Text,
   type Ask,
@@ -14,10 +12,21 @@ import {
   type Operation,
   type PluginContext,
   type Question,
+  type Relation,
 } from "../../../core/index.ts";
 import type { RestRoute, RestTarget } from "../api.ts";
 import { limitOnPut } from "../errors.ts";
-import type { Grammar, ParsedRequest, ParseSource, Place, Preferences, Rest, RestRequest, Way } from "../request.ts";
+import type {
+  Grammar,
+  NodeRange,
+  ParsedRequest,
+  Place,
+  Preferences,
+  RequestSource,
+  Rest,
+  RestRequest,
+  Window,
+} from "../request.ts";
 import { templateOf } from "./parameters.ts";
 import { profileHeader, readPlace } from "./place.ts";
 import { NO_PREFERENCES, parsePreferences, resolveEnd } from "./prefer.ts";
@@ -25,19 +34,6 @@ import { parseQuery } from "./query-string.ts";
 import { resolveRange } from "./range.ts";
 
 // --- path and profile: where it leads -------------------------------------------------------------------------------
-
-interface WaySource {
-  readonly exchange: Exchange;
-  readonly model: Model;
-}
-
-const MODEL = membersOf<WaySource>()("model");
-const METHOD = membersIn<WaySource>()("exchange")("method");
-const PATH = membersIn<WaySource>()("exchange")("path");
-const aboutExchange = questionsAbout(({ exchange }: WaySource) => exchange);
-const PROFILES: Readonly<Record<string, Question<WaySource, string | undefined>>> = Object.fromEntries(
-  ["accept-profile", "content-profile"].map((name) => [name, aboutExchange(name, (exchange) => exchange.header(name))]),
-);
 
 /** Returns undefined for an unknown relation. An unknown function has no overloads. */
 const findTarget = ({ kind, model, schema, name }: Place): RestTarget | undefined => {
@@ -73,34 +69,24 @@ const operationOf = ({ kind, name }: Place, method: string, target: RestTarget |
   name: target === undefined || target.kind === "root" ? undefined : name,
 });
 
-const BYTES_PER_WAY = 1000;
-
-/** An unknown name would be cached for every client that tries one. */
-const isKnown = ({ target }: Way): boolean =>
-  target !== undefined && (target.kind !== "routine" || target.routines.length > 0);
-
+/** Matches routes by method, path and profile. The routes of relations and functions are built once for each model. */
 export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Rest["wayOf"] => {
-  const ways = context.caches.create({
-    name: "rest ways",
-    make: (ask: Ask<WaySource>): Way => {
-      const method = ask(METHOD);
-      const profile = ask(PROFILES[profileHeader(method)] as (typeof PROFILES)[string]); // one of both
-      const place = readPlace(context.options, ask(MODEL), ask(PATH), profile);
-      const target = findTarget(place);
-      const route = target && routeOf(place.model, place.schema, target);
-      const handler = route && isServed(route) ? route.methods.get(method) : undefined;
-      return { ...place, method, target, handler, operation: operationOf(place, method, target) };
-    },
-    bytesOf: () => BYTES_PER_WAY,
-  });
-  const waysOfExchanges = createExchangeSlot<{ readonly exchange: Exchange; readonly way: Way }>();
+  const routesOf = memoize((_model: Model) => new WeakMap<object, RestRoute>());
+  const findRoute = ({ model, schema }: Place, target: RestTarget): RestRoute => {
+    if (target.kind === "root") return routeOf(model, schema, target);
+    const routes = routesOf(model);
+    const key = target.kind === "relation" ? target.relation : target.routines;
+    const route = routes.get(key) ?? routeOf(model, schema, target);
+    routes.set(key, route);
+    return route;
+  };
   return (exchange) => {
-    const known = waysOfExchanges.get(exchange);
-    if (known?.exchange === exchange) return known.way; // an exchange that is derived from it may have another path
-    const { made: way, keep } = ways.get({ exchange, model: context.model() });
-    if (isKnown(way)) keep();
-    waysOfExchanges.set(exchange, { exchange, way });
-    return way;
+    const { method, path } = exchange;
+    const place = readPlace(context.options, context.model(), path, exchange.header(profileHeader(method)));
+    const target = findTarget(place);
+    const route = target && findRoute(place, target);
+    const handler = route && isServed(route) ? route.methods.get(method) : undefined;
+    return { ...place, target, handler, operation: operationOf(place, method, target) };
   };
 };
 
@@ -109,41 +95,56 @@ export const createWays = (context: PluginContext, routeOf: Rest["routeOf"]): Re
 export const readPreferences = (grammar: Grammar, header: string | undefined): Preferences =>
   header === undefined || header === "" ? NO_PREFERENCES : parsePreferences(grammar, utf8Text(header));
 
-/** The memory of a parsed query for each character of its text. */
-const BYTES_PER_CHARACTER = 30;
-
-const ofRequest = membersOf<ParseSource>();
-const WAY = ofRequest("way");
-const TEXT = ofRequest("text");
-const HAS_MARKS = ofRequest("hasMarks");
-const HAS_RANGE = ofRequest("hasRange");
-const PREFER = ofRequest("prefer");
-
-const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
-
-/** @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
-const parse = (rest: Rest, ask: Ask<ParseSource>): ParsedRequest => {
-  const { kind, model, schema, isProfileNamed, name, path, method } = ask(WAY);
-  const query = parseQuery(
-    rest.grammar,
-    ask(TEXT) ?? "",
-    !isReading(method) ? "filters" : kind === "routine" ? "arguments" : "reads",
-  );
-  const range = ask(HAS_RANGE) ? undefined : resolveRange(query.range, undefined);
-  if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
-  const preferences = readPreferences(rest.grammar, ask(PREFER));
-  const end = resolveEnd(rest.context.options, preferences);
-  const hasMarks = ask(HAS_MARKS);
-  return { kind, rest, model, method, schema, isProfileNamed, name, path, query, hasMarks, preferences, end, range };
+const ofSource = membersOf<RequestSource>();
+const ofExchange = membersIn<RequestSource>()("exchange");
+const METHOD = ofExchange("method");
+const MODEL = ofSource("model");
+const PATH = ofExchange("path");
+const PREFER = ofSource("prefer");
+const PROFILES: Readonly<Record<string, Question<RequestSource, string | undefined>>> = Object.fromEntries(
+  ["accept-profile", "content-profile"].map((name) => [name, { name, of: ({ exchange }) => exchange.header(name) }]),
+);
+const TEXT: Question<RequestSource, string | undefined> = {
+  name: "text",
+  of: ({ template, exchange }) => (template === undefined ? exchange.query : template.text),
+};
+const HAS_MARKS: Question<RequestSource, boolean> = {
+  name: "has marks",
+  of: ({ template }) => template !== undefined,
 };
 
-export const createParse = (rest: Rest): Rest["parse"] =>
-  rest.context.caches.create({
-    name: "rest requests",
-    make: (ask: Ask<ParseSource>) => parse(rest, ask),
-    bytesOf: ({ query: { pairs } }) =>
-      pairs.reduce((bytes, [name, given = ""]) => bytes + (name.length + given.length) * BYTES_PER_CHARACTER, 1000),
-  }).take;
+const rangeOf = (range: NodeRange, { exchange }: RequestSource): RestRequest["range"] =>
+  resolveRange(range, exchange.method === "GET" ? exchange.header("range") : undefined);
+
+/** Which rows of the root a request wants, by its query and its header. */
+const windowOf = (range: NodeRange): Question<RequestSource, Window> => ({
+  name: "window",
+  of: (source) => {
+    const { limit, offset } = rangeOf(range, source);
+    return { hasLimit: limit !== undefined, hasOffset: offset !== 0n };
+  },
+  key: ({ hasLimit, hasOffset }) => Number(hasLimit) + 2 * Number(hasOffset),
+});
+
+export const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
+
+/** @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
+export const parse = (rest: Rest, ask: Ask<RequestSource>): ParsedRequest => {
+  const { grammar, context } = rest;
+  const method = ask(METHOD);
+  const profile = ask(PROFILES[profileHeader(method)] as (typeof PROFILES)[string]); // one of both
+  const place = readPlace(context.options, ask(MODEL), ask(PATH), profile);
+  const query = parseQuery(
+    grammar,
+    ask(TEXT) ?? "",
+    !isReading(method) ? "filters" : place.kind === "routine" ? "arguments" : "reads",
+  );
+  const window = ask(windowOf(query.range));
+  if (method === "PUT" && (query.range.limit !== undefined || query.range.offset !== undefined)) throw limitOnPut();
+  const preferences = readPreferences(grammar, ask(PREFER));
+  const end = resolveEnd(context.options, preferences);
+  return { ...place, rest, method, query, hasMarks: ask(HAS_MARKS), preferences, end, window };
+};
 
 const NONE: readonly string[] = [];
 
@@ -151,45 +152,29 @@ const NONE: readonly string[] = [];
 export const preferOf = ({ prefer, request }: Pick<Exchange, "prefer" | "request">): string | undefined =>
   prefer ?? (request.headers["prefer"] as string | undefined);
 
-/** `way`, `prefer`: in place of the exchange's own. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
-export const parseRequest = (
-  rest: Rest,
-  exchange: Exchange,
-  way: Way = rest.wayOf(exchange),
-  prefer: string | undefined = preferOf(exchange),
-): RestRequest => {
-  const { method } = way;
-  const isRead = way.kind === "relation" && isReading(method);
-  const template = isRead ? templateOf(rest.grammar, exchange.query) : undefined;
-  const header = method === "GET" ? exchange.header("range") : undefined;
-  const parsed = rest.parse({
-    way,
-    text: template === undefined ? exchange.query : template.text,
-    hasMarks: template !== undefined,
-    hasRange: header !== undefined,
-    prefer,
-  });
-  const { kind, model, schema, isProfileNamed, name, path, query, preferences, end } = parsed;
-  const range = parsed.range ?? resolveRange(query.range, header);
+/** Collects the facts of a request. `relation` is that of a planned read or write. */
+export const sourceOf = ({ context, grammar }: Rest, exchange: Exchange, relation?: Relation): RequestSource => ({
+  exchange,
+  session: exchange.session,
+  model: context.model(),
+  prefer: preferOf(exchange),
+  template: relation && isReading(exchange.method) ? templateOf(grammar, exchange.query) : undefined,
+  relation,
+});
+
+/** The request with the values that it does not share with others. */
+export const requestOf = (parsed: ParsedRequest, source: RequestSource): RestRequest => ({
+  ...parsed,
+  exchange: source.exchange,
+  filterValues: source.template?.values ?? NONE,
+  range: rangeOf(parsed.query.range, source),
+  accept: source.exchange.header("accept"),
+});
+
+/** Parses a request that is not planned. @throws RelApiError in the order of R-PIPE-1 @rule R-PIPE-1 */
+export const parseRequest = (rest: Rest, exchange: Exchange): RestRequest => {
+  const source = sourceOf(rest, exchange);
+  const parsed = parse(rest, (question) => question.of(source));
   exchange.mark("parse");
-  return {
-    parsed,
-    kind,
-    rest,
-    exchange,
-    model,
-    method,
-    schema,
-    isProfileNamed,
-    name,
-    path,
-    query,
-    filterValues: template === undefined ? NONE : template.values,
-    range,
-    hasLimit: range.limit !== undefined,
-    hasOffset: range.offset !== 0n,
-    preferences,
-    end,
-    accept: exchange.header("accept"),
-  };
+  return requestOf(parsed, source);
 };

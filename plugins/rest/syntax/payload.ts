@@ -26,16 +26,38 @@ export const FORM = "application/x-www-form-urlencoded";
 export const bodyType = (contentType: string | undefined): MediaType =>
   parseMediaType(contentType === undefined ? "application/json" : utf8Text(contentType));
 
-/** The rows of a request's body, read while it arrives where a plugin can. `hasColumns`: the request names the columns
- *  itself. @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-6 X-BODY-2 */
-export const receivePayload = async (rest: Rest, exchange: Exchange, hasColumns: boolean): Promise<Payload> => {
+/** Reads a body that has arrived. `hasColumns`: the query names the columns. Every call returns the same.
+ *  @throws RelApiError `bad-body`, `body-too-large` */
+export type Received<Read> = (hasColumns: boolean) => Read;
+
+/** Waits for a body. Its errors are thrown where it is read, because errors of the query come first.
+ *  @rule R-PIPE-2 */
+export const received = async <Read>(receive: () => Promise<Received<Read>>): Promise<Received<Read>> => {
+  let known: Read | undefined;
+  try {
+    const read = await receive();
+    return (hasColumns) => (known ??= read(hasColumns));
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+};
+
+/** The rows of a request's body, received in pieces where a plugin can. @rule R-BODY-1 R-BODY-6 X-BODY-2 */
+export const receivePayload = async (rest: Rest, exchange: Exchange): Promise<Received<Payload>> => {
   const type = bodyType(exchange.header("content-type"));
-  if (type.name === FORM)
-    return payloadOf(rest, formRow(await receiveForm(exchange, rest.context.options)), hasColumns);
+  if (type.name === FORM) {
+    const row = formRow(await receiveForm(exchange, rest.context.options));
+    return (hasColumns) => payloadOf(rest, row, hasColumns);
+  }
   const reader = type.name === JSON_TYPE ? undefined : rest.receiveBody.call(type);
-  if (reader === undefined) return readPayload(rest, await exchange.body(), type, hasColumns);
+  if (reader === undefined) {
+    const body = await exchange.body();
+    return (hasColumns) => readPayload(rest, body, type, hasColumns);
+  }
   await exchange.bodyInPieces(reader.take);
-  return payloadOf(rest, reader.end(), hasColumns);
+  return (hasColumns) => payloadOf(rest, reader.end(), hasColumns);
 };
 
 /** @rule X-BODY-1 */
