@@ -7,13 +7,13 @@ import { LongestFirst } from "./support/sequencer.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What is tested is what is shipped. It is also loaded by Node itself: a file has a process of its own, and transforming
- *  hundreds of modules for each took half the time of a run. */
+/** Tests run the shipped files, which Node itself loads: a file has a process of its own, and transforming hundreds of
+ *  modules for each took half the time of a run. */
 const testDist: Plugin = {
   name: "test-dist",
   enforce: "pre",
   resolveId: (source, importer) => {
-    // the package has a second copy, which bundlers take: objects of the one are none of the other
+    // the package has a second copy, which bundlers take; objects of one copy are unknown to the other
     if (source === "graphql") return { id: import.meta.resolve(source), external: true };
     if (importer === undefined || !source.startsWith(".")) return undefined;
     const path = relative(root, resolve(dirname(importer), source));

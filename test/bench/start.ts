@@ -1,6 +1,6 @@
-/** `npm run bench:start -- 11`: what a start takes, as the median and the best of so many rounds: until the demo answers
- *  its first request (C-CLI-7, C-PKG-7), until the embedded database answers its first question, and the longest that an
- *  endless statement there holds up the event loop. */
+/** `npm run bench:start -- 11`: the times of a start, as the median and the best of eleven rounds. They end
+ *  with the first response of the demo (C-CLI-7, C-PKG-7), and with the first one of the embedded database. It also
+ *  measures for how long an endless statement there blocks the event loop. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** What callers and live queries meet where a plugin is missing: schemes of authentication, metadata, transports,
+/** The behaviour for callers and live queries without a plugin: schemes of authentication, metadata, transports,
  *  sources of changes. */
 import { describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -22,7 +22,7 @@ describe("schemes", async () => {
 
   test("G-AUTH-1 without admin-secret its header is a header like any other, right or wrong: the next scheme answers", async () => {
     const { errors } = await askAs(noSecret, asAdmin());
-    expect(errors[0].message).toBe("field 'country' not found in type: 'artist'"); // the anonymous role may read names alone
+    expect(errors[0].message).toBe("field 'country' not found in type: 'artist'"); // the anonymous role may read only names
     expect(
       (await noSecret.get("/artist?select=name&id=eq.1", { headers: { "x-session-admin-secret": "wrong" } })).json(),
     ).toEqual([{ name: "Abba" }]);
@@ -41,7 +41,7 @@ describe("schemes", async () => {
     });
   });
 
-  test("R-AUT-1 without jwt-tokens a token is nobody's: the next scheme answers", async () => {
+  test("R-AUT-1 without jwt-tokens no scheme reads a token: the next scheme answers", async () => {
     expect((await noTokens.get("/artist?select=name&id=eq.1", { headers: wrongToken })).json()).toEqual([
       { name: "Abba" },
     ]);
@@ -51,7 +51,7 @@ describe("schemes", async () => {
     expect(await askAs(noTokens, { ...wrongToken, ...asAdmin() })).toEqual({ data: { artist: [{ country: "SE" }] } });
   });
 
-  test("R-AUT-6 without anonymous nobody is refused, whatever anonRole says", async () => {
+  test("R-AUT-6 without anonymous a caller without credentials is refused for any anonRole", async () => {
     const answer = await noAnonymous.get("/artist?select=name");
     expect([answer.status, answer.json().code, answer.headers["www-authenticate"]]).toEqual([
       401,
@@ -89,7 +89,7 @@ describe("metadata", async () => {
   const noLoader = await start(["metadata-loader"], { metadata });
   const musicians = "{ Musician(order_by: {id: asc}) { id } }";
 
-  test("G-PRM-3 without metadata-permissions grants count, and nobody acts as the login role", async () => {
+  test("G-PRM-3 without metadata-permissions grants count, and no caller acts as the login role", async () => {
     expect(await whole.gql(musicians, {}, asAdmin("music_reader"))).toEqual({ data: { Musician: [{ id: 2 }] } });
     expect(await whole.gql(musicians, {}, asAdmin("visitor"))).toEqual({ data: { Musician: [{ id: 2 }] } });
     expect(

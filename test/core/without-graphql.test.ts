@@ -1,5 +1,5 @@
 // @runs-also-on postgresql-15-postgis
-/** What the GraphQL surface answers where a plugin is missing. Several that do not touch each other are left out of one
+/** The responses of the GraphQL surface without a plugin. Several that do not touch each other are left out of one
  *  preset. */
 import { describe, expect, test } from "vitest";
 import { operatorName } from "../../plugins/graphql/part-names.ts";
@@ -15,7 +15,7 @@ interface Group {
   /** Names of plugins, and what is unknown without them beside the operators that they declare: a rule, a type, one of its
    *  fields or input fields. */
   readonly without: Readonly<Record<string, readonly string[]>>;
-  /** What the plugins that stay answer. */
+  /** The responses of the plugins that stay. */
   readonly stays?: readonly GqlCase[];
   readonly options?: StartOptions;
   readonly when?: boolean;

@@ -1,5 +1,5 @@
 // @runs-also-on postgresql-15-postgis
-/** What the REST surface answers where a plugin is missing. Several that do not touch each other are left out of one
+/** The responses of the REST surface without a plugin. Several that do not touch each other are left out of one
  *  preset. */
 import { describe, expect, test } from "vitest";
 import { restName } from "../../plugins/rest/syntax/part-names.ts";
@@ -390,7 +390,11 @@ describe("media types", async () => {
   cases(await start(["json-media", "explain-media"]), [
     without("R-MED-1", "json-media", "application/json"),
     without("R-MED-7", "explain-media", PLAN),
-    { title: "R-MED-1 without json-media nothing stands for any type", request: "GET /vessels", ...unavailable("*/*") },
+    {
+      title: "R-MED-1 without json-media no media type matches any type",
+      request: "GET /vessels",
+      ...unavailable("*/*"),
+    },
     {
       title: "R-MED-2 without json-media CSV stays",
       request: "GET /vessels?select=id&id=eq.1",

@@ -1,11 +1,11 @@
-/** Every plugin of `fullCompat` can be left out: the preset without it starts, or names what has to go with it. What is
- *  then unknown is asked in without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts. */
+/** Every plugin of `fullCompat` can be left out: the preset without it starts, or names what has to go with it. The
+ *  files without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts request the names that are then unknown. */
 import { afterEach, describe, expect, test } from "vitest";
 import { compose, isRelApiError, relApi, without, type Plugin, type RelApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { requiring } from "./left-out.ts";
 
-/** Nobody listens there: what is thrown was found without a database. */
+/** No server listens there, so each error was found without a database. */
 const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "silent" } as const;
 
 /** No preset starts without the plugin that connects (X-CON-1). */

@@ -251,7 +251,7 @@ gqlCases(api, [
     data: { artist_by_pk: { stats: answer } },
   })),
   {
-    title: "G-COE-12 $ alone, and null, are the whole value",
+    title: "G-COE-12 a path of only $, and null, are the whole value",
     query: '{ artist_by_pk(id: 2) { a: stats(path: "$") b: stats(path: null) c: stats } }',
     data: {
       artist_by_pk: {

@@ -439,7 +439,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-NST-11 a row that was not written before errors of what hangs on rows below it",
+    title: "G-NST-11 an unwritten row comes before errors of rows that depend on rows below it",
     query:
       'mutation { insert_playlist(objects: [{id: 1, name: "P", playlist_songs: {data: [{position: 9, song: {data: {id: 1, title: "S"}}}]}}], on_conflict: {constraint: playlist_pkey}) { affected_rows } }',
     error: {

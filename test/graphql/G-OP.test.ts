@@ -82,7 +82,7 @@ gqlCases(api, [
   },
   is("G-OP-34", "profile", "{raw: {_is_null: true}}", 2),
   {
-    title: "G-OP-34 other scalars have the plain operators alone",
+    title: "G-OP-34 other scalars have only the plain operators",
     query: found("specimen", '{c_uuid: {_like: "a"}}'),
     error: {
       message: "field '_like' not found in type: 'uuid_comparison_exp'",

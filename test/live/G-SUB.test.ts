@@ -255,7 +255,7 @@ describe("errors", () => {
   });
 
   test.each(["42501", "42P01", "40001", "53300"])(
-    "G-SUB-7 an error that a function raises is nobody else's, whatever its code: %s",
+    "G-SUB-7 an error that a function raises reaches only its caller, with any code: %s",
     async (code) => {
       const socket = await initiated(api);
       await api.sql(
@@ -631,7 +631,7 @@ describe("time", async () => {
       {},
       asAdmin("until", { until: "now()" }) as Record<string, string>,
     ],
-  ])("G-SUB-19 %s is read anew at each interval (field F2)", async (_, query, variables, headers) => {
+  ])("G-SUB-19 %s is read again at each interval (field F2)", async (_, query, variables, headers) => {
     const socket = await initiated(timed, headers && { headers });
     subscribe(socket, "1", query, variables);
     expect(await socket.next()).toMatchObject({ type: "next", payload: { data: {} } });

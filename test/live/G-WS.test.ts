@@ -356,7 +356,7 @@ describe("close codes", () => {
     expect(await socket.closed).toEqual({ code: 4429, reason: "Too many initialisation requests" });
   });
 
-  test("G-WS-14 a subprotocol nobody knows", async () => {
+  test("G-WS-14 an unknown subprotocol", async () => {
     const socket = await openSocket(api, { protocols: ["soap"] });
     expect((await socket.closed).code).toBe(1002);
   });
@@ -374,7 +374,7 @@ describe("close codes", () => {
     for (const socket of sockets) expect((await socket.closed).code).toBe(1001);
   });
 
-  test("G-WS-20 R-ADM-4 many are told over a time, so that they do not all come back at once", async () => {
+  test("G-WS-20 R-ADM-4 many are notified over a time, so that they do not all come back at once", async () => {
     const other = await startApi(forGraphql({ on: api.database }));
     const codes: number[] = [];
     const all = await Promise.all(

@@ -132,7 +132,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     },
   );
 
-  test("X-BUS-1 who misses a message is told, and nothing is heard twice", async () => {
+  test("X-BUS-1 a process that misses a message is notified, and none arrives twice", async () => {
     const line = createLine();
     const [one, two] = [await start(overLine(line)), await start(overLine(line))];
     await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
@@ -200,7 +200,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       return { both, sockets };
     };
 
-    test("X-BUS-3 one of two reads the changes; what is lost on the way is read anew; nonsense does no harm", async () => {
+    test("X-BUS-3 one of two processes reads the changes; lost messages cause another read; nonsense does no harm", async () => {
       const line = createLine();
       const { both, sockets } = await watching(overLine(line));
       await until(
@@ -295,7 +295,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
 });
 
 test.skipIf(!capabilities.realServer)(
-  "X-BUS-1 what may be lost before the database's bus listens to a topic is read anew (faults 9)",
+  "X-BUS-1 changes that may be lost before the database's bus listens to a topic cause another read (faults 9)",
   async () => {
     const one = await start();
     let missed = 0;

@@ -345,7 +345,7 @@ describe("Last-Event-ID", () => {
     await other.close();
   });
 
-  test("X-PAT-7 the id of another caller says nothing of his result, and stands for no other's", async () => {
+  test("X-PAT-7 the id of another caller reveals nothing about that caller's result, and equals no other id", async () => {
     const mine = path;
     const other = path.replace("id=eq.3", "id=eq.1");
     const { id } = await first(api, undefined, other);

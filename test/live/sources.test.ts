@@ -322,7 +322,7 @@ describe("notifications", () => {
     await api.close();
   });
 
-  test("G-SUB-4 a statement on a table tells of its partitions and heirs; where it cannot, others watch them", async () => {
+  test("G-SUB-4 a statement on a table reports its partitions and heirs; where it cannot, other sources watch them", async () => {
     const log = listening();
     const api = await startLive(
       forGraphql({
@@ -430,7 +430,7 @@ describe("polling", () => {
     await api.close();
   });
 
-  test("G-SUB-4 what looks at the clock is asked at each interval, since no commit tells of it", async () => {
+  test("G-SUB-4 queries that depend on the clock run at each interval, since no commit reports it", async () => {
     const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 20 }));
     await api.sql("create or replace view public.clock_face as select 1 as id, clock_timestamp()::text as now");
     await api.reload();

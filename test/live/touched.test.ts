@@ -270,7 +270,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect((await after("update note set tag = 'changed' where id = 10")).reruns).toBe(7);
   });
 
-  test("G-SUB-14 X-BUS-3 a process that follows runs the same lists; of many rows it is told the table alone", async () => {
+  test("G-SUB-14 X-BUS-3 a follower runs the same lists; for many rows it receives only the table", async () => {
     const [one, two] = [await openWatched({ busName: "pair" }), await openWatched({ busName: "pair" })];
     const first = await watching(one, lists("note", TEN));
     const second = await watching(two, lists("note", TEN));
@@ -306,7 +306,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     await two.api.close();
   });
 
-  test("G-SUB-15 more than the log tells of old rows: every list of the table", async () => {
+  test("G-SUB-15 columns of old rows that the log lacks: every list of the table", async () => {
     const by = (name: string): readonly Live[] =>
       TEN.map((id) => [String(id), `{ ${name}(where: {user_id: {_eq: ${id}}}) { id n } }`]);
     for (const name of ["bare", "part"]) {
@@ -329,7 +329,7 @@ describe.skipIf(!capabilities.logicalReplication)("with the log of the database"
     expect((await viewed.after("update note set tag = 'v' where id = 19")).reruns).toBe(1);
   });
 
-  test("G-SUB-15 a table that was said to be told whole, and is not any more: no change is missed", async () => {
+  test("G-SUB-15 a table that was reported as complete, and is not any more: no change is missed", async () => {
     const { after } = await from(lists("note", TEN));
     await open.api.sql("alter table note replica identity default");
     expect((await after("update note set tag = 'less' where id = 6")).answered).toEqual(["6"]);
@@ -459,7 +459,7 @@ describe.skipIf(!capabilities.logicalReplication)("along relationships and with 
     await open.api.sql("delete from member where user_id = 3 and chat_id = 4; insert into member values (4, 4)");
   });
 
-  test("G-SUB-14 filters on related rows: by what those are like, and by the key that leads to them", async () => {
+  test("G-SUB-14 filters on related rows: by their values, and by the key that refers to them", async () => {
     const { after } = await from([
       ["of chat", "{ note(where: {chat: {id: {_eq: 4}}}) { id tag } }"],
       ["of member", "{ chat(where: {members: {user_id: {_eq: 5}}}) { id name } }"],

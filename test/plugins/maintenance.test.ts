@@ -131,7 +131,7 @@ test.each([
   [option("mine", ["PGRST_DB_POOL"]), 'the setting "PGRST_DB_POOL" is declared by relapi itself and by "second"'],
   [option("logger"), 'the setting "logger" is declared by relapi itself and by "second"'],
   [option("maintenance"), 'the setting "maintenance" is declared by "maintenance" and by "second"'],
-])("X-SET-2 nothing is declared twice, whoever has it: %#", (second, message) => {
+])("X-SET-2 nothing is declared twice, by any plugin: %#", (second, message) => {
   expect(() => start(fullCompat(nowhere), maintenance, second)).toThrow(
     `${message}: rename one or drop one of the plugins`,
   );

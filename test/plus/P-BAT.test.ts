@@ -411,7 +411,7 @@ describe("the transaction", () => {
     expect([wrong.status, wrong.json().code]).toEqual([409, "23503"]);
   });
 
-  test("P-BAT-4 SET CONSTRAINTS of a function holds for what follows, and checks what came before", async () => {
+  test("P-BAT-4 SET CONSTRAINTS of a function holds for later statements, and checks earlier ones", async () => {
     const orphan = { method: "POST", path: "/book", body: { id: 900, author_id: 901 } };
     const checks = { method: "POST", path: "/rpc/check_now" };
     const author = { method: "POST", path: "/author", body: { id: 901, name: "Later" } };

@@ -127,7 +127,7 @@ describe("pages", () => {
     }
   });
 
-  test("P-CUR-1 a page has the select's columns alone, as PostgreSQL wrote them, and related rows", async () => {
+  test("P-CUR-1 a page has only the select's columns, as PostgreSQL wrote them, and related rows", async () => {
     const plain = await api.get("/vessels?select=*,ports(name)&order=name&limit=2");
     const page = await api.get("/vessels?select=*,ports(name)&order=name&limit=2&cursor=");
     expect([page.status, page.headers["content-type"], page.json()]).toEqual([
@@ -429,7 +429,7 @@ describe("what is refused", () => {
     ]);
   });
 
-  test("P-CUR-4 other mistakes are told as ever", async () => {
+  test("P-CUR-4 other mistakes have their usual errors", async () => {
     for (const query of ["order=depth.up", "order=nothing", "select=nothing", "limit=-1", "kind=nothing"]) {
       const [with_, without] = [await api.get(`/buoy_log?${query}&cursor=`), await api.get(`/buoy_log?${query}`)];
       expect([with_.status, with_.json()]).toEqual([without.status, without.json()]);

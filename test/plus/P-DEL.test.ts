@@ -137,7 +137,7 @@ describe("writes", () => {
     await api.sql("delete from shelf.book where id in (31, 32)");
   });
 
-  test("P-DEL-4 updates and upserts leave deleted rows alone", async () => {
+  test("P-DEL-4 updates and upserts leave deleted rows unchanged", async () => {
     const headers = { prefer: "return=representation, resolution=merge-duplicates" };
     expect((await api.patch("/book?id=eq.4", { headers, body: { title: "Z", deleted_at: null } })).json()).toEqual([]);
     expect((await api.post("/book", { headers, body: { id: 4, title: "Z" } })).json()).toEqual([]);

@@ -59,7 +59,7 @@ const schemaOf = async (api: TestApi, role?: string): Promise<ReadonlyMap<string
 };
 
 test.each(["row-history", "soft-delete"])(
-  "P-GEN-3 %s is an example of transformPlan that needs core alone",
+  "P-GEN-3 %s is an example of transformPlan that needs only core",
   (plugin) => {
     const folder = fileURLToPath(new URL(`../../plugins/plus/${plugin}/`, import.meta.url));
     const text = readdirSync(folder)

@@ -320,7 +320,7 @@ describe("REST", () => {
     expect((await meals.get("/rpc/meals?having=more")).json()).toEqual([{ id: 1 }]);
   });
 
-  test("P-GRP-3 what is wrong in having is told where it is (L5)", async () => {
+  test("P-GRP-3 an error in having names its position (L5)", async () => {
     const refusal = async (having: string, of = api) => {
       const { status, text } = await of.get(`/vessels?select=home_port_id&having=${having}`);
       const { code, message, details, hint } = JSON.parse(text);

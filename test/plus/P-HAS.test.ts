@@ -330,7 +330,7 @@ test("P-HAS-4 what does not fit the database is refused, and nothing has changed
   await api.close();
 });
 
-test("P-HAS-9 inconsistent objects are told as the dialect tells them", async () => {
+test("P-HAS-9 inconsistent objects are reported in the form of the dialect", async () => {
   const api = await start(await folderOf());
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
   const missing = 'Inconsistent object: no such table/view exists in source: "shop.nowhere"';

@@ -144,7 +144,7 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
     ).toEqual([{ id: 1, big: "9007199254740993", price: "1.50", agent: { name: "Ann" } }]);
   });
 
-  test("row policies hold, whoever asks for what", async () => {
+  test("row policies hold for every caller and request", async () => {
     expect((await rowsOf("read_rows", { table: "ticket" })).map(({ id }: any) => id)).toEqual([1, 2, 3]);
     expect(
       await rowsOf("read_rows", { table: "ticket", filters: [{ column: "id", operator: "eq", value: 4 }] }),

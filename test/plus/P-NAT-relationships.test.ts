@@ -291,7 +291,7 @@ describe("P-NAT-4 what does not fit", () => {
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-test("P-NAT-4 P-HAS-4 tracked together by the metadata API, and refused alone", async () => {
+test("P-NAT-4 P-HAS-4 tracked together by the metadata API, and refused one by one", async () => {
   const folder = await mkdtemp(join(tmpdir(), "native-"));
   folders.push(folder);
   const path = join(folder, "metadata.json");

@@ -757,7 +757,7 @@ describe("permissions", async () => {
     });
   });
 
-  test("P-NST-5 X-SEQ-3 a row that leaves the permission halfway is not cut off from what is deleted", async () => {
+  test("P-NST-5 X-SEQ-3 a row that leaves the permission halfway still refers to the deleted row", async () => {
     const end = (more: string): Promise<any> =>
       write(
         `update_writer_by_pk(pk_columns: {id: 1}, _set: {penName: "x" ${more}}, _related: {home: {delete: true}}) { country_id }`,
@@ -1018,7 +1018,7 @@ describe("beside other plugins", () => {
     await database.query("drop view nest.writers; drop function nest.rename");
   });
 
-  test("P-NST-9 why it is empty is told of each write", async () => {
+  test("P-NST-9 the reason for an empty result is reported for each write", async () => {
     const asked = await startApi({ ...settings, explainEmpty: "admin" });
     const query = "mutation { update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id } }";
     const answer = await asked.post("/v1/graphql", { headers: { ...asAdmin(), "x-relapi-why": "1" }, body: { query } });

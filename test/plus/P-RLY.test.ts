@@ -395,7 +395,7 @@ describe("connections", () => {
     expect(data.log_entry_connection.totalCount).toBe(23);
   });
 
-  test("P-RLY-7 row policies hold, whoever made the cursor", async () => {
+  test("P-RLY-7 row policies hold for the cursor of any caller", async () => {
     const as = (user: string) => asAdmin("music_reader", { "user-id": user });
     const query =
       "query ($c: String) { guarded_connection(first: 2, after: $c) { edges { node { owner } } pageInfo { endCursor } } }";

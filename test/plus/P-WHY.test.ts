@@ -25,8 +25,8 @@ const PATH = "/buoy?select=id&depth=lt.20&label=eq.b1";
 
 const why = (answer: Answer): any => JSON.parse(answer.headers["x-relapi-why"] ?? "null");
 
-describe("what is told", () => {
-  test("P-WHY-2 P-WHY-3 a role is told of the rows that it sees", async () => {
+describe("reported conditions", () => {
+  test("P-WHY-2 P-WHY-3 a role learns about the rows that it sees", async () => {
     const answer = await api.get(PATH, { headers: { ...ann, ...WHY } });
     expect([answer.status, answer.json()]).toEqual([200, []]);
     expect(why(answer)).toEqual({
@@ -71,7 +71,7 @@ describe("what is told", () => {
     expect((await api.get("/buoy?order=id", { headers: ann })).headers["x-relapi-why"]).toBeUndefined();
   });
 
-  test("P-WHY-3 an administrator is told of policies, as the role", async () => {
+  test("P-WHY-3 an administrator learns about policies, as the role", async () => {
     for (const on of [api, admins]) {
       const answer = await on.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY } });
       expect([answer.status, answer.json()]).toEqual([200, []]);
@@ -98,7 +98,7 @@ describe("what is told", () => {
     }
   });
 
-  test("P-WHY-2 writes are told of, and written once", async () => {
+  test("P-WHY-2 writes are explained, and written once", async () => {
     const patch = (label: string) =>
       api.patch(`/buoy?depth=gt.10&label=eq.${label}`, {
         headers: { ...ann, ...WHY, prefer: "return=representation" },
@@ -171,7 +171,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
       body: { query: "query ($t: String) { album(where: { title: { _eq: $t } }) { id } }", variables: { t: "none" } },
     });
 
-  test("P-WHY-3 an administrator is told of the permission and its condition", async () => {
+  test("P-WHY-3 an administrator learns about the permission and its condition", async () => {
     const [{ total } = {}] = await graphql.sql("select count(*)::int as total from album");
     const answer = await ask(asAdmin("reader"));
     expect(answer.json()).toEqual({ data: { album: [] } });
@@ -183,7 +183,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
     ]);
   });
 
-  test("P-WHY-3 the role itself is told neither of hidden rows nor of the condition", async () => {
+  test("P-WHY-3 the role itself learns neither about hidden rows nor about the condition", async () => {
     const token = bearer({
       "https://hasura.io/jwt/claims": { "x-hasura-default-role": "reader", "x-hasura-allowed-roles": ["reader"] },
     });
@@ -197,7 +197,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
   });
 });
 
-describe("who is told", () => {
+describe("callers who get an explanation", () => {
   test("P-WHY-1 never an anonymous caller", async () => {
     for (const on of [api, admins, off]) {
       const answer = await on.get(PATH, { headers: WHY });

@@ -171,7 +171,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       expect((await readers(place)).length).toBe(1);
     });
 
-    test("X-BUS-3 the reader is killed while changes go on: another one takes over, nobody misses the last", async () => {
+    test("X-BUS-3 the reader is killed while changes go on: another one takes over, no subscriber misses the last", async () => {
       await whileChanging(async () => {
         const [reader = NOBODY] = await readers(place);
         process.kill(reader, "SIGKILL");
@@ -201,7 +201,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
     });
 
     test.skipIf(program === undefined)(
-      "X-BUS-3 the bus restarts while changes go on: nobody misses the last",
+      "X-BUS-3 the bus restarts while changes go on: no subscriber misses the last",
       async () => {
         const lostCount = ({ output }: Machine): number => output().split("lost the bus").length - 1;
         // a process that was killed before has a replacement
@@ -222,7 +222,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
       },
     );
 
-    test("X-BUS-3 the database restarts while changes go on: nobody misses the last", async () => {
+    test("X-BUS-3 the database restarts while changes go on: no subscriber misses the last", async () => {
       const statusAt = async ({ port }: Machine): Promise<number> =>
         (await fetch(`http://127.0.0.1:${port}/api/seat?limit=1`)).status;
       await whileChanging(async () => {

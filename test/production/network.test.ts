@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     await api.close();
   });
 
-  test("R-HST-9 R-HST-10 a long statement is left alone, up to the limit", async () => {
+  test("R-HST-9 R-HST-10 a long statement runs on, up to the limit", async () => {
     const patient = await startShop(server.url, { dbSilenceCheck: 0.2 });
     expect((await patient.get("/rpc/slow?seconds=2")).status).toBe(200);
     await patient.close();

@@ -182,7 +182,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     await own.stop();
   });
 
-  test("R-TX-15 a client that leaves stops its statement, and nobody else's", async () => {
+  test("R-TX-15 a client that leaves stops its statement, and no other", async () => {
     const api = await start();
     const running = () =>
       db.query(
@@ -197,7 +197,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
     expect(await ask(api, 80, "after leaving")).toEqual([]);
   });
 
-  test("R-TX-15 nor where the pooler is noticed by what fails alone", async () => {
+  test("R-TX-15 nor if only failures reveal the pooler", async () => {
     // like a pooler that forwards the process id of its first backend
     const other = await startPgBouncer(direct, { users: ["sea_login"] });
     const api = await start({ databaseUrl: other.through(direct), databasePooler: "session" });

@@ -73,7 +73,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await api.close();
   });
 
-  test("R-HST-8 one that is away at the start holds nobody up", async () => {
+  test("R-HST-8 one that is away at the start delays no request", async () => {
     network.swallow();
     const { api, lines } = await start(["127.0.0.1:1", network.place]);
     expect(await placesOf(api)).toEqual(only(primary));

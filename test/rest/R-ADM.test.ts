@@ -236,7 +236,7 @@ test("R-ADM-3 one line per request, by level, without secrets", async () => {
   expect(lines.join("\n")).not.toContain(token.authorization.slice(7));
 });
 
-test("R-ADM-3 with SERVER_TRACE_HEADER a line ends with what it said, and with the seconds it took", async () => {
+test("R-ADM-3 with SERVER_TRACE_HEADER a line ends with the header, and with the seconds of the request", async () => {
   const lines: string[] = [];
   const quiet = (): void => {};
   const own = await startApi({

@@ -28,7 +28,7 @@ cases(off, [
     answer: [{ count: 5 }, { count: 9 }],
   },
   {
-    title: "R-AGG-7 where there is none PostgreSQL counts the rows",
+    title: "R-AGG-7 without a column PostgreSQL counts the rows",
     request: "GET /vessels?select=count",
     answer: [{ count: 3 }],
   },

@@ -78,7 +78,7 @@ describe("where the token stands", () => {
         ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
       },
       {
-        title: "R-AUT-1 R-AUT-9 the scheme alone is an empty token",
+        title: "R-AUT-1 R-AUT-9 a scheme without a token is an empty token",
         request: WHO,
         headers: { authorization: "Bearer" },
         ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
@@ -211,7 +211,7 @@ describe("signatures", () => {
         ...refused("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
-        title: "R-AUT-3 a plain secret is for HS256 alone",
+        title: "R-AUT-3 a plain secret is only for HS256",
         request: WHO,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "HS512" }),
         ...refused("PGRST301", NO_KEY, NOT_FOUND),
@@ -469,7 +469,7 @@ describe("roles", () => {
     [
       { title: "R-AUT-6 the default role", ...as("sea_clerk"), headers: bearer({ ...roles, role: "sea_captain" }) },
       {
-        title: "R-AUT-6 the default role alone",
+        title: "R-AUT-6 only the default role",
         ...as("sea_auditor"),
         headers: bearer({ "x-session-default-role": "sea_auditor" }),
       },
@@ -501,7 +501,7 @@ describe("roles", () => {
         ...forbidden("sea_auditor"),
       },
       {
-        title: "R-AUT-6 a list that is none allows none",
+        title: "R-AUT-6 a value that is no list allows no role",
         request: WHO,
         headers: { ...bearer({ ...roles, "x-session-allowed-roles": "sea_auditor" }), "X-Session-Role": "sea_auditor" },
         ...forbidden("sea_auditor"),
@@ -545,7 +545,7 @@ describe("roles", () => {
     () => closed,
     [
       {
-        title: "R-AUT-6 R-AUT-9 nobody, and no anonymous role",
+        title: "R-AUT-6 R-AUT-9 no credentials, and no anonymous role",
         request: WHO,
         ...refused("PGRST302", "Anonymous access is disabled"),
       },
@@ -615,12 +615,12 @@ describe("roles", () => {
     () => unsecured,
     [
       {
-        title: "R-AUT-8 no secret configured: nobody is administrator",
+        title: "R-AUT-8 no secret configured: no caller is administrator",
         ...as("sea_anon"),
         headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
       },
       {
-        title: "R-AUT-8 no secret configured: an empty secret is none",
+        title: "R-AUT-8 no secret configured: an empty secret does not count",
         ...as("sea_anon"),
         headers: { "X-Session-Admin-Secret": "", "X-Session-Role": "sea_auditor" },
       },
@@ -655,7 +655,7 @@ describe("what the database says", () => {
     () => api,
     [
       {
-        title: "R-AUT-10 R-AUT-9 without privilege: 401 for nobody",
+        title: "R-AUT-10 R-AUT-9 without privilege: 401 for a caller without credentials",
         request: "GET /payroll",
         status: 401,
         answer: denied,

@@ -490,14 +490,14 @@ cases(api, [
     answer: [{ name: "B", country: "" }],
   },
   {
-    title: "R-BODY-7 escapes that are none stay",
+    title: "R-BODY-7 invalid escapes stay",
     request: "POST /ports?select=name",
     headers: form,
     body: "name=100%",
     answer: [{ name: "100%" }],
   },
   {
-    title: "R-BODY-7 characters may stand unescaped, beside escapes that are none too",
+    title: "R-BODY-7 characters may be unescaped, beside invalid escapes too",
     request: "POST /ports?select=name,country",
     headers: form,
     body: "name=S\u00e9te \u20ac 5%&country=\u00fc%C3%BC",
@@ -769,7 +769,7 @@ test.each([
   expect(await count()).toEqual(before);
 });
 
-test("R-BODY-6 a field longer than what arrives at once", async () => {
+test("R-BODY-6 a field longer than one chunk", async () => {
   const long = `${'"a"'.repeat(50_000)}é`;
   const body = Buffer.from(`name,country\n"${long.replaceAll('"', '""')}",NO\nB,NULL\n`);
   const pieces = Array.from({ length: Math.ceil(body.length / 5000) }, (_, i) =>
@@ -864,7 +864,7 @@ describe("R-BODY-9 a byte order mark (F15)", () => {
       answer,
     })),
     {
-      title: "R-BODY-9 R-HNT-5 alone, it is an empty body",
+      title: "R-BODY-9 R-HNT-5 only a byte order mark is an empty body",
       request: "POST /ports",
       headers: json,
       body: MARK,

@@ -89,8 +89,8 @@ const ownVessel = definePlugin({
   },
 });
 
-describe("a plugin that plans by what it sees of the caller", () => {
-  test("R-CAC-1 each caller has the plan that is theirs, whoever came first", async () => {
+describe("a plugin that plans by facts of the caller", () => {
+  test("R-CAC-1 each caller has their own plan, in any order of callers", async () => {
     const api = await startApi({ parts: [ownVessel] });
     const ask = async (vessel: string | undefined): Promise<unknown> =>
       (
@@ -123,7 +123,7 @@ const wrapped = definePlugin({
 });
 
 describe("a plugin that hands on a target or an exchange of its own", () => {
-  test("R-CAC-1 R-PATH-9 a request is read from its own path, whoever came first", async () => {
+  test("R-CAC-1 R-PATH-9 a request is read from its own path, in any order of requests", async () => {
     const api = await startApi({ dbSchemas: ["public"], parts: [wrapped] });
     await api.sql(
       "create view seen_path as select current_setting('request.path') as path; grant select on seen_path to sea_anon",

@@ -182,18 +182,18 @@ describe("fields as PostgreSQL finds them", async () => {
       answer: [{ dog: { label: "L:rex" } }],
     },
     {
-      title: "R-CMP-1 with a default for what else it takes (F3)",
+      title: "R-CMP-1 with defaults for its further parameters (F3)",
       request: "GET /dog?select=shout&shout=eq.REX!",
       answer: [{ shout: "REX!" }],
     },
     {
-      title: "R-CMP-1 a function that needs more is none (F3)",
+      title: "R-CMP-1 a function that needs more parameters is not one (F3)",
       request: "GET /dog?select=needy",
       status: 400,
       check: (answer) => expect(answer.json().code).toBe("42703"),
     },
     {
-      title: "R-CMP-1 of a child is none of its parent (F3)",
+      title: "R-CMP-1 a computed field of a child is not one of its parent (F3)",
       request: "GET /animal?select=shout",
       status: 400,
       check: (answer) => expect(answer.json().code).toBe("42703"),

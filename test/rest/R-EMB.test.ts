@@ -371,7 +371,7 @@ describe("shapes", () => {
       },
     },
     {
-      title: "R-EMB-9 to-many: an array, empty when there are none",
+      title: "R-EMB-9 to-many: an array, empty without related rows",
       request: "GET /ports?select=name,vessels(name)&vessels.order=id&order=id",
       answer: [
         { name: "Oslo", vessels: names("Ariel", "Fram") },
@@ -420,7 +420,7 @@ describe("shapes", () => {
       answer: [{ name: "Oslo", vessels: [{ name: "Ariel", crew: [{ rank: "mate" }] }] }],
     },
     {
-      title: "R-EMB-11 inner below a left embed trims that alone",
+      title: "R-EMB-11 inner below a left embed trims only that embed",
       request: "GET /ports?select=name,vessels(name,crew!inner(rank))&vessels.crew.rank=eq.mate&order=id",
       answer: [
         { name: "Oslo", vessels: [{ name: "Ariel", crew: [{ rank: "mate" }] }] },

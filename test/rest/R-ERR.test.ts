@@ -73,7 +73,7 @@ cases(api, [
     check: (answer) => expect(answer.json().details).toBe("The result contains 3 rows"),
   },
   {
-    title: "R-ERR-1 a media type nobody makes",
+    title: "R-ERR-1 a media type that no plugin makes",
     request: "GET /vessels",
     headers: { accept: "image/gif" },
     status: 406,
@@ -128,7 +128,7 @@ cases(api, [
   state("22023", 400, "another matter"),
   state("42883", 406, "function xmlagg(integer) does not exist"),
   {
-    title: "R-ERR-3 42501 of somebody nobody knows is 401",
+    title: "R-ERR-3 42501 of an anonymous caller is 401",
     request: call("raise_state", { state: "42501", text: "no" }),
     status: 401,
     responseHeaders: { "www-authenticate": "Bearer" },

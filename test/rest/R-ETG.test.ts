@@ -144,7 +144,7 @@ describe("writes", () => {
     ["PATCH", { name: "blue" }],
     ["PUT", { id: 1, name: "blue" }],
     ["DELETE", undefined],
-  ])("R-ETG-3 %s of what has changed is refused", async (method, body) => {
+  ])("R-ETG-3 %s of changed rows is refused", async (method, body) => {
     const tag = await tagOf(one);
     await api.sql("update sea.etag_rows set name = 'white' where id = 1");
     const answer = await write(method, one, tag, body);
@@ -160,7 +160,7 @@ describe("writes", () => {
     expect((await write("PATCH", one, tag, { name: "x" }, headers)).status).toBe(412);
   });
 
-  test("R-ETG-3 an asterisk stands for any row", async () => {
+  test("R-ETG-3 an asterisk matches any row", async () => {
     expect((await write("PATCH", one, "*", { name: "blue" })).status).toBe(204);
     expect((await write("PATCH", "/etag_rows?id=eq.9", "*", { name: "blue" })).status).toBe(412);
     expect((await write("PUT", "/etag_rows?id=eq.9", "*", { id: 9, name: "blue" })).status).toBe(412);

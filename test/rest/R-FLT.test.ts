@@ -193,7 +193,7 @@ cases(api, [
   { title: "R-FLT-10 eq. compares with the empty string", request: of("kinds", "c_varchar=eq."), answer: [] },
   { title: "R-FLT-10 and neq. with it", request: of("kinds", "c_varchar=neq."), answer: ids(1) },
   {
-    title: "R-FLT-11 a filter on an embed filters its rows alone",
+    title: "R-FLT-11 a filter on an embed filters only its rows",
     request: "GET /ports?select=name,vessels(name)&vessels.tonnage=gt.500&order=id",
     answer: [
       { name: "Oslo", vessels: [{ name: "Ariel" }] },

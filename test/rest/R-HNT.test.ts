@@ -83,14 +83,14 @@ describe("parameters", () => {
       ...told("A list stands in parentheses: id=in.(1,2)"),
     },
     {
-      title: "R-HNT-2 an operator alone",
+      title: "R-HNT-2 only an operator",
       request: "GET /api/ports?name=eq",
       ...told(FILTER),
     },
-    { title: "R-HNT-2 nothing of what follows an operator", request: "GET /api/ports?name=is.Oslo", ...told(null) },
+    { title: "R-HNT-2 nothing of the text after an operator", request: "GET /api/ports?name=is.Oslo", ...told(null) },
     { title: "R-HNT-2 nothing of a second not", request: "GET /api/ports?name=not.not.eq.Oslo", ...told(null) },
     {
-      title: "R-HNT-2 of a long value the form alone",
+      title: "R-HNT-2 only the form of a long value",
       request: `GET /api/ports?name=${"o".repeat(99)}`,
       ...told(FILTER),
     },

@@ -296,7 +296,7 @@ cases(api, [
     answer: [{ a$b$: "Ariel" }],
   },
   {
-    title: "R-LEX-1 digits alone are a name",
+    title: "R-LEX-1 only digits are a name",
     request: "GET /vessels?select=123:name&id=eq.1",
     answer: [{ 123: "Ariel" }],
   },

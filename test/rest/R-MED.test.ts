@@ -659,7 +659,7 @@ describe("X-MED-1 X-MED-2 a media type with something around the whole statement
   const own = await startApi({ parts: [digestMedia] });
   const digest = (text: string): string => createHash("md5").update(text).digest("hex");
 
-  test("X-MED-2 reads and calls are answered with what the wrapper returns", async () => {
+  test("X-MED-2 reads and calls are answered with the result of the wrapper", async () => {
     const headers = { accept: "text/x-digest" };
     const read = await own.get("/vessels?select=id,name&order=id&limit=2", { headers });
     expect([read.status, read.headers["content-type"]]).toEqual([200, "text/x-md5"]);

@@ -393,7 +393,7 @@ test("R-OAS-4 required are the columns that may not be null, domains included", 
   expect(document.definitions.logbook).not.toHaveProperty("required");
 });
 
-test("R-OAS-5 keys are told in the description", () => {
+test("R-OAS-5 the description names keys", () => {
   const { properties } = document.definitions.vessels;
   expect(properties.id.description).toBe("Note:\nThis is a Primary Key.<pk/>");
   expect(properties.home_port_id.description).toBe(

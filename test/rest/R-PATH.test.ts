@@ -58,7 +58,7 @@ describe("without compatibility mode", () => {
       },
     },
     {
-      title: "R-PATH-2 a prefix must end with its segment, and a name that is none is not suggested",
+      title: "R-PATH-2 a prefix must end with its segment, and unknown names are not suggested",
       request: "GET /apiports",
       status: 404,
       answer: { ...pathInvalid, hint: "The REST API is below /api; GraphQL is at /v1/graphql" },
@@ -214,7 +214,7 @@ cases(api, [
   { title: "R-PATH-6 deeper paths do not exist", request: "GET /vessels/7/crew", status: 404, answer: pathInvalid },
   { title: "R-PATH-6 a trailing slash is another path", request: "GET /vessels/", status: 404, answer: pathInvalid },
   { title: "R-PATH-6 an empty segment is another path", request: "GET //", status: 404, answer: pathInvalid },
-  { title: "R-PATH-6 /rpc alone is a relation", request: "GET /rpc", status: 404, answer: notFound("rpc") },
+  { title: "R-PATH-6 /rpc without a name is a relation", request: "GET /rpc", status: 404, answer: notFound("rpc") },
   {
     title: "R-PATH-6 /rpc/ is the function with the empty name",
     request: "GET /rpc/",

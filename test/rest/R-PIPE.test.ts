@@ -218,7 +218,7 @@ cases(api, [
   },
 ]);
 
-test("R-PIPE-1 no connection is taken for what is refused before", async () => {
+test("R-PIPE-1 no connection is taken for a request that is refused before", async () => {
   let counters: Counters | undefined;
   const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
   const single = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, on: api.database, parts: [reader] });

@@ -112,14 +112,14 @@ cases(api, [
     responseHeaders: { "content-profile": null },
   },
   {
-    title: "R-PROF-4 relations are looked up in the schema alone",
+    title: "R-PROF-4 relations are looked up only in the schema",
     request: "GET /ports",
     headers: land,
     status: 404,
     ...code("PGRST205"),
   },
   {
-    title: "R-PROF-4 functions are looked up in the schema alone",
+    title: "R-PROF-4 functions are looked up only in the schema",
     request: "GET /rpc/fleet_weight?port=1",
     headers: land,
     status: 404,

@@ -71,7 +71,7 @@ cases(api, [
     answer: refused,
   })),
   {
-    title: "R-PUT-1 comes before what is wrong with the columns",
+    title: "R-PUT-1 comes before errors of the columns",
     request: "PUT /ports?name=eq.Hull",
     body: { nope: 1 },
     status: 405,

@@ -170,7 +170,7 @@ cases(api, [
   },
 ]);
 
-test("R-REP-3 a represented key: the URL of a PUT, and of what Location says", async () => {
+test("R-REP-3 a represented key in the URL of a PUT, and in Location", async () => {
   await api.sql(
     "create schema tints; create table tints.tint (shade sea.colour primary key, name text); grant usage on schema tints to sea_anon; grant all on tints.tint to sea_anon",
   );

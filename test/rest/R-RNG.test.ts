@@ -21,7 +21,7 @@ const vessels = "GET /vessels?select=id&order=id";
 
 cases(api, [
   { title: "R-RNG-1 limit and offset", request: `${vessels}&limit=1&offset=1`, answer: ids(2) },
-  { title: "R-RNG-1 offset alone", request: `${vessels}&offset=1`, answer: ids(2, 3) },
+  { title: "R-RNG-1 only an offset", request: `${vessels}&offset=1`, answer: ids(2, 3) },
   {
     title: "R-RNG-1 on embeds",
     request: "GET /ports?select=vessels(id)&vessels.order=id.desc&vessels.limit=1&id=eq.1",

@@ -285,7 +285,7 @@ cases(api, [
   },
   { title: "R-RPC-6 text", request: "POST /rpc/raw_text", headers: text, body: 'a "b" é', bytes: '"a \\"b\\" é"' },
   {
-    title: "R-RPC-6 text that is none",
+    title: "R-RPC-6 an invalid text",
     request: "POST /rpc/raw_text",
     headers: text,
     body: Buffer.from([0x41, 0xff]),
@@ -523,7 +523,7 @@ cases(api, [
     responseHeaders: { "Content-Range": "1-2/*" },
   },
   {
-    title: "R-RPC-11 Range is for GET alone",
+    title: "R-RPC-11 Range is only for GET",
     request: "POST /rpc/all_vessels?select=id",
     headers: { range: "1-2" },
     body: {},

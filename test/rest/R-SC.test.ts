@@ -157,7 +157,7 @@ cases(api, [
     status: 400,
   },
   {
-    title: "R-SC-7 a media type nobody has",
+    title: "R-SC-7 an unknown media type",
     request: "GET /ports",
     headers: { ...raising, accept: "text/nope" },
     status: 406,

@@ -110,7 +110,7 @@ cases(api, [
     answer: [{ kw: 550, tags: "a" }],
   },
   {
-    title: "R-SEL-5 with indexes alone it is the column's name",
+    title: "R-SEL-5 with only indexes it is the column's name",
     request: "GET /vessels?select=flags->0&id=eq.1",
     answer: [{ flags: "PA" }],
   },

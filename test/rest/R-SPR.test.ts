@@ -25,7 +25,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-SPR-1 to-one: null when there is none",
+    title: "R-SPR-1 to-one: null without a related row",
     request: "GET /vessels?select=name,...ports(country)&order=id",
     answer: [
       { name: "Ariel", country: "NO" },
@@ -132,7 +132,7 @@ cases(api, [
     answer: [{ voyage: 1, ship: "Ariel", id: 1, name: "Oslo", country: "NO" }],
   },
   {
-    title: "R-SPR-3 a star alone below a spread",
+    title: "R-SPR-3 only a star below a spread",
     request: "GET /voyages?select=voyage:id,...vessels(...ports(*))&id=eq.1",
     answer: [{ voyage: 1, id: 1, name: "Oslo", country: "NO" }],
   },

@@ -26,7 +26,7 @@ cases(api, [
   { title: "R-TX-1 settings of the acting role", request: setting("app.desk"), headers: clerk, answer: "front" },
   { title: "R-TX-1 among them a timeout", request: setting("statement_timeout"), headers: clerk, answer: "5s" },
   { title: "R-TX-1 the role", request: "GET /rpc/who", headers: clerk, answer: "sea_clerk" },
-  { title: "R-TX-1 the role of nobody", request: "GET /rpc/who", answer: "sea_anon" },
+  { title: "R-TX-1 the anonymous role", request: "GET /rpc/who", answer: "sea_anon" },
   {
     title: "R-TX-1 the role of an administrator",
     request: "GET /rpc/who",

@@ -75,7 +75,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("42P10"),
   },
   {
-    title: "R-UPS-2 on_conflict alone is no upsert",
+    title: "R-UPS-2 on_conflict without a resolution is no upsert",
     request: "POST /ports?on_conflict=name",
     body: [{ name: "Oslo" }],
     status: 409,
@@ -183,7 +183,7 @@ cases(api, [
     answer: [{ rank: "hand" }],
   },
   {
-    title: "R-UPS-5 a relation of key columns alone",
+    title: "R-UPS-5 a relation of only key columns",
     request: "POST /passes",
     headers: merge,
     body: [{ port_id: 1, day: "2024-01-01" }],

@@ -143,7 +143,7 @@ describe("the document", () => {
     expect(get.responses["200"].content["application/json"].schema.type).toContain("integer");
   });
 
-  test("R-OAS-8 names that may not stand in a component's", () => {
+  test("R-OAS-8 names that a component's name must not contain", () => {
     expect(document.paths).toHaveProperty(["/Deck Plans"]);
     expect(document.components.schemas).toHaveProperty("Deck_Plans");
   });

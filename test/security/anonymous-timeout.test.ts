@@ -28,7 +28,7 @@ const start = (options: StartOptions = {}): Promise<TestApi> =>
 const patience = async (api: TestApi, headers = {}): Promise<unknown> =>
   (await api.get("/api/rpc/patience", { headers })).json();
 
-test("R-LIM-9 ten seconds unless set, for callers of the anonymous role alone, however they come to it", async () => {
+test("R-LIM-9 ten seconds unless set, only for callers of the anonymous role, with any credentials", async () => {
   const api = await start();
   expect(await patience(api)).toBe("10s");
   expect(await patience(api, bearer({ role }))).toBe("10s");

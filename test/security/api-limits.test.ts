@@ -305,7 +305,7 @@ describe("rates", async () => {
     for (let i = 0; i < 5; i++) expect((await api.gql(NAMES, {}, asAdmin("music_editor"))).errors).toBeUndefined();
   });
 
-  test("R-LIM-6 callers are told apart by what the setting names", async () => {
+  test("R-LIM-6 callers are distinguished by the session variable of the setting", async () => {
     const statuses = async (headers: HeaderValues): Promise<readonly number[]> => {
       const found = [];
       for (let i = 0; i < 3; i++) found.push((await everybody.get("/artist?select=name&id=eq.1", { headers })).status);
@@ -365,7 +365,7 @@ describe("rates", async () => {
     ]).toEqual([200, 200, 429]);
   });
 
-  test("R-LIM-6 works without the GraphQL surface, and without the plugin nobody is limited", async () => {
+  test("R-LIM-6 works without the GraphQL surface, and without the plugin no caller is limited", async () => {
     const alone = await start({
       on: api.database,
       rateLimits: { "*": 1 },

@@ -33,7 +33,7 @@ const raw = (token: string): HeaderValues => ({ authorization: `Bearer ${token}`
 const forged = (header: unknown, signature = encode("signature"), claims: unknown = WANTED): HeaderValues =>
   raw(`${encode(header)}.${encode(claims)}.${signature}`);
 
-// --- what is told and logged ----------------------------------------------------------------------------------------
+// --- answers and log ----------------------------------------------------------------------------------------
 
 const told: string[] = [];
 const tell = (...words: readonly unknown[]): void => void told.push(JSON.stringify(words));
@@ -354,7 +354,7 @@ describe("size and form", () => {
 describe("claims", () => {
   ignored([
     {
-      title: "R-AUT-6 G-AUTH-15 twice the same claim: the last counts, for everybody",
+      title: "R-AUT-6 G-AUTH-15 twice the same claim: the last counts, on both surfaces",
       headers: bearer('{"role":"music_editor","role":"music_reader","x-session-user-id":"1","x-session-user-id":"7"}'),
       user: "music_reader",
       userId: "7",
@@ -651,7 +651,7 @@ describe("over a socket", () => {
   });
 });
 
-describe("what is told of secrets", () => {
+describe("answers about secrets", () => {
   test("G-ERR-8 R-ADM-3 neither answers nor the log hold a secret, a key or a token", async () => {
     const tokens = [signToken(CLAIMS), signToken(WANTED, { secret: "w".repeat(40) })];
     const api = await apiFor(HS);

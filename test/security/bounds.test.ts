@@ -88,7 +88,7 @@ describe("answers of the database", () => {
     expect((await api.get("/long?select=id&id=eq.3")).json()).toEqual([{ id: 3 }]);
   });
 
-  test("R-BND-1 G-DBE-16 one that is too large is refused on both surfaces, its connection alone is dropped", async () => {
+  test("R-BND-1 G-DBE-16 one that is too large is refused on both surfaces, and only its connection is dropped", async () => {
     const api = await withMebibyte();
     const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_results_refused_total"] ?? 0;
     const before = await refusedCount();
@@ -215,7 +215,7 @@ describe("large bodies", () => {
   });
 });
 
-describe("answers that nobody reads", () => {
+describe("answers that no client reads", () => {
   /** Options with which responses wait in the process, not in the database. */
   const held: StartOptions = { streamPatience: 1, dbPool: 1 };
   const ask = (api: TestApi): Raw => open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -526,7 +526,7 @@ describe("request bodies", () => {
     expect((await post(call("x".repeat(110_000)))).status).toBe(413);
   });
 
-  test("R-BND-3 32 MiB unless told otherwise, refused by what is announced", async () => {
+  test("R-BND-3 32 MiB by default, refused by the announced size", async () => {
     const raw = open(
       first.port,
       `POST /rpc/greet HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${32 * MIB + 1}\r\n\r\n`,
@@ -634,7 +634,7 @@ describe("slow clients", () => {
     expect((await lateCount()) - before).toBe(2);
   });
 
-  test("R-BND-4 a body that nobody reads may not trickle either", async () => {
+  test("R-BND-4 a body that no handler reads may not trickle either", async () => {
     const api = await impatient();
     const raw = open(api.port, post("/rpc/size", 10_000, "Authorization: Bearer nonsense\r\n"));
     await trickle(raw, " ", 100);
@@ -714,7 +714,7 @@ describe("headers that trickle to an application's own server", () => {
     }
   });
 
-  test("R-BND-4 but a limit that somebody has set stays", async () => {
+  test("R-BND-4 but a limit that was set before stays", async () => {
     const api = await impatient();
     const server = createServer({ headersTimeout: 59_000 }, api.relApi);
     atFileEnd(async () => void server.close());

@@ -97,7 +97,7 @@ test("R-AUT-14 another key under the same name", async () => {
   expect(await statusOf(tokenOf(1))).toBe(200);
 });
 
-test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second, and holds up nobody", async () => {
+test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second, and delays no request", async () => {
   await haveKeys(1, 2);
   let isOver = false;
   let refused = 0;
@@ -151,7 +151,7 @@ const faults: readonly (readonly [fault: string, answer: (response: ServerRespon
   ["closes the connection", (response) => void response.socket?.destroy()],
 ];
 
-test.each(faults)("R-AUT-14 a key server that %s harms nobody", async (_fault, faulty) => {
+test.each(faults)("R-AUT-14 a key server that %s harms no other caller", async (_fault, faulty) => {
   await haveKeys(1, 2);
   let give: () => void = () => undefined;
   answer = (response) => void (give = () => faulty(response));
@@ -168,7 +168,7 @@ test.each(faults)("R-AUT-14 a key server that %s harms nobody", async (_fault, f
   expect(await statusOf(tokenOf(0))).toBe(200);
 });
 
-test("R-AUT-14 the same trouble is told once a minute, however often it is met", async () => {
+test("R-AUT-14 the same problem is logged once a minute, for any number of requests", async () => {
   await haveKeys(1, 2);
   answer = (response) => void response.writeHead(503).end();
   for (let second = 1; second <= 4; second++) {

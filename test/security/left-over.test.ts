@@ -82,7 +82,7 @@ const KINDS = [
   "sequence",
 ];
 
-describe("what code of users leaves behind", () => {
+describe("remains of user-defined code", () => {
   test("R-TX-13 R-TX-6 the look itself sees nothing to begin with", async () => {
     expect(clean).toMatch(/^200 undefined \{"headers" : null, "user" : null, /);
     await expectClean();

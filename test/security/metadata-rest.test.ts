@@ -162,7 +162,7 @@ cases(api, [
   },
   {
     ...reader,
-    title: "G-PRM-7 inner embeds drop by what is visible",
+    title: "G-PRM-7 inner embeds drop rows by their visible related rows",
     request: "GET /artist?select=id,album!inner()&order=id",
     answer: [{ id: 1 }, { id: 3 }],
   },
@@ -182,7 +182,7 @@ cases(api, [
   { ...reader, ...denied, title: "G-PRM-6 spread embeds", request: "GET /album?select=id,...artist(country)" },
   {
     ...reader,
-    title: "G-PRM-7 spread embeds of what is visible",
+    title: "G-PRM-7 spread embeds of visible rows",
     request: "GET /album?select=id,...artist(name)&id=eq.3",
     answer: [{ id: 3, name: null }],
   },

@@ -270,7 +270,7 @@ const PLACES: readonly Place[] = [
     path: (n) => `/account?select=${n}&id=eq.3`,
   },
   {
-    title: "embeds of what is returned",
+    title: "embeds of returned rows",
     row: "note_1",
     counts: true,
     method: "PATCH",
@@ -335,7 +335,7 @@ describe.each(surfaces)("by %s", (_title, api, acting) => {
       body: place.body?.(name),
     });
 
-  test.each(PLACES)("R-NAM-1 R-NAM-2 a name that is nobody's: $title", async (place) => {
+  test.each(PLACES)("R-NAM-1 R-NAM-2 a name that does not exist: $title", async (place) => {
     for (const name of HOSTILE) {
       if (name === "count" && place.counts === true && api === byGrants) continue;
       const answer = await send(place, name);
@@ -416,7 +416,7 @@ describe("R-NAM-7 system columns (F4)", () => {
     },
   );
 
-  test("a version that xmin tells is compared by a write, and told by what it returns", async () => {
+  test("a version from xmin is compared by a write, and contained in its result", async () => {
     const headers = { ...asAdmin(), prefer: "return=representation, tx=commit" };
     const committed = await startApi({ ...options, dbTxEnd: "commit", on: byGrants.database });
     const [{ xmin }] = (await committed.get("/note?select=xmin&id=eq.3", { headers })).json();
@@ -456,7 +456,7 @@ describe("R-NAM-7 system columns (F4)", () => {
     expect([none.status, none.text]).toEqual([200, "[]"]);
   });
 
-  test("writes that permissions check return them to who may read every column", async () => {
+  test("writes that permissions check return them to a caller who may read every column", async () => {
     const write = async (as: string, select: string) => {
       const headers = { ...asAdmin(as), prefer: "return=representation" };
       return (await byMetadata.post(`/account?select=${select}`, { headers, body: { id: 900, name: "x" } })).json();
@@ -562,7 +562,7 @@ describe("R-NAM-3 hints", () => {
 describe("R-NAM-3 R-EMB-19 R-PATH-10 R-RPC-10 suggested names", () => {
   const hintOf = async (path: string, as: string) => (await byMetadata.get(path, { headers: asAdmin(as) })).json().hint;
 
-  test("are those of what the permissions of the metadata show", async () => {
+  test("are those of the rows that the permissions of the metadata show", async () => {
     for (const [path, hint] of [
       ["/valt", "Perhaps you meant the table 'hush.vault'"],
       ["/note?select=valt(note_id)", "Perhaps you meant 'vault' instead of 'valt'."],
@@ -787,7 +787,7 @@ describe("R-NAM-6 a relationship tells the columns that it compares", () => {
 describe("R-AGG-7 a bare count under grants", () => {
   const get = async (path: string) => (await byGrants.get(path, { headers: asAdmin(fullRole) })).json();
 
-  test("is the number of rows where it stands alone", async () => {
+  test("is the number of rows without an argument", async () => {
     expect(await get("/account?select=count")).toEqual([{ count: 4 }]);
     expect(await get("/account?select=n:count&id=gt.2")).toEqual([{ n: 2 }]);
     expect(await get("/account?select=id,note(count)&order=id&limit=2")).toEqual([
@@ -853,7 +853,7 @@ describe("R-NAM-4 details of constraints", () => {
     expect(JSON.stringify(await post(byGrants, role, "/badge", { id: 9, code: "z" }))).not.toContain("classified");
   });
 
-  test("an excluded row is nobody's to see", async () => {
+  test("no caller sees an excluded row", async () => {
     await byGrants.sql("alter table hush.badge alter hidden drop default");
     expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", during: "[2,3)" })).toMatchObject({
       code: "23P01",
@@ -891,7 +891,7 @@ describe("R-NAM-4 details of constraints", () => {
     }
   });
 
-  test("G-ERR-7 GraphQL tells nobody but the administrator", async () => {
+  test("G-ERR-7 GraphQL reports it only to the administrator", async () => {
     const insert = 'mutation { insert_hush_badge_one(object: {id: 9, code: "z"}) { id } }';
     expect(
       JSON.stringify(await byMetadata.gql(insert, {}, { ...asAdmin("reader"), "x-session-admin-secret": null })),

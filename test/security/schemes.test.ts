@@ -86,14 +86,14 @@ describe("each scheme is a plugin of its own", () => {
     const api = await startApi(forGraphql({ anonRole: undefined, parts: [without("jwt-tokens")] }));
     expect(gqlError(await askGraphql(api)).message).toBe("x-session-admin-secret required, but not found");
   });
-  test("R-AUT-8 without admin-secret nobody is administrator", async () => {
+  test("R-AUT-8 without admin-secret no caller is administrator", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("admin-secret")] }));
     await installSight(api);
     expect(sightOfRest(await askRest(api, { "x-session-admin-secret": adminSecret })).current_user).toBe(
       "music_nobody",
     );
   });
-  test("R-AUT-6 without anonymous nobody is let in without a credential", async () => {
+  test("R-AUT-6 without anonymous a caller without a credential is refused", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("anonymous")] }));
     const answer = await askRest(api);
     expect([answer.status, answer.json().code]).toEqual([401, "PGRST302"]);
