@@ -233,7 +233,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     headers: [["Allow", allow], requestId(exchange)],
   });
 
-  /** What needs no credential. */
+  /** Answers requests that need no credentials. */
   const open = (exchange: AnyExchange): Answer | Promise<Answer> | undefined => {
     const { path, method } = exchange;
     if (PATHS.has(path)) return method === "POST" ? undefined : byMethod(exchange, ALLOW);

@@ -5,7 +5,7 @@ import { receiveBodyHook, type BodyReader, type Payload } from "./api.ts";
 import { showBytes } from "./syntax/shown-bytes.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
 
-/** What is looked at while a body is read. */
+/** The settings that the reader of a body uses. */
 type BodyLimits = Limits & Pick<ResolvedOptions, "maxBodyBytes" | "compatMode">;
 
 const QUOTE = 0x22;
@@ -16,7 +16,7 @@ const CR = 0x0d;
 /** How much of the body an error shows. */
 const SHOWN_BYTES = 100;
 
-/** `rest`: of the body, from the byte on that does not fit; more than what is shown may be cut off. */
+/** `rest` is the body from the first unexpected byte on. It may lack bytes that the message does not show. */
 const unexpected = (rest: Buffer): Error => {
   const shown =
     rest.length > SHOWN_BYTES ? `${rest.toString("utf8", 0, SHOWN_BYTES)} (truncated)` : `"${showBytes(rest)}"`;
@@ -25,7 +25,7 @@ const unexpected = (rest: Buffer): Error => {
 
 const notEnough = (): Error => csvError('parse error (not enough input) at ""');
 
-/** Null: it means no value. */
+/** The text of a field, or null for a field without a value. */
 type Field = string | null;
 
 interface Line {
@@ -51,7 +51,7 @@ const withoutDoubling = (bytes: Buffer, from: number, to: number): string => {
   return single.toString("utf8", 0, length);
 };
 
-/** Undefined: the end is not there yet. `isLast`: nothing follows. @throws RelApiError `body` */
+/** Returns undefined if the end of the field has not arrived. `isLast`: no more bytes follow. @throws RelApiError `body` */
 const readQuoted = (
   bytes: Buffer,
   start: number,
@@ -80,7 +80,7 @@ const plainValue: ValueOf = (text, isQuoted) => (!isQuoted && (text === "" || te
 const valueInCompatMode: ValueOf = (text) => (text === "NULL" ? null : text);
 const nameOf: ValueOf = (text) => text;
 
-/** Undefined: its end is not there yet. `isLast`: nothing follows. @throws RelApiError `body` */
+/** Returns undefined if the end of the line has not arrived. `isLast`: no more bytes follow. @throws RelApiError `body` */
 const readLine = (
   bytes: Buffer,
   start: number,
@@ -112,13 +112,13 @@ const readLine = (
   }
 };
 
-/** Rows are joined in pieces of about so many characters. */
+/** The approximate length of the pieces in which rows are joined. */
 const PIECE_LENGTH = 64 * 1024;
 
 /** Collects rows as JSON text, which may be many times as large as the CSV. */
 const createRows = (names: readonly string[], maxBytes: number) => {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
-  /** Of two columns with one name the later counts, where a line has it. */
+  /** If two columns have one name, the later one counts in lines that have it. */
   const again = names.map((name, i) => names.indexOf(name, i + 1));
   const pieces: string[] = [];
   let piece = "[";
@@ -213,7 +213,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let isText = true;
   let refused: Refused | undefined;
-  /** What has come of lines whose end has not is at its beginning. */
+  /** It begins with the arrived part of the lines whose end has not arrived. */
   let room = Buffer.allocUnsafe(PIECE_LENGTH);
   let filled = 0;
   /** A line that was looked through in vain is not looked through again before it has doubled. */

@@ -8,9 +8,9 @@ import type { WireStatement } from "./wire.ts";
 export const nameOfText = (text: string): string =>
   `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
-/** PostgreSQL checks some rights while it reads and plans a statement, and not again for who runs it prepared: to use
- *  the schemas it names, to execute a function that it puts in line. SQL does not begin with `[`. `role`: the database
- *  role; undefined: the one that logged in. @rule R-TX-11 */
+/** Returns the name of a prepared statement, which contains the role. PostgreSQL checks some rights only while it plans
+ *  a statement: to use the schemas that it names, and to execute an inlined function. SQL does not begin with `[`.
+ *  `role` is the database role, or undefined for the login role. @rule R-TX-11 */
 export const ownedName = (text: string, role: string | undefined): string =>
   nameOfText(JSON.stringify([role ?? null, text]));
 

@@ -57,8 +57,8 @@ const writeRaw = (value: Json): string => {
 
 // 16 digits and more, exponents, a fraction that begins with six zeros or ends in one, minus zero: `12345678901234567`,
 // `1e400`, `0.0000001`, `1.50`, `-0`.
-// Strings may match too, which only costs time. What begins with a digit stands together: looked for one after the other
-// it takes three times as long.
+// Strings may match too, which only costs time. All forms that begin with a digit are one alternative, because a search
+// for one after the other takes three times as long.
 const MAY_LOSE_DIGITS = /\d(?:\d{15}|[\d.]{16}|[eE][-+]?\d|\.0{6})|\.\d*0(?!\d)|-0(?![.\d])/;
 
 /** Prefix of numbers that wait as strings for their parser. It is random, so no client knows it. */

@@ -47,7 +47,7 @@ export const kindOf = (value: Json): string => {
   return Array.isArray(value) ? "Array" : "Object";
 };
 
-/** What a variable held, in the words of messages. @rule G-COE-1 */
+/** Describes the value of a variable, as messages do. @rule G-COE-1 */
 export const foundInVariable = (value: Json | undefined): string => {
   if (value === null || value === undefined) return "null";
   if (typeof value === "boolean") return "a boolean";

@@ -52,7 +52,7 @@ export const shownNumber = (text: string): string => {
   return `${sign}${whole}.${digits.slice(exponent) || "0"}`;
 };
 
-/** Without an exponent, rounded half away from zero to so many decimals: `-2E-2` is `-0.02`. @rule G-TYP-7 */
+/** Writes the number without an exponent, rounded half away from zero to `decimals`: `-2E-2` is `-0.02`. @rule G-TYP-7 */
 export const fixedText = (text: string, decimals: number): string => {
   const { isNegative, digits, exponent } = decimalOf(text);
   if (exponent > MAX_INTEGER_DIGITS) return text;

@@ -54,7 +54,7 @@ const alongInput = (build: GqlBuild, table: GqlTable, { name }: GqlRelationshipF
     build.typeName(table.word, "rel", { text: name, isCustom: true }, "update_input"),
   );
 
-/** Of the one row of a relationship: as items of `updates`, without a condition. */
+/** The input for the one row of a relationship, which is like an item of `updates` without a condition. */
 const oneInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   Object.keys(build.updateOperators(table)).length === 0 && waysOf(build, table).length === 0
     ? undefined

@@ -14,7 +14,7 @@ export interface Way {
   readonly nullable: readonly string[];
 }
 
-/** Undefined: through a junction, or by a function. */
+/** Returns undefined for a relationship through a junction or by a function. */
 export const wayOf = (source: Relation, field: GqlRelationshipField): Way | undefined => {
   const { relationship, target, isAfter } = field;
   const { columns, junction, routine, isToOne, isManual, isOwnKey } = relationship;
@@ -25,7 +25,7 @@ export const wayOf = (source: Relation, field: GqlRelationshipField): Way | unde
   return { field, isOwn, columns, held, nullable: held.filter((name) => columnOf(holder, name)?.notNull === false) };
 };
 
-/** What may be done along a way. */
+/** The operations that a role may use along a relationship. */
 export interface Operations {
   readonly insert: boolean;
   readonly update: boolean;

@@ -14,7 +14,7 @@ import {
 import type { GqlBuild, GqlFurther, GqlInput, GqlInputField, GqlTable, GqlWriting } from "../../graphql/api.ts";
 import { keysOf, wayOf, type Way } from "./ways.ts";
 
-/** What is asked for along one relationship. */
+/** The requested writes along one relationship. */
 interface Asked {
   readonly way: Way;
   readonly table: GqlTable;
@@ -51,7 +51,7 @@ const isNothing = (input: GqlInputField, { field }: Way): boolean => {
   return !isToOne && (input.name === "update" || input.name === "connect") && input.items().length === 0;
 };
 
-/** One row cannot be told apart from another that takes its place. @rule P-NST-7 */
+/** A write of the related row contradicts another write that replaces it. @rule P-NST-7 */
 const refuseContradictions = (way: Way, of: Asked["of"], path: string): void => {
   if (!way.field.relationship.isToOne) return;
   const [first, second] = ["insert", "connect", "update"].filter((name) => of[name] !== undefined);
@@ -163,8 +163,8 @@ const referredFirst = (all: readonly Asked[]): readonly Asked[] => {
   return ordered;
 };
 
-/** Rows that refer to others go first and come last; what frees a unique value comes before what takes one.
- *  @rule P-NST-3 */
+/** Rows that refer to others are deleted first and inserted last. A write that frees a unique value comes before one that
+ *  takes it. @rule P-NST-3 */
 const writeBehind = (
   build: GqlBuild,
   all: readonly Asked[],
@@ -284,7 +284,7 @@ const connect = (build: GqlBuild, one: Asked, input: GqlInput, writing: GqlWriti
   }
 };
 
-/** Undefined: nothing is asked for. */
+/** Returns undefined if the input requests no write. */
 export const planRelated = (
   build: GqlBuild,
   table: GqlTable,
@@ -301,7 +301,7 @@ export const planRelated = (
     const next = newTarget(build, one, writing);
     if (of["delete"] === undefined) assignments.push(...next);
     else {
-      // the rows still have to lead to what is deleted, so that it is found
+      // the rows still have to refer to the deleted row, so that the delete finds it
       if (next.length === 0 && way.nullable.length === 0)
         refuse(`cannot delete ${called(way)}: "${way.held.join(", ")}" cannot be null`, of["delete"].path);
       replaced.set(one, next.length > 0 ? next : cleared(table.relation, way.nullable));

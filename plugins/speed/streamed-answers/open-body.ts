@@ -17,7 +17,7 @@ export interface OpenParts {
   readonly patienceMs: number;
   /** Hears that the client has not read all that was written. */
   readonly unread: (response: ServerResponse) => void;
-  /** The database may be kept waiting; call it once the client has got everything, or gone. Undefined: it may not. */
+  /** Called once the client has received everything or has left. Undefined if the database must not wait for the client. */
   readonly release: (() => void) | undefined;
   readonly resume: () => void;
   readonly drop: () => void;
@@ -26,7 +26,7 @@ export interface OpenParts {
 /** @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
 export const openBody = ({ response, bytes, patienceMs, unread, release, resume, drop }: OpenParts): OpenBody => {
   let mayWait = release !== undefined;
-  /** What has arrived before the headers are out. */
+  /** The bytes that arrive before the headers are sent. */
   const early: Buffer[] = [];
   let sink: Sink | undefined;
   let after: Buffer | undefined;
@@ -39,7 +39,7 @@ export const openBody = ({ response, bytes, patienceMs, unread, release, resume,
     sink?.takeAll();
     clearTimeout(patience);
   };
-  /** The connection may be somebody else's once all of it has come. */
+  /** Once the body is complete, the connection may serve another request. */
   const goOn = (): void => {
     if (!isComplete) resume();
   };

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { createGzip } from "node:zlib";
 
-/** `write`: false: whoever writes is to wait until `hasRoom` is called. */
+/** If `write` returns false, the writer waits until `hasRoom` is called. */
 export interface Sink {
   write(bytes: Buffer): boolean;
   end(bytes: Buffer | undefined): void;
