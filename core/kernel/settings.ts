@@ -34,7 +34,7 @@ export const coreSettings = [
     kind: oneOf(["auto", "session", "transaction"]),
     default: "auto",
     description:
-      "what is in front of the database: a connection pooler in `transaction` mode, where nothing is prepared (R-TX-15), or in `session` mode or nothing; `auto` asks each new connection, and takes any pooler for one in transaction mode",
+      "the mode of a connection pooler in front of the database. In `transaction` mode nothing is prepared (R-TX-15); `session` is also for no pooler. `auto` asks each new connection, and takes any pooler for one in transaction mode",
     isFixed: true,
   }),
   defineOption({
@@ -43,7 +43,7 @@ export const coreSettings = [
     kind: databaseUrls,
     default: [],
     description:
-      "comma-separated read replicas for reads; queries that follow changes run on the primary, which tells of changes first",
+      "comma-separated read replicas for reads; live queries run on the primary, which reports changes first",
     isSecret: true,
     isFixed: true,
   }),
@@ -133,7 +133,7 @@ export const coreSettings = [
     default: 3,
     unit: "seconds",
     description:
-      "when a statement has said nothing for so long, the server is asked whether it still runs; a connection that is dead is replaced (R-HST-9)",
+      "after this time without a message from a statement, the server is asked whether it still runs; a dead connection is replaced (R-HST-9)",
     isFixed: true,
   }),
   defineOption({
@@ -143,7 +143,7 @@ export const coreSettings = [
     default: 900,
     unit: "seconds",
     description:
-      "a statement that has said nothing for so long is given up, and its request answered 503 (R-HST-10); `statement_timeout` of a role is the limit for statements as such",
+      "after this time without a message, a statement is given up, and its request is answered 503 (R-HST-10); the limit for running statements is `statement_timeout` of a role",
     isFixed: true,
   }),
   defineOption({
@@ -234,7 +234,7 @@ export const coreSettings = [
     kind: wholeNumber(1, MAX_SECONDS),
     default: 30,
     unit: "seconds",
-    description: "a connection that reads nothing of its answer for so long is closed",
+    description: "the time after which a connection that reads nothing of its answer is closed",
     isFixed: true,
   }),
   defineOption({

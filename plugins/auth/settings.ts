@@ -16,7 +16,7 @@ export const callerSettings = [
     environment: ["ADMIN_SECRET", "HASURA_GRAPHQL_ADMIN_SECRET"],
     kind: text,
     description: "the admin secret",
-    whenUnset: "nobody is administrator",
+    whenUnset: "no caller is administrator",
     isSecret: true,
   }),
   defineOption({
@@ -57,7 +57,7 @@ export const tokenSettings = [
     kind: text,
     default: ".role",
     description:
-      "where the REST role stands in the claims when there is no `x-session-default-role`; jq-style `.a.b[0]` and JSON Path `$.a.b[0]` are both read",
+      "the path of the REST role in the claims if there is no `x-session-default-role`, in jq style (`.a.b[0]`) or as JSON Path (`$.a.b[0]`)",
   }),
   defineOption({
     name: "jwtCacheMaxEntries",

@@ -87,7 +87,7 @@ export const trustedSettings = [
     environment: ["ENABLE_ALLOWLIST", "HASURA_GRAPHQL_ENABLE_ALLOWLIST"],
     kind: flag,
     default: false,
-    description: "GraphQL answers trusted documents alone, except to administrators (G-ALW)",
+    description: "GraphQL answers only trusted documents, except to administrators (G-ALW)",
     isFixed: true,
   }),
   defineOption({

@@ -88,7 +88,7 @@ export const rateLimitSettings = [
     kind: settingKinds.listOf("address, names of claims or of session variables"),
     default: [],
     description:
-      "comma-separated, what tells callers of one role apart: `address`, a claim (`sub`), a session variable (`x-session-user-id`). Empty: a role's callers share its limit",
+      "comma-separated facts that distinguish callers of one role: `address`, a claim (`sub`), a session variable (`x-session-user-id`). If it is empty, the callers of a role share its limit",
   }),
   defineOption({
     name: "trustedProxies",
@@ -96,7 +96,7 @@ export const rateLimitSettings = [
     kind: settingKinds.wholeNumber(0),
     default: 0,
     description:
-      "proxies in front, for the address of a caller: so many entries of `X-Forwarded-For` can be trusted, counted from the right. `0`: what Express says (`trust proxy`), or the connection",
+      "the number of proxies in front, which is the number of trusted entries of `X-Forwarded-For`, counted from the right. With `0` the address of a caller is that of Express (`trust proxy`), or of the connection",
   }),
 ] as const;
 

@@ -43,7 +43,7 @@ export const socketSettings = [
     default: 5,
     unit: "seconds",
     description:
-      "time between two signs of life on a WebSocket (G-WS-3); longer, up to 20 s, while a process has so many sockets that it would send more than 2,000 a second (G-WS-22)",
+      "time between two heartbeats on a WebSocket (G-WS-3); longer, up to 20 s, while a process would otherwise send more than 2,000 a second (G-WS-22)",
   }),
   defineOption({
     name: "maxSockets",

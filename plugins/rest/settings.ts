@@ -61,7 +61,7 @@ export const restSettings = [
     environment: ["CLIENT_ERROR_VERBOSITY", "PGRST_CLIENT_ERROR_VERBOSITY"],
     kind: oneOf(["verbose", "minimal"]),
     default: "verbose",
-    description: "`minimal`: error bodies carry `code` and `message` alone",
+    description: "`minimal`: error bodies have only `code` and `message`",
   }),
   defineOption({
     name: "urlUseLegacyTargetNames",

@@ -15,7 +15,7 @@ export const patchSettings = [
     kind: settingKinds.wholeNumber(1),
     default: 64 * 1024 * 1024,
     description:
-      "bytes of results that are kept for subscribers who ask for patches, all together; whoever comes then gets whole results",
+      "bytes of results that are kept for subscribers who ask for patches, all together; beyond it, subscribers get whole results",
   }),
 ] as const;
 

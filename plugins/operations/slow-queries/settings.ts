@@ -7,7 +7,7 @@ export const slowQuerySettings = [
     environment: ["SLOW_QUERY_MS"],
     kind: settingKinds.wholeNumber(1),
     description:
-      "a transaction that has a connection for so long is logged, with its statements, the role and the key of its plan (X-SLW-1)",
+      "a transaction that has a connection for this time is logged, with its statements, the role and the key of its plan (X-SLW-1)",
     unit: "ms",
     whenUnset: "none is",
   }),

@@ -36,7 +36,7 @@ export const tracingSettings = [
     kind: settingKinds.oneOf(["off", "application-name", "comment"]),
     default: "off",
     description:
-      "with `TRACING`, how the database learns of a sampled trace: `application-name` sets it for the transaction, at no cost; `comment` puts a comment in the format of sqlcommenter behind the statement, which is then parsed and planned each time (X-TRC-4)",
+      "with `TRACING`, the way in which the database receives a sampled trace. `application-name` sets it for the transaction, at no cost. `comment` puts a comment in the format of sqlcommenter behind the statement, which is then parsed and planned each time (X-TRC-4)",
     isFixed: true,
   }),
 ] as const;

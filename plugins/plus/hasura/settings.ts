@@ -8,7 +8,7 @@ export const runSqlSettings = [
     kind: settingKinds.flag,
     default: false,
     description:
-      "`/v2/query` runs SQL of administrators as the login role: whoever has the admin secret then has the database",
+      "`/v2/query` runs SQL of administrators as the login role: the admin secret then gives full access to the database",
     isFixed: true,
   }),
 ] as const;

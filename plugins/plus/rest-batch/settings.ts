@@ -18,7 +18,7 @@ export const batchSettings = [
     default: 30,
     unit: "seconds",
     description:
-      "a REST batch that has had its connection for so long is undone and answered 504 (P-BAT-8). The statements of each request have their own limit (`statement_timeout`)",
+      "a REST batch that has had its connection for this time is rolled back and answered 504 (P-BAT-8). The statements of each request have their own limit (`statement_timeout`)",
   }),
 ] as const;
 

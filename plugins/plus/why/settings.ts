@@ -9,7 +9,7 @@ export const whySettings = [
     default: "off",
     isFixed: true,
     description:
-      "who may ask by `X-Relapi-Why` which conditions took rows away: `admin` callers with the admin secret, whatever role they act as; `roles` all callers but anonymous ones too, about the rows that their role sees (P-WHY-1)",
+      "the callers who may ask with `X-Relapi-Why` which conditions took rows away. `admin`: callers with the admin secret, as any role. `roles`: also all other callers except anonymous ones, about the rows that their role sees (P-WHY-1)",
   }),
 ] as const;
 

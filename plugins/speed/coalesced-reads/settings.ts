@@ -8,7 +8,7 @@ export const coalescedReadsSettings = [
     kind: settingKinds.wholeNumber(1),
     default: 16,
     description:
-      "reads that are asked at the same moment have one round trip to the database, so many at most (R-TX-17); 1: each has its own",
+      "the largest number of concurrent reads that share one round trip to the database (R-TX-17); with 1, each has its own",
     isFixed: true,
   }),
 ] as const;
