@@ -36,6 +36,8 @@ import { livePatches } from "../plugins/live/patches/index.ts";
 import { liveQueries, notifyChanges, pollChanges, replicationChanges, sse } from "../plugins/live/index.ts";
 
 export const common: readonly Plugin[] = [
+  // the plugin that connects to the database
+  connector,
   // plugins around each request
   structuredLog,
   requestIds,
@@ -59,8 +61,6 @@ export const common: readonly Plugin[] = [
   streamedAnswers,
   // plugins for pages in a browser
   frontPage,
-  // the plugin that connects to the database
-  connector,
   // plugins that load the model
   catalogIntrospection,
   relationships,

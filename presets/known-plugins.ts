@@ -30,9 +30,10 @@ export const knownPlugins: readonly string[] = words(`
 /** The option names of all plugins of the package. Presets accept them even if they leave the plugin out. */
 export const knownOptions: readonly string[] = words(`
   adminRoleInTokens adminSecret adminSecrets anonRole anonStatementTimeout apiLimits batchTimeout busName busUrl
-  checksAfterStatement clientErrorVerbosity compatMode corsAllowedOrigins costLimits dbAggregatesEnabled dbChannel
+  checksAfterStatement clientErrorVerbosity compatMode corsAllowedOrigins costLimits databaseDirectUrl databasePooler databaseReplicaMaxLag databaseReplicaUrls
+  databaseUrl dbAggregatesEnabled dbChannel
   dbChannelEnabled
-  dbConfig dbHoistedTxSettings dbMaxRows dbPlanEnabled dbPreConfig dbRootSpec dbSchemaPollInterval dbTxEnd
+  dbConfig dbHoistedTxSettings dbMaxRows dbPlanEnabled dbPreConfig dbRootSpec dbSchemaPollInterval dbSilenceCheck dbSilenceLimit dbTxEnd
   defaultNamingConvention disablePostgresArrays enableAllowlist errorHints estimatedRowLimits etags explainEmpty graphqlOverHttp
   inferFunctionPermissions jwtAud jwtCacheMaxEntries jwtRequireExp jwtRoleClaimKey jwtSecret jwtSecretIsBase64
   liveDirective liveQueryBatchSize liveQueryInterval logFormat maxAliases maxBatchBytes maxBatchEntries

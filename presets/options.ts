@@ -4,6 +4,7 @@ export type { JwtSecret } from "../plugins/auth/settings.ts";
 // type imports that add the options of other plugins
 export type {} from "../plugins/cluster/bus/settings.ts";
 export type {} from "../plugins/speed/coalesced-reads/settings.ts";
+export type {} from "../plugins/database/connector/settings.ts";
 export type {} from "../plugins/database/stored-settings/settings.ts";
 export type {} from "../plugins/graphql/settings.ts";
 export type {} from "../plugins/operations/http/settings.ts";

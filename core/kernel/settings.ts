@@ -2,60 +2,12 @@
 import { defineLimit, defineOption, type Setting } from "./define-setting.ts";
 import { settingKinds } from "./setting-kinds.ts";
 
-const { databaseUrl, databaseUrls, flag, listOf, oneOf, text, wholeNumber } = settingKinds;
+const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
 const MAX_SECONDS = 2_000_000; // timers accept no longer times
 const MAX_MESSAGE_BYTES = 268_435_456; // strings may be twice as long
 
 export const coreSettings = [
-  defineOption({
-    name: "databaseUrl",
-    environment: ["DATABASE_URL"],
-    kind: databaseUrl,
-    description:
-      "libpq-style connection string of the login role (PostgreSQL 14 or newer): a URL or `host=… dbname=…`, with one host or several (R-HST-1). `sslmode` as in libpq; without it the connection is encrypted where the server asks for that (`allow`)",
-    whenUnset: "the embedded database with the demo schema",
-    isSecret: true,
-    isFixed: true,
-  }),
-  defineOption({
-    name: "databaseDirectUrl",
-    environment: ["DATABASE_DIRECT_URL"],
-    kind: databaseUrl,
-    description:
-      "connection string that leads to the server itself where `DATABASE_URL` leads to a connection pooler: for notifications and logical replication, which need a database session of their own",
-    whenUnset: "`DATABASE_URL`",
-    isSecret: true,
-    isFixed: true,
-  }),
-  defineOption({
-    name: "databasePooler",
-    environment: ["DATABASE_POOLER"],
-    kind: oneOf(["auto", "session", "transaction"]),
-    default: "auto",
-    description:
-      "the mode of a connection pooler in front of the database. In `transaction` mode nothing is prepared (R-TX-15); `session` is also for no pooler. `auto` asks each new connection, and takes any pooler for one in transaction mode",
-    isFixed: true,
-  }),
-  defineOption({
-    name: "databaseReplicaUrls",
-    environment: ["DATABASE_REPLICA_URLS"],
-    kind: databaseUrls,
-    default: [],
-    description:
-      "comma-separated read replicas for reads; live queries run on the primary, which reports changes first",
-    isSecret: true,
-    isFixed: true,
-  }),
-  defineOption({
-    name: "databaseReplicaMaxLag",
-    environment: ["DATABASE_REPLICA_MAX_LAG"],
-    kind: wholeNumber(1, MAX_SECONDS),
-    default: 10,
-    unit: "seconds",
-    description: "a replica that is further behind the primary answers no reads until it has caught up (R-HST-8)",
-    isFixed: true,
-  }),
   defineOption({
     name: "dbSchemas",
     environment: ["DB_SCHEMAS"],
@@ -124,26 +76,6 @@ export const coreSettings = [
     unit: "seconds",
     description:
       "how long the start goes on trying when the database refuses the login, or a certificate is missing or not valid; then it ends with exit code 1 (C-SET-5). A database that cannot be reached is always waited for",
-    isFixed: true,
-  }),
-  defineOption({
-    name: "dbSilenceCheck",
-    environment: ["DB_SILENCE_CHECK"],
-    kind: wholeNumber(1, MAX_SECONDS),
-    default: 3,
-    unit: "seconds",
-    description:
-      "after this time without a message from a statement, the server is asked whether it still runs; a dead connection is replaced (R-HST-9)",
-    isFixed: true,
-  }),
-  defineOption({
-    name: "dbSilenceLimit",
-    environment: ["DB_SILENCE_LIMIT"],
-    kind: wholeNumber(1, MAX_SECONDS),
-    default: 900,
-    unit: "seconds",
-    description:
-      "after this time without a message, a statement is given up, and its request is answered 503 (R-HST-10); the limit for running statements is `statement_timeout` of a role",
     isFixed: true,
   }),
   defineOption({

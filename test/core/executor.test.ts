@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { connectionUrls, mayBeEncryption } from "../../plugins/database/connector/connection-string.ts";
 import type { Connector } from "../../core/engine/database/connector.ts";
 import { createConnector } from "../../plugins/database/connector/connector.ts";
+import { connectorSettings } from "../../plugins/database/connector/settings.ts";
 import { createDatabase, type Database } from "../../core/engine/database/database.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import {
@@ -44,7 +45,7 @@ const open = (
   options: RelApiOptions = {},
   model?: Partial<Model>,
 ): Database & Pick<Connector, "listen" | "openReplication"> => {
-  const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options }, coreSettings);
+  const resolved = resolveOptions({ dbPool: 1, ...db.options, ...options }, [...coreSettings, ...connectorSettings]);
   const current = { options: resolved, model: model as Model | undefined };
   const connector = createConnector({ options: resolved, logger, isLoaded: () => current.model !== undefined });
   const database = createDatabase(

@@ -468,7 +468,7 @@ describe("start-up errors", () => {
   });
 
   test("X-CON-1 a preset in which no plugin connects, or two plugins do, is refused", () => {
-    expect(() => relApi(compose(fullCompat(options), without("connector")))).toThrow(
+    expect(() => relApi(compose(minimal(options), without("connector")))).toThrow(
       'no plugin of the preset connects to the database: add the plugin "connector"',
     );
     expect(() => start(plugin("tunnel", { connector: connector.connector }))).toThrow(

@@ -39,6 +39,7 @@ const MARGIN_SECONDS = 5;
 /** @rule R-RYW-1 R-RYW-2 R-RYW-3 */
 export const readYourWrites = definePlugin({
   name: "read-your-writes",
+  requires: ["connector"],
   settings: readYourWritesSettings,
   apply: (_hooks, context) => {
     const { readYourWrites: way, databaseReplicaUrls, databaseReplicaMaxLag, database } = context.options;
