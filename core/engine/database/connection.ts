@@ -65,7 +65,7 @@ export interface Connection {
 
 export interface ConnectionKind {
   /** The purpose of a connection that serves no requests, as part of its `application_name`. */
-  readonly purpose?: "listener" | "replication" | "replica check";
+  readonly purpose?: string;
   /** The connection also accepts commands of the replication protocol. */
   readonly replicates?: boolean;
   /** The limit in bytes for the result of one batch. A larger result ends the connection. */

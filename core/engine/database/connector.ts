@@ -29,7 +29,7 @@ export interface Connector {
   listening(): Promise<void>;
   /** Opens a connection outside the pool for commands of the replication protocol. @throws RelApiError */
   openReplication(): Promise<ReplicationConnection>;
-  /** Closes the connections outside the pools. */
+  /** Closes the connections outside the pools, and ends the checks of replicas. */
   close(): Promise<void>;
 }
 
@@ -41,7 +41,6 @@ export interface Replicas {
   choose(position?: string): Pool | undefined;
   /** Starts the checks. */
   start(): void;
-  close(): Promise<void>;
 }
 
 /** The reason for which notifications may be missing: the listener existed before its `LISTEN`, or the connection was

@@ -162,8 +162,7 @@ export const createDatabase = (
     },
     counts: primary.counts,
     close: async (patienceMs) => {
-      const closeReplicas = async (): Promise<void> => (await replicas)?.close();
-      await Promise.all([...pools.map((pool) => pool.close(patienceMs)), closeReplicas(), connector.close()]);
+      await Promise.all([...pools.map((pool) => pool.close(patienceMs)), connector.close()]);
       await options.database?.close?.();
     },
   };

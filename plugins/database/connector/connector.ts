@@ -26,6 +26,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   const connectMs = "stream" in target ? acquisitionMs : Math.min(acquisitionMs, CONNECT_MS);
   const server = serverAt(target, connectMs, parts);
   let listener: Promise<Listener> | undefined;
+  let checks: Promise<{ close(): void }> | undefined;
   let isRefused = false;
   /** The last opened or checked connection leads to a pooler, which is likely for the next one too. */
   let isPooled = false;
@@ -69,9 +70,11 @@ export const createConnector = (parts: ConnectorParts): Connector => {
         // short timeout, because the primary can serve slower requests
         return { target: to, pool: openPool(serverAt(to, SECOND_MS, parts)) };
       });
-      return import("./replicas.ts").then(({ createReplicas }) =>
+      const opened = import("./replicas.ts").then(({ createReplicas }) =>
         createReplicas({ primary: target, replicas, maxLagMs: databaseReplicaMaxLag * SECOND_MS, logger }),
       );
+      checks = opened;
+      return opened;
     },
     listen: (...wanted) => {
       listener ??= import("./listener.ts").then(({ createListener }) =>
@@ -95,7 +98,10 @@ export const createConnector = (parts: ConnectorParts): Connector => {
         });
       return (await import("./replication.ts")).openReplication(direct);
     },
-    close: async () => (await listener)?.close(),
+    close: async () => {
+      (await checks)?.close();
+      await (await listener)?.close();
+    },
   };
 };
 

@@ -106,7 +106,12 @@ const createWatch = (
 };
 
 /** @rule R-HST-8 */
-export const createReplicas = ({ primary, replicas, maxLagMs, logger }: ReplicasParts): Replicas => {
+export const createReplicas = ({
+  primary,
+  replicas,
+  maxLagMs,
+  logger,
+}: ReplicasParts): Replicas & { readonly close: () => void } => {
   const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: false }));
   /** The past positions of the primary, the oldest first: those within the permitted lag, and one before them. */
   let history: { readonly atMs: number; readonly position: bigint }[] = [];
@@ -172,7 +177,7 @@ export const createReplicas = ({ primary, replicas, maxLagMs, logger }: Replicas
       for (const watch of watches) watch.start();
       setTimeout(settle, ANSWER_MS).unref();
     },
-    close: async () => {
+    close: () => {
       for (const watch of [watchPrimary, ...watches]) watch.close();
     },
   };
