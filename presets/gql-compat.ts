@@ -21,11 +21,9 @@ import {
   trustedDocuments,
 } from "../plugins/graphql/index.ts";
 import { playground } from "../plugins/graphql/playground/index.ts";
-import { geoOperators } from "../plugins/operators/geo.ts";
-import { documentOperators, incOperator } from "../plugins/operators/update.ts";
-import { legacyWebsocket, liveDirective, multipart, websocketTransport } from "../plugins/live/index.ts";
-import { upgrades } from "../plugins/live/upgrades/index.ts";
-import { apiLimits } from "../plugins/limits/api-limits.ts";
+import { apiLimits } from "../plugins/limits/index.ts";
+import { legacyWebsocket, liveDirective, multipart, upgrades, websocketTransport } from "../plugins/live/index.ts";
+import { documentOperators, geoOperators, incOperator } from "../plugins/operators/index.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";

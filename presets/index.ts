@@ -8,5 +8,5 @@ export { restCompat } from "./rest-compat.ts";
 // the types of calls to an api that these presets add
 export type { GraphqlCall, GraphqlResult } from "../plugins/graphql/api.ts";
 export type { RestCall } from "../plugins/rest/api.ts";
-export type { Upgrade } from "../plugins/live/upgrades/api.ts";
+export type { Upgrade } from "../plugins/live/api.ts";
 export type * from "./options.ts";

@@ -10,7 +10,7 @@ import { relationships } from "../plugins/database/introspect/relationships.ts";
 import { jsonMedia } from "../plugins/rest/media/json.ts";
 import { comparisonOperators } from "../plugins/operators/comparison.ts";
 import { setOperator } from "../plugins/operators/set.ts";
-import { rest } from "../plugins/rest/index.ts";
+import { rest } from "../plugins/rest/rest.ts";
 import { restWrites } from "../plugins/rest/write.ts";
 import { ofThePackage } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";

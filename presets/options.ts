@@ -2,29 +2,21 @@
 import type { RelApiOptions } from "../core/index.ts";
 export type { JwtSecret } from "../plugins/auth/settings.ts";
 // type imports that add the options of other plugins
-export type {} from "../plugins/cluster/bus/settings.ts";
-export type {} from "../plugins/speed/coalesced-reads/settings.ts";
-export type {} from "../plugins/database/connector/settings.ts";
-export type {} from "../plugins/database/stored-settings/settings.ts";
+export type {} from "../plugins/cluster/settings.ts";
+export type {} from "../plugins/database/settings.ts";
 export type {} from "../plugins/graphql/settings.ts";
-export type {} from "../plugins/operations/http/settings.ts";
 export type {} from "../plugins/limits/settings.ts";
-export type {} from "../plugins/live/patches/settings.ts";
-export type {} from "../plugins/rest/media/settings.ts";
+export type {} from "../plugins/live/settings.ts";
 export type {} from "../plugins/metadata/settings.ts";
+export type {} from "../plugins/operations/settings.ts";
 export type {} from "../plugins/plus/hasura/settings.ts";
 export type {} from "../plugins/plus/mcp/settings.ts";
 export type {} from "../plugins/plus/rest-batch/settings.ts";
 export type {} from "../plugins/plus/soft-delete/settings.ts";
 export type {} from "../plugins/plus/why/settings.ts";
-export type {} from "../plugins/cluster/read-your-writes/settings.ts";
-export type {} from "../plugins/database/reload/settings.ts";
 export type {} from "../plugins/rest/settings.ts";
 export type {} from "../plugins/shared/settings.ts";
-export type {} from "../plugins/operations/slow-queries/settings.ts";
-export type {} from "../plugins/speed/streamed-answers/settings.ts";
-export type {} from "../plugins/live/settings.ts";
-export type {} from "../plugins/operations/tracing/settings.ts";
+export type {} from "../plugins/speed/settings.ts";
 
 /** Options of the presets: the settings of docs/reference/settings.md in camelCase. */
 export interface PresetOptions extends RelApiOptions {}

@@ -1,30 +1,29 @@
 /** The preset of the REST surface, compatible with PostgREST. */
 import { compose, type Preset } from "../core/index.ts";
-import { spreadEmbeds } from "../plugins/operators/embeds/spread.ts";
+import { fullTextOperators, spreadEmbeds } from "../plugins/operators/index.ts";
+import { openapiPage } from "../plugins/pages/index.ts";
 import {
+  csvBodies,
   csvMedia,
   customMedia,
+  etag,
   explainMedia,
   geojsonMedia,
   jsonMedia,
+  openapi,
+  openapi3,
+  raisedErrors,
+  responseSettings,
+  rest,
+  restHints,
+  restLive,
+  restOptions,
+  restRpc,
+  restWrites,
   singularMedia,
   strippedMedia,
-} from "../plugins/rest/media/index.ts";
-import { fullTextOperators } from "../plugins/operators/full-text.ts";
-import { openapiPage } from "../plugins/pages/openapi/index.ts";
-import { etag } from "../plugins/rest/etag.ts";
-import { restHints } from "../plugins/rest/hints.ts";
-import { rest } from "../plugins/rest/index.ts";
-import { openapi } from "../plugins/rest/openapi.ts";
-import { csvBodies } from "../plugins/rest/csv-bodies.ts";
-import { restLive } from "../plugins/rest/live.ts";
-import { raisedErrors } from "../plugins/rest/raised-errors.ts";
-import { responseSettings } from "../plugins/rest/response-settings.ts";
-import { openapi3 } from "../plugins/rest/openapi-3.ts";
-import { restOptions } from "../plugins/rest/options.ts";
-import { restRpc } from "../plugins/rest/rpc.ts";
-import { restWrites } from "../plugins/rest/write.ts";
-import { suggestions } from "../plugins/rest/suggestions.ts";
+  suggestions,
+} from "../plugins/rest/index.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";

@@ -22,7 +22,7 @@ import { PATH } from "./paths.ts";
 import { createPrepare } from "./prepare.ts";
 import { readRequest } from "./request.ts";
 import { apiLimitsService, type ApiLimits } from "../limits/api.ts";
-import { streamedAnswersService, type LongBody } from "../speed/streamed-answers/api.ts";
+import { streamedAnswersService, type LongBody } from "../speed/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { createSchemas, type Opening } from "./schema.ts";

@@ -1,12 +1,7 @@
 /** Answers that go on as bytes, while they arrive from the database or in one piece: a text would be two copies of
  *  them. */
 import type { Answer, Exchange, PluginContext } from "../../core/index.ts";
-import {
-  streamedAnswersService,
-  type StreamedAnswers,
-  type StreamedBody,
-  type ValueTaker,
-} from "../speed/streamed-answers/api.ts";
+import { streamedAnswersService, type StreamedAnswers, type StreamedBody, type ValueTaker } from "../speed/api.ts";
 import { acceptsGzip, compressed, gzipped } from "./compressed.ts";
 import type { GqlLongBody, PackedBody } from "./operations.ts";
 

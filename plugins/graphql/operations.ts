@@ -13,7 +13,7 @@ import type {
   Session,
   Program,
 } from "../../core/index.ts";
-import type { ArrivingBody, LongBody, ValueTaker } from "../speed/streamed-answers/api.ts";
+import type { ArrivingBody, LongBody, ValueTaker } from "../speed/api.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlAsked, GqlLoadedRow, GqlVariant, Parts } from "./parts.ts";

@@ -80,11 +80,31 @@ export const directiveSettings = [
   }),
 ] as const;
 
+/** Settings of the plugin `live-patches`. */
+export const patchSettings = [
+  defineOption({
+    name: "maxLivePatchBytes",
+    environment: ["MAX_LIVE_PATCH_BYTES"],
+    kind: wholeNumber(1),
+    default: 1024 * 1024,
+    description: "a larger result of a live query is sent whole, also to subscribers who ask for patches",
+  }),
+  defineOption({
+    name: "maxLivePatchTotalBytes",
+    environment: ["MAX_LIVE_PATCH_TOTAL_BYTES"],
+    kind: wholeNumber(1),
+    default: 64 * 1024 * 1024,
+    description:
+      "bytes of results that are kept for subscribers who ask for patches, all together; beyond it, subscribers get whole results",
+  }),
+] as const;
+
 declare module "../../core/index.ts" {
   interface ResolvedOptions
     extends
       ValuesOf<typeof liveSettings>,
       ValuesOf<typeof pollSettings>,
       ValuesOf<typeof socketSettings>,
-      ValuesOf<typeof directiveSettings> {}
+      ValuesOf<typeof directiveSettings>,
+      ValuesOf<typeof patchSettings> {}
 }

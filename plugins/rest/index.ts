@@ -1,198 +1,21 @@
-/** `GET /api/vessels?select=name,ports(name)&tonnage=gte.500`: relations and functions of the exposed schemas as REST.
- *  */
-import {
-  definePlugin,
-  type Exchange,
-  type OpenExchange,
-  type PluginContext,
-  type RelApiError,
-  type RelApiHooks,
-} from "../../core/index.ts";
-import { graphqlService } from "../graphql/api.ts";
-import { streamedAnswersService, type StreamedAnswers } from "../speed/streamed-answers/api.ts";
-import { encodeError } from "./answer/encode-error.ts";
-import { warnOfHeader } from "./answer/headers.ts";
-import {
-  exposeRestHeadersHook,
-  finishAnswerHook,
-  hintsService,
-  readBodyHook,
-  readParametersHook,
-  readRaisedHook,
-  receiveBodyHook,
-  restGuideService,
-  restPreferencesService,
-  suggestionsService,
-  type RestGuide,
-  type RestHandler,
-  type RestPreferences,
-  type RestTarget,
-} from "./api.ts";
-import {
-  methodUnsupported,
-  methodUnsupportedByRoutine,
-  pathInvalid,
-  pathNotServed,
-  relationNotFound,
-  rootDisabled,
-} from "./errors.ts";
-import { planRead } from "./plan/read.ts";
-import { prepareRequests, hasColumns } from "./plan/planning.ts";
-import { readRelation } from "./read.ts";
-import type { Rest, Way } from "./request.ts";
-import { etagsService } from "./run.ts";
-import { createRoutes, onRelation, restService } from "./routes.ts";
-import { restLimits, restSettings } from "./settings.ts";
-import {
-  compatMode,
-  dbMaxRows,
-  dbTxEnd,
-  maxFilters,
-  maxJsonDepth,
-  maxOrderTerms,
-  maxPathKeys,
-  maxRelationDepth,
-  metadataPermissionsForRest,
-} from "../shared/settings.ts";
-import { buildGrammar } from "./syntax/grammar.ts";
-import { createWays, isServed, parseRequest, preferOf, readPreferences } from "./syntax/parse-request.ts";
-import { receivePayload } from "./syntax/payload.ts";
-import { restPrefixesOf } from "./syntax/place.ts";
-import { PREFERENCES } from "./syntax/prefer.ts";
-
-const createRest = (hooks: RelApiHooks, context: PluginContext): Rest => {
-  const readParameters = context.use(readParametersHook);
-  const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
-  const relation = new Map<string, RestHandler>();
-  const routeOf = createRoutes(hooks, { relation, routine: new Map(), root: new Map() });
-  let streamed: readonly [StreamedAnswers | undefined] | undefined;
-  const rest: Rest = {
-    context,
-    hooks,
-    grammar,
-    finishAnswer: context.use(finishAnswerHook),
-    readBody: context.use(readBodyHook),
-    receiveBody: context.use(receiveBodyHook),
-    readRaised: context.use(readRaisedHook),
-    readParameters,
-    suggestions: () => context.use(suggestionsService),
-    hints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
-    streamed: () => (streamed ??= [streamedAnswers(context)])[0],
-    routeOf,
-    wayOf: createWays(context, routeOf),
-    get reads() {
-      return reads;
-    },
-  };
-  const reads = prepareRequests(rest, "rest reads", planRead);
-  const read = onRelation((exchange, target) => readRelation(rest, exchange, target));
-  relation.set("GET", read).set("HEAD", read);
-  return rest;
-};
-
-/** @rule R-STR-6 */
-const streamedAnswers = (context: PluginContext): StreamedAnswers | undefined =>
-  context.use(etagsService) === undefined // a tag is of the whole body
-    ? context.use(streamedAnswersService)
-    : undefined;
-
-const RELATION_METHODS = ["OPTIONS", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-
-/** A way that leads to no handler. @rule R-PATH-4 R-PATH-7 R-PATH-10 R-PIPE-1 */
-const refuse = (rest: Rest, exchange: Exchange, way: Way): Promise<never> => {
-  const { target, model, schema, path } = way;
-  const { method } = exchange;
-  if (target === undefined) {
-    if (!RELATION_METHODS.includes(method)) throw methodUnsupported(method);
-    return refuseUnknown(rest, exchange);
-  }
-  const route = rest.routeOf(model, schema, target);
-  if (!isServed(route)) throw path === "/" ? rootDisabled() : pathInvalid();
-  throw target.kind === "root" && !route.methods.has("GET") ? rootDisabled() : refuseMethod(target, method);
-};
-
-const refuseMethod = (target: RestTarget, method: string): Error =>
-  target.kind === "routine" ? methodUnsupportedByRoutine(method) : methodUnsupported(method);
-
-const WITH_BODY = new Set(["POST", "PUT", "PATCH"]);
-
-/** Reports an error of the query or the body before an unknown name. @rule R-PIPE-2 R-SC-7 */
-const refuseUnknown = async (rest: Rest, exchange: Exchange): Promise<never> => {
-  const request = parseRequest(rest, exchange);
-  const { model, schema, name, method } = request;
-  if (WITH_BODY.has(method)) (await receivePayload(rest, exchange))(hasColumns(request));
-  throw relationNotFound(schema, name, rest.suggestions()?.relation(model, schema, name));
-};
-
-const NONE: readonly string[] = [];
-
-/** A path of no surface, where this one is the last. */
-const refusePath = ({ context, suggestions }: Rest, { path, session }: OpenExchange): RelApiError => {
-  const prefixes = restPrefixesOf(context.options);
-  const meant = session && suggestions()?.path(context.model(), session, path);
-  return pathNotServed(prefixes, context.use(graphqlService)?.path, meant && `${prefixes[0]}${meant}`);
-};
-
-/** The REST surface with reads. The other methods are separate plugins. @rule R-PATH-1 R-PATH-2 R-PATH-3 */
-export const rest = definePlugin({
-  name: "rest",
-  settings: [
-    ...restSettings,
-    ...restLimits,
-    compatMode,
-    dbMaxRows,
-    dbTxEnd,
-    metadataPermissionsForRest,
-    maxJsonDepth,
-    maxRelationDepth,
-    maxFilters,
-    maxOrderTerms,
-    maxPathKeys,
-  ],
-  preferences: PREFERENCES,
-  apply: (hooks, context) => {
-    const surface = createRest(hooks, context);
-    context.addMethod("rest", ({ method = "GET", path, ...call }) =>
-      context.call({ ...call, method, path: (restPrefixesOf(context.options)[0] ?? "") + path }),
-    );
-    context.offer(restService, surface);
-    const ignored = warnOfHeader(context.logger);
-    const encode: RestGuide["encodeError"] = (error, exchange) =>
-      encodeError(surface, error.code === "path-not-found" ? refusePath(surface, exchange) : error, exchange, ignored);
-    const preferences: RestPreferences = {
-      of: (exchange) => readPreferences(surface.grammar, preferOf(exchange)).given,
-    };
-    context.offer(restPreferencesService, preferences);
-    context.offer(restGuideService, {
-      roots: () => restPrefixesOf(context.options),
-      encodeError: encode,
-      // loaded for the first who asks
-      example: async (model, session) =>
-        context.options.openapiMode === "disabled"
-          ? { path: "/<table>?limit=3" }
-          : (await import("./example.ts")).exampleRead(model, session),
-    });
-    let exposed: readonly string[] | undefined;
-    context.addSurface({
-      name: "rest",
-      // `/api`, and everything below it; at the root, everything
-      paths: () =>
-        context.options.compatMode ? ["*"] : restPrefixesOf(context.options).flatMap((root) => [root, `${root}/*`]),
-      get exposedHeaders() {
-        return (exposed ??= context.use(exposeRestHeadersHook).call(NONE));
-      },
-      // steps 4 to 6 of R-PIPE-1, then the target's own handler
-      handle: (exchange) => {
-        const way = surface.wayOf(exchange);
-        const { handler, target } = way;
-        exchange.operation = way.operation;
-        return handler === undefined || target === undefined
-          ? refuse(surface, exchange, way)
-          : handler(exchange, target);
-      },
-      encodeError: encode,
-    });
-  },
-});
-
-export { restPrefixesOf };
+/** The REST surface. `rest` is the base with reads, and each further method or media type is a plugin of its own. */
+export { csvBodies } from "./csv-bodies.ts";
+export { etag } from "./etag.ts";
+export { restHints } from "./hints.ts";
+export { restLive } from "./live.ts";
+export { csvMedia } from "./media/csv.ts";
+export { customMedia } from "./media/custom.ts";
+export { explainMedia } from "./media/explain.ts";
+export { geojsonMedia } from "./media/geojson.ts";
+export { jsonMedia } from "./media/json.ts";
+export { singularMedia } from "./media/singular.ts";
+export { strippedMedia } from "./media/stripped.ts";
+export { openapi3 } from "./openapi-3.ts";
+export { openapi } from "./openapi.ts";
+export { restOptions } from "./options.ts";
+export { raisedErrors } from "./raised-errors.ts";
+export { responseSettings } from "./response-settings.ts";
+export { rest } from "./rest.ts";
+export { restRpc } from "./rpc.ts";
+export { suggestions } from "./suggestions.ts";
+export { restWrites } from "./write.ts";

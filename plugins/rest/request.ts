@@ -19,7 +19,7 @@ import type {
   ValueOf,
   WithSession,
 } from "../../core/index.ts";
-import type { StreamedAnswers } from "../speed/streamed-answers/api.ts";
+import type { StreamedAnswers } from "../speed/api.ts";
 import {
   finishAnswerHook,
   readBodyHook,

@@ -133,12 +133,24 @@ export const etagSettings = [
   }),
 ] as const;
 
+/** Settings of the plugin `explain-media`. */
+export const explainSettings = [
+  defineOption({
+    name: "dbPlanEnabled",
+    environment: ["DB_PLAN_ENABLED", "PGRST_DB_PLAN_ENABLED"],
+    kind: flag,
+    default: false,
+    description: "execution plans by `Accept`",
+  }),
+] as const;
+
 declare module "../../core/index.ts" {
   interface ResolvedOptions
     extends
       ValuesOf<typeof restSettings>,
       ValuesOf<typeof rpcSettings>,
       ValuesOf<typeof openapiSettings>,
-      ValuesOf<typeof etagSettings> {}
+      ValuesOf<typeof etagSettings>,
+      ValuesOf<typeof explainSettings> {}
   interface Limits extends ValuesOf<typeof restLimits> {}
 }

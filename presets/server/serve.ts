@@ -18,7 +18,7 @@ import {
   type RelApiOptions,
 } from "../../core/index.ts";
 import { adminServer } from "../../plugins/operations/admin/index.ts";
-import { workerLimits } from "../../plugins/limits/worker-limits.ts";
+import { workerLimits } from "../../plugins/limits/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { answerClientError } from "./client-errors.ts";
 import { settingFindings } from "./findings.ts";

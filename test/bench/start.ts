@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { startEmbeddedDatabase } from "../../plugins/database/embedded/index.ts";
+import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const rounds = Number(process.argv[2] ?? 11);

@@ -1,7 +1,7 @@
 /** Reads of the same moment in one round trip: each gets the response that it would get separately. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { definePlugin, without, type PresetPart } from "../../core/index.ts";
-import { metrics } from "../../plugins/operations/metrics/index.ts";
+import { metrics } from "../../plugins/operations/index.ts";
 import { asAdmin, capabilities, type Answer, type StartOptions } from "../support/api.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { startMeasured, type Measured } from "../support/metrics.ts";

@@ -7,8 +7,8 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { relApi, type RelApiOptions } from "../../core/index.ts";
 import { buildImages } from "../../plugins/database/embedded/build-image.ts";
-import { startEmbeddedDatabase } from "../../plugins/database/embedded/index.ts";
-import type { EmbeddedDatabase, EmbeddedOptions } from "../../plugins/database/embedded/index.ts";
+import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
+import type { EmbeddedDatabase, EmbeddedOptions } from "../../plugins/database/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { until } from "../support/until.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { connectionUrls, mayBeEncryption } from "../../plugins/database/connector/connection-string.ts";
 import type { Connector } from "../../core/engine/database/connector.ts";
 import { createConnector } from "../../plugins/database/connector/connector.ts";
-import { connectorSettings } from "../../plugins/database/connector/settings.ts";
+import { connectorSettings } from "../../plugins/database/settings.ts";
 import { createDatabase, type Database } from "../../core/engine/database/database.ts";
 import { createCounters } from "../../core/kernel/counters.ts";
 import {

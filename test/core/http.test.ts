@@ -25,11 +25,11 @@ import {
 import { adminSecret } from "../../plugins/auth/admin-secret.ts";
 import { anonymous } from "../../plugins/auth/anonymous.ts";
 import { credentialRules } from "../../plugins/graphql/credential-rules.ts";
-import { accessLog, cors, traceHeader } from "../../plugins/operations/http/index.ts";
+import { accessLog, cors, traceHeader } from "../../plugins/operations/index.ts";
 import { connector } from "../../plugins/database/connector/index.ts";
 import { databaseSettings } from "../../plugins/database/stored-settings/index.ts";
 import { reloadChannel } from "../../plugins/database/reload/index.ts";
-import { takeUpgradeHook } from "../../plugins/live/upgrades/api.ts";
+import { takeUpgradeHook } from "../../plugins/live/api.ts";
 import { upgrades } from "../../plugins/live/upgrades/index.ts";
 import { dbTxEnd } from "../../plugins/shared/settings.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";

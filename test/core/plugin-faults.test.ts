@@ -18,7 +18,7 @@ import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { leftOut } from "./left-out.ts";
 import { watchChangesHook } from "../../plugins/live/api.ts";
-import { takeUpgradeHook } from "../../plugins/live/upgrades/api.ts";
+import { takeUpgradeHook } from "../../plugins/live/api.ts";
 
 interface Line {
   readonly level: string;

@@ -20,8 +20,8 @@ import {
 } from "../../core/index.ts";
 import { orderPlugins } from "../../core/kernel/preset.ts";
 import { connector } from "../../plugins/database/connector/index.ts";
-import { graphql } from "../../plugins/graphql/index.ts";
-import { rest } from "../../plugins/rest/index.ts";
+import { graphql } from "../../plugins/graphql/graphql.ts";
+import { rest } from "../../plugins/rest/rest.ts";
 import { fullCompat, gqlCompat, knownPlugins, minimal, plus, restCompat } from "../../presets/index.ts";
 
 /** No server listens there, so an error that is thrown was found without a database. */

@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { definePlugin, without, type Logger, type PluginContext, type ValueOf } from "../../core/index.ts";
-import { busService, openBusHook } from "../../plugins/cluster/bus/api.ts";
+import { busService, openBusHook } from "../../plugins/cluster/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initiated, noneIsDue, subscribe } from "../support/live.ts";
 import { until } from "../support/until.ts";

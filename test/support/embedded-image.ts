@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { startEmbeddedDatabase } from "../../plugins/database/embedded/index.ts";
+import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
 import { loadCapabilities, type Capabilities } from "./capabilities.ts";
 import { databaseScripts, embeddedExtensions, fixtureDigest, rolesScript, sessionSettings } from "./fixtures.ts";
 import type { DatabasePlan } from "./global-setup.ts";

@@ -1,7 +1,6 @@
 /** An API with its `/metrics`. */
 import type { PresetPart } from "../../core/index.ts";
-import { adminServer } from "../../plugins/operations/admin/index.ts";
-import { metrics } from "../../plugins/operations/metrics/index.ts";
+import { adminServer, metrics } from "../../plugins/operations/index.ts";
 import { startApi, type StartOptions, type TestApi } from "./api.ts";
 
 export interface Measured extends TestApi {

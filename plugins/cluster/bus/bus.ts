@@ -1,9 +1,9 @@
 /** The bus above its transports. It numbers its messages, so that receivers can detect missing ones. @rule X-BUS-1 */
 import { randomBytes } from "node:crypto";
 import { definePlugin, faultFacts, presetError, type PluginContext } from "../../../core/index.ts";
-import { busService, openBusHook, type Bus, type BusTransport } from "./api.ts";
+import { busService, openBusHook, type Bus, type BusTransport } from "../api.ts";
 import { namespaceOf } from "./namespace.ts";
-import { busSettings } from "./settings.ts";
+import { busSettings } from "../settings.ts";
 
 const RETRY_MS = 1000;
 /** The prefix `sender number ` of each message. */

@@ -2,7 +2,7 @@
  *  commas, and `tls://` requires encryption. @rule X-BUS-4 */
 import type { NatsConnection, NodeConnectionOptions, TokenAuth, UserPass } from "@nats-io/transport-node";
 import { definePlugin } from "../../../core/index.ts";
-import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 import { loadPackage } from "./load-package.ts";
 
 const RECONNECT_MS = 500;

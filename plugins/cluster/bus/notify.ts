@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext } from "../../../core/index.ts";
 import { sql, value } from "../../../core/engine/sql/fragment.ts";
-import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
 /** PostgreSQL requires payloads shorter than 8000 bytes. */
 const MAX_BYTES = 7900;

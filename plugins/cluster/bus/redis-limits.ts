@@ -4,7 +4,7 @@ import { definePlugin, type PluginContext, type ValueOf } from "../../../core/in
 import { redisBucketsService } from "../../limits/api.ts";
 import { namespaceOf } from "./namespace.ts";
 import { openRedis, type Redis } from "./redis-client.ts";
-import { busSettings, redisLimitSettings } from "./settings.ts";
+import { busSettings, redisLimitSettings } from "../settings.ts";
 
 /** The time after which a request stops waiting for Redis. */
 const PATIENCE_MS = 500;

@@ -1,7 +1,7 @@
 /** Passes messages through Redis: `BUS_URL=redis://user:password@host:6379`, encrypted with `rediss://`. @rule
  *  X-BUS-4 */
 import { definePlugin } from "../../../core/index.ts";
-import { openBusHook, type BusHandlers, type BusTransport } from "./api.ts";
+import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 import { openRedis, type Redis } from "./redis-client.ts";
 
 /** Redis accepts more; the limit protects the memory of slow receivers. */

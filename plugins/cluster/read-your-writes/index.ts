@@ -9,7 +9,7 @@ import {
   type PluginContext,
 } from "../../../core/index.ts";
 import { sql } from "../../../core/engine/sql/fragment.ts";
-import { readYourWritesSettings } from "./settings.ts";
+import { readYourWritesSettings } from "../settings.ts";
 
 const HEADER = "X-Write-Position";
 const COOKIE = "relapi_write_position";

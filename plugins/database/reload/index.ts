@@ -1,7 +1,7 @@
 /** Reloads the model when a notification arrives, such as `NOTIFY pgrst, 'reload schema'`. */
 import { definePlugin } from "../../../core/index.ts";
 import { dbChannel } from "../../shared/settings.ts";
-import { channelSettings } from "./settings.ts";
+import { channelSettings } from "../settings.ts";
 
 export { reloadAll } from "./reload-all.ts";
 

@@ -2,7 +2,7 @@
  *  and works where notifications do not arrive. */
 import { definePlugin, sql, type Model, type Sql } from "../../../core/index.ts";
 import { liveQueriesService } from "../../live/api.ts";
-import { pollSettings } from "./settings.ts";
+import { pollSettings } from "../settings.ts";
 
 const NAME = "reload-poll";
 

@@ -1,8 +1,8 @@
 /** Reloads all processes when one of them is asked to reload: `api.reloadAll()`. @rule X-BUS-2 */
 import { definePlugin } from "../../../core/index.ts";
-import { busService } from "../../cluster/bus/api.ts";
-import { reloadOthersService } from "./api.ts";
-import { channelSettings } from "./settings.ts";
+import { busService } from "../../cluster/api.ts";
+import { reloadOthersService } from "../api.ts";
+import { channelSettings } from "../settings.ts";
 
 const TOPIC = "reload";
 /** Spreads the reloads of processes that have missed messages. */

@@ -2,7 +2,7 @@
  *  `alter role authenticator set pgrst.db_schemas = 'sea'`. */
 import { definePlugin, readSetting, type OptionSource, type RelApiOptions, type Setting } from "../../../core/index.ts";
 import { ident, join, literal, sql, value } from "../../../core/engine/sql/fragment.ts";
-import { storeSettings } from "./settings.ts";
+import { storeSettings } from "../settings.ts";
 
 type Query = Parameters<OptionSource["read"]>[0];
 

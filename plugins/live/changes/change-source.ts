@@ -1,6 +1,6 @@
 /** The interface between the shared reader of changes and its plugin. */
 import { isRelApiError, type PluginContext } from "../../../core/index.ts";
-import type { Bus } from "../../cluster/bus/api.ts";
+import type { Bus } from "../../cluster/api.ts";
 import type { TableChanges } from "../api.ts";
 
 export interface SharedChanges {

@@ -1,7 +1,7 @@
 /** Reports changes as the database commits them, by logical replication. Only live queries that read a changed table
  *  run again. If `wal_level` or rights do not allow it, the next change source watches. */
 import { definePlugin, type PluginContext } from "../../../core/index.ts";
-import { busService } from "../../cluster/bus/api.ts";
+import { busService } from "../../cluster/api.ts";
 import {
   changeFeedService,
   liveQueriesService,

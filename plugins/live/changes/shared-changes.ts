@@ -2,7 +2,7 @@
  *  changes to its followers, and one of them takes its place when it ends. Without a bus, each process reads the
  *  changes itself. @rule X-BUS-3 */
 import { createHash } from "node:crypto";
-import type { Bus } from "../../cluster/bus/api.ts";
+import type { Bus } from "../../cluster/api.ts";
 import type { ChangeFeed, TableChanges } from "../api.ts";
 import { openChangeFeed, openLockedFeed, type ChangeHandlers, type LockedFeed } from "./change-feed.ts";
 import { encodeChanges, encodeWant, readMessage, tableChanges, type ChangeMessage } from "./change-messages.ts";

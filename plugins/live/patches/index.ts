@@ -5,7 +5,7 @@ import { definePlugin, memoize } from "../../../core/index.ts";
 import { livePatchesService, type LivePatcher, type LiveResult } from "../api.ts";
 import { diff } from "./diff.ts";
 import { createKeeper, type Kept, type Keeper } from "./kept.ts";
-import { patchSettings } from "./settings.ts";
+import { patchSettings } from "../settings.ts";
 
 export const livePatches = definePlugin({
   name: "live-patches",

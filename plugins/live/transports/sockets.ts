@@ -9,7 +9,7 @@ import { createHeartbeat } from "./heartbeat.ts";
 import { liveQueriesService } from "../api.ts";
 import { SocketConnection, type Connection, type Conversation } from "./socket-connection.ts";
 import { graphqlService } from "../../graphql/api.ts";
-import { takeUpgradeHook, type Upgrade } from "../upgrades/api.ts";
+import { takeUpgradeHook, type Upgrade } from "../api.ts";
 
 export interface SocketProtocol {
   /** The name of the subprotocol. */

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { definePlugin, faultFacts, pathReader, repeatsHost, type AnyServer } from "../../../core/index.ts";
-import { takeUpgradeHook, type Upgrade } from "./api.ts";
+import { takeUpgradeHook, type Upgrade } from "../api.ts";
 import { pathBelow, pathsOf, pathsTo } from "./mounts.ts";
 
 /** The upgrade handler of one api. Several apis may share a server. */

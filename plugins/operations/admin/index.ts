@@ -10,7 +10,7 @@ import {
   type Setting,
 } from "../../../core/index.ts";
 import { livePage } from "./live-page.ts";
-import { metricsService } from "../metrics/api.ts";
+import { metricsService } from "../api.ts";
 import { sendPage } from "../../shared/pages.ts";
 import { encodeModel } from "./schema-cache.ts";
 

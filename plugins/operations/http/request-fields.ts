@@ -9,7 +9,7 @@ import {
   type RequestRecord,
   type ValueOf,
 } from "../../../core/index.ts";
-import { tracingService, type TraceIds } from "../tracing/api.ts";
+import { tracingService, type TraceIds } from "../api.ts";
 import { requestIdOf } from "./request-ids.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

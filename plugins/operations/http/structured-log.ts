@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import type { Logger as Pino, LoggerOptions } from "pino";
 import { definePlugin, fieldsLogger, presetError, type LogLevel } from "../../../core/index.ts";
-import { logSettings } from "./settings.ts";
+import { logSettings } from "../settings.ts";
 
 /** Loads packages on demand, and synchronously, because the first lines must not be delayed. */
 const load = createRequire(import.meta.url);

@@ -1,6 +1,6 @@
 /** Returns a header of the request in its response: `SERVER_TRACE_HEADER=X-Request-Id`. */
 import { definePlugin, type Headers, type OpenExchange } from "../../../core/index.ts";
-import { traceSettings } from "./settings.ts";
+import { traceSettings } from "../settings.ts";
 
 /** @rule R-HDR-11 */
 export const traceHeader = definePlugin({

@@ -2,7 +2,7 @@
 import cluster from "node:cluster";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { definePlugin } from "../../../core/index.ts";
-import { metricsService } from "./api.ts";
+import { metricsService } from "../api.ts";
 import { registerCounted } from "./counted.ts";
 import { registerEventLoop } from "./event-loop.ts";
 import { registerTraffic } from "./traffic.ts";

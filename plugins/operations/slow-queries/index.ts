@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { definePlugin, faultFacts, shortKey, transactionSignal, type RanTransaction } from "../../../core/index.ts";
 import { explain, isExplaining } from "./explain.ts";
-import { slowQuerySettings } from "./settings.ts";
+import { slowQuerySettings } from "../settings.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_KNOWN = 1000;

@@ -8,8 +8,8 @@ import {
   type OpenExchange,
   type RequestRecord,
 } from "../../../core/index.ts";
-import { tracingService } from "./api.ts";
-import { tracingSettings } from "./settings.ts";
+import { tracingService } from "../api.ts";
+import { tracingSettings } from "../settings.ts";
 import { createSpans } from "./spans.ts";
 import { traceParent, withTrace } from "./statements.ts";
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { writeJson, type PluginContext } from "../../../core/index.ts";
 import { metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
-import { reloadOthersService } from "../../database/reload/api.ts";
+import { reloadOthersService } from "../../database/api.ts";
 import { drop, entryOf, normalized, type Entry } from "./document.ts";
 import { readOnly, refusal, versionConflict } from "./errors.ts";
 import { encodeDependent, encodeProblem } from "./problems.ts";

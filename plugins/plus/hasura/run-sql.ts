@@ -10,7 +10,7 @@ import {
   type PluginContext,
 } from "../../../core/index.ts";
 import { metadataSourceService } from "../../metadata/api.ts";
-import { reloadOthersService } from "../../database/reload/api.ts";
+import { reloadOthersService } from "../../database/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { entryOf, isEntry, isServedSource, listOf, normalized, notExists, textIn, type Arguments } from "./document.ts";
 import { missingKey, refusal, wrongKind } from "./errors.ts";

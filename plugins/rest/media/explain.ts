@@ -2,7 +2,7 @@
  *  `Accept: application/vnd.pgrst.plan+json; for="text/csv"; options=analyze`. */
 import { catalogText, definePlugin, join, sql } from "../../../core/index.ts";
 import { chooseMediaHook } from "../api.ts";
-import { explainSettings } from "./settings.ts";
+import { explainSettings } from "../settings.ts";
 
 interface ExplainOptions {
   readonly format: "text" | "json";

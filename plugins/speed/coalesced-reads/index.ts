@@ -10,7 +10,7 @@ import {
   type Program,
   type ResultRow,
 } from "../../../core/index.ts";
-import { coalescedReadsSettings } from "./settings.ts";
+import { coalescedReadsSettings } from "../settings.ts";
 
 type Rows = readonly ResultRow[];
 

@@ -1,10 +1,10 @@
 /** `curl http://localhost:3000/api/track > tracks.json`: a long body goes to the client while it arrives from the database,
  *  at the client's pace. Status, headers and bytes are those of an answer that was held. */
 import { definePlugin } from "../../../core/index.ts";
-import { streamedAnswersService, type StreamedBody } from "./api.ts";
+import { streamedAnswersService, type StreamedBody } from "../api.ts";
 import { readLongBody } from "./long-value.ts";
 import { openBody, type OpenBody } from "./open-body.ts";
-import { streamSettings } from "./settings.ts";
+import { streamSettings } from "../settings.ts";
 
 const SECOND_MS = 1000;
 

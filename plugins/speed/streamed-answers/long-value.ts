@@ -1,7 +1,7 @@
 /** Streams a value that is too long for memory to its consumer, and returns the row without it. It reads the message
  *  before pg would assemble it. */
 import { requestCancelled, type Execution, type LongRow, type ResultRow, type RowReader } from "../../../core/index.ts";
-import type { LongBody, ValueTaker } from "./api.ts";
+import type { LongBody, ValueTaker } from "../api.ts";
 
 const DATA_ROW = 0x44;
 const HEADER_BYTES = 5;

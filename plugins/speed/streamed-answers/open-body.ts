@@ -1,6 +1,6 @@
 /** A body on its way from the database to a client. */
 import type { ServerResponse } from "node:http";
-import type { Around, ValueTaker } from "./api.ts";
+import type { Around, ValueTaker } from "../api.ts";
 import { plainSink, zippedSink, type Sink } from "./sinks.ts";
 
 export interface OpenBody {

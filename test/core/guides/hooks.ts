@@ -17,7 +17,7 @@ import {
 import { checkGqlDocumentHook, findGqlDocumentHook, gqlDirectivesHook } from "../../../plugins/graphql/api.ts";
 import { readParametersHook } from "../../../plugins/rest/api.ts";
 import { watchChangesHook } from "../../../plugins/live/api.ts";
-import { takeUpgradeHook } from "../../../plugins/live/upgrades/api.ts";
+import { takeUpgradeHook } from "../../../plugins/live/api.ts";
 
 export const rowEstimates = definePlugin({
   name: "row-estimates",

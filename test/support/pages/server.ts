@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { RelApiOptions } from "../../../core/index.ts";
-import { startEmbeddedDatabase } from "../../../plugins/database/embedded/index.ts";
+import { startEmbeddedDatabase } from "../../../plugins/database/index.ts";
 import { readEnvironment } from "../../../presets/server/environment.ts";
 import { serve } from "../../../presets/server/serve.ts";
 import { openDatabase } from "../database.ts";

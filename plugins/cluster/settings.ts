@@ -1,5 +1,7 @@
-/** Settings of the bus. */
-import { defineOption, type SettingKind, type ValuesOf } from "../../../core/index.ts";
+/** Settings of the bus, and of reading one's own writes. */
+import { defineOption, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
+
+const { oneOf } = settingKinds;
 
 /** One server URL, or several of a cluster, separated by commas. */
 const busUrl: SettingKind<string> = {
@@ -53,6 +55,23 @@ export const redisLimitSettings = [
   }),
 ] as const;
 
-declare module "../../../core/index.ts" {
-  interface ResolvedOptions extends ValuesOf<typeof busSettings>, ValuesOf<typeof redisLimitSettings> {}
+/** Settings of the plugin `read-your-writes`. */
+export const readYourWritesSettings = [
+  defineOption({
+    name: "readYourWrites",
+    environment: ["READ_YOUR_WRITES"],
+    kind: oneOf(["off", "header", "cookie", "both"]),
+    default: "off",
+    description:
+      "with replicas: how a caller who has written is known again, so that its reads see what it wrote (R-RYW-1): by the header `X-Write-Position`, by a cookie, or by both",
+    isFixed: true,
+  }),
+] as const;
+
+declare module "../../core/index.ts" {
+  interface ResolvedOptions
+    extends
+      ValuesOf<typeof busSettings>,
+      ValuesOf<typeof redisLimitSettings>,
+      ValuesOf<typeof readYourWritesSettings> {}
 }

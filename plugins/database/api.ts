@@ -1,7 +1,7 @@
 /** The interface of reloads: types, tokens and a method of the api. */
-import { defineService } from "../../../core/index.ts";
+import { defineService } from "../../core/index.ts";
 
-declare module "../../../core/index.ts" {
+declare module "../../core/index.ts" {
   interface ApiMethods {
     /** Reads schema, settings and metadata again, in all processes. Resolves when this process has finished. */
     reloadAll(): Promise<void>;

@@ -1,8 +1,22 @@
-/** Settings of `streamed-answers`. */
-import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
+/** Settings of coalesced reads and streamed answers. */
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { wholeNumber } = settingKinds;
 
+/** Settings of the plugin `coalesced-reads`. */
+export const coalescedReadsSettings = [
+  defineOption({
+    name: "maxCoalescedReads",
+    environment: ["MAX_COALESCED_READS"],
+    kind: wholeNumber(1),
+    default: 16,
+    description:
+      "the largest number of concurrent reads that share one round trip to the database (R-TX-17); with 1, each has its own",
+    isFixed: true,
+  }),
+] as const;
+
+/** Settings of the plugin `streamed-answers`. */
 export const streamSettings = [
   defineOption({
     name: "streamAboveBytes",
@@ -24,6 +38,6 @@ export const streamSettings = [
   }),
 ] as const;
 
-declare module "../../../core/index.ts" {
-  interface ResolvedOptions extends ValuesOf<typeof streamSettings> {}
+declare module "../../core/index.ts" {
+  interface ResolvedOptions extends ValuesOf<typeof coalescedReadsSettings>, ValuesOf<typeof streamSettings> {}
 }

@@ -1,5 +1,5 @@
 /** What streamed answers are to the surfaces: types and tokens. */
-import { defineService, type Answer, type Execution, type ResultRow } from "../../../core/index.ts";
+import { defineService, type Answer, type Execution, type ResultRow } from "../../core/index.ts";
 
 /** The consumer of a value. */
 export interface ValueTaker {

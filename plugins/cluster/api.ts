@@ -1,7 +1,7 @@
 /** The interface of the bus for other plugins: types and tokens. The bus passes messages between the processes that
  *  serve one database. */
 import { SyncBailHook } from "tapable";
-import { defineService, defineHook } from "../../../core/index.ts";
+import { defineService, defineHook } from "../../core/index.ts";
 
 export interface Bus {
   /** A text that is equal for all processes on the same bus of a database. */

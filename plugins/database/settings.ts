@@ -1,10 +1,11 @@
-/** Settings of connections to the database. */
-import { defineOption, settingKinds, type ValuesOf } from "../../../core/index.ts";
+/** Settings of connections, of schema reloads, and of the settings in the database. */
+import { defineOption, settingKinds, type ValuesOf } from "../../core/index.ts";
 
-const { databaseUrl, databaseUrls, oneOf, wholeNumber } = settingKinds;
+const { databaseUrl, databaseUrls, flag, oneOf, text, wholeNumber } = settingKinds;
 
 const MAX_SECONDS = 2_000_000; // timers accept no longer times
 
+/** Settings of the plugin `connector`. */
 export const connectorSettings = [
   defineOption({
     name: "databaseUrl",
@@ -76,6 +77,56 @@ export const connectorSettings = [
   }),
 ] as const;
 
-declare module "../../../core/index.ts" {
-  interface ResolvedOptions extends ValuesOf<typeof connectorSettings> {}
+/** Settings of the plugins `reload-channel` and `reload-all`. */
+export const channelSettings = [
+  defineOption({
+    name: "dbChannelEnabled",
+    environment: ["DB_CHANNEL_ENABLED", "PGRST_DB_CHANNEL_ENABLED"],
+    kind: flag,
+    default: true,
+    description: "whether that channel is listened to",
+    isFixed: true,
+  }),
+] as const;
+
+/** Settings of the plugin `reload-poll`. */
+export const pollSettings = [
+  defineOption({
+    name: "dbSchemaPollInterval",
+    environment: ["DB_SCHEMA_POLL_INTERVAL"],
+    kind: wholeNumber(0, 2_000_000),
+    default: 2,
+    unit: "seconds",
+    description:
+      "how often the server is asked whether its schema has changed, which then is reloaded (R-SC-9); `0`: never, only notifications and signals reload it",
+    isFixed: true,
+  }),
+] as const;
+
+/** Settings of the plugin `database-settings`. */
+export const storeSettings = [
+  defineOption({
+    name: "dbConfig",
+    environment: ["DB_CONFIG", "PGRST_DB_CONFIG"],
+    kind: flag,
+    default: true,
+    description: "settings kept in the database (`ALTER ROLE ... SET pgrst.<name>`) go before the options",
+    isFixed: true,
+  }),
+  defineOption({
+    name: "dbPreConfig",
+    environment: ["DB_PRE_CONFIG", "PGRST_DB_PRE_CONFIG"],
+    kind: text,
+    description: "function that sets them",
+    isFixed: true,
+  }),
+] as const;
+
+declare module "../../core/index.ts" {
+  interface ResolvedOptions
+    extends
+      ValuesOf<typeof connectorSettings>,
+      ValuesOf<typeof channelSettings>,
+      ValuesOf<typeof pollSettings>,
+      ValuesOf<typeof storeSettings> {}
 }

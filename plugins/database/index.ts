@@ -1,0 +1,9 @@
+/** The model from the catalogs, its reloads, stored settings, and the embedded database. */
+export { connector } from "./connector/index.ts";
+export { startEmbeddedDatabase, type EmbeddedDatabase, type EmbeddedOptions } from "./embedded/index.ts";
+export { catalogIntrospection } from "./introspect/catalog.ts";
+export { computedRelationships } from "./introspect/computed.ts";
+export { relationships } from "./introspect/relationships.ts";
+export { reloadAll, reloadChannel } from "./reload/index.ts";
+export { reloadPoll } from "./reload/poll.ts";
+export { databaseSettings } from "./stored-settings/index.ts";

@@ -1,0 +1,57 @@
+/** The base of the GraphQL surface: schemas per role, documents, HTTP. */
+import { definePlugin } from "../../core/index.ts";
+import { checkGqlDocumentHook, findGqlDocumentHook, graphqlService } from "./api.ts";
+import { createEngine } from "./engine.ts";
+import { createHttpSurface } from "./http.ts";
+import { refuseNames } from "./part-names.ts";
+import { PATH } from "./paths.ts";
+import { graphqlFunctions as planFunctions } from "./plan/functions.ts";
+import { graphqlLimits, graphqlSettings } from "./settings.ts";
+import {
+  compatMode,
+  dbMaxRows,
+  dbTxEnd,
+  maxFilters,
+  maxJsonDepth,
+  maxOrderTerms,
+  maxPathKeys,
+  maxRelationDepth,
+} from "../shared/settings.ts";
+import { mutationResponseFields } from "./types/mutation-responses.ts";
+import { tapFields } from "./types/tap.ts";
+
+export const graphql = definePlugin({
+  name: "graphql",
+  // its paths are more specific than those of tables
+  before: ["rest"],
+  settings: [
+    ...graphqlSettings,
+    ...graphqlLimits,
+    compatMode,
+    dbMaxRows,
+    dbTxEnd,
+    maxJsonDepth,
+    maxRelationDepth,
+    maxFilters,
+    maxOrderTerms,
+    maxPathKeys,
+  ],
+  functions: planFunctions,
+  apply: (hooks, context) => {
+    refuseNames(context.registry);
+    tapFields(hooks, "graphql", { mutation_response: mutationResponseFields });
+    const find = context.use(findGqlDocumentHook);
+    const engine = createEngine(hooks, context, { find, check: context.use(checkGqlDocumentHook) });
+    context.offer(graphqlService, engine);
+    context.addSurface(createHttpSurface(context, engine, (request) => find.call(request)));
+    context.addMethod("graphql", async ({ query, variables, operationName, ...options }) => {
+      const { body } = await context.call({
+        ...options,
+        method: "POST",
+        path: PATH,
+        body: { query, variables, operationName },
+      });
+      return JSON.parse(String(body));
+    });
+  },
+});

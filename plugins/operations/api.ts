@@ -1,0 +1,32 @@
+/** The interfaces of the plugins `metrics` and `tracing` for other plugins: types and tokens. */
+import { defineService, type OpenExchange } from "../../core/index.ts";
+
+export interface Metrics {
+  /** Returns Prometheus text, which covers all workers if the process is one of several. */
+  text(): Promise<string>;
+}
+
+/** Provided by the plugin `metrics`. */
+export const metricsService = defineService<Metrics>("metrics");
+
+export interface TraceIds {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+}
+
+export interface Tracing {
+  /** Returns the ids of the request's span, or undefined without a span. */
+  idsOf(exchange: OpenExchange): TraceIds | undefined;
+}
+
+/** Provided by the plugin `tracing` if it is switched on. */
+export const tracingService = defineService<Tracing>("tracing");
+
+declare module "../../core/index.ts" {
+  interface ApiMethods {
+    /** Returns the body of `GET /metrics` of the admin listener, for a route of the application. @rule X-MET-1 */
+    metrics(): Promise<string>;
+  }
+}

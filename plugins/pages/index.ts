@@ -1,0 +1,3 @@
+/** HTML pages for browsers. */
+export { frontPage } from "./front/index.ts";
+export { openapiPage } from "./openapi/index.ts";
