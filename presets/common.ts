@@ -29,13 +29,15 @@ import {
   sse,
 } from "../plugins/live/index.ts";
 import { metadata, metadataLoader, metadataPermissions } from "../plugins/metadata/index.ts";
-import { accessLog } from "../plugins/operations/http/access-log.ts";
-import { cors } from "../plugins/operations/http/cors.ts";
-import { requestIds } from "../plugins/operations/http/request-ids.ts";
-import { slowQueries } from "../plugins/operations/slow-queries/index.ts";
-import { structuredLog } from "../plugins/operations/http/structured-log.ts";
-import { traceHeader } from "../plugins/operations/http/trace-header.ts";
-import { tracing } from "../plugins/operations/tracing/index.ts";
+import {
+  accessLog,
+  cors,
+  requestIds,
+  slowQueries,
+  structuredLog,
+  traceHeader,
+  tracing,
+} from "../plugins/operations/index.ts";
 import {
   aggregateEmbeds,
   aggregateFunctions,

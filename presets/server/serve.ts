@@ -13,11 +13,10 @@ import {
   type Counters,
   type DatabaseSource,
   type Logger,
-  type Plugin,
   type RelApi,
   type RelApiOptions,
 } from "../../core/index.ts";
-import { adminServer } from "../../plugins/operations/admin/index.ts";
+import { adminServer, metrics } from "../../plugins/operations/index.ts";
 import { workerLimits } from "../../plugins/limits/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { answerClientError } from "./client-errors.ts";
@@ -87,7 +86,7 @@ export const serve = async (
     settings.adminPort === undefined || !isFirst
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
-  const measures = settings.adminPort === undefined ? [] : await loadMetrics();
+  const measures = settings.adminPort === undefined ? [] : [metrics]; // measuring has a cost
   let counters: Counters | undefined;
   let logger: Logger | undefined;
   const endReport = definePlugin({
@@ -166,24 +165,6 @@ export const withDatabase = async ({ options, server: { dataDir } }: Environment
   // nothing works if the database cannot start
   await database.ready;
   return { anonRole: DEMO_ANON_ROLE, errorHints: true, ...options, database };
-};
-
-/**
- * Loads the metrics plugin. Measuring has a cost, and its package may be missing, in which case there is no `/metrics`.
- * @rule X-MET-1
- */
-const loadMetrics = async (): Promise<readonly Plugin[]> => {
-  try {
-    return [(await import("../../plugins/operations/metrics/index.ts")).metrics];
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    return [
-      definePlugin({
-        name: "no-metrics",
-        apply: (_, { logger }) => logger.warn("there is no /metrics: npm install prom-client"),
-      }),
-    ];
-  }
 };
 
 /** Adds advice for the common causes of listen errors. @rule C-CLI-5 */

@@ -1,6 +1,7 @@
 /** Exports the counters of an api as metrics, which are read on each scrape. */
-import { Counter, Gauge, type GaugeConfiguration, type Registry } from "prom-client";
+import type { GaugeConfiguration, Registry } from "prom-client";
 import { refusalCounter, type Counters, type Setting } from "../../../core/index.ts";
+import type { PromClient } from "./prom-client.ts";
 
 interface Metric {
   readonly name: string;
@@ -170,7 +171,12 @@ const refused = (settings: readonly Setting[]): Metric => ({
 });
 
 /** @rule R-ADM-2 */
-export const registerCounted = (registry: Registry, counters: Counters, settings: readonly Setting[]): void => {
+export const registerCounted = (
+  { Counter, Gauge }: PromClient,
+  registry: Registry,
+  counters: Counters,
+  settings: readonly Setting[],
+): void => {
   for (const { name, kind, help, together = "sum", labels = [], samples } of [...METRICS, refused(settings)]) {
     const common: GaugeConfiguration<string> = {
       name,

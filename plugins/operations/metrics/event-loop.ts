@@ -1,6 +1,7 @@
 /** Metrics of the event loop: the delay of timers, and the time in which it is busy. */
 import { performance } from "node:perf_hooks";
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import type { PromClient } from "./prom-client.ts";
 
 const SAMPLE_MS = 20;
 const SECONDS = 1000;
@@ -9,7 +10,7 @@ const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const WINDOW_MS = 60_000;
 
 /** Returns a function that stops the measurement. @rule X-MET-5 */
-export const registerEventLoop = (registry: Registry): (() => void) => {
+export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, registry: Registry): (() => void) => {
   const delays = new Histogram({
     name: "relapi_event_loop_delay_seconds",
     help: "How late a timer was, looked at every 20 ms: a blocked process is late once, by as long as it was blocked",

@@ -1,17 +1,18 @@
 /** Exports the activity of the api for Prometheus: `GET :3001/metrics`. */
 import cluster from "node:cluster";
-import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { definePlugin } from "../../../core/index.ts";
 import { metricsService } from "../api.ts";
 import { registerCounted } from "./counted.ts";
 import { registerEventLoop } from "./event-loop.ts";
+import { loadPromClient, type PromClient } from "./prom-client.ts";
 import { registerTraffic } from "./traffic.ts";
 import { ANSWERING, createWorkerMetrics, SILENT } from "./workers.ts";
 
 /** The metrics of the process, which all apis in it share. */
 let ofProcess: Registry | undefined;
 
-const processRegistry = (): Registry => {
+const processRegistry = ({ collectDefaultMetrics, Registry }: PromClient): Registry => {
   if (ofProcess === undefined) {
     ofProcess = new Registry();
     collectDefaultMetrics({ register: ofProcess });
@@ -20,16 +21,20 @@ const processRegistry = (): Registry => {
 };
 
 /** Counters, histograms and gauges of requests, transactions, the pool, live queries, caches and the process. They are
- *  the response of `GET /metrics` of the admin listener and of `api.metrics()`. @rule R-ADM-2 X-MET-1 */
+ *  the response of `GET /metrics` of the admin listener and of `api.metrics()`. There are none without the package
+ *  `prom-client`. @rule R-ADM-2 X-MET-1 */
 export const metrics = definePlugin({
   name: "metrics",
   apply: (_hooks, context) => {
+    const prom = loadPromClient();
+    if (prom === undefined) return context.logger.warn("there is no /metrics: npm install prom-client");
+    const { Gauge, Registry } = prom;
     const registry = new Registry();
-    registerCounted(registry, context.counters, context.settings);
-    registerTraffic(registry, context);
-    context.onClose(registerEventLoop(registry));
-    const all = Registry.merge([registry, processRegistry()]);
-    const workers = cluster.isWorker ? createWorkerMetrics(all) : undefined;
+    registerCounted(prom, registry, context.counters, context.settings);
+    registerTraffic(prom, registry, context);
+    context.onClose(registerEventLoop(prom, registry));
+    const all = Registry.merge([registry, processRegistry(prom)]);
+    const workers = cluster.isWorker ? createWorkerMetrics(prom, all) : undefined;
     if (workers === undefined)
       for (const [[name, help], count] of [
         [ANSWERING, 1],

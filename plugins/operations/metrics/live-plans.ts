@@ -1,9 +1,10 @@
 /** Metrics of live queries by plan and role. The plans with most subscribers have their own series; the others share
  *  one. */
-import { Counter, Gauge, type CounterConfiguration, type Registry } from "prom-client";
+import type { CounterConfiguration, Registry } from "prom-client";
 import type { PluginContext } from "../../../core/index.ts";
 import { liveQueriesService, type PlanFigures } from "../../live/api.ts";
 import type { RoleLabel } from "./labels.ts";
+import type { PromClient } from "./prom-client.ts";
 
 /** The largest number of plans per process. */
 const MAX_PLANS = 20;
@@ -32,7 +33,12 @@ const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanF
 ];
 
 /** @rule X-MET-8 */
-export const registerLivePlans = (registry: Registry, context: PluginContext, roleOf: RoleLabel): void => {
+export const registerLivePlans = (
+  { Counter, Gauge }: PromClient,
+  registry: Registry,
+  context: PluginContext,
+  roleOf: RoleLabel,
+): void => {
   const plans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
   /** The statistics are computed once for all metrics of a scrape. */
   let asked: readonly PlanFigures[] | undefined;

@@ -1,16 +1,18 @@
 /** Metrics of requests, transactions and live queries, by operation and role. */
-import { Counter, Histogram, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { requestSignal, transactionSignal, type PluginContext } from "../../../core/index.ts";
 import { liveRunSignal } from "../../live/api.ts";
 import { createBounded, createRoleLabel } from "./labels.ts";
 import { registerLivePlans } from "./live-plans.ts";
+import type { PromClient } from "./prom-client.ts";
 
 const SECONDS = 1000;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LABELS = ["surface", "operation", "role", "status"] as const;
 
 /** @rule X-MET-2 X-MET-3 X-MET-4 */
-export const registerTraffic = (registry: Registry, context: PluginContext): void => {
+export const registerTraffic = (prom: PromClient, registry: Registry, context: PluginContext): void => {
+  const { Counter, Histogram } = prom;
   const registers = [registry];
   const roleOf = createRoleLabel(() => modelOf(context));
   const codeOf = createBounded();
@@ -61,11 +63,11 @@ export const registerTraffic = (registry: Registry, context: PluginContext): voi
     if (beganAtMs === undefined) return;
     transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / SECONDS);
   });
-  registerLive(registry, context);
-  registerLivePlans(registry, context, roleOf);
+  registerLive(prom, registry, context);
+  registerLivePlans(prom, registry, context, roleOf);
 };
 
-const registerLive = (registry: Registry, context: PluginContext): void => {
+const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, context: PluginContext): void => {
   const registers = [registry];
   const runs = new Counter({
     name: "relapi_live_runs_total",

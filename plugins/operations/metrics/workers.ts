@@ -1,6 +1,7 @@
 /** Collects the metrics of all workers when one of them is scraped. Workers communicate through the primary process. */
 import cluster from "node:cluster";
-import { AggregatorRegistry, Gauge, type MetricObject, type Registry } from "prom-client";
+import type { MetricObject, Registry } from "prom-client";
+import type { PromClient } from "./prom-client.ts";
 
 type Metrics = readonly MetricObject[];
 
@@ -59,11 +60,10 @@ const growing = (metrics: Metrics): Metrics => metrics.filter(({ type }) => GROW
 
 const GROWING: ReadonlySet<unknown> = new Set(["counter", "histogram"]);
 
-// the library's types omit the lists
-const sumOf = (all: readonly Metrics[]): Registry => AggregatorRegistry.aggregate(all as object[]);
-
 /** `registry` holds the metrics of this worker. @rule X-MET-6 */
-export const createWorkerMetrics = (registry: Registry): WorkerMetrics => {
+export const createWorkerMetrics = ({ AggregatorRegistry, Gauge }: PromClient, registry: Registry): WorkerMetrics => {
+  // the library's types omit the lists
+  const sumOf = (all: readonly Metrics[]): Registry => AggregatorRegistry.aggregate(all as object[]);
   const questions = new Map<number, Question>();
   let last = 0;
   const self = cluster.worker?.id ?? 0;

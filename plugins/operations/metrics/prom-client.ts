@@ -1,0 +1,16 @@
+/** Loads the optional package `prom-client`, which only a preset with metrics needs. */
+import { createRequire } from "node:module";
+
+export type PromClient = typeof import("prom-client");
+
+const load = createRequire(import.meta.url);
+
+/** Returns undefined if the package is not installed. */
+export const loadPromClient = (): PromClient | undefined => {
+  try {
+    return load("prom-client") as PromClient;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+    return undefined;
+  }
+};
