@@ -106,6 +106,7 @@ export { CORE_MEDIA } from "./engine/sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/beyond.ts";
 export { NAMELESS } from "./engine/sql/json.ts";
 export { explainProgram, type Program, type ProgramStatement, type RowSource } from "./engine/sql/program.ts";
+export { createCoalescer, type CoalescedRead, type Coalescer } from "./engine/database/coalescer.ts";
 export type { LongRow, LongRows, RowReader } from "./engine/database/long-row.ts";
 export type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 export type { ReplicationConnection } from "./engine/database/connector.ts";

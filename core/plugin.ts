@@ -7,7 +7,10 @@ import type { AnyServer } from "./http/servers.ts";
 import type { Outgoing } from "./http/unread.ts";
 import type { Counters } from "./kernel/counters.ts";
 import type { Troubles } from "./kernel/troubles.ts";
+import type { Connection } from "./engine/database/connection.ts";
 import type { LongRows } from "./engine/database/long-row.ts";
+import type { Pool } from "./engine/database/pool.ts";
+import type { WireResult, WireStatement } from "./engine/database/wire.ts";
 import type { ScriptOptions, ScriptResult } from "./engine/database/script-result.ts";
 import type { Connector, ConnectorParts, ReplicationConnection } from "./engine/database/connector.ts";
 import type { EmbedContext, EmbedSql, FilterContext, RelApiHooks } from "./hooks.ts";
@@ -304,33 +307,6 @@ export interface ArrivingTransaction {
   answer(rows: readonly ResultRow[]): void;
 }
 
-/** A read that may share a transaction with other reads. */
-export interface CoalescedRead {
-  readonly execution: Execution;
-  /** Only reads with the same key may share a transaction. */
-  readonly key: string;
-}
-
-/** The outcome of reads that shared a round trip. */
-export interface CoalescedRun {
-  /** The rows of each read. Undefined for a read that has to run on its own. */
-  readonly rows: readonly (readonly ResultRow[] | undefined)[];
-  /** The index of the first read without a result. */
-  readonly failedAt: number;
-  /** The run exceeded `patienceMs` and was cancelled. */
-  readonly isBroken: boolean;
-  /** Why none of them can run, not even on its own. */
-  readonly error?: unknown;
-}
-
-export interface Coalescer {
-  /** Returns undefined if the read must run on its own, or fails. */
-  ready(execution: Execution): CoalescedRead | undefined;
-  /** Calls `take` once, as soon as a connection is available. A run that takes longer than `patienceMs` is cancelled,
-   *  and `late` is called. So a slow read neither delays the others nor holds their locks. */
-  run(take: () => readonly CoalescedRead[], patienceMs: number, late: () => void): Promise<CoalescedRun>;
-}
-
 /** A transaction that has ended. Times are values of `performance.now()`. */
 export interface RanTransaction {
   readonly execution: Execution;
@@ -342,6 +318,17 @@ export interface RanTransaction {
   /** Undefined if the transaction failed. */
   readonly rows?: readonly ResultRow[];
   readonly error?: unknown;
+}
+
+/** Builds the statements of transactions, and sends them to the primary server. */
+export interface Transport {
+  /** Returns the statements of a transaction that runs no user-defined code, without settings for such code. Undefined if
+   *  the transaction may run on a replica, or the server cannot keep prepared statements. @throws RelApiError when a
+   *  session variable is missing */
+  build(execution: Execution): readonly WireStatement[] | undefined;
+  readonly pool: Pick<Pool, "acquire" | "release">;
+  /** Sends statements in one round trip, prepared. */
+  send(connection: Connection, statements: readonly WireStatement[]): Promise<WireResult>;
 }
 
 /** Analyses plans without asking the database. */
@@ -419,8 +406,8 @@ export interface PluginContext {
     head: Pick<Execution, "isolation" | "onGone">,
     work: (execute: PluginContext["execute"]) => Promise<{ readonly result: Result; readonly end: Execution["end"] }>,
   ): Promise<Result>;
-  /** For plugins that run reads of several requests in one round trip. @rule R-TX-17 */
-  coalescer(): Promise<Coalescer>;
+  /** For plugins that send several transactions in one round trip. @rule R-TX-17 */
+  readonly transport: Transport;
   /** Runs a statement as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;
   /** Runs trusted statements of an administrator as the login role, in one transaction unless they end it. `script` is

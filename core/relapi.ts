@@ -199,7 +199,7 @@ export const relApi = (preset: Preset): RelApi => {
     prepare: (planned, session, surface) => wrapped.prepare(planned, session, surface),
     execute: (execution) => wrapped.execute(execution),
     transaction: database.together,
-    coalescer: database.coalescer,
+    transport: database.transport,
     query: database.query,
     script: database.script,
     wrap: (plugin, wrapper) => {

@@ -3,54 +3,98 @@
  *  database role among them, are the same to the byte. The proof was made when the schema was loaded, and each read says
  *  with its answer whether it still holds. A read that does not succeed runs again by itself, since it has no effect. */
 import { isRelApiError } from "../../kernel/errors.ts";
+import { memoize } from "../../kernel/memoize.ts";
 import type { Signal } from "../../kernel/token.ts";
-import type { CoalescedRead, CoalescedRun, Coalescer, Execution } from "../../plugin.ts";
+import type { Execution, PluginContext, RanTransaction, ResultRow } from "../../plugin.ts";
+import type { Model } from "../model/model.ts";
+import type { Program } from "../sql/program.ts";
 import type { Connection } from "./connection.ts";
 import { isFatal, isTimedOut, isUnreachable } from "./pg-errors.ts";
-import type { Pool } from "./pool.ts";
-import { settle, type createBatchPlanner } from "./prepared.ts";
-import { Ran } from "./results.ts";
-import { mergeRows, type Transaction, type Transactions } from "./transaction.ts";
-import type { WireResult, WireStatement } from "./wire.ts";
+import { rereadProof } from "./proof-check.ts";
+import type { WireResult, WireRow, WireStatement } from "./wire.ts";
 
-interface Parts {
-  readonly primary: Pool;
-  readonly hasReplicas: boolean;
-  readonly transactions: Transactions;
-  readonly planBatch: ReturnType<typeof createBatchPlanner>;
-  readonly prepares: boolean;
-  readonly ran: Signal<unknown>;
-  readonly logStatement: ((text: string) => void) | undefined;
+/** A read that may share a transaction with other reads. */
+export interface CoalescedRead {
+  readonly execution: Execution;
+  /** Only reads with the same key may share a transaction. */
+  readonly key: string;
+}
+
+/** The outcome of reads that shared a round trip. */
+export interface CoalescedRun {
+  /** The rows of each read. Undefined for a read that has to run on its own. */
+  readonly rows: readonly (readonly ResultRow[] | undefined)[];
+  /** The index of the first read without a result. */
+  readonly failedAt: number;
+  /** The run exceeded `patienceMs` and was cancelled. */
+  readonly isBroken: boolean;
+  /** Why none of them can run, not even on its own. */
+  readonly error?: unknown;
+}
+
+export interface Coalescer {
+  /** Returns undefined if the read must run on its own, or fails. */
+  ready(execution: Execution): CoalescedRead | undefined;
+  /** Calls `take` once, as soon as a connection is available. A run that takes longer than `patienceMs` is cancelled,
+   *  and `late` is called. So a slow read neither delays the others nor holds their locks. */
+  run(take: () => readonly CoalescedRead[], patienceMs: number, late: () => void): Promise<CoalescedRun>;
 }
 
 interface ReadyRead extends CoalescedRead {
   readonly settings: WireStatement;
   readonly statement: WireStatement;
-  /** Index of the column that says whether the proof holds no more. */
-  readonly doubt: number;
-  readonly heard: Ran | undefined;
+  /** The names of its result columns. The next column says whether the proof no longer holds. */
+  readonly columns: readonly string[];
+  /** Undefined if there are no listeners to transactions. */
+  readonly askedAtMs: number | undefined;
 }
 
 const NOTHING: CoalescedRun = { rows: [], failedAt: 0, isBroken: false };
 
+/** Returns the program with a last column that says whether its proof no longer holds. Undefined if the program cannot
+ *  run together with others. */
+const checkedIn = memoize((model: Model) =>
+  memoize((program: Program): Program | undefined => {
+    const [statement, ...others] = program.statements;
+    if (statement === undefined || others.length > 0 || statement.isMultiRow === true) return undefined;
+    const text = rereadProof(statement.text, program, model);
+    return text === undefined ? undefined : { ...program, statements: [{ ...statement, text }] };
+  }),
+);
+
+const SETTINGS_AND_READ = 2;
+
 /** @rule R-TX-17 */
-export const createCoalescer = (parts: Parts): Coalescer => {
-  const { primary, hasReplicas, transactions, planBatch, prepares, ran, logStatement } = parts;
-  const ready = (execution: Execution): ReadyRead | undefined => {
-    if (!prepares || primary.sharing !== undefined) return undefined;
-    if (hasReplicas && execution.mayUseReplica === true) return undefined;
-    let transaction: Transaction | undefined;
+export const createCoalescer = (context: PluginContext, ran: Signal<RanTransaction>): Coalescer => {
+  const { transport, logger } = context;
+
+  /** Returns undefined if the transaction consists of more than its settings and the read, or fails. */
+  const build = (execution: Execution): readonly WireStatement[] | undefined => {
+    const { programs, settings = [], comment } = execution;
+    const [only, ...others] = programs;
+    if (only === undefined || others.length > 0 || settings.length > 0 || comment !== undefined) return undefined;
     try {
-      transaction = transactions.buildCoalesced(execution);
+      const program = checkedIn(context.model())(only.program);
+      return program && transport.build({ ...execution, programs: [{ ...only, program }] });
     } catch {
       return undefined;
     }
-    const [settings, statement] = transaction?.statements ?? [];
-    if (settings === undefined || statement === undefined) return undefined;
+  };
+
+  const ready = (execution: Execution): ReadyRead | undefined => {
+    const statements = build(execution) ?? [];
+    const [settings, statement] = statements;
+    if (settings === undefined || statement === undefined || statements.length > SETTINGS_AND_READ) return undefined;
     const key = [settings.name, ...settings.values].join("\0");
-    const doubt = execution.programs[0]?.program.statements[0]?.columns.length ?? 0;
-    const heard = ran.isHeard ? new Ran(execution) : undefined;
-    return { execution, key, settings, statement, doubt, heard };
+    const columns = execution.programs[0]?.program.statements[0]?.columns ?? [];
+    return { execution, key, settings, statement, columns, askedAtMs: ran.isHeard ? performance.now() : undefined };
+  };
+
+  const rowOf = ({ columns }: ReadyRead, values: WireRow | undefined): ResultRow | undefined => {
+    if (values?.[columns.length] !== "f") return undefined;
+    const row: Record<string, string | null> = {};
+    for (const [i, name] of columns.entries()) row[name] = values[i] ?? null;
+    return row;
   };
 
   return {
@@ -58,27 +102,22 @@ export const createCoalescer = (parts: Parts): Coalescer => {
     run: async (take, patienceMs, late) => {
       let connection: Connection;
       try {
-        const acquired = primary.acquire();
+        const acquired = transport.pool.acquire();
         connection = acquired instanceof Promise ? await acquired : acquired;
       } catch (error) {
         take();
         const isFinal = isTimedOut(error) || (isRelApiError(error) && error.code === "pool-timeout");
         return isFinal ? { ...NOTHING, error } : NOTHING;
       }
+      const release = (isReusable: boolean): void => transport.pool.release(connection, isReusable);
       const reads = take() as readonly ReadyRead[]; // what `ready` has made
       const [first] = reads;
       if (first === undefined || connection.backend.isShared) {
-        primary.release(connection, true);
+        release(true);
         return NOTHING;
       }
-      const statements: WireStatement[] = [first.settings];
       const beganAtMs = performance.now();
-      for (const { statement, heard } of reads) {
-        statements.push(statement);
-        if (heard !== undefined) heard.beganAtMs = beganAtMs;
-        logStatement?.(statement.text);
-      }
-      const batch = planBatch(connection.prepared, statements, true);
+      if (context.options.logQuery) for (const { statement } of reads) logger.info(statement.text);
       let cancelling: Promise<void> | undefined;
       let isOver = false;
       const patience = setTimeout(() => {
@@ -91,10 +130,10 @@ export const createCoalescer = (parts: Parts): Coalescer => {
       }, patienceMs);
       let result: WireResult;
       try {
-        result = await connection.run(batch);
+        result = await transport.send(connection, [first.settings, ...reads.map(({ statement }) => statement)]);
       } catch {
         // it is unknown what was sent and what the connection still waits for
-        primary.release(connection, false);
+        release(false);
         return NOTHING;
       } finally {
         isOver = true;
@@ -103,19 +142,20 @@ export const createCoalescer = (parts: Parts): Coalescer => {
       let failedAt = reads.length;
       let isReusable = !connection.isEnded;
       if ("error" in result) {
-        settle(connection.prepared, batch, result);
         failedAt = Math.max(0, result.failedAt - 1); // the settings are the first
         isReusable &&= !isFatal(result.error);
       }
       // a pending cancel request must not hit the next user of the connection
-      if (cancelling === undefined) primary.release(connection, isReusable);
-      else void (cancelling as Promise<void>).then(() => primary.release(connection, isReusable));
+      if (cancelling === undefined) release(isReusable);
+      else void (cancelling as Promise<void>).then(() => release(isReusable));
       const rows = [];
-      for (let i = 0; i < failedAt; i++) {
-        const { execution, doubt, heard } = reads[i] as ReadyRead; // i is within its length
-        const merged = result.rows[i + 1]?.[doubt] === "f" ? mergeRows(execution, result.rows, i + 1) : undefined;
-        if (merged !== undefined) heard?.tell(ran, merged);
-        rows.push(merged);
+      for (const [i, read] of reads.slice(0, failedAt).entries()) {
+        const row = rowOf(read, result.rows[i + 1]);
+        const found = row && [row];
+        const { execution, askedAtMs } = read;
+        if (found !== undefined && askedAtMs !== undefined)
+          ran.emit({ execution, askedAtMs, beganAtMs, endedAtMs: performance.now(), rows: found });
+        rows.push(found);
       }
       const error = "error" in result && isUnreachable(result.error) ? { error: result.error } : {};
       return { rows, failedAt, isBroken: cancelling !== undefined, ...error };

@@ -24,7 +24,7 @@ export type Query = <Row>(statement: Sql) => Promise<readonly Row[]>;
 export interface Database {
   readonly execute: Execute;
   readonly together: Executor["together"];
-  readonly coalescer: Executor["coalescer"];
+  readonly transport: Executor["transport"];
   /** Runs one statement as the login role, outside requests. Slots must be `fixed`. */
   readonly query: Query;
   script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
@@ -121,7 +121,7 @@ export const createDatabase = (
   return {
     execute: executor.execute,
     together: executor.together,
-    coalescer: executor.coalescer,
+    transport: executor.transport,
     query: (statement) => withConnection((connection) => run(connection, statement)),
     script: (statement, how) =>
       withConnection(async (connection) => {

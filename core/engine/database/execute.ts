@@ -5,7 +5,7 @@ import type { Caches } from "../../kernel/cache.ts";
 import { isRelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Troubles } from "../../kernel/troubles.ts";
-import type { Coalescer, Execution, PluginContext, ResultRow, SessionSpec } from "../../plugin.ts";
+import type { Execution, PluginContext, ResultRow, SessionSpec, Transport } from "../../plugin.ts";
 import type { CleaningKind } from "./cleaning.ts";
 import { MAX_LIST_LENGTH } from "../sql/fragment.ts";
 import { createFullDisk } from "./full-disk.ts";
@@ -19,7 +19,7 @@ import { pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
 import { sharingOf, type Sharing } from "./sharing.ts";
 import { plain } from "./statements.ts";
-import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
+import { createTransactions, mergeRows, type Sending, type Transaction } from "./transaction.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {
@@ -40,7 +40,7 @@ export interface ExecutorParts {
 export interface Executor {
   readonly execute: Execute;
   readonly together: PluginContext["transaction"];
-  readonly coalescer: () => Promise<Coalescer>;
+  readonly transport: Transport;
 }
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
@@ -314,23 +314,21 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
       const { createTogether } = await import("./together.ts");
       return createTogether({ current, primary, transactions, planBatch, lostRole, fullDisk, ran })(options, work);
     },
-    coalescer: async () => {
-      const { createCoalescer } = await import("./coalescer.ts");
-      return createCoalescer({
-        primary,
-        hasReplicas: replicas !== undefined,
-        transactions,
-        planBatch,
-        prepares,
-        ran,
-        logStatement: parts.logStatement,
-      });
+    transport: {
+      build: (execution) => {
+        if (!prepares || primary.sharing !== undefined) return undefined;
+        if (replicas !== undefined && execution.mayUseReplica === true) return undefined;
+        return transactions.build(execution, WITHOUT_USER_CODE).statements;
+      },
+      pool: primary,
+      send: (connection, statements) => send(connection, statements, true),
     },
   };
 };
 
 const NOTHING: readonly WireStatement[] = [];
 const DISCARD_PLANS: readonly WireStatement[] = [plain("discard plans")];
+const WITHOUT_USER_CODE: Sending = { prepares: true, sharing: undefined, runsUserCode: false };
 
 /** Carries what a repeated attempt needs to know; never leaves this file. */
 class BatchFailure {

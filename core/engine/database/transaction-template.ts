@@ -16,7 +16,6 @@ import type { Slot } from "../sql/fragment.ts";
 import type { Program } from "../sql/program.ts";
 import { FORGET_OTHERS, FORGET_SEQUENCES, leaveNothing, rollBackAll, type CleaningKind } from "./cleaning.ts";
 import { UNKNOWN_ROLE, type PlanOwner } from "./prepared.ts";
-import { rereadProof } from "./proof-check.ts";
 import type { Sharing } from "./sharing.ts";
 import { compileSettings, namesIn, searchPath, type DatabaseSetting } from "./settings.ts";
 import { beginText, nameOfText, ownedName, plain, preRequestCall, ROLLBACK } from "./statements.ts";
@@ -40,8 +39,6 @@ export interface TemplateSource {
   readonly prepares: boolean;
   /** Another transaction is open, and begins and ends this one. */
   readonly isNested: boolean;
-  /** The program is one read that may run together with others. @rule R-TX-17 */
-  readonly isCoalesced: boolean;
   readonly schema: string;
   readonly keepsLoginPath: boolean | undefined;
   /** The name of the pre-request function, if it is called. */
@@ -89,8 +86,6 @@ export interface TransactionTemplate {
   readonly cleaning: CleaningKind | undefined;
   /** Its last statement cleans up, so only a failure leaves something behind. */
   readonly cleansItself: boolean;
-  /** It is one read that may run together with others that have the same settings. @rule R-TX-17 */
-  readonly mayCoalesce: boolean;
 }
 
 const member = membersOf<TemplateSource>();
@@ -105,7 +100,6 @@ const HAS_CHECK = member("hasCheck");
 const SHARING = member("sharing");
 const PREPARES = member("prepares");
 const IS_NESTED = member("isNested");
-const IS_COALESCED = member("isCoalesced");
 const SCHEMA = member("schema");
 const KEEPS_LOGIN_PATH = member("keepsLoginPath");
 const PRE_REQUEST = member("preRequest");
@@ -212,18 +206,6 @@ const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsR
   return { statements, owner };
 };
 
-/** The one statement with a column that says whether its proof holds no more. Undefined if the read cannot run together
- *  with others. @rule R-TX-17 */
-const coalescedBody = (ask: Ask<TemplateSource>, [only]: readonly Program[], body: Body): Body | undefined => {
-  const model = ask(MODEL);
-  const [statement, ...others] = body.statements;
-  if (only === undefined || model === undefined || statement === undefined || others.length > 0) return undefined;
-  if (statement.isMultiRow === true) return undefined;
-  const text = rereadProof(statement.text, only, model);
-  if (text === undefined) return undefined;
-  return { ...body, statements: [{ ...statement, text, name: ownedName(text, ask(DATABASE_ROLE)) }] };
-};
-
 /** @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 R-TX-15 G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
 const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[]): TransactionTemplate => {
   const model = ask(MODEL);
@@ -255,12 +237,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     ...(cleaned === undefined ? NOTHING : FORGET_OTHERS),
   ];
   const setsRole = ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
-  const own = buildBody(ask, programs, setsRole);
-  const coalesced =
-    ask(IS_COALESCED) && isReadOnly && isImplicit && !isChecked && !runsUserCode && ofRequest.length === 0
-      ? coalescedBody(ask, programs, own)
-      : undefined;
-  const { statements, owner } = coalesced ?? own;
+  const { statements, owner } = buildBody(ask, programs, setsRole);
   const cleaning: CleaningKind | undefined =
     sharing !== undefined // what follows may run on another backend
       ? undefined
@@ -293,7 +270,6 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     isImplicit,
     cleaning,
     cleansItself,
-    mayCoalesce: coalesced !== undefined,
   };
 };
 

@@ -31,8 +31,8 @@ export interface Sending {
   readonly sharing: Sharing | undefined;
   /** Another transaction is open, and begins and ends this one. */
   readonly isNested?: true;
-  /** The execution is one proven read that is to run together with others, so nothing is set for user code. */
-  readonly isCoalesced?: true;
+  /** False if no user-defined code runs, so that nothing is set for it. The default is true. */
+  readonly runsUserCode?: boolean;
 }
 
 const NO_VALUES: readonly SentValue[] = [];
@@ -82,9 +82,6 @@ export interface TransactionParts {
 export interface Transactions {
   /** @throws RelApiError when a session variable is missing */
   build(execution: Execution, sending: Sending): Transaction;
-  /** One statement of settings and one proven read. Undefined if the execution cannot share a transaction.
-   *  @throws RelApiError when a session variable is missing @rule R-TX-17 */
-  buildCoalesced(execution: Execution): Transaction | undefined;
 }
 
 /** A template with the values of its settings. */
@@ -93,8 +90,6 @@ interface Prepared {
   readonly settings: readonly DatabaseSetting[];
   readonly sessionValues: readonly string[];
 }
-
-const COALESCED: Sending = { prepares: true, sharing: undefined, isCoalesced: true };
 
 export const createTransactions = ({ current, caches, sessions }: TransactionParts): Transactions => {
   const templates = createTemplates(caches, sessions);
@@ -105,10 +100,10 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
     const { model, options } = current;
     const { dbPreRequest } = options;
     const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
-    const isCoalesced = sending.isCoalesced === true;
-    const settings = isCoalesced ? (execution.settings ?? NO_SETTINGS) : settingsOfRequest(execution);
+    const { runsUserCode = true } = sending;
+    const settings = runsUserCode ? settingsOfRequest(execution) : (execution.settings ?? NO_SETTINGS);
     const ofSession = settingsOf(session);
-    const { names: sessionNames, values: sessionValues } = isCoalesced ? ofSession.own : ofSession;
+    const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.own;
     const template = templates.take({
       model,
       options,
@@ -121,7 +116,6 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       sharing: sending.sharing,
       prepares: sending.prepares,
       isNested: sending.isNested === true,
-      isCoalesced,
       schema: execution.schema,
       keepsLoginPath: execution.keepsLoginPath,
       preRequest,
@@ -171,11 +165,6 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
 
   return {
     build: (execution, sending) => fill(execution, sending, prepare(execution, sending)),
-    buildCoalesced: (execution) => {
-      if (execution.comment !== undefined) return undefined;
-      const prepared = prepare(execution, COALESCED);
-      return prepared.template.mayCoalesce ? fill(execution, COALESCED, prepared) : undefined;
-    },
   };
 };
 

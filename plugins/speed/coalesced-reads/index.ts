@@ -2,7 +2,9 @@
  *  the others. Reads with equal settings have a queue, which puts them into batches. While enough batches of a queue are
  *  on their way, its last batch waits for further reads: a few large batches cost a database less than many small ones. */
 import {
+  createCoalescer,
   definePlugin,
+  transactionSignal,
   type CoalescedRead,
   type Coalescer,
   type Execution,
@@ -201,8 +203,7 @@ export const coalescedReads = definePlugin({
     const { maxCoalescedReads: maxReads, maxResultBytes } = context.options;
     if (maxReads === 1) return;
     const maxCharacters = Math.min(MAX_ANSWER_CHARACTERS, maxResultBytes / MAX_BYTES_PER_CHARACTER / maxReads);
-    let coalescer: Coalescer | undefined;
-    void context.coalescer().then((loaded) => (coalescer = loaded));
+    const coalescer = createCoalescer(context, context.use(transactionSignal));
     const roundTrip = new RoundTrip();
     const costs = new WeakMap<Program, ReadCost>();
     const queues = new Map<string, Queue>();
@@ -218,13 +219,7 @@ export const coalescedReads = definePlugin({
         return (execution) => {
           const { programs, access, within } = execution;
           const program = programs[0]?.program;
-          if (
-            coalescer === undefined ||
-            within !== undefined ||
-            access !== "read only" ||
-            programs.length !== 1 ||
-            program?.isProven !== true
-          )
+          if (within !== undefined || access !== "read only" || programs.length !== 1 || program?.isProven !== true)
             return next(execution);
           let cost = costs.get(program);
           if (cost === undefined) costs.set(program, (cost = new ReadCost()));
