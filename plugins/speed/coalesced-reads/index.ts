@@ -2,16 +2,14 @@
  *  the others. Reads with equal settings have a queue, which puts them into batches. While enough batches of a queue are
  *  on their way, its last batch waits for further reads: a few large batches cost a database less than many small ones. */
 import {
-  createCoalescer,
   definePlugin,
   transactionSignal,
-  type CoalescedRead,
-  type Coalescer,
   type Execution,
   type PluginContext,
   type Program,
   type ResultRow,
 } from "../../../core/index.ts";
+import { createCoalescer, type CoalescedRead, type Coalescer } from "./coalescer.ts";
 import { coalescedReadsSettings } from "../settings.ts";
 
 type Rows = readonly ResultRow[];

@@ -1,7 +1,13 @@
 /** Rechecks the proof of a read in PostgreSQL, as part of the read itself. */
-import { relationOf, type Model, type Relation } from "../model/model.ts";
-import { ident, literal, toStatement } from "../sql/fragment.ts";
-import type { Program } from "../sql/program.ts";
+import {
+  ident,
+  literal,
+  relationOf,
+  toStatement,
+  type Model,
+  type Program,
+  type Relation,
+} from "../../../core/index.ts";
 
 /** Returns the table of that name, if it meets the proof's conditions (R-TX-10). `text` is `schema.name`, where either
  *  may contain a dot. Undefined if the name is ambiguous, or the relation may run user code. */

@@ -2,16 +2,25 @@
  *  proven to run no user code (R-TX-10), so it cannot observe the reads beside it. The settings in front of them, the
  *  database role among them, are the same to the byte. The proof was made when the schema was loaded, and each read says
  *  with its answer whether it still holds. A read that does not succeed runs again by itself, since it has no effect. */
-import { isRelApiError } from "../../kernel/errors.ts";
-import { memoize } from "../../kernel/memoize.ts";
-import type { Signal } from "../../kernel/token.ts";
-import type { Execution, PluginContext, RanTransaction, ResultRow } from "../../plugin.ts";
-import type { Model } from "../model/model.ts";
-import type { Program } from "../sql/program.ts";
-import type { Connection } from "./connection.ts";
-import { isFatal, isTimedOut, isUnreachable } from "./pg-errors.ts";
+import {
+  isFatal,
+  isRelApiError,
+  isTimedOut,
+  isUnreachable,
+  memoize,
+  type Connection,
+  type Execution,
+  type Model,
+  type PluginContext,
+  type Program,
+  type RanTransaction,
+  type ResultRow,
+  type Signal,
+  type WireResult,
+  type WireRow,
+  type WireStatement,
+} from "../../../core/index.ts";
 import { rereadProof } from "./proof-check.ts";
-import type { WireResult, WireRow, WireStatement } from "./wire.ts";
 
 /** A read that may share a transaction with other reads. */
 export interface CoalescedRead {
