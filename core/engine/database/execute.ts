@@ -19,7 +19,8 @@ import { pathOf, Ran, runChecks, withReason } from "./results.ts";
 import { nextAttempt, type Attempts } from "./repeat.ts";
 import { sharingOf, type Sharing } from "./sharing.ts";
 import { plain } from "./statements.ts";
-import { createTransactions, mergeRows, type Sending, type Transaction } from "./transaction.ts";
+import { createTransactions, mergeRows, type Transaction } from "./transaction.ts";
+import type { Sending } from "./transaction-template.ts";
 import type { WirePlan, WireResult, WireRow, WireStatement } from "./wire.ts";
 
 export interface ExecutorParts {

@@ -1,6 +1,7 @@
 /** A transaction without its values: its settings, the statements of its programs, its end, and what it may leave
  *  behind. Transactions that differ in nothing but values share one. */
 import {
+  membersIn,
   membersOf,
   questionsAbout,
   type Ask,
@@ -21,34 +22,27 @@ import { compileSettings, namesIn, searchPath, type DatabaseSetting } from "./se
 import { beginText, nameOfText, ownedName, plain, preRequestCall, ROLLBACK } from "./statements.ts";
 import type { WireStatement } from "./wire.ts";
 
-/** The values that a template depends on. */
+/** How a transaction is sent. */
+export interface Sending {
+  /** Statements are prepared, which they never are on shared connections. */
+  readonly prepares: boolean;
+  /** The sharing of the pool that it is sent to. Undefined if the connection has a backend of its own. */
+  readonly sharing: Sharing | undefined;
+  /** Another transaction is open, and begins and ends this one. */
+  readonly isNested?: true;
+  /** False if no user-defined code runs, so that nothing is set for it. The default is true. @rule R-TX-17 */
+  readonly runsUserCode?: boolean;
+}
+
+/** The facts that a template depends on. */
 export interface TemplateSource {
   readonly model: Model | undefined;
   readonly options: ResolvedOptions;
-  readonly databaseRole: string | undefined;
-  /** The role of the session. */
-  readonly caller: string;
-  readonly access: Execution["access"];
-  readonly isolation: string | undefined;
-  readonly end: Execution["end"];
-  /** The execution checks the rows before the transaction ends. */
-  readonly hasCheck: boolean;
-  /** Undefined if the connection has a backend of its own. */
-  readonly sharing: Sharing | undefined;
-  /** Statements are prepared. */
-  readonly prepares: boolean;
-  /** Another transaction is open, and begins and ends this one. */
-  readonly isNested: boolean;
-  readonly schema: string;
-  readonly keepsLoginPath: boolean | undefined;
-  /** The name of the pre-request function, if it is called. */
-  readonly preRequest: string | undefined;
+  readonly execution: Execution;
+  readonly sending: Sending;
   /** The names of the session's settings in one text. */
   readonly sessionNames: string;
   readonly settings: readonly DatabaseSetting[];
-  readonly settingCount: number;
-  readonly programs: Execution["programs"];
-  readonly programCount: number;
 }
 
 /** A statement of a program without its values. */
@@ -89,36 +83,45 @@ export interface TransactionTemplate {
 }
 
 const member = membersOf<TemplateSource>();
+const ofExecution = membersIn<TemplateSource>()("execution");
+const ofSending = membersIn<TemplateSource>()("sending");
+const about = questionsAbout((source: TemplateSource) => source);
 const MODEL = member("model");
 const OPTIONS = member("options");
-const DATABASE_ROLE = member("databaseRole");
-const CALLER = member("caller");
-const ACCESS = member("access");
-const ISOLATION = member("isolation");
-const END = member("end");
-const HAS_CHECK = member("hasCheck");
-const SHARING = member("sharing");
-const PREPARES = member("prepares");
-const IS_NESTED = member("isNested");
-const SCHEMA = member("schema");
-const KEEPS_LOGIN_PATH = member("keepsLoginPath");
-const PRE_REQUEST = member("preRequest");
 const SESSION_NAMES = member("sessionNames");
-const SETTING_COUNT = member("settingCount");
-const PROGRAM_COUNT = member("programCount");
+const ACCESS = ofExecution("access");
+const ISOLATION = ofExecution("isolation");
+const END = ofExecution("end");
+const SCHEMA = ofExecution("schema");
+const KEEPS_LOGIN_PATH = ofExecution("keepsLoginPath");
+const SKIPS_PRE_REQUEST = ofExecution("skipPreRequest");
+const SHARING = ofSending("sharing");
+const PREPARES = ofSending("prepares");
+const IS_NESTED = ofSending("isNested");
+const DATABASE_ROLE = about("database role", ({ execution }) => execution.session.databaseRole);
+const CALLER = about("role", ({ execution }) => execution.session.role);
+/** The execution checks the rows before the transaction ends. */
+const HAS_CHECK = about("has check", ({ execution }) => execution.check !== undefined);
+const SETTING_COUNT = about("setting count", ({ settings }) => settings.length);
+const PROGRAM_COUNT = about("program count", ({ execution }) => execution.programs.length);
 
 /** One question for each member of a list, made when it is first asked. */
 const eachOf = <Answer>(
   name: string,
   at: (source: TemplateSource, i: number) => Answer,
 ): ((i: number) => Question<TemplateSource, Answer>) => {
-  const about = questionsAbout((source: TemplateSource) => source);
   const questions: Question<TemplateSource, Answer>[] = [];
   return (i) => (questions[i] ??= about(`${name} ${i}`, (source) => at(source, i)));
 };
 
 const settingName = eachOf("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
-const program = eachOf("program", ({ programs }, i) => programs[i]?.program as Program); // asked below the count
+const program = eachOf("program", ({ execution }, i) => execution.programs[i]?.program as Program); // asked below the count
+
+/** The name of the pre-request function, if it is called. */
+const preRequestOf = (ask: Ask<TemplateSource>): string | undefined => {
+  const { dbPreRequest } = ask(OPTIONS);
+  return dbPreRequest === "" || ask(SKIPS_PRE_REQUEST) === true ? undefined : dbPreRequest;
+};
 
 const NO_SETTINGS: readonly DatabaseSetting[] = [];
 const NOTHING: readonly WireStatement[] = [];
@@ -183,7 +186,7 @@ interface Body {
  *  prepared statement contains the role. @rule R-TX-11 R-TX-12 R-TX-13 R-TX-14 */
 const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsRole: boolean): Body => {
   const role = ask(DATABASE_ROLE);
-  const preRequest = ask(PRE_REQUEST);
+  const preRequest = preRequestOf(ask);
   const prepares = ask(PREPARES);
   const statements: TemplateStatement[] = [];
   let isRoleKnown = !setsRole;
@@ -215,8 +218,8 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const isolation =
     ask(ISOLATION) ?? (model?.roles.get(model.loginRole)?.isolation === undefined ? undefined : "read committed");
   const sharing = ask(SHARING);
-  const isNested = ask(IS_NESTED);
-  const preRequest = ask(PRE_REQUEST);
+  const isNested = ask(IS_NESTED) === true;
+  const preRequest = preRequestOf(ask);
   const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingName(i)));
   const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(program(i)));
   const isChecked = ask(HAS_CHECK) || programs.some(({ checks }) => checks.length > 0);

@@ -8,8 +8,7 @@ import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
 import { refuseNul } from "../values/nul.ts";
 import { buildSessionSettings, sessionJson, type DatabaseSetting } from "./settings.ts";
-import type { Sharing } from "./sharing.ts";
-import { createTemplates, type TransactionTemplate } from "./transaction-template.ts";
+import { createTemplates, type Sending, type TransactionTemplate } from "./transaction-template.ts";
 import type { WireRow, WireStatement } from "./wire.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
@@ -21,18 +20,6 @@ export interface Transaction {
    *  if the transaction only reads. */
   readonly firstEffect: number | undefined;
   readonly sending: Sending;
-}
-
-/** How a transaction is sent. */
-export interface Sending {
-  /** Statements are prepared, which they never are on shared connections. */
-  readonly prepares: boolean;
-  /** The sharing of the pool that it is sent to. */
-  readonly sharing: Sharing | undefined;
-  /** Another transaction is open, and begins and ends this one. */
-  readonly isNested?: true;
-  /** False if no user-defined code runs, so that nothing is set for it. The default is true. */
-  readonly runsUserCode?: boolean;
 }
 
 const NO_VALUES: readonly SentValue[] = [];
@@ -96,35 +83,12 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
   const settingsOf = memoize((session: Session) => buildSessionSettings(session, sessions));
 
   const prepare = (execution: Execution, sending: Sending): Prepared => {
-    const { session, programs, access } = execution;
-    const { model, options } = current;
-    const { dbPreRequest } = options;
-    const preRequest = dbPreRequest === "" || execution.skipPreRequest === true ? undefined : dbPreRequest;
     const { runsUserCode = true } = sending;
     const settings = runsUserCode ? settingsOfRequest(execution) : (execution.settings ?? NO_SETTINGS);
-    const ofSession = settingsOf(session);
+    const ofSession = settingsOf(execution.session);
     const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.own;
-    const template = templates.take({
-      model,
-      options,
-      databaseRole: session.databaseRole,
-      caller: session.role,
-      access,
-      isolation: execution.isolation,
-      end: execution.end,
-      hasCheck: execution.check !== undefined,
-      sharing: sending.sharing,
-      prepares: sending.prepares,
-      isNested: sending.isNested === true,
-      schema: execution.schema,
-      keepsLoginPath: execution.keepsLoginPath,
-      preRequest,
-      sessionNames,
-      settings,
-      settingCount: settings.length,
-      programs,
-      programCount: programs.length,
-    });
+    const { model, options } = current;
+    const template = templates.take({ model, options, execution, sending, sessionNames, settings });
     return { template, settings, sessionValues };
   };
 
