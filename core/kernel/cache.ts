@@ -65,6 +65,8 @@ export interface Found<Made> {
  *  R-CAC-1 */
 export interface Cache<Source, Made> {
   get(source: Source): Found<Made>;
+  /** Returns a cached value only. */
+  peek(source: Source): Found<Made> | undefined;
   /** Returns the value and caches it immediately, for values that cannot fail later. */
   take(source: Source): Made;
   /** Looks the value up for the maker of another value, which then depends on the same facts. */
@@ -180,12 +182,6 @@ export const createCaches = (
   counters.watch(`${name}-evictions`, () => evictions);
   counters.watch(`${name}-conflicts`, () => conflicts);
 
-  const use = (entry: Entry): void => {
-    requests++;
-    hits++;
-    entries?.get(entry);
-  };
-
   const dropAll = (from: Branch | Entry): void => {
     if (from.question === undefined) entries?.delete(from);
     else for (const next of from.next.values()) dropAll(next);
@@ -263,20 +259,25 @@ export const createCaches = (
         };
       };
 
-      const find = (ask: Ask<Source>): Found<Made> => {
+      const peek = (ask: Ask<Source>): Found<Made> | undefined => {
+        if (!isOff()) requests++;
         let at = root.top;
         while (at?.question !== undefined) at = at.next.get(keyOf(at.question, ask(at.question)));
-        if (at !== undefined) {
-          use(at);
-          return at as Found<Made>; // the `make` of this cache made it
-        }
-        if (!isOff()) requests++;
-        return build(ask);
+        if (at === undefined) return undefined;
+        hits++;
+        entries?.get(at); // it is the most recently used now
+        return at as Found<Made>; // the `make` of this cache made it
       };
+      const find = (ask: Ask<Source>): Found<Made> => peek(ask) ?? build(ask);
+      const askOf =
+        (source: Source): Ask<Source> =>
+        (question) =>
+          question.of(source);
 
-      const get = (source: Source): Found<Made> => find((question) => question.of(source));
+      const get = (source: Source): Found<Made> => find(askOf(source));
       return {
         get,
+        peek: (source) => peek(askOf(source)),
         take: (source) => {
           const found = get(source);
           found.keep();

@@ -179,12 +179,12 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
       const unexpected = Object.keys(variables).find((name) => !endpoint.types.has(name));
       if (unexpected !== undefined) throw unexpectedVariable(unexpected);
       exchange.mark("parse");
-      const document = await engine.prepare({ query: endpoint.document }, session, exchange);
+      const document = await engine.prepare({ query: endpoint.document, variables }, session, exchange);
       exchange.operation = { ...document.asked, path: `${ROOT}${endpoint.segments.join("/")}` };
       if (document.operation === "subscription") throw subscriptionOverHttp();
       const isReading = method === "GET" || method === "HEAD";
       if (isReading && document.operation === "mutation") throw mutationByGet();
-      const operation = document.bind(variables);
+      const operation = document.bind();
       exchange.planned = operation.plans;
       exchange.mark("plan");
       const whole = await longAnswers.run((long) => {

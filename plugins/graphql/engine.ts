@@ -100,7 +100,7 @@ export const createEngine = (
   const { find, check } = documents;
   const opening: Opening = { open: undefined };
   const schemas = createSchemas(hooks, context, variant, opening);
-  const prepare = createPrepare(context.caches, schemas, check, variant);
+  const prepare = createPrepare(context, schemas, check, variant);
 
   const functions = createFunctions(context.logger);
   const write = createWrite(context.caches, `${variant === undefined ? "" : `${variant.name} `}graphql introspections`);
@@ -155,9 +155,6 @@ export const createEngine = (
         return assemble(written, [], calls);
       }
       const isReadOnly = operation.access === "read only";
-      const programs: Execution["programs"][number][] = [];
-      for (const { planned, values, path } of operation.steps)
-        programs.push({ program: context.prepare(planned, session, "graphql"), values, path });
       const { outputs, loads, steps } = operation;
       const around = steps.length === 1 && loads.length === 0 ? aroundBody(outputs) : undefined;
       let result: { readonly taken: Taken | Promise<Taken> } | undefined;
@@ -179,7 +176,7 @@ export const createEngine = (
         access: access ?? operation.access,
         schema: context.model().schemas[0] ?? "public",
         keepsLoginPath: true,
-        programs,
+        programs: steps,
         end: isReadOnly ? "commit" : end,
         requestSettings,
         settings: seconds === undefined ? settings : [...(settings ?? []), ["statement_timeout", `${seconds}s`]],

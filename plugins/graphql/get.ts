@@ -87,7 +87,7 @@ const createSurface = (context: PluginContext): Surface => {
       exchange.operation = document.asked;
       if (document.operation === "mutation") throw mutationByGet();
       if (document.operation === "subscription") throw subscriptionOverHttp();
-      const operation = document.bind(request.variables);
+      const operation = document.bind();
       exchange.planned = operation.plans;
       exchange.mark("plan");
       const whole = await longAnswers.run((long) =>

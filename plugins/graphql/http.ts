@@ -135,7 +135,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
       const prepared = engine.prepare(request, exchange.session, sender);
       const document = prepared instanceof Promise ? await prepared : prepared;
       exchange.operation = document.asked;
-      const operation = document.bind(request.variables);
+      const operation = document.bind();
       if (operation.kind === "subscription") throw subscriptionOverHttp();
       exchange.planned = operation.plans;
       exchange.mark("plan");

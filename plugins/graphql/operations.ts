@@ -25,7 +25,7 @@ export interface GqlRequest {
   readonly variables?: Readonly<Record<string, Json>>;
 }
 
-/** A document parsed and validated for one role schema, before any values are known. */
+/** The document of a request, parsed and validated for one role schema. */
 export interface ValidatedDocument {
   readonly operation: "query" | "mutation" | "subscription";
   /** The operation and its name in the document, for plugins that count and log requests. */
@@ -39,8 +39,9 @@ export interface ValidatedDocument {
   readonly aliases: number;
   /** The names of the operation's own directives. */
   readonly directives: readonly string[];
-  /** Checks and coerces the values. Equal shapes give the same `planned` objects. @throws RelApiError */
-  bind(variables: Readonly<Record<string, Json>> | undefined): GqlOperation;
+  /** Checks and coerces the variables of the request. Equal shapes give the same `planned` objects and programs.
+   *  @throws RelApiError */
+  bind(): GqlOperation;
 }
 
 /** An operation that is ready to run: the statements of one transaction in order, and the outputs that form the
@@ -68,6 +69,7 @@ export interface GqlOperation {
 /** One program of an operation, with its values. */
 export interface GqlStep {
   readonly planned: Planned;
+  readonly program: Program;
   readonly values: readonly SentValue[];
   /** The path of database errors for which the statement names no other (G-DBE). */
   readonly path: string;

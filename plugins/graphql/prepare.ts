@@ -3,14 +3,15 @@
 import {
   boundOf,
   membersOf,
+  observeSession,
   planKey,
   type Ask,
   type Cache,
-  type Caches,
   type Found,
   type Limits,
   type Model,
-  type Operation,
+  type PluginContext,
+  type Question,
   type SentValue,
   type Session,
   type ValueOf,
@@ -18,7 +19,7 @@ import {
 import { checkFragments } from "./document/fragments.ts";
 import { observeVariables, type WithVariables } from "./document/observed.ts";
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
-import { checkSize, type Size } from "./document/size.ts";
+import { checkSize } from "./document/size.ts";
 import {
   boundValue,
   declareVariables,
@@ -31,11 +32,12 @@ import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fillCall } from "./plan/call.ts";
 import { fillLoads } from "./plan/load.ts";
 import { planOperation, rootOf, type OperationTemplate } from "./plan/operation.ts";
+import type { StepTemplate } from "./plan/writes.ts";
 import { BOUND_SHARE, openBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { GqlVariant, RoleSchema } from "./parts.ts";
 import { checkGqlDocumentHook } from "./api.ts";
-import type { GqlOperation, GqlRequest, GqlSender, ValidatedDocument } from "./operations.ts";
+import type { GqlOperation, GqlRequest, GqlSender, GqlStep, ValidatedDocument } from "./operations.ts";
 
 /** The estimated memory of syntax trees and plans, as multiples of their text. */
 const BYTES_PER_CHARACTER = 60;
@@ -45,10 +47,8 @@ const BYTES_PER_PLANNED_CHARACTER = 8;
 interface ReadDocument {
   readonly schema: RoleSchema;
   readonly parsed: ParsedDocument;
-  readonly asked: Operation;
   readonly declared: DeclaredVariables;
-  readonly size: Size;
-  readonly directives: readonly string[];
+  readonly facts: Omit<ValidatedDocument, "bind">;
   readonly length: number;
 }
 
@@ -61,13 +61,25 @@ const ofDocument = membersOf<DocumentSource>();
 const TEXT = ofDocument("text");
 const OPERATION_NAME = ofDocument("operationName");
 
-interface OperationSource extends WithVariables {
-  readonly document: ReadDocument;
+interface OperationSource extends DocumentSource, WithVariables {
+  /** Reads the declared variables, which are `variables` from then on. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
+  readonly read: (declared: DeclaredVariables) => VariableValues;
 }
 
-const DOCUMENT = membersOf<OperationSource>()("document");
-/** The planner reads it once, when it is created. Planning reads values only through cache questions. */
-const AT_HAND = membersOf<OperationSource>()("variables", () => undefined);
+/** A document and its plan, with the programs of the steps. */
+interface PreparedOperation {
+  readonly document: ReadDocument;
+  readonly template: Omit<OperationTemplate, "steps"> & {
+    readonly steps: readonly (StepTemplate & Pick<GqlStep, "program">)[];
+  };
+}
+
+/** The planner reads them once, when it is created. Planning reads values only through cache questions. */
+const variablesOf = (declared: DeclaredVariables): Question<OperationSource, VariableValues> => ({
+  name: "variables",
+  of: ({ read }) => read(declared),
+  key: () => undefined,
+});
 
 const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument => {
   const found = schemas.within(ask);
@@ -79,27 +91,34 @@ const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): ReadDocument 
   checkFragments(operation.selectionSet, fragments);
   const size = checkSize(schema.options, operation.selectionSet, fragments);
   rootOf({ schema }, parsed);
-  const directives = (operation.directives ?? []).map(({ name }) => name.value);
-  const asked = { kind: operation.operation, name: operation.name?.value };
   return {
     schema,
     parsed,
-    asked,
     declared: declareVariables(operation, fragments),
-    size,
-    directives,
+    facts: {
+      operation: operation.operation,
+      asked: { kind: operation.operation, name: operation.name?.value },
+      levels: size.levels,
+      nodes: size.nodes,
+      rootFields: size.own,
+      aliases: size.aliases,
+      directives: (operation.directives ?? []).map(({ name }) => name.value),
+    },
     length: text.length,
   };
 };
 
-const plan = (ask: Ask<OperationSource>): OperationTemplate => {
-  const { schema, parsed, declared } = ask(DOCUMENT);
-  const { document, fragments } = parsed;
-  const variables = observeVariables(ask, ask(AT_HAND));
+const prepareOperation = (
+  { prepare }: PluginContext,
+  document: ReadDocument,
+  ask: Ask<OperationSource>,
+): PreparedOperation => {
+  const { schema, parsed, declared } = document;
+  const variables = observeVariables(ask, ask(variablesOf(declared)));
   const planner: Planner = {
     schema,
-    document,
-    fragments,
+    document: parsed.document,
+    fragments: parsed.fragments,
     declarations: declared.declarations,
     variables,
     budget: openBudget(schema.options),
@@ -109,7 +128,9 @@ const plan = (ask: Ask<OperationSource>): OperationTemplate => {
   };
   const template = planOperation(planner, parsed, rootOf({ schema }, parsed));
   variables.close();
-  return template;
+  const session = observeSession(ask);
+  const steps = template.steps.map((step) => ({ ...step, program: prepare(step.planned, session, "graphql") }));
+  return { document, template: { ...template, steps } };
 };
 
 const lengthOfTexts = (outputs: GqlOperation["outputs"]): number =>
@@ -120,7 +141,7 @@ const lengthOfTexts = (outputs: GqlOperation["outputs"]): number =>
     0,
   );
 
-const bytesOfOperation = ({ steps, outputs }: OperationTemplate): number =>
+const bytesOfOperation = ({ template: { steps, outputs } }: PreparedOperation): number =>
   2000 +
   steps.reduce(
     (bytes, { planned, sources }) =>
@@ -131,7 +152,7 @@ const bytesOfOperation = ({ steps, outputs }: OperationTemplate): number =>
 
 /** Returns the operation with the values of these variables. @throws RelApiError G-LIM-2 */
 const fill = (
-  template: OperationTemplate,
+  template: PreparedOperation["template"],
   variables: VariableValues,
   limits: Limits,
   keep: GqlOperation["keep"],
@@ -148,7 +169,12 @@ const fill = (
     }
     return values;
   };
-  const steps = template.steps.map(({ planned, sources, path }) => ({ planned, path, values: fillAll(sources) }));
+  const steps = template.steps.map(({ planned, program, sources, path }) => ({
+    planned,
+    program,
+    path,
+    values: fillAll(sources),
+  }));
   // values of steps that do not run, such as an empty update, are checked as well
   fillAll(template.unsent);
   return {
@@ -174,57 +200,75 @@ export type Prepare = (
   sender: GqlSender | undefined,
 ) => ValidatedDocument;
 
-/** `variant` is set for another surface. */
+/** Calls the function. Nesting may be too deep for a recursive one, which is `error`. */
+const shallow = <Result>(run: () => Result, error: () => Error): Result => {
+  try {
+    return run();
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? error() : thrown;
+  }
+};
+
+/** `variant` is set for another surface. A known request is one look-up. The document of another one is checked before
+ *  it is planned. */
 export const createPrepare = (
-  caches: Caches,
+  context: PluginContext,
   schemas: Schemas,
   check: ValueOf<typeof checkGqlDocumentHook>,
   variant?: GqlVariant,
 ): Prepare => {
+  const { caches } = context;
   const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const documents: Cache<DocumentSource, ReadDocument> = caches.create({
     name: kept("graphql documents"),
     make: (ask: Ask<DocumentSource>) => readDocument(ask, schemas),
     bytesOf: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
   });
-  const operations: Cache<OperationSource, OperationTemplate> = caches.create({
+  const operations: Cache<OperationSource, PreparedOperation> = caches.create({
     name: kept("graphql operations"),
-    make: plan,
+    make: (ask: Ask<OperationSource>) => prepareOperation(context, documents.within(ask).made, ask),
     bytesOf: bytesOfOperation,
   });
 
-  return ({ query, operationName }, session, model, sender) => {
-    let found: Found<ReadDocument>;
+  /** A value that the request cannot have is reported after the document has been checked. */
+  const known = (source: OperationSource): Found<PreparedOperation> | undefined => {
     try {
-      found = documents.get({ text: query, operationName, session, model });
-    } catch (error) {
-      throw error instanceof RangeError ? notAGraphqlQuery() : error;
+      return operations.peek(source);
+    } catch {
+      return undefined;
     }
-    const { made: document } = found;
-    const validated: ValidatedDocument = {
-      operation: document.parsed.operation.operation,
-      asked: document.asked,
-      levels: document.size.levels,
-      nodes: document.size.nodes,
-      rootFields: document.size.own,
-      aliases: document.size.aliases,
-      directives: document.directives,
-      bind: (given) => {
-        try {
-          const variables = readVariables(document.declared, given, variant?.takesUnknownVariables);
-          const { made, keep } = operations.get({ document, variables });
-          return fill(made, variables, document.schema.options, () => {
-            found.keep();
-            keep();
-          });
-        } catch (error) {
-          // the nesting is too deep for a recursive function
-          if (error instanceof RangeError) throw given === undefined ? notAGraphqlQuery() : variablesTooDeep();
-          throw error;
-        }
+  };
+
+  return ({ query, operationName, variables: given }, session, model, sender) => {
+    let variables: VariableValues | undefined;
+    const source: OperationSource = {
+      text: query,
+      operationName,
+      session,
+      model,
+      read: (declared) => (variables ??= readVariables(declared, given, variant?.takesUnknownVariables)),
+      get variables() {
+        return variables ?? new Map();
       },
     };
+    const found = known(source);
+    const { made: document, keep: keepDocument } =
+      found === undefined
+        ? shallow(() => documents.get(source), notAGraphqlQuery)
+        : { made: found.made.document, keep: found.keep };
+    const validated: ValidatedDocument = {
+      ...document.facts,
+      bind: () =>
+        shallow(
+          () => {
+            const { made, keep } = found ?? operations.get(source);
+            return fill(made.template, source.read(document.declared), document.schema.options, keep);
+          },
+          () => (given === undefined ? notAGraphqlQuery() : variablesTooDeep()),
+        ),
+    };
     if (check.isUsed()) check.call(query, session, validated, sender);
+    keepDocument();
     return validated;
   };
 };

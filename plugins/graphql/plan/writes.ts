@@ -20,7 +20,7 @@ import type { GqlStep } from "../operations.ts";
 import type { ValueSource } from "../document/variables.ts";
 
 /** A step without the values of variables. */
-export interface StepTemplate extends Omit<GqlStep, "values"> {
+export interface StepTemplate extends Omit<GqlStep, "values" | "program"> {
   readonly sources: readonly ValueSource[];
 }
 

@@ -41,7 +41,7 @@ class GraphqlSource implements LiveSource {
   }
 
   #planOf(document: ValidatedDocument): LiveQuery {
-    const operation = document.bind(this.#request.variables);
+    const operation = document.bind();
     const calls = operation.calls.map(({ live, path }) => {
       if (live === undefined || operation.loads.length > 0) throw answeredByFunction(path);
       return { ...live(this.#session), path };
@@ -88,8 +88,8 @@ class GraphqlQuery implements LiveQuery {
     this.schema = context.model().schemas[0] ?? "public";
     this.settings = settings;
     this.programs = [
-      ...steps.map(({ planned, values, path }) => ({
-        program: context.prepare(planned, session, "graphql"),
+      ...steps.map(({ program, values, path }) => ({
+        program,
         // an exact copy, because an array that has grown reserves more memory
         values: values.slice(),
         path,

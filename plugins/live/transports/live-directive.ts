@@ -1,7 +1,7 @@
 /** Runs any GraphQL query as a live query, on every transport that supports live queries:
  *  `query @live { album { title } }`. With `@live(patch: true)`, changes are sent as patches. @rule G-LIV-1 G-LIV-2 */
 import { definePlugin, type PluginContext } from "../../../core/index.ts";
-import { gqlDirectivesHook, type GqlRequest, type ValidatedDocument } from "../../graphql/api.ts";
+import { gqlDirectivesHook, type ValidatedDocument } from "../../graphql/api.ts";
 import { livePatchesService, type LivePatcher, type LiveResult } from "../api.ts";
 import { directiveSettings } from "../settings.ts";
 
@@ -35,11 +35,11 @@ const PATCHED: LiveAsked = { isPatched: true };
 
 /** Returns undefined if the operation is to be answered once. @throws the errors of binding its variables @rule G-LIV-1
  *  G-LIV-2 */
-export const liveAsked = (document: ValidatedDocument, request: GqlRequest): LiveAsked | undefined => {
+export const liveAsked = (document: ValidatedDocument): LiveAsked | undefined => {
   const { operation, directives } = document;
   const plain = operation === "subscription" ? WHOLE : undefined;
   if (operation === "mutation" || !directives.includes("live")) return plain;
-  const given = document.bind(request.variables).directives.get("live");
+  const given = document.bind().directives.get("live");
   if (given?.["if"] !== true) return plain;
   return given["patch"] === true ? PATCHED : WHOLE;
 };

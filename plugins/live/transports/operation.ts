@@ -59,8 +59,8 @@ export const startOperation = (
   const sink = measured === undefined ? toClient : measured.around(toClient);
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
     if (measured !== undefined) measured.operation = document.asked;
-    const asked = liveAsked(document, request);
-    if (asked === undefined) return runOnce(connection, session, document.bind(request.variables), sink);
+    const asked = liveAsked(document);
+    if (asked === undefined) return runOnce(connection, session, document.bind(), sink);
     if (measured !== undefined) measured.operation = { ...document.asked, kind: "subscription" };
     subscribe(connection, session, request, asked, sink);
   };

@@ -202,12 +202,10 @@ const createSurface = (
       if ("refusal" in asked) throw asked.refusal;
       const { request, document } = asked;
       exchange.operation = document.asked;
-      const liveness = liveAsked(document, request);
+      const liveness = liveAsked(document);
       if (liveness === undefined) {
         const end = context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit";
-        void engine
-          .run(document.bind(request.variables), session, { settings, end })
-          .then((data) => finish(`{"data":${data}}`), refuse);
+        void engine.run(document.bind(), session, { settings, end }).then((data) => finish(`{"data":${data}}`), refuse);
         return NOTHING;
       }
       exchange.operation = { ...document.asked, kind: "subscription" };

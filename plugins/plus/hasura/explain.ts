@@ -90,7 +90,7 @@ const answer = async (context: PluginContext, engine: GqlEngine, body: Json): Pr
   const session = sessionFor(body["user"], context);
   const request = engine.readRequest(body["query"]);
   const document = await engine.prepare(request, session);
-  const operation = document.bind(request.variables);
+  const operation = document.bind();
   if (operation.kind === "mutation") throw refusal("invalid-params", "only queries can be explained", "$");
   const explained: Readonly<Record<string, Json>>[] = [];
   for (const field of explainedOf(operation)) explained.push(await explainField(context, session, field));

@@ -34,7 +34,7 @@ export const createSurface = (engineOf: () => GqlEngine): Surface => {
         message: "subscriptions are not supported on this endpoint",
         path: "$",
       });
-    const operation = document.bind(request.variables);
+    const operation = document.bind();
     exchange.planned = operation.plans;
     exchange.mark("plan");
     const data = await engine.run(operation, exchange.session, engine.runOptionsOf(exchange));
