@@ -15,9 +15,7 @@ import {
   type GraphQLDirective,
   type GraphQLEnumValue,
   type GraphQLField,
-  type GraphQLFieldMap,
   type GraphQLInputField,
-  type GraphQLInputFieldMap,
   type GraphQLNamedType,
   type GraphQLType,
 } from "graphql";
@@ -61,20 +59,17 @@ const eachMember = function* <Source>(sources: Readonly<Record<string, Source>>,
   for (const name in sources) yield write(sources[name]!); // the name is one of its keys
 };
 
-/** The number of cached texts per kind. It covers texts that repeat soon, and is small compared with the text of a
- *  large schema. */
-const MAX_KEPT = 4000;
-const MAX_FIELDS_KEPT = 100;
+/** The number of cached references. It covers references that repeat soon. */
+const MAX_REFERENCES = 4000;
 
-/** Caches texts that occur in many places: references to a type, the arguments of a table's lists, and the fields of
- *  types that share them. */
-const keeping = <Source extends object>(write: Write<Source>, maxKept = MAX_KEPT): Write<Source> => {
-  const written = new Map<Source, string>();
-  return (source) => {
-    let known = written.get(source);
+/** Caches the texts of references to types, because `[album!]!` occurs in many places. */
+const cachingReferences = (write: Write<GraphQLType>): Write<GraphQLType> => {
+  const written = new Map<GraphQLType, string>();
+  return (type) => {
+    let known = written.get(type);
     if (known === undefined) {
-      if (written.size >= maxKept) written.clear();
-      written.set(source, (known = write(source)));
+      if (written.size >= MAX_REFERENCES) written.clear();
+      written.set(type, (known = write(type)));
     }
     return known;
   };
@@ -195,8 +190,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
     object<GraphQLField<unknown, unknown>>("__Field", nodes, ({ name, nodes: inner }) => {
       if (name === "args") {
         const { write } = inputValue(inner);
-        const writeAll = keeping((args: GraphQLField<unknown, unknown>["args"]) => listOf(args, write));
-        return ({ args }) => (args.length === 0 ? "[]" : writeAll(args));
+        return ({ args }) => listOf(args, write);
       }
       if (name !== "type") return common(name);
       const write = reference(inner);
@@ -229,17 +223,13 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       }
       case "fields": {
         const { write } = field(nodes);
-        const writeAll = keeping(
-          (fields: GraphQLFieldMap<unknown, unknown>) => listOfMembers(fields, write),
-          MAX_FIELDS_KEPT,
-        );
         return {
           write: (of) =>
             !isObjectType(of) && !isInterfaceType(of)
               ? NULL
               : isIntrospectionType(of.name)
                 ? listOf(sorted(Object.values(of.getFields())), write)
-                : writeAll(of.getFields()),
+                : listOfMembers(of.getFields(), write),
           parts: function* (of) {
             if (!isObjectType(of)) return yield NULL;
             yield "[";
@@ -250,8 +240,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       }
       case "inputFields": {
         const { write } = inputValue(nodes);
-        const writeAll = keeping((fields: GraphQLInputFieldMap) => listOfMembers(fields, write), MAX_FIELDS_KEPT);
-        return (of) => (isInputObjectType(of) ? writeAll(of.getFields()) : NULL);
+        return (of) => (isInputObjectType(of) ? listOfMembers(of.getFields(), write) : NULL);
       }
       case "enumValues": {
         const { write } = enumValue(nodes);
@@ -269,8 +258,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
 
   const type = (nodes: readonly FieldNode[]): WriteParts<GraphQLType> => object("__Type", nodes, typeMember);
 
-  /** A type is written once per selection, because `[album!]!` occurs in many places. */
-  const reference = (nodes: readonly FieldNode[]): Write<GraphQLType> => keeping(type(nodes).write);
+  const reference = (nodes: readonly FieldNode[]): Write<GraphQLType> => cachingReferences(type(nodes).write);
 
   const directive = (nodes: readonly FieldNode[]) =>
     object<GraphQLDirective>("__Directive", nodes, ({ name, nodes: inner }) => {
