@@ -323,13 +323,8 @@ type WithPart = GraphQLField<unknown, unknown> | GraphQLArgument | GraphQLInputF
 /** Returns the part of a field, argument, input field or enum value. Undefined for those of introspection. */
 export const gqlPart = (place: WithPart): GqlPart | undefined => place.extensions[GQL_EXTENSION] as GqlPart | undefined; // only `withPart` writes it
 
-/** Returns the `extensions` with the part of a field, argument or enum value. It has no prototype, because graphql-js
- *  copies an object with one. */
-export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => {
-  const extensions = Object.create(null) as { [GQL_EXTENSION]: GqlPart }; // its only key is set below
-  extensions[GQL_EXTENSION] = part;
-  return extensions;
-};
+/** Returns the `extensions` with the part of a field, argument or enum value. */
+export const withPart = (part: GqlPart): { readonly [GQL_EXTENSION]: GqlPart } => ({ [GQL_EXTENSION]: part });
 
 // --- types and the hook ---------------------------------------------------------------------------------------------
 

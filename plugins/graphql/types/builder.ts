@@ -21,7 +21,7 @@ import {
 } from "../../../core/index.ts";
 import { comparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./foreign.ts";
-import { isRootScope, LazyInputType, LazyObjectType, outputFields } from "./lazy-types.ts";
+import { isRootScope, LazyInputType, LazyObjectType, outputField } from "./lazy-types.ts";
 import { isLegalName, namespaceRoot } from "./names.ts";
 import { aggregateFieldsType, aggregateFunctionsOf } from "./aggregate-fields.ts";
 import { boolExp, listArguments, mutationResponse, openTargets, orderDirection, rowType } from "./shapes.ts";
@@ -164,7 +164,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   /** Caches types by name. Returns undefined for an invalid name, or one that belongs to another type or table. */
-  const keep = <Type extends MadeType>(spec: GqlTypeSpec, make: () => Type): Type | undefined => {
+  const keep = <Type extends MadeType>(spec: GqlTypeSpec, make: (spec: GqlTypeSpec) => Type): Type | undefined => {
     const found = made.get(spec.name);
     if (found !== undefined) return isSame(found.spec, spec) ? (found.type as Type | undefined) : undefined; // the same spec has the same kind of type
     const owner = ownTypes.get(spec.name);
@@ -173,21 +173,21 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       (owner !== undefined && !(owner.scope === spec.scope && owner.table.relation === spec.relation))
     )
       return undefined;
-    const type = spec.isOptional === true && !hasFields(spec) ? undefined : make();
+    const type = spec.isOptional === true && !hasFields(spec) ? undefined : make(spec);
     made.set(spec.name, { spec, type });
     return type;
   };
 
-  const object = (spec: GqlTypeSpec): LazyObjectType | undefined =>
-    keep(spec, () => {
-      const interfaces = variant?.interfaces && (() => variant.interfaces?.(contextOf(spec)) ?? []);
-      const type = new LazyObjectType(spec, () => takeFields(spec), interfaces);
-      if (isSplit && isRootScope(spec.scope)) splitRoots.set(type, spec);
-      return type;
-    });
+  const makeObject = (spec: GqlTypeSpec): LazyObjectType => {
+    const interfaces = variant?.interfaces && (() => variant.interfaces?.(contextOf(spec)) ?? []);
+    const type = new LazyObjectType(spec, takeFields, interfaces);
+    if (isSplit && isRootScope(spec.scope)) splitRoots.set(type, spec);
+    return type;
+  };
+  const object = (spec: GqlTypeSpec): LazyObjectType | undefined => keep(spec, makeObject);
 
-  const inputObject = (spec: GqlTypeSpec): LazyInputType | undefined =>
-    keep(spec, () => new LazyInputType(spec, () => takeFields(spec)));
+  const makeInputObject = (spec: GqlTypeSpec): LazyInputType => new LazyInputType(spec, takeFields);
+  const inputObject = (spec: GqlTypeSpec): LazyInputType | undefined => keep(spec, makeInputObject);
 
   const enumeration: GqlBuild["enumeration"] = (spec) =>
     keep(
@@ -382,7 +382,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       const spec = splitRoots.get(type);
       if (spec === undefined) return type.getFields()[name];
       const found = among(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () => fieldsOf(spec));
-      return Object.hasOwn(found, name) ? outputFields({ [name]: found[name]! })[name] : undefined; // the key exists
+      return Object.hasOwn(found, name) ? outputField(name, found[name]!) : undefined; // the key exists
     },
     introspect: (...question) => introspect(...question),
     whole: function* () {

@@ -1,6 +1,6 @@
 /** Checks the fields that plugins outside this surface add: their owner, and whether their type can have them.
  *  @rule X-GQL-1 X-GQL-5 */
-import { isLeafType, getNamedType, isOutputType } from "graphql";
+import { assertName, isLeafType, getNamedType, isOutputType } from "graphql";
 import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
 import { isFor, isForeign, merge } from "./tap.ts";
 import type { GqlScope } from "../part-kinds.ts";
@@ -63,6 +63,12 @@ const twice = (name: string, { typeName }: GqlFieldContext, owners: Owners, seco
     `field "${name}" of type "${typeName}" is given by "${owners.get(name) ?? "?"}" and by "${second}": rename one or drop one of the plugins`,
   );
 
+/** Checks the names that a plugin has chosen. @throws GraphQLError */
+const assertNames = (name: string, { config }: GqlField): void => {
+  assertName(name);
+  if ("args" in config) for (const argument in config.args) assertName(argument);
+};
+
 /** Returns the fields after a foreign tap. Names from the database take precedence, and names of other plugins' fields
  *  are refused. A tap that only changes the description or type of a field keeps its part. */
 const taken = (
@@ -81,7 +87,10 @@ const taken = (
     }
     if (was !== undefined && owners.has(name)) throw twice(name, context, owners, plugin);
     const own = isCustom(field) ? (was ?? checked(plugin, name, field, context)) : field;
-    if (was === undefined) owners.set(name, plugin);
+    if (was === undefined) {
+      assertNames(name, field);
+      owners.set(name, plugin);
+    }
     if (own !== undefined) fields[name] = own;
   }
   return fields;

@@ -3,8 +3,13 @@
 import {
   GraphQLInputObjectType,
   GraphQLObjectType,
+  type GraphQLArgument,
+  type GraphQLArgumentConfig,
+  type GraphQLField,
   type GraphQLFieldConfig,
+  type GraphQLFieldConfigArgumentMap,
   type GraphQLFieldMap,
+  type GraphQLInputField,
   type GraphQLInputFieldConfig,
   type GraphQLInputFieldMap,
   type GraphQLInterfaceType,
@@ -16,55 +21,82 @@ import { GQL_EXTENSION, withPart, type GqlField, type GqlFields, type GqlTypeSpe
 export const isRootScope = (scope: GqlScope | undefined): boolean =>
   scope === "query_root" || scope === "mutation_root" || scope === "subscription_root";
 
-/** @rule G-INT-2 */
-const inOrder = <From, To>(record: Readonly<Record<string, From>>, change: (one: From) => To): Record<string, To> => {
-  const sorted: Record<string, To> = {};
-  for (const name of Object.keys(record).sort()) sorted[name] = change(record[name]!); // the name is one of its keys
+/** Builds the members of a type, sorted by name. It has no prototype, because a column may be called `constructor`.
+ *  @rule G-INT-2 */
+const inOrder = <From, To>(
+  record: Readonly<Record<string, From>>,
+  make: (name: string, from: From) => To,
+): Record<string, To> => {
+  const sorted = Object.create(null) as Record<string, To>;
+  for (const name of Object.keys(record).sort()) sorted[name] = make(name, record[name]!); // the name is one of its keys
   return sorted;
 };
 
-const outputConfig = ({ config, toPlan }: GqlField): GraphQLFieldConfig<unknown, unknown> => {
+const argumentOf = (name: string, config: GraphQLArgumentConfig): GraphQLArgument => ({
+  name,
+  description: config.description,
+  type: config.type,
+  defaultValue: config.defaultValue,
+  deprecationReason: config.deprecationReason,
+  extensions: config.extensions ?? {},
+  astNode: undefined,
+});
+
+const argumentsOf = (configs: GraphQLFieldConfigArgumentMap): readonly GraphQLArgument[] =>
+  Object.keys(configs)
+    .sort()
+    .map((name) => argumentOf(name, configs[name]!)); // the name is one of its keys
+
+export const outputField = (name: string, { config, toPlan }: GqlField): GraphQLField<unknown, unknown> => {
   const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>; // the type of the scope is an object type
-  return { type, description, ...(args && { args: inOrder(args, (one) => one) }), extensions: withPart(toPlan) };
+  return {
+    name,
+    description,
+    type,
+    args: args === undefined ? [] : argumentsOf(args),
+    deprecationReason: undefined,
+    extensions: withPart(toPlan),
+    astNode: undefined,
+  };
 };
 
-const inputConfig = ({ config, toPlan }: GqlField): GraphQLInputFieldConfig => ({
-  ...(config as GraphQLInputFieldConfig), // the type of the scope is an input object type
-  extensions: withPart(toPlan),
-});
+const inputField = (name: string, { config, toPlan }: GqlField): GraphQLInputField => {
+  const { type, description, defaultValue } = config as GraphQLInputFieldConfig; // the type of the scope is an input object type
+  return {
+    name,
+    description,
+    type,
+    defaultValue,
+    deprecationReason: undefined,
+    extensions: withPart(toPlan),
+    astNode: undefined,
+  };
+};
 
-export const outputFields = (fields: GqlFields): GraphQLFieldMap<unknown, unknown> =>
-  new GraphQLObjectType({ name: "fields", fields: inOrder(fields, outputConfig) }).getFields();
-
-const inputFields = (fields: GqlFields): GraphQLInputFieldMap =>
-  new GraphQLInputObjectType({ name: "fields", fields: inOrder(fields, inputConfig) }).getFields();
-
-const factsOf = (spec: GqlTypeSpec) => ({
-  name: spec.name,
-  description: spec.description,
-  extensions: { [GQL_EXTENSION]: spec },
-  fields: {},
-});
+type FieldsOf = (spec: GqlTypeSpec) => GqlFields;
 
 export class LazyObjectType extends GraphQLObjectType {
-  readonly #make: () => GqlFields;
+  readonly #spec: GqlTypeSpec;
+  readonly #fieldsOf: FieldsOf;
   #fields: GraphQLFieldMap<unknown, unknown> | undefined;
 
-  constructor(spec: GqlTypeSpec, make: () => GqlFields, interfaces?: () => readonly GraphQLInterfaceType[]) {
-    super({ ...factsOf(spec), interfaces });
-    this.#make = make;
+  constructor(spec: GqlTypeSpec, fieldsOf: FieldsOf, interfaces?: () => readonly GraphQLInterfaceType[]) {
+    super({ name: spec.name, description: spec.description, fields: {}, interfaces });
+    this.extensions = { [GQL_EXTENSION]: spec };
+    this.#spec = spec;
+    this.#fieldsOf = fieldsOf;
   }
 
   override getFields(): GraphQLFieldMap<unknown, unknown> {
-    return (this.#fields ??= outputFields(this.#make()));
+    return (this.#fields ??= inOrder(this.#fieldsOf(this.#spec), outputField));
   }
 
   /** Builds the fields in time slices, for types with thousands of fields, and replaces existing fields. */
   *makeFields(): Pieces<void> {
-    const fields = this.#make();
+    const fields = this.#fieldsOf(this.#spec);
     const made = Object.create(null) as GraphQLFieldMap<unknown, unknown>;
     for (const name of Object.keys(fields).sort()) {
-      Object.assign(made, outputFields({ [name]: fields[name]! })); // the name is one of its keys
+      made[name] = outputField(name, fields[name]!); // the name is one of its keys
       yield;
     }
     this.#fields = made;
@@ -76,16 +108,19 @@ export class LazyObjectType extends GraphQLObjectType {
 }
 
 export class LazyInputType extends GraphQLInputObjectType {
-  readonly #make: () => GqlFields;
+  readonly #spec: GqlTypeSpec;
+  readonly #fieldsOf: FieldsOf;
   #fields: GraphQLInputFieldMap | undefined;
 
-  constructor(spec: GqlTypeSpec, make: () => GqlFields) {
-    super(factsOf(spec));
-    this.#make = make;
+  constructor(spec: GqlTypeSpec, fieldsOf: FieldsOf) {
+    super({ name: spec.name, description: spec.description, fields: {} });
+    this.extensions = { [GQL_EXTENSION]: spec };
+    this.#spec = spec;
+    this.#fieldsOf = fieldsOf;
   }
 
   override getFields(): GraphQLInputFieldMap {
-    return (this.#fields ??= inputFields(this.#make()));
+    return (this.#fields ??= inOrder(this.#fieldsOf(this.#spec), inputField));
   }
 
   forgetFields(): void {
