@@ -14,7 +14,8 @@ import {
 } from "../../../core/index.ts";
 import { columnNames, primaryKeyOf, relationBuilder, rowTypeBuilder } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
-import { loadRelations, type ConflictTargetRow, type RelationRow, type Wanted } from "./relations.ts";
+import type { Wanted } from "./chosen-relations.ts";
+import { loadRelations, type ConflictTargetRow, type RelationRow } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
 import { loadTypes, loadUsualTypes } from "./types.ts";

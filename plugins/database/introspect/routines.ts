@@ -9,7 +9,7 @@ import {
   type Volatility,
 } from "../../../core/index.ts";
 import type { createAclReader } from "./privileges.ts";
-import { pairs, schemasNamed, type Wanted } from "./relations.ts";
+import { pairs, schemasNamed, type Wanted } from "./chosen-relations.ts";
 
 /** i IN, o OUT, b INOUT, v VARIADIC, t TABLE */
 type Mode = "i" | "o" | "b" | "v" | "t";

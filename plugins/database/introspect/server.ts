@@ -8,7 +8,7 @@ import {
   type QualifiedName,
   type Representation,
 } from "../../../core/index.ts";
-import type { Wanted } from "./relations.ts";
+import type { Wanted } from "./chosen-relations.ts";
 
 interface ServerRow {
   readonly serverVersion: number;
