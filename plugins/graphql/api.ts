@@ -10,11 +10,13 @@ import {
   type Session,
 } from "../../core/index.ts";
 import type { GqlEngine, GqlSender, ValidatedDocument } from "./operations.ts";
-import type { RoleSchema } from "./parts.ts";
+import type { RoleSchema } from "./role-schema.ts";
 import type { GqlDirective } from "./directives.ts";
 
 export type * from "./part-kinds.ts";
+export type * from "./build.ts";
 export type * from "./parts.ts";
+export type * from "./role-schema.ts";
 export type { GqlDirective } from "./directives.ts";
 export type * from "./served.ts";
 export type * from "./value-types.ts";

@@ -3,7 +3,8 @@
 import { getNamedType, isObjectType, type GraphQLField, type GraphQLObjectType } from "graphql";
 import { nameKey, type Column, type Relation } from "../../core/index.ts";
 import { exampleColumns, exampleLabel, exampleOrder } from "../shared/examples.ts";
-import { gqlPart, type RoleSchema } from "./parts.ts";
+import { gqlPart } from "./parts.ts";
+import type { RoleSchema } from "./role-schema.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 

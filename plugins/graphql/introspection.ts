@@ -7,7 +7,8 @@ import { sortedInPieces } from "./introspected/sorted.ts";
 import { createWriters } from "./introspected/writers.ts";
 import { eachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
-import { gqlTypeFacts, type GqlRootName, type Parts, type RoleSchema } from "./parts.ts";
+import { gqlTypeFacts, type GqlRootName } from "./build.ts";
+import type { Parts, RoleSchema } from "./role-schema.ts";
 
 export const introspectionService = defineService<IntrospectionService>("graphql-introspection");
 

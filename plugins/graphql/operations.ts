@@ -16,7 +16,9 @@ import type {
 import type { ArrivingBody, LongBody, ValueTaker } from "../speed/api.ts";
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
-import type { GqlAsked, GqlLoadedRow, GqlVariant, Parts } from "./parts.ts";
+import type { GqlAsked, GqlLoadedRow } from "./parts.ts";
+import type { GqlVariant } from "./build.ts";
+import type { Parts } from "./role-schema.ts";
 
 /** A GraphQL request: a document, an operation name, and variables. */
 export interface GqlRequest {

@@ -35,7 +35,8 @@ import { planOperation, rootOf, type OperationTemplate } from "./plan/operation.
 import type { StepTemplate } from "./plan/writes.ts";
 import { BOUND_SHARE, openBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
-import type { GqlVariant, RoleSchema } from "./parts.ts";
+import type { GqlVariant } from "./build.ts";
+import type { RoleSchema } from "./role-schema.ts";
 import { checkGqlDocumentHook } from "./api.ts";
 import type { GqlOperation, GqlRequest, GqlSender, GqlStep, ValidatedDocument } from "./operations.ts";
 

@@ -23,7 +23,8 @@ import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { viewOf } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { createValues, type Values } from "./types/values.ts";
-import type { GqlVariant, RoleSchema } from "./parts.ts";
+import type { GqlVariant } from "./build.ts";
+import type { RoleSchema } from "./role-schema.ts";
 import { liveQueriesService } from "../live/api.ts";
 
 export interface Caller extends WithSession {

@@ -1,6 +1,6 @@
 /** The directives of a schema in introspection. @rule G-INT-8 */
 import { DirectiveLocation, GraphQLBoolean, GraphQLDirective, GraphQLInt, GraphQLNonNull } from "graphql";
-import type { RoleSchema } from "../parts.ts";
+import type { RoleSchema } from "../role-schema.ts";
 
 const { FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT, QUERY } = DirectiveLocation;
 const WHERE_FIELDS_ARE = [FIELD, FRAGMENT_SPREAD, INLINE_FRAGMENT];

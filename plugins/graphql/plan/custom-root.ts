@@ -1,7 +1,7 @@
 /** Plans plugins' own root fields that the database resolves. @rule X-GQL-2 X-GQL-3 */
 import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
-import { gqlTypeFacts } from "../parts.ts";
+import { gqlTypeFacts } from "../build.ts";
 import { isListField, misplaced, planPlan, planStatement } from "./custom.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
 import type { Planner } from "./planner.ts";

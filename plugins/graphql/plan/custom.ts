@@ -5,7 +5,8 @@ import type { BundleField, Json, Output, Relation, ValueRef } from "../../../cor
 import type { ValueSource } from "../document/variables.ts";
 import { foundInLiteral, leafOf } from "../coerce/leaf.ts";
 import { coercePlain, plainText } from "../coerce/plain.ts";
-import { gqlTypeFacts, type GqlOwnSelected, type GqlSelection, type GqlSelectionContext } from "../parts.ts";
+import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts.ts";
+import { gqlTypeFacts } from "../build.ts";
 import { planAggregateFields } from "./aggregate.ts";
 import type { CustomPart, PartServedBy } from "./function-field.ts";
 import { leafInput, type Leaf } from "./input.ts";

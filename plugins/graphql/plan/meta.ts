@@ -7,7 +7,7 @@ import { tooMany } from "../errors.ts";
 import { checkPlain } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import type { GqlOutput } from "../operations.ts";
-import type { Parts } from "../parts.ts";
+import type { Parts } from "../role-schema.ts";
 import { eachArgument, eachSelection, subselection, type Selected } from "./selection.ts";
 
 /** Validates a meta field like any other field. The schema then resolves it as JSON text. `pieces` writes it in time

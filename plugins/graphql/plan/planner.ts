@@ -14,7 +14,7 @@ import { expectedFor, tooMany } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { found, leafInput, type Input, type InputContext, type InputPosition } from "./input.ts";
 import type { LoadTemplate } from "./function-field.ts";
-import type { RoleSchema } from "../parts.ts";
+import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** The counters of an operation while it is planned. Unless stated otherwise, they hold the remaining budget. */

@@ -2,7 +2,8 @@
  *  G-TYP-30 */
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Embed, EmbedSource, Expression, Output, QualifiedName, Read } from "../../../core/index.ts";
-import { gqlTypeFacts, type GqlPart } from "../parts.ts";
+import type { GqlPart } from "../parts.ts";
+import { gqlTypeFacts } from "../build.ts";
 import { planAggregate } from "./aggregate.ts";
 import { fixedOf, planArguments } from "./computed.ts";
 import { misplaced, planOutput } from "./custom.ts";

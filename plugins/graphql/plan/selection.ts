@@ -20,7 +20,8 @@ import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import { isAbsent, positionOf, type Input, type InputPosition } from "./input.ts";
 import type { Planner } from "./planner.ts";
-import { gqlPart, gqlTypeFacts, type GqlPart } from "../parts.ts";
+import { gqlPart, type GqlPart } from "../parts.ts";
+import { gqlTypeFacts } from "../build.ts";
 
 interface Collected {
   readonly as: string;

@@ -4,7 +4,7 @@ import { GraphQLFloat, GraphQLString, type GraphQLObjectType, type GraphQLOutput
 import { matchesType, type AggregateSpec, memoize, type PgType, type Registry } from "../../../core/index.ts";
 import { aggregateName } from "../part-names.ts";
 import { quoted } from "./shapes.ts";
-import type { GqlBuild } from "../parts.ts";
+import type { GqlBuild } from "../build.ts";
 import type { GqlTable } from "../served.ts";
 import type { GqlValueType } from "../value-types.ts";
 

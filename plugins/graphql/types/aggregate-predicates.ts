@@ -8,7 +8,7 @@ import { aggregateBoolExp, boolExp, columnValues, enumerable, quoted, selectColu
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 import type { GqlArgumentName } from "../part-kinds.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable, GqlNamePart } from "../served.ts";
 
 interface PredicateFunction {

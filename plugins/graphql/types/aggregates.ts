@@ -17,7 +17,7 @@ import {
 } from "./shapes.ts";
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
-import type { GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 
 /** Returns the aggregate function to which the type belongs. */
 const specOf = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>

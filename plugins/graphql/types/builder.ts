@@ -31,18 +31,17 @@ import { isEmpty } from "./tap.ts";
 import type { Values } from "./values.ts";
 import { list } from "./wrap.ts";
 import { operatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
-import {
-  GQL_EXTENSION,
-  withPart,
-  type GqlBuild,
-  type GqlEnumSpec,
-  type GqlFieldContext,
-  type GqlFields,
-  type GqlRootName,
-  type GqlTypeSpec,
-  type GqlVariant,
-  type RoleSchema,
-} from "../parts.ts";
+import { GQL_EXTENSION, withPart } from "../parts.ts";
+import type {
+  GqlBuild,
+  GqlEnumSpec,
+  GqlFieldContext,
+  GqlFields,
+  GqlRootName,
+  GqlTypeSpec,
+  GqlVariant,
+} from "../build.ts";
+import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlRoleAccess, GqlTable, GqlTableRights } from "../served.ts";
 

@@ -13,7 +13,8 @@ import {
   type GraphQLType,
 } from "graphql";
 import { isRootScope, LazyInputType, LazyObjectType } from "./lazy-types.ts";
-import { gqlTypeFacts, type RoleSchema } from "../parts.ts";
+import { gqlTypeFacts } from "../build.ts";
+import type { RoleSchema } from "../role-schema.ts";
 
 /** `getNamedType` without its checks for types from other copies of graphql, which would take longer than the rest of
  *  this file. */

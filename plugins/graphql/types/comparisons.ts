@@ -13,7 +13,7 @@ import { operatorName } from "../part-names.ts";
 import type { Names } from "./names.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../build.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** The operators of enum-table columns. */

@@ -9,7 +9,7 @@ import { pathArgument } from "./queries.ts";
 import { aggregateOrderBy, boolExp, listArguments, orderDirection, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import type { GqlTable } from "../served.ts";
 

@@ -5,7 +5,7 @@ import { roleTableOf } from "./role-table.ts";
 import { boolExp, keyArguments, mutationResponse, quoted, rootField, rowType } from "./shapes.ts";
 import { argument, fieldsOf, tapFields } from "./tap.ts";
 import { required } from "./wrap.ts";
-import type { GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlFieldContext, GqlFields } from "../build.ts";
 
 const rootFields = ({ build }: GqlFieldContext): GqlFields =>
   fieldsOf(

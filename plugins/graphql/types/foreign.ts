@@ -4,7 +4,8 @@ import { assertName, isLeafType, getNamedType, isOutputType } from "graphql";
 import { columnOf, type Pieces, type RelApiHooks } from "../../../core/index.ts";
 import { isFor, isForeign, merge } from "./tap.ts";
 import type { GqlScope } from "../part-kinds.ts";
-import type { GqlField, GqlFieldContext, GqlFields, GqlPart } from "../parts.ts";
+import type { GqlPart } from "../parts.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
 const ALL_WAYS = ["output", "plan", "statement", "run", "load"] as const;

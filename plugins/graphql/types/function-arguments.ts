@@ -5,7 +5,7 @@ import { ownParameters } from "./role-table.ts";
 import { isLegalName } from "./names.ts";
 import { argument, fieldsOf } from "./tap.ts";
 import { required } from "./wrap.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec } from "../parts.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec } from "../build.ts";
 
 interface OwnParameter {
   readonly parameter: RoutineParameter;

@@ -7,7 +7,7 @@ import { describedName } from "./names.ts";
 import { aggregateType, listArguments, quoted, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlFunction, GqlTable } from "../served.ts";
 
 const argumentsOf = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({

@@ -9,7 +9,7 @@ import { boolExp, columnValues, enumerable, mutationResponse, quoted, rootField,
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required, requiredList } from "./wrap.ts";
 import { insertInput, relatedInsert } from "./write-inputs.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable, GqlTableRights } from "../served.ts";
 
 /** Returns the constraints with legal names. Views have no constraints. */

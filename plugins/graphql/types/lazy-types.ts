@@ -16,7 +16,8 @@ import {
 } from "graphql";
 import type { Pieces } from "../../../core/index.ts";
 import type { GqlScope } from "../part-kinds.ts";
-import { GQL_EXTENSION, withPart, type GqlField, type GqlFields, type GqlTypeSpec } from "../parts.ts";
+import { GQL_EXTENSION, withPart } from "../parts.ts";
+import type { GqlField, GqlFields, GqlTypeSpec } from "../build.ts";
 
 export const isRootScope = (scope: GqlScope | undefined): boolean =>
   scope === "query_root" || scope === "mutation_root" || scope === "subscription_root";

@@ -3,7 +3,7 @@ import { GraphQLInt } from "graphql";
 import { rowType } from "./shapes.ts";
 import { fieldsOf } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
-import type { GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlFieldContext, GqlFields } from "../build.ts";
 
 export const mutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);

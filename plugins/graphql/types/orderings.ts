@@ -5,7 +5,7 @@ import { DIRECTION, orderingName } from "../part-names.ts";
 import { orderDirection } from "./shapes.ts";
 import { argument, fieldsOf } from "./tap.ts";
 import { required } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { RoleColumn } from "./role-table.ts";
 import type { GqlValueType } from "../value-types.ts";
 

@@ -8,7 +8,7 @@ import { boolExp, keyArguments, listArguments, orderDirection, quoted, rootField
 import { argument, fieldsOf, inBothReadRoots, tableAt, tapFields } from "./tap.ts";
 import { orderingEntries, orderingFields } from "./orderings.ts";
 import { list, required, requiredList } from "./wrap.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlRootFieldName } from "../served.ts";
 
 /** Returns true if the metadata shows the select field in this root. @rule G-ROOT-16 */

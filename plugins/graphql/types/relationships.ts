@@ -5,7 +5,7 @@ import { roleTableOf, type RoleTable } from "./role-table.ts";
 import { boolExp, listArguments, orderBy, rowType } from "./shapes.ts";
 import { fieldsOf, tapFields } from "./tap.ts";
 import { required, requiredList } from "./wrap.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../parts.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlRelationshipField, GqlTable } from "../served.ts";
 import { relationshipSettings } from "../settings.ts";
 

@@ -2,7 +2,8 @@
  *  built once per table and role. */
 import { memoize } from "../../../core/index.ts";
 import { once } from "./once.ts";
-import type { GqlBuild, GqlPart } from "../parts.ts";
+import type { GqlPart } from "../parts.ts";
+import type { GqlBuild } from "../build.ts";
 import type { GqlComputedField, GqlValueType } from "../value-types.ts";
 import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../served.ts";
 

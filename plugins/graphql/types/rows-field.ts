@@ -1,7 +1,7 @@
 /** Builds plugins' own root fields with rows of a table. */
 import { listArguments, rowType } from "./shapes.ts";
 import { requiredList } from "./wrap.ts";
-import type { GqlBuild, GqlField, GqlRowsField } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlRowsField } from "../build.ts";
 import type { GqlTable } from "../served.ts";
 
 /** @rule X-GQL-11 */

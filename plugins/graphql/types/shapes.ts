@@ -14,7 +14,7 @@ import { describedName, isEnumValueName, rootWords } from "./names.ts";
 import { argument } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 import type { GqlRootKind } from "../part-kinds.ts";
-import type { GqlBuild, GqlEnumSpec, GqlField } from "../parts.ts";
+import type { GqlBuild, GqlEnumSpec, GqlField } from "../build.ts";
 import type { GqlRootFieldName, GqlTable } from "../served.ts";
 
 /** Returns the quoted name for descriptions: `"album"`. */

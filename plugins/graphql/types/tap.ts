@@ -2,7 +2,8 @@
 import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
-import { type GqlField, type GqlFieldContext, type GqlFields, type GqlPart, withPart } from "../parts.ts";
+import { type GqlPart, withPart } from "../parts.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlTable } from "../served.ts";
 
 /** Properties of a tap of this surface, which adds no plugins' own fields: the scopes to which it applies. */

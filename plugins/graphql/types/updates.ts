@@ -8,7 +8,8 @@ import { boolExp, keyPart, mutationResponse, quoted, rootField, rowType } from "
 import { argument, fieldsOf, tableAt, tapFields } from "./tap.ts";
 import { list, required } from "./wrap.ts";
 import { operatorFields, takes, updatesInput } from "./write-inputs.ts";
-import { withPart, type GqlBuild, type GqlField, type GqlFieldContext, type GqlFields } from "../parts.ts";
+import { withPart } from "../parts.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlTable } from "../served.ts";
 

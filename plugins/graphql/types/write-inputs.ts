@@ -1,7 +1,7 @@
 /** Builds the input types of writes that several families of fields share. @rule G-INP-11 … G-INP-22 */
 import type { GraphQLInputObjectType } from "graphql";
 import type { UpdateOperatorSpec } from "../../../core/index.ts";
-import type { GqlBuild, GqlField } from "../parts.ts";
+import type { GqlBuild, GqlField } from "../build.ts";
 import type { GqlTable } from "../served.ts";
 import { roleTableOf, type RoleColumn } from "./role-table.ts";
 import { quoted } from "./shapes.ts";

@@ -1,0 +1,171 @@
+/** The types and fields of a role's GraphQL schema, as the taps of `buildGqlField` make them. Types are built per role.
+ *  Their fields are built when a document first needs them. */
+import type {
+  GraphQLArgumentConfig,
+  GraphQLEnumType,
+  GraphQLFieldConfig,
+  GraphQLInputFieldConfig,
+  GraphQLInputObjectType,
+  GraphQLInputType,
+  GraphQLInterfaceType,
+  GraphQLObjectType,
+  GraphQLOutputType,
+} from "graphql";
+import type { Model, Read, Relation, Routine, QualifiedName } from "../../core/index.ts";
+import type { GqlScope } from "./part-kinds.ts";
+import type { GqlComputedField, GqlValueType } from "./value-types.ts";
+import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./served.ts";
+import { GQL_EXTENSION, type GqlPart, type GqlSelectionContext } from "./parts.ts";
+import type { RoleSchema } from "./role-schema.ts";
+
+/** The purpose of a GraphQL type, stored in its `extensions`. */
+export interface GqlTypeFacts {
+  readonly scope: GqlScope;
+  readonly relation?: Relation;
+  /** comparison_exp: the type of the compared value. Its nullability has no meaning. */
+  readonly value?: GqlValueType;
+}
+
+/** Returns the facts of a type. Undefined for types that the builder did not make. */
+export const gqlTypeFacts = (
+  type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
+): GqlTypeFacts | undefined => type.extensions[GQL_EXTENSION] as GqlTypeFacts | undefined; // only the type builder writes it
+
+/** A field of a GraphQL type: its definition and its part. */
+export interface GqlField {
+  /** The definition for graphql-js: type, arguments, description. Arguments have their parts in `extensions`
+   *  (`withPart`). */
+  readonly config: GraphQLFieldConfig<unknown, unknown> | GraphQLInputFieldConfig;
+  /** The part of the field, which the builder stores in `config.extensions.relapi`. */
+  readonly toPlan: GqlPart;
+}
+
+/** The fields by name. The builder sorts them. */
+export type GqlFields = Readonly<Record<string, GqlField>>;
+
+/** The type to which a tap of `buildGqlField` adds fields. */
+export interface GqlFieldContext {
+  readonly scope: GqlScope;
+  readonly typeName: string;
+  readonly model: Model;
+  readonly role: string;
+  readonly relation?: Relation;
+  readonly routine?: Routine;
+  readonly computedField?: GqlComputedField;
+  /** comparison_exp, cast_exp, operand */
+  readonly value?: GqlValueType;
+  /** The function in aggregate_columns, aggregate_order_by_columns and predicate, or the operator's name in
+   *  update_input. */
+  readonly fn?: string;
+  /** The types and names of the role's schema, for fields of other types. */
+  readonly build: GqlBuild;
+}
+
+/** Another schema over the same tables, for a separate surface. @rule X-GQL-9 */
+export interface GqlVariant {
+  /** The name in kebab case. It is unique. */
+  readonly name: string;
+  /** Values of variables that the document does not declare are ignored instead of refused. */
+  readonly takesUnknownVariables?: true;
+  /** Returns the fields of a type, derived from its fields in the schema of the dialect. */
+  fields(fields: GqlFields, context: GqlFieldContext): GqlFields;
+  /** Returns interfaces of an object type, which documents may name instead of the type. */
+  interfaces?(context: GqlFieldContext): readonly GraphQLInterfaceType[];
+}
+
+/** A type to build, with fields from `buildGqlField`. */
+export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
+  readonly name: string;
+  readonly description?: string | null;
+  /** The builder makes the fields now, and omits the type if it has none. */
+  readonly isOptional?: boolean;
+}
+
+/** A GraphQL enum to build. */
+export interface GqlEnumSpec {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly relation?: Relation;
+  /** The function is called when the values are first needed. */
+  readonly values: () => readonly {
+    readonly name: string;
+    readonly value: unknown;
+    readonly part: GqlPart;
+    readonly description?: string | null;
+  }[];
+}
+
+/** The differences between a field of rows and the table's own list. */
+export interface GqlRowsField {
+  readonly description: string;
+  /** Arguments in addition to those of the list. */
+  readonly args?: Readonly<Record<string, GraphQLArgumentConfig>>;
+  /** Returns the read of the field, derived from that of the list. */
+  readonly change: (read: Read, context: GqlSelectionContext) => Read;
+}
+
+export type GqlRootName = "query" | "mutation" | "subscription";
+
+/** The context in which fields are built. Types are cached by name. A result is undefined if the role has no such type,
+ *  or its name is taken (G-NAM-3). */
+export interface GqlBuild {
+  readonly schema: RoleSchema;
+  readonly source: GqlCatalog;
+  readonly view: GqlRoleAccess;
+  /** Returns the served table. Undefined if the surface does not serve the relation. */
+  table(relation: QualifiedName): GqlTable | undefined;
+  /** Returns the rights of the role on the table. */
+  rights(table: GqlTable): GqlTableRights;
+  /** Returns true if a permission, a row policy or a plugin may hide rows of the table from the role. */
+  mayHideRows(table: GqlTable): boolean;
+  /** Returns a type name from name parts (`album`, `bool_exp`), with customization and convention applied. */
+  typeName(...words: readonly (string | GqlNamePart)[]): string;
+  /** Returns the row type of a table for root fields. */
+  rowType(table: GqlTable): GraphQLObjectType | undefined;
+  mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
+  /** Returns the type with `count` and `sum { … }`. Undefined if the role may not aggregate. */
+  aggregateFields(table: GqlTable): GraphQLObjectType | undefined;
+  /** Returns the aggregate functions with their names. Each has the result type for a column type, which is undefined
+   *  if the function does not accept it. */
+  aggregateFunctions(): readonly {
+    readonly fn: string;
+    readonly name: string;
+    of(value: GqlValueType): GqlValueType | undefined;
+  }[];
+  /** Returns the enum `asc`, `desc_nulls_last`, …. Undefined if no type can be ordered. */
+  orderDirection(): GraphQLEnumType | undefined;
+  /** Returns `where`, `order_by`, `limit`, `offset` and `distinct_on`, as on root fields of the table. */
+  listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
+  /** Returns a field of the query root for rows of the table. Undefined if the role may not read it. @rule X-GQL-11 */
+  rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
+  /** Input types of writes in the dialect: a condition, an item of `update_T_many`, the rows of a nested insert, and
+   *  the update operators as fields. @rule X-GQL-10 */
+  boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
+  updates(table: GqlTable): GraphQLInputObjectType | undefined;
+  relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
+  updateOperators(table: GqlTable): GqlFields;
+  /** Returns the name of a root field. */
+  rootName(...words: readonly (string | GqlNamePart)[]): string;
+  /** Returns a type name that belongs to no table, without prefix and suffix. */
+  sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;
+  /** Returns the type name of a table, or of a function in conditions on its aggregates, without prefix and suffix. */
+  bareTypeName(...words: readonly (string | GqlNamePart)[]): string;
+  predicateTypeName(...words: readonly (string | GqlNamePart)[]): string;
+  /** Returns a field, argument or input name in the convention: `order_by` becomes `orderBy`. */
+  fieldName(...words: readonly (string | GqlNamePart)[]): string;
+  /** Returns an enum value in the convention: `asc` becomes `ASC`. */
+  enumValue(name: string): string;
+  object(spec: GqlTypeSpec): GraphQLObjectType | undefined;
+  inputObject(spec: GqlTypeSpec): GraphQLInputObjectType | undefined;
+  enumeration(spec: GqlEnumSpec): GraphQLEnumType | undefined;
+  /** Returns a scalar, the enum of an enum table, or a list. */
+  valueOutput(value: GqlValueType): GraphQLOutputType;
+  valueInput(value: GqlValueType): GraphQLInputType;
+  comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
+  /** Returns the value type for an oid or `typname`. Undefined if the type is unknown, or its name is not legal or
+   *  belongs to a table. */
+  valueType(type: number | string, isNullable?: boolean): GqlValueType | undefined;
+  /** Returns the value type of an argument of a database function. */
+  argumentType(type: number): GqlValueType | undefined;
+  columnValue(column: GqlColumn): GqlValueType | undefined;
+}
