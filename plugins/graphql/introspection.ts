@@ -3,7 +3,6 @@ import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, typ
 import { definePlugin, defineService, type Pieces } from "../../core/index.ts";
 import { directivesOf } from "./introspected/directives.ts";
 import { createCollector, type Collector, type Selected } from "./introspected/selected.ts";
-import { sortedInPieces } from "./introspected/sorted.ts";
 import { createWriters } from "./introspected/writers.ts";
 import { eachType } from "./types/collect.ts";
 import { isRootScope } from "./types/lazy-types.ts";
@@ -28,6 +27,26 @@ const typesOf = function* (schema: RoleSchema): Pieces<Types> {
     yield;
   }
   return types;
+};
+
+/** The number of names that are sorted in one slice. */
+const SORTED_AT_ONCE = 4000;
+
+/** Sorts names in time slices, because tens of thousands of them take longer than one slice. */
+const sortedInPieces = function* (names: readonly string[]): Pieces<readonly string[]> {
+  if (names.length <= SORTED_AT_ONCE) return [...names].sort();
+  const half = Math.ceil(names.length / 2);
+  const left = yield* sortedInPieces(names.slice(0, half));
+  yield;
+  const right = yield* sortedInPieces(names.slice(half));
+  const all: string[] = [];
+  let at = 0;
+  for (const name of left) {
+    while (at < right.length && right[at]! < name) all.push(right[at++]!); // the index is below its length
+    all.push(name);
+    if (all.length % 100 === 0) yield;
+  }
+  return all.concat(right.slice(at));
 };
 
 /** Root types have fields of every table. */
