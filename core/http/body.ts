@@ -27,9 +27,36 @@ export const markBytes = (text: Buffer): number =>
 
 const JSON_TYPE = /json/i;
 
-/** Removes the byte order mark of JSON, which RFC 8259 lets a reader ignore. Other texts are data. @rule R-BODY-9 */
+/** RFC 8259 lets a reader ignore the byte order mark of JSON. Other texts are data. @rule R-BODY-9 */
+const ignoresMark = (contentType: string | undefined): boolean =>
+  contentType === undefined || JSON_TYPE.test(contentType);
+
+/** Removes the byte order mark of JSON. */
 export const withoutMark = (body: Buffer, contentType: string | undefined): Buffer =>
-  contentType === undefined || JSON_TYPE.test(contentType) ? body.subarray(markBytes(body)) : body;
+  ignoresMark(contentType) ? body.subarray(markBytes(body)) : body;
+
+/** Decodes a body that arrives in pieces. `end` returns undefined if the body is not UTF-8. */
+export const createTextReader = (contentType: string | undefined) => {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: !ignoresMark(contentType) });
+  let text: string | undefined = "";
+  const take = (piece?: Buffer): void => {
+    if (text === undefined) return;
+    try {
+      text += decoder.decode(piece, { stream: piece !== undefined });
+    } catch {
+      text = undefined;
+    }
+  };
+  return {
+    take,
+    end: (): string | undefined => {
+      take();
+      const whole = text;
+      text = undefined; // listeners of the request keep this object
+      return whole;
+    },
+  };
+};
 
 export interface BodyLimits {
   readonly maxBytes: number;

@@ -19,6 +19,8 @@ export interface Exchange {
   header(name: string): string | undefined;
   /** Reads the whole body. A body beyond `maxBodyBytes` is refused. */
   body(): Promise<Buffer>;
+  /** Decodes the body while it arrives, without its bytes: `body()` is empty afterwards. Undefined if the body is not UTF-8. */
+  text(): Promise<string | undefined>;
   /** Passes on the body while it arrives, without storing it; `body()` is empty afterwards. If the body was read
    *  before, it arrives as one chunk. */
   bodyInPieces(take: (piece: Buffer) => void): Promise<void>;

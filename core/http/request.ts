@@ -2,7 +2,7 @@
  *  demand. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
-import { readBody, withoutMark, type BodyLimits } from "./body.ts";
+import { createTextReader, readBody, withoutMark, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
 import type { HeldBodies, HeldBody } from "./pace.ts";
 import { cookieOf, firstHeaders } from "./request-headers.ts";
@@ -111,6 +111,12 @@ export class RequestExchange implements Exchange, Credentials {
       this.settings.body,
     ).then((body) => withoutMark(body, this.sentHeaders["content-type"]));
     return this.bytes;
+  }
+
+  async text(): Promise<string | undefined> {
+    const reader = createTextReader(this.sentHeaders["content-type"]);
+    await this.bodyInPieces(reader.take);
+    return reader.end();
   }
 
   async bodyInPieces(take: (piece: Buffer) => void): Promise<void> {

@@ -182,7 +182,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     try {
       form = negotiated(exchange, isStrict);
       if (isStrict) refuseOtherBody(exchange);
-      body = parseBody(await exchange.body(), context.options, find, isStrict);
+      // with `await`, V8 would keep the text until the next one
+      body = await exchange.text().then((text) => parseBody(text, context.options, find, isStrict));
     } catch (error) {
       const encoded = engine.encodeErrors(error, exchange.session);
       exchange.errorCode = encoded.code;

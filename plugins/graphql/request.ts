@@ -1,5 +1,4 @@
 /** Reads the body of a POST as one request or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
-import { isUtf8 } from "node:buffer";
 import { isNestedDeeper, limitExceeded, RAW_NUMBER, type Json, type Limits } from "../../core/index.ts";
 import { kindOf } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
@@ -54,10 +53,10 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
 };
 
 /** Checks the size of everything except the documents: variables, names, extensions. @rule G-LIM-2 */
-const checkVariables = (bytes: Buffer, body: Json, { maxVariablesBytes }: Limits): void => {
+const checkVariables = (bytes: number, body: Json, { maxVariablesBytes }: Limits): void => {
   const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[]; // `readRequest` has accepted them
   const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
-  if (bytes.length - documents > maxVariablesBytes)
+  if (bytes - documents > maxVariablesBytes)
     throw limitExceeded("maxVariablesBytes", {
       code: "validation-failed",
       message: `the variables are larger than ${maxVariablesBytes} bytes`,
@@ -80,12 +79,11 @@ const readBatch = (
   return elements.map((element) => readRequest(element, find, true, isStrict));
 };
 
-/** `isStrict` applies GraphQL over HTTP. @throws RelApiError `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2,
- *  G-LIM-6 */
-export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
+/** `text` is undefined if the body is not UTF-8. `isStrict` applies GraphQL over HTTP. @throws RelApiError
+ *  `invalid-json`, `parse-failed`, `not-supported`; G-LIM-2, G-LIM-6 */
+export const parseBody = (text: string | undefined, limits: Limits, find: FindDocument, isStrict = false): GqlBody => {
   // otherwise invalid bytes would be stored as other characters
-  if (!isUtf8(bytes)) throw invalidJson("$", "the body is not UTF-8", "{}");
-  const text = bytes.toString("utf8");
+  if (text === undefined) throw invalidJson("$", "the body is not UTF-8", "{}");
   if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
   let body: Json;
   try {
@@ -96,6 +94,7 @@ export const parseBody = (bytes: Buffer, limits: Limits, find: FindDocument, isS
   const requests = Array.isArray(body)
     ? readBatch(body as readonly Json[], limits, find, isStrict)
     : [readRequest(body, find, false, isStrict)];
-  if (bytes.length > limits.maxVariablesBytes) checkVariables(bytes, body, limits);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.maxVariablesBytes) checkVariables(bytes, body, limits);
   return Array.isArray(body) ? { batch: requests } : { single: requests[0] as GqlRequest }; // it has one request
 };

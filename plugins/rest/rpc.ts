@@ -26,7 +26,7 @@ import {
   FORM,
   JSON_TYPE,
   plainValues,
-  readPayload,
+  readJson,
   received,
   receivePayload,
   type Received,
@@ -38,8 +38,6 @@ const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
   ["text/xml", "xml"],
   ["application/octet-stream", "bytea"],
 ]);
-
-const NOTHING = Buffer.from("{}");
 
 /** The arguments of the query or the body. @rule R-RPC-2 R-RPC-3 R-RPC-6 */
 const receiveInput = async (rest: Rest, exchange: Exchange): Promise<Received<RequestInput>> => {
@@ -54,19 +52,20 @@ const receiveInput = async (rest: Rest, exchange: Exchange): Promise<Received<Re
     const read = await receivePayload(rest, exchange);
     return (hasColumns) => ({ shape: { kind: "payload", isJson: false }, payload: read(hasColumns) });
   }
-  const body = await exchange.body();
-  if (raw !== undefined) return () => ({ shape: { kind: "raw", type: raw }, body });
-  return (hasColumns) => readInput(rest, body, hasColumns);
+  if (raw !== undefined) {
+    const body = await exchange.body();
+    return () => ({ shape: { kind: "raw", type: raw }, body });
+  }
+  const text = await exchange.text();
+  return (hasColumns) => readInput(rest, text, hasColumns);
 };
 
-const JSON_BODY = bodyType(undefined);
-
 /** @throws RelApiError `bad-body` */
-const readInput = (rest: Rest, body: Buffer, hasColumns: boolean): RequestInput => {
-  const isEmpty = body.length === 0;
-  const payload = readPayload(rest, isEmpty && !hasColumns ? NOTHING : body, JSON_BODY, hasColumns);
-  const mayBePlain = payload.shape === "object" && !payload.isUninspected && body.length <= MAX_PLAIN_BYTES;
-  const values = mayBePlain && payload.keys.length > 0 ? plainValues(body.toString("utf8")) : undefined;
+const readInput = (rest: Rest, text: string | undefined, hasColumns: boolean): RequestInput => {
+  const isEmpty = text === "";
+  const payload = readJson(rest, isEmpty && !hasColumns ? "{}" : text, hasColumns);
+  const mayBePlain = payload.shape === "object" && !payload.isUninspected && payload.keys.length > 0;
+  const values = mayBePlain && text !== undefined && text.length <= MAX_PLAIN_LENGTH ? plainValues(text) : undefined;
   return {
     shape: { kind: "payload", isJson: true, ...(values === undefined ? {} : { isPlain: true }) },
     payload,
@@ -76,7 +75,7 @@ const readInput = (rest: Rest, body: Buffer, hasColumns: boolean): RequestInput 
 };
 
 /** The size limit of plain bodies. Longer ones are sent unparsed. */
-const MAX_PLAIN_BYTES = 16 * 1024;
+const MAX_PLAIN_LENGTH = 16 * 1024;
 
 const valuesOf = (
   { range }: RestRequest,

@@ -51,34 +51,41 @@ export const receivePayload = async (rest: Rest, exchange: Exchange): Promise<Re
     const row = formRow(await receiveForm(exchange, rest.context.options));
     return (hasColumns) => payloadOf(rest, row, hasColumns);
   }
-  const reader = type.name === JSON_TYPE ? undefined : rest.receiveBody.call(type);
-  if (reader === undefined) {
-    const body = await exchange.body();
-    return (hasColumns) => readPayload(rest, body, type, hasColumns);
+  if (type.name === JSON_TYPE) {
+    const text = await exchange.text();
+    return (hasColumns) => readJson(rest, text, hasColumns);
   }
-  await exchange.bodyInPieces(reader.take);
-  return (hasColumns) => payloadOf(rest, reader.end(), hasColumns);
+  const reader = rest.receiveBody.call(type);
+  if (reader !== undefined) {
+    await exchange.bodyInPieces(reader.take);
+    return (hasColumns) => payloadOf(rest, reader.end(), hasColumns);
+  }
+  const body = await exchange.body();
+  return (hasColumns) => {
+    const rows = rest.readBody.call(body, type);
+    if (rows === undefined) throw contentTypeError(type.text);
+    return payloadOf(rest, rows, hasColumns);
+  };
 };
 
 /** @rule X-BODY-1 */
 const payloadOf = (rest: Rest, rows: BodyRows, hasColumns: boolean): Payload =>
-  "json" in rows ? readJson(rest, rows.json, hasColumns) : { ...rows, isUninspected: false };
-
-/** @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-1 R-BODY-2 R-BODY-4 R-LIM-2 R-LIM-3 */
-export const readPayload = (rest: Rest, body: Buffer, type: MediaType, hasColumns: boolean): Payload => {
-  if (type.name === JSON_TYPE) return readJson(rest, body, hasColumns);
-  const read = rest.readBody.call(body, type);
-  if (read === undefined) throw contentTypeError(type.text);
-  return payloadOf(rest, read, hasColumns);
-};
+  "json" in rows
+    ? readJson(rest, isUtf8(rows.json) ? rows.json.toString("utf8") : undefined, hasColumns)
+    : { ...rows, isUninspected: false };
 
 type Rows = Omit<Payload, "isUninspected">;
 
 const NO_ROWS: Rows = { text: "[]", shape: "array", keys: [], isEmpty: true };
 
-const readJson = ({ hints, context: { options: limits } }: Rest, body: Buffer, hasColumns: boolean): Payload => {
-  if (!isUtf8(body)) throw jsonError();
-  const text = body.toString("utf8");
+/** `text` is undefined if the body is not UTF-8. @throws RelApiError `bad-body`, `body-too-large` @rule R-BODY-2 R-BODY-4
+ *  R-LIM-2 R-LIM-3 */
+export const readJson = (
+  { hints, context: { options: limits } }: Rest,
+  text: string | undefined,
+  hasColumns: boolean,
+): Payload => {
+  if (text === undefined) throw jsonError();
   if (isNestedDeeper(text, limits.maxJsonDepth)) throw bodyTooDeep(limits);
   if (hasColumns) return uninspected(text);
   try {
