@@ -9,7 +9,7 @@ export * from "./kernel/errors.ts";
 export { faultFacts } from "./kernel/faults.ts";
 export { countRefusal, limitExceeded, refusalCounter, urlTooLong, type Limit, type Limits } from "./kernel/limits.ts";
 export { bearerChallenge } from "./http/challenge.ts";
-export { endOfString, endOfValue, isNestedDeeper, jsonArray, partsOf } from "./kernel/json-text.ts";
+export { endOfString, endOfValue, isNestedDeeper, jsonArray, createJsonArray, partsOf } from "./kernel/json-text.ts";
 export type { Counters } from "./kernel/counters.ts";
 export type { Troubles } from "./kernel/troubles.ts";
 export * from "./kernel/session.ts";

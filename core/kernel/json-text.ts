@@ -74,6 +74,32 @@ export function* partsOf(json: string): Generator<string> {
   JSON.parse(json.slice(0, start) + json.slice(at - 1));
 }
 
+/** Collects the elements of a JSON array as UTF-8. A string of the same length would be in memory twice, because its
+ *  parts outlive it. */
+export const createJsonArray = () => {
+  let bytes = Buffer.allocUnsafe(SHORT_BYTES);
+  let length = bytes.write("[");
+  return {
+    /** Returns the number of bytes so far. */
+    add: (element: string): number => {
+      const room = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
+      if (room > bytes.length) {
+        const larger = Buffer.allocUnsafeSlow(GROWTH * room);
+        bytes.copy(larger, 0, 0, length);
+        bytes = larger;
+      }
+      if (length > 1) length += bytes.write(",", length);
+      return (length += bytes.write(element, length));
+    },
+    end: (): Buffer => bytes.subarray(0, length + bytes.write("]", length)),
+  };
+};
+
+const SHORT_BYTES = 1024;
+const MAX_BYTES_PER_CHARACTER = 3;
+/** Memory beyond the text is only reserved, and the smaller buffers before are garbage. */
+const GROWTH = 16;
+
 /** The array of these elements, which a template around `join` would copy once more. */
 export const jsonArray = (elements: readonly string[]): string =>
   ["[", ...elements.map((element, i) => (i === 0 ? element : `,${element}`)), "]"].join("");

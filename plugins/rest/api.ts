@@ -64,7 +64,7 @@ export interface MediaType {
 
 /** The rows of a body as one JSON text. */
 export interface Payload {
-  readonly text: string | JsonList;
+  readonly text: string | Uint8Array | JsonList;
   readonly shape: "object" | "array";
   /** The keys, sorted. Empty if the body was not inspected. */
   readonly keys: readonly string[];
@@ -156,7 +156,7 @@ export interface Hints {
   /** The location of the first error: `line 1, column 8: …`. Undefined if the text is JSON. */
   jsonFault(text: string): string | undefined;
   /** Adds the location to an error of the database, which was the first to parse the body. */
-  withPosition(error: unknown, text: string | JsonList): unknown;
+  withPosition(error: unknown, text: Payload["text"]): unknown;
   /** Adds a hint to an error that has none. */
   explain(
     error: RelApiError,

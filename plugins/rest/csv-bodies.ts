@@ -1,6 +1,13 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
 import { isUtf8 } from "node:buffer";
-import { bodyTooLarge, definePlugin, markBytes, type Limits, type ResolvedOptions } from "../../core/index.ts";
+import {
+  bodyTooLarge,
+  createJsonArray,
+  definePlugin,
+  markBytes,
+  type Limits,
+  type ResolvedOptions,
+} from "../../core/index.ts";
 import { receiveBodyHook, type BodyReader, type Payload } from "./api.ts";
 import { showBytes } from "./syntax/shown-bytes.ts";
 import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
@@ -112,24 +119,12 @@ const readLine = (
   }
 };
 
-/** The approximate length of the pieces in which rows are joined. */
-const PIECE_LENGTH = 64 * 1024;
-
 /** Collects rows as JSON text, which may be many times as large as the CSV. */
 const createRows = (names: readonly string[], maxBytes: number) => {
   const keys = names.map((name) => `${JSON.stringify(name)}:`);
   /** If two columns have one name, the later one counts in lines that have it. */
   const again = names.map((name, i) => names.indexOf(name, i + 1));
-  const pieces: string[] = [];
-  let piece = "[";
-  let isFirst = true;
-  let bytes = 0;
-  const flush = (): void => {
-    bytes += Buffer.byteLength(piece);
-    if (bytes > maxBytes) throw bodyTooLarge(maxBytes);
-    pieces.push(piece);
-    piece = "";
-  };
+  const array = createJsonArray();
   return {
     add: (fields: readonly Field[]): void => {
       let row = "";
@@ -139,15 +134,9 @@ const createRows = (names: readonly string[], maxBytes: number) => {
         const field = fields[i]!; // i is within its length
         row += `${row === "" ? "" : ","}${keys[i]}${JSON.stringify(field)}`;
       }
-      piece += `${isFirst ? "" : ","}{${row}}`;
-      isFirst = false;
-      if (piece.length > PIECE_LENGTH) flush();
+      if (array.add(`{${row}}`) > maxBytes) throw bodyTooLarge(maxBytes);
     },
-    end: (): string => {
-      piece += "]";
-      flush();
-      return pieces.join("");
-    },
+    end: array.end,
   };
 };
 
@@ -204,6 +193,8 @@ interface Refused {
   shown: Buffer;
 }
 
+const ROOM_BYTES = 64 * 1024;
+
 /** Reads a body while it arrives: neither all of its bytes nor all of its rows are ever there beside their JSON text.
  *  Bytes that are not UTF-8 come before all other errors. @throws RelApiError `body`, `body-too-large` at its end
  *  @rule R-BODY-6 R-BODY-8 R-BND-3 X-BODY-2 */
@@ -214,7 +205,7 @@ export const createCsvReader = (limits: BodyLimits): BodyReader => {
   let isText = true;
   let refused: Refused | undefined;
   /** It begins with the arrived part of the lines whose end has not arrived. */
-  let room = Buffer.allocUnsafe(PIECE_LENGTH);
+  let room = Buffer.allocUnsafe(ROOM_BYTES);
   let filled = 0;
   /** A line that was looked through in vain is not looked through again before it has doubled. */
   let wantedBytes = 0;

@@ -21,6 +21,10 @@ export const hasNulEscape = (json: string): boolean => {
  *  are refused too. `path` is the position in the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 */
 export const refuseNul = (value: SentValue, isJson = false, path?: string): void => {
   const text = boundOf(value);
+  if (isJson && text instanceof Uint8Array) {
+    const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
+    if (bytes.includes(ESCAPE) && hasNulEscape(bytes.toString("latin1"))) throw nulEscape(path);
+  }
   if (typeof text !== "string") return;
   if (text.includes(NUL)) throw nulCharacter(path);
   if (isJson && hasNulEscape(text)) throw nulEscape(path);

@@ -3,12 +3,12 @@
  *  with their paths. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType, type GraphQLInputType } from "graphql";
 import {
+  createJsonArray,
   isRelApiError,
-  jsonArray,
   MAX_LIST_LENGTH,
   memoize,
   type Json,
-  type JsonList,
+  type SentValue,
   type TextRow,
 } from "../../../core/index.ts";
 import { coerceColumn, isJson } from "../coerce/columns.ts";
@@ -71,7 +71,7 @@ const jsonOf = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
     .join(",")}}`;
 
 interface ReadRows {
-  readonly list: JsonList;
+  readonly list: SentValue;
   /** The number of objects and their fields. */
   readonly valueCount: number;
 }
@@ -92,16 +92,17 @@ export const quickRows = (type: GraphQLInputType): QuickRows => {
     const jsonColumns = new Set([...cells.values()].flatMap(({ column, isText }) => (isText ? [column] : [])));
     try {
       const rows: TextRow[] = [];
+      const array = createJsonArray();
       let valueCount = held.length;
       for (const one of held as readonly Json[]) {
         const texts = textsOf(one, cells);
         if (texts === undefined) return undefined;
         valueCount += Object.keys(texts).length;
-        rows.push(texts);
+        if (array.add(jsonOf(texts, jsonColumns)) < MAX_LIST_LENGTH) rows.push(texts);
       }
-      const json = jsonArray(rows.map((texts) => jsonOf(texts, jsonColumns)));
-      const kept = json.length > MAX_LIST_LENGTH ? undefined : rows;
-      const read = { list: { json, rows: () => kept }, valueCount };
+      const json = array.end();
+      const list = json.length > MAX_LIST_LENGTH ? json : { json: json.toString("utf8"), rows: () => rows };
+      const read = { list, valueCount };
       known.set(held, read);
       return read;
     } catch (error) {
