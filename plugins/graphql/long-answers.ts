@@ -1,18 +1,18 @@
 /** Answers that go on as bytes, while they arrive from the database or in one piece: a text would be two copies of
  *  them. */
 import type { Answer, Exchange, PluginContext } from "../../core/index.ts";
-import { streamedAnswersService, type StreamedAnswers, type StreamedBody, type ValueTaker } from "../speed/api.ts";
+import {
+  streamedAnswersService,
+  type Around,
+  type StreamedAnswers,
+  type StreamedBody,
+  type ValueTaker,
+} from "../speed/api.ts";
 import { acceptsGzip, compressed, gzipped } from "./compressed.ts";
 import type { GqlLongBody, PackedBody } from "./operations.ts";
 
 /** From here on `data` is. */
 const LONG_BYTES = 1024 * 1024;
-
-/** The bytes that are written around a body. */
-interface Around {
-  readonly before: Buffer;
-  readonly after: Buffer;
-}
 
 /** A body that is still to come, or a whole one. */
 export type LongAnswer = { readonly streamed: StreamedBody; readonly around: Around } | Buffer | PackedBody;

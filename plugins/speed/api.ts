@@ -34,8 +34,8 @@ export interface ArrivingBody {
 export interface Around {
   readonly before: Buffer;
   readonly after: Buffer;
-  /** All of it is compressed, so that its length is not known. */
-  readonly isZipped: boolean;
+  /** The body is compressed together with these bytes, so its length is unknown. */
+  readonly isZipped?: boolean;
 }
 
 /** Takes the long body of one execution, which arrives when its answer has begun. */
