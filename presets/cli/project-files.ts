@@ -88,7 +88,7 @@ export const startsWith = definePlugin({
 const TEST = `/** Asks a real server on the embedded database: no PostgreSQL is needed. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startEmbeddedDatabase } from "relapi/plugins/database/embedded/index";
+import { startEmbeddedDatabase } from "relapi/plugins/database";
 import { createApp } from "./app.js";
 
 let api;

@@ -17,6 +17,7 @@ import {
   type RelApiOptions,
 } from "../../core/index.ts";
 import { adminServer, metrics } from "../../plugins/operations/index.ts";
+import { startEmbeddedDatabase } from "../../plugins/database/index.ts";
 import { workerLimits } from "../../plugins/limits/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
 import { answerClientError } from "./client-errors.ts";
@@ -160,7 +161,6 @@ export const serve = async (
 /** The options, with the embedded database if they name no database. */
 export const withDatabase = async ({ options, server: { dataDir } }: EnvironmentSettings): Promise<RelApiOptions> => {
   if (options.databaseUrl !== undefined || options.database !== undefined) return options;
-  const { startEmbeddedDatabase } = await import("../../plugins/database/embedded/index.ts"); // other servers need not load it
   const database: DatabaseSource = startEmbeddedDatabase({ image: "demo", dataDir });
   // nothing works if the database cannot start
   await database.ready;

@@ -85,17 +85,26 @@ test("C-PKG-2 the dependencies are the imports of the package", () => {
   expect(manifest.devDependencies.graphql).toBeDefined(); // for the tests
 });
 
-test("C-PKG-4 the exports are the two entry points, the client, presets, plugins and their types", () => {
+test("C-PKG-4 the exports are the two entry points, the client, presets, families of plugins and their types", () => {
   const doors = sources
-    .filter(
-      (path) =>
-        /^presets\/(?:minimal|plus|[a-z]+-compat)\.ts$/.test(path) ||
-        (path.startsWith("plugins/") && (/\/(?:index|api)\.ts$/.test(path) || /\bdefinePlugin\(/.test(textOf(path)))),
-    )
+    .filter((path) => /^presets\/(?:minimal|plus|[a-z]+-compat)\.ts$|^plugins\/\w+\/(?:index|api)\.ts$/.test(path))
     .map((path) => path.replace(/\.ts$/, ""));
   const others = [".", "./presets", "./live-client", "./package.json"];
-  expect(Object.keys(manifest.exports).sort()).toEqual([...others, ...doors.map((path) => `./${path}`)].sort());
-  for (const path of doors) expect(manifest.exports[`./${path}`]).toBe(`./dist/${path}.js`);
+  const nameOf = (path: string): string => `./${path.replace(/\/index$/, "")}`;
+  expect(Object.keys(manifest.exports).sort()).toEqual([...others, ...doors.map(nameOf)].sort());
+  for (const path of doors) expect(manifest.exports[nameOf(path)]).toBe(`./dist/${path}.js`);
+});
+
+test("C-PKG-4 the index of a family exports every plugin of its folder", async () => {
+  const definition = /^export const (\w+) =[^;]*?\bdefinePlugin\(/gm;
+  const families = new Set(sources.flatMap((path) => /^plugins\/(\w+)\/index\.ts$/.exec(path)?.[1] ?? []));
+  expect(families).toContain("operators");
+  for (const family of families) {
+    const files = sources.filter((path) => path.startsWith(`plugins/${family}/`));
+    const defined = files.flatMap((path) => Array.from(textOf(path).matchAll(definition), ([, name = ""]) => name));
+    const exported = Object.keys(await import(`../../dist/plugins/${family}/index.js`));
+    expect(exported).toEqual(expect.arrayContaining(defined));
+  }
 });
 
 test("C-PKG-4 P-GEN-1 the package exports every import of its documentation and of the plugins of plus", async () => {
