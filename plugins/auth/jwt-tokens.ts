@@ -14,7 +14,7 @@ import {
 import { credentialsChangedSignal } from "./api.ts";
 import { buildVariables, exactClaimsText, readSessionClaims, textOf } from "./claims.ts";
 import { databaseRoleRules } from "./database-role-rules.ts";
-import { parseRoleClaimKey } from "./json-path.ts";
+import { parseRoleClaimKey } from "./role-path.ts";
 import { remoteKeys, sharedKeys } from "./key-ring.ts";
 import type { JsonObject } from "./keys.ts";
 import { isAdminSecretSet, sessionHeader } from "./session-header.ts";

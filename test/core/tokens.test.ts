@@ -13,7 +13,7 @@ import { guardHooks } from "../../core/kernel/guard.ts";
 import { resolveOptions, settingsOf } from "../../core/kernel/resolve-options.ts";
 import type { JwtSecret } from "../../plugins/auth/settings.ts";
 import { parseClaims, readClaimPath, textOf } from "../../plugins/auth/claims.ts";
-import { parseRoleClaimKey } from "../../plugins/auth/json-path.ts";
+import { parseRoleClaimKey } from "../../plugins/auth/role-path.ts";
 import type { JsonObject } from "../../plugins/auth/keys.ts";
 import { jwtTokens } from "../../plugins/auth/jwt-tokens.ts";
 import { fixedKeys, refreshDelayMs, remoteKeys, type KeyRing } from "../../plugins/auth/key-ring.ts";
