@@ -9,7 +9,7 @@ const SERVER = "dist/presets/standalone.js";
 /** Written by the last step of a build. */
 const LAST = "dist/chunks/LICENSES.txt";
 /** The last step of each part of `npm run build`. */
-const BUILT = [SERVER, LAST, "dist/plugins/graphql/playground/app", "dist/plugins/database/embedded/demo.image"];
+const BUILT = [SERVER, LAST, "dist/plugins/pages/playground/app", "dist/plugins/database/embedded/demo.image"];
 const builtAtMs = BUILT.every((path) => existsSync(path)) ? statSync(LAST).mtimeMs : 0;
 
 // an image may have what was built and nothing else

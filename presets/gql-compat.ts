@@ -20,10 +20,10 @@ import {
   restEndpoints,
   trustedDocuments,
 } from "../plugins/graphql/index.ts";
-import { playground } from "../plugins/graphql/playground/index.ts";
 import { apiLimits } from "../plugins/limits/index.ts";
 import { legacyWebsocket, liveDirective, multipart, upgrades, websocketTransport } from "../plugins/live/index.ts";
 import { documentOperators, geoOperators, incOperator } from "../plugins/operators/index.ts";
+import { playground } from "../plugins/pages/index.ts";
 import { common } from "./common.ts";
 import { ofThePackage } from "./known-plugins.ts";
 import type { PresetOptions } from "./options.ts";

@@ -25,9 +25,6 @@ export type * from "./operations.ts";
 /** The plugin `graphql` provides this service. */
 export const graphqlService = defineService<GqlEngine>("graphql");
 
-/** The playground page. The plugin `playground` provides this service if its files are installed. */
-export const playgroundService = defineService<{ readonly path: string }>("playground");
-
 /** Adds members of `extensions` that the dialect does not have. @rule G-HNT-1 … G-HNT-4 */
 export interface GqlHints {
   hintsFor(error: RelApiError, session: Session, schema: () => RoleSchema): object | undefined;

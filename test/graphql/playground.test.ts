@@ -10,8 +10,8 @@ import { cases } from "../support/cases.ts";
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 // the page is part of the build, and tests from the sources have no build
-if (!existsSync(inRoot("dist/plugins/graphql/playground/app/main.js.gz")))
-  execFileSync(process.execPath, [inRoot("plugins/graphql/playground/bundle.mjs")]);
+if (!existsSync(inRoot("dist/plugins/pages/playground/app/main.js.gz")))
+  execFileSync(process.execPath, [inRoot("plugins/pages/playground/bundle.mjs")]);
 
 const api = await startApi(forGraphql({ anonRole: undefined }));
 const HTML = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" };

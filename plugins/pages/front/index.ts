@@ -16,9 +16,10 @@ import {
   type Surface,
 } from "../../../core/index.ts";
 import { takenCredentialsService } from "../../auth/api.ts";
-import { graphqlService, playgroundService } from "../../graphql/api.ts";
+import { graphqlService } from "../../graphql/api.ts";
 import { openapiPageService, restGuideService } from "../../rest/api.ts";
 import { sendPage, takesPage } from "../../shared/pages.ts";
+import { playgroundService } from "../api.ts";
 import { buildPage, type Card, type PageContent } from "./page.ts";
 import { graphqlRequest, restRequest, type Secret } from "./requests.ts";
 

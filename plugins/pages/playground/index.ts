@@ -1,13 +1,14 @@
 /** `GET /v1/graphql` in a browser: serves a page to write and run queries, mutations and subscriptions. It works
  *  without the internet. */
 import { definePlugin, type Answer, type Exchange, type PluginContext, type Surface } from "../../../core/index.ts";
-import { graphqlService, playgroundService } from "../api.ts";
-import { credentialRules } from "../credential-rules.ts";
-import { PATH } from "../paths.ts";
+import { graphqlService } from "../../graphql/api.ts";
 import { createAssets, sendAsset, sendPage, takesPage } from "../../shared/pages.ts";
+import { playgroundService } from "../api.ts";
 import { CONTENT_TYPES, digestOf, findAssetFolder, readAsset } from "./assets.ts";
 import { buildPage } from "./page.ts";
 
+/** The path of the GraphQL surface. */
+const PATH = "/v1/graphql";
 const ASSETS_PATH = `${PATH}/playground/`;
 /** The path of the first query in the editor, which uses a table of the caller. */
 const EXAMPLE_PATH = `${ASSETS_PATH}example`;
@@ -51,7 +52,9 @@ const createSurface = (folder: string, { use }: Pick<PluginContext, "use">): Sur
 /** The page requests it with the headers in its editor. @rule G-HTTP-16 */
 const createExample = ({ use }: Pick<PluginContext, "use">): Surface => ({
   name: "graphql",
-  credentialRules,
+  get credentialRules() {
+    return use(graphqlService)?.credentialRules;
+  },
   isPage: true,
   paths: () => [EXAMPLE_PATH],
   methods: ["GET"],

@@ -21,7 +21,7 @@ export const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /** The folder is beside this module in a build. A checkout that runs from its sources uses `dist`. Undefined without a
  *  bundle. */
 export const findAssetFolder = (): string | undefined =>
-  ["./app", "../../../dist/plugins/graphql/playground/app"]
+  ["./app", "../../../dist/plugins/pages/playground/app"]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((folder) => existsSync(join(folder, "main.js.gz")));
 

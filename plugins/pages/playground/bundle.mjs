@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
-const outdir = join(root, "dist", "plugins", "graphql", "playground", "app");
+const outdir = join(root, "dist", "plugins", "pages", "playground", "app");
 
 // the workers must belong to the same copy of the editor that GraphiQL uses
 const fromHere = createRequire(import.meta.url);
@@ -34,7 +34,7 @@ const { metafile } = await build({
   ...common,
   metafile: true,
   entryPoints: {
-    main: join(root, "plugins", "graphql", "playground", "app", "main.mjs"),
+    main: join(root, "plugins", "pages", "playground", "app", "main.mjs"),
     "editor.worker": ofEditor("monaco-editor/esm/vs/editor/editor.worker.js"),
     "json.worker": ofEditor("monaco-editor/esm/vs/language/json/json.worker.js"),
     "graphql.worker": ofEditor("monaco-graphql/esm/graphql.worker.js"),
