@@ -8,14 +8,13 @@ import {
   isTimedOut,
   isUnreachable,
   memoize,
+  transactionSignal,
   type Connection,
   type Execution,
   type Model,
   type PluginContext,
   type Program,
-  type RanTransaction,
   type ResultRow,
-  type Signal,
   type WireResult,
   type WireRow,
   type WireStatement,
@@ -74,8 +73,9 @@ const checkedIn = memoize((model: Model) =>
 const SETTINGS_AND_READ = 2;
 
 /** @rule R-TX-17 */
-export const createCoalescer = (context: PluginContext, ran: Signal<RanTransaction>): Coalescer => {
+export const createCoalescer = (context: PluginContext): Coalescer => {
   const { transport, logger } = context;
+  const ran = context.use(transactionSignal);
 
   /** Returns undefined if the transaction consists of more than its settings and the read, or fails. */
   const build = (execution: Execution): readonly WireStatement[] | undefined => {

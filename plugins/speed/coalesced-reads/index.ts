@@ -1,14 +1,7 @@
 /** Reads of several callers in one turn of the event loop share a round trip. Only short reads do: a long one would delay
  *  the others. Reads with equal settings have a queue, which puts them into batches. While enough batches of a queue are
  *  on their way, its last batch waits for further reads: a few large batches cost a database less than many small ones. */
-import {
-  definePlugin,
-  transactionSignal,
-  type Execution,
-  type PluginContext,
-  type Program,
-  type ResultRow,
-} from "../../../core/index.ts";
+import { definePlugin, type Execution, type PluginContext, type Program, type ResultRow } from "../../../core/index.ts";
 import { createCoalescer, type CoalescedRead, type Coalescer } from "./coalescer.ts";
 import { coalescedReadsSettings } from "../settings.ts";
 
@@ -201,7 +194,7 @@ export const coalescedReads = definePlugin({
     const { maxCoalescedReads: maxReads, maxResultBytes } = context.options;
     if (maxReads === 1) return;
     const maxCharacters = Math.min(MAX_ANSWER_CHARACTERS, maxResultBytes / MAX_BYTES_PER_CHARACTER / maxReads);
-    const coalescer = createCoalescer(context, context.use(transactionSignal));
+    const coalescer = createCoalescer(context);
     const roundTrip = new RoundTrip();
     const costs = new WeakMap<Program, ReadCost>();
     const queues = new Map<string, Queue>();
