@@ -1,4 +1,4 @@
-/** Rules of `npm run lint`. What files may import is a table of docs/design/house-rules.md. */
+/** Rules of `npm run lint`. The table of imports is in docs/design/house-rules.md. */
 
 /** The last entry that names a file counts for it, with nothing of the entries before. In an entry, the first pattern that
  *  allows an import or forbids it decides. */
@@ -9,7 +9,7 @@ const allow = (paths) => paths.map((path) => `!${path}`);
 const only = (...paths) => ({ regex: "^(?:[^.]|\\.\\./)", group: allow(paths) });
 /** The file may import files of its folder, of the folders beside it and these, packages included. */
 const onlyOutside = (...paths) => ({ regex: "^(?:[^.]|\\.\\./\\.\\./)", group: allow(paths) });
-/** The file may import types alone of these. The pattern after this one has to allow them too. */
+/** The file may import only types of these. The pattern after this one has to allow them too. */
 const typesOf = (...expressions) => ({ regex: expressions.join("|"), allowTypeImports: true });
 
 const CONTRACT = "/(?:hooks|plugin)\\.ts$";
@@ -108,7 +108,7 @@ const presets = [
   }),
 ];
 
-/** What tests of the product import of it, and of other tests. `up` is the path from the test to `test`. */
+/** The parts of the product and of other tests that tests import. `up` is the path from the test to `test`. */
 const product = (up, ...more) => ({
   regex: `^${up.replaceAll(".", "\\.")}`,
   group: allow(

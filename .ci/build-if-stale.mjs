@@ -1,5 +1,5 @@
-// Before `npm start` and `npm test` in a clone: builds if the sources are newer than what was built, as after a `git pull`
-// that changed no dependency (npm then runs no script of an installation). `npm test` names the folder of the tests, some
+// Before `npm start` and `npm test` in a clone: builds if the sources are newer than the build, as after a `git pull` that
+// changed no dependency (npm then runs no script of an installation). `npm test` names the folder of the tests, some
 // of which run as programs of their own.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";

@@ -1,5 +1,5 @@
-// Bundles the modules of the server and the used parts of GraphQL's packages into a few files, because Node needs half
-// a millisecond to load each file. It is the last step of `npm run build`. Modules that applications import stay
+// Bundles the modules of the server and the used parts of GraphQL's packages into a few files. Node needs half a
+// millisecond to load each file. It is the last step of `npm run build`. Modules that applications import stay
 // separate. After `npm run build:ts` the server loads one file per module again.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";

@@ -25,7 +25,7 @@ export const streamSettings = [
     kind: wholeNumber(1024),
     default: 1024 * 1024,
     description:
-      "the body of a REST read, or the `data` of a GraphQL query, that is longer goes to the client while it arrives from the database, which waits for the client (R-STR)",
+      "a longer body of a REST read, or a longer `data` of a GraphQL query, goes to the client while it arrives; the database waits for the client (R-STR)",
   }),
   defineOption({
     name: "streamPatience",

@@ -38,7 +38,7 @@ test.skipIf(chromium === undefined)(
 );
 
 test.skipIf(chromium === undefined)(
-  "X-PAGE-3 G-HTTP-2 G-HTTP-16 the front page leads to the playground, which opens with a query of the caller's tables, also after a visit before there were headers, runs it and shows its rows",
+  "X-PAGE-3 G-HTTP-2 G-HTTP-16 the front page leads to the playground, which runs a query of the caller's tables; also after a visit before there were headers",
   async () => {
     const api = await startApi({ dbSchemas: ["public"], anonRole: undefined, compatMode: false });
     const page = await open(`${api.url}/`);

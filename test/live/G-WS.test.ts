@@ -104,7 +104,7 @@ describe("connection", () => {
     await socket.close();
   });
 
-  test("G-WS-3 pongs in whatever pieces they come, and what comes with them", async () => {
+  test("G-WS-3 pongs in pieces of any size, and messages that arrive with them", async () => {
     const { socket, frames } = await openRaw(api);
     const pong = masked('{"type":"pong"}');
     const ping = (n: number): Buffer => masked(JSON.stringify({ type: "ping", payload: { n } }));

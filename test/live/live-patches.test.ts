@@ -176,7 +176,7 @@ describe.each([
     await client.close();
   });
 
-  test("X-PAT-4 after many changes at random it is what a fresh query gives", async () => {
+  test("X-PAT-4 after many changes at random it equals a fresh query", async () => {
     const client = await open();
     const upTo = createRandom(20 + name.length).int;
     await untilMessages(client, 1);

@@ -1,6 +1,6 @@
 /**
  * Random databases, callers, subscriptions and changes. After each burst, every subscriber has the result of a fresh
- * query, no result is older than an earlier one on its connection, and none contains hidden rows. SEED repeats a run;
+ * query. No result is older than an earlier one on its connection, and none contains hidden rows. SEED repeats a run;
  * ORACLE_LIVE_STEPS or ORACLE_LIVE_MINUTES set its length (`npm run oracle:live`).
  */
 import { expect, test } from "vitest";

@@ -193,7 +193,7 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
     ["an order that does not parse", { order: "id.asc&limit=1000" }, "PGRST100"],
     ["a limit below zero", { limit: -1 }, "whole number"],
     ["a path with a reserved word", { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] }, "no dot"],
-  ])("%s is told, and nothing runs", async (_, args, said) => {
+  ])("%s is reported, and nothing runs", async (_, args, said) => {
     const result = await call("read_rows", { table: "ticket", ...args });
     expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(said)]);
   });

@@ -261,7 +261,7 @@ const BAD: readonly (readonly [what: string, more: Entry, said: string])[] = [
 ];
 
 describe("P-NAT-4 what does not fit", () => {
-  test.each(BAD)("%s: noted, and left out with what needs it", async (_, more, said) => {
+  test.each(BAD)("%s: noted, and left out with its dependents", async (_, more, said) => {
     const kept = notes();
     const odd = await start(source(more), { logger: kept.logger });
     expect(kept.all().join("\n")).toContain(said);

@@ -108,7 +108,7 @@ cases(api, [
   { title: "R-FMT-1 and its values", request: "GET /rpc/tonnages", bytes: "[853, 402, 47]" },
 ]);
 
-test("R-FMT-1 what PostgreSQL prints is what is sent", async () => {
+test("R-FMT-1 the body is the text that PostgreSQL prints", async () => {
   const [row] = await api.sql(
     `select coalesce(json_agg(t), '[]')::text as body from (select * from sea.kinds order by id) t`,
   );

@@ -400,7 +400,7 @@ describe("R-NAM-7 system columns (F4)", () => {
   });
 
   test.each(everyone)(
-    "by %s they are in no *, on no view and not in what a function answers",
+    "by %s they are in no *, on no view and not in the result of a function",
     async (_title, api, may) => {
       const get = async (path: string) => (await api.get(path, { headers: asAdmin(may) })).json();
       expect(Object.keys((await get("/account"))[0])).toEqual(["id", "name", "secret", "owner"]);

@@ -199,7 +199,7 @@ describe.each(HOSTILE)("%j", (text) => {
   });
 });
 
-test("R-TX-6 after all of this the data is what it was", async () => {
+test("R-TX-6 after all of this the data is unchanged", async () => {
   expect((await api.get("/ports?select=id,name&order=id")).json()).toEqual([
     { id: 1, name: "Oslo" },
     { id: 2, name: "Leith" },

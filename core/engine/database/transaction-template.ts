@@ -223,8 +223,8 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingName(i)));
   const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(program(i)));
   const isChecked = ask(HAS_CHECK) || programs.some(({ checks }) => checks.length > 0);
-  // what user code may find and leave on a backend that changes is part of the transaction, which must stay open after
-  // a failure, because the backend is gone with its end
+  // On a backend that changes, cleaning after user code is part of the transaction. The transaction must stay open after
+  // a failure, because the backend is gone with its end.
   const runsUserCode = preRequest !== undefined || programs.some(({ isProven }) => isProven !== true);
   const cleaned = !isNested && runsUserCode ? sharing : undefined;
   const isImplicit = isNested || (end === "commit" && !isChecked && isolation === undefined && cleaned === undefined);
