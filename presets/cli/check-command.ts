@@ -39,7 +39,7 @@ const inspect = (settings: EnvironmentSettings): Promise<Checked> =>
     const policies = await policyFindings(context);
     const callers =
       options.anonRole === undefined && options.jwtSecret === undefined && options.adminSecret === undefined
-        ? ["nobody can call: set ANON_ROLE, JWT_SECRET or ADMIN_SECRET"]
+        ? ["no caller has access: set ANON_ROLE, JWT_SECRET or ADMIN_SECRET"]
         : [];
     return {
       errors: [

@@ -36,7 +36,7 @@ export const demoNotice = (
   ];
   if (named.length > 0)
     throw presetError(
-      `${named.join("\n")}\nno DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL (postgres:// alone takes the PG… variables)`,
+      `${named.join("\n")}\nno DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL (postgres:// without a host takes the PG… variables)`,
     );
   if (environment["NODE_ENV"] === "production")
     throw presetError("no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL");

@@ -221,7 +221,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
       { METADATA: metadata("vessels", {}, { actions: [{ name: "x" }] }) },
       /^warning: metadata: actions is not supported; ignored$/,
     ],
-    ["nobody who can call", { ANON_ROLE: "", JWT_SECRET: "" }, /^warning: nobody can call: set ANON_ROLE/],
+    ["no caller with access", { ANON_ROLE: "", JWT_SECRET: "" }, /^warning: no caller has access: set ANON_ROLE/],
   ];
 
   test.each(odd)("C-CHK-3 %s is a warning", async (_, environment, line) => {

@@ -317,7 +317,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       0,
       [
         "danger: ward.t has row policies that do nothing",
-        "  why:  row-level security is off, so whoever has a grant sees every row",
+        "  why:  row-level security is off, so every role with a grant sees every row",
         "  mend: alter table ward.t enable row level security;",
         "",
         "note: ward.hello() may be called by everybody",

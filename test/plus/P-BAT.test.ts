@@ -299,7 +299,7 @@ describe("references to whole answers, lists and other names", () => {
     ["/author?id=eq.$1", "only texts, numbers and truth values can stand in a path"],
     ["/author?id=in.($1[*])", "only texts, numbers and truth values can stand in a path"],
     ["/author?id=eq.$1.name.x", "no such value"],
-    ['/author?id=eq.$1["a\\q"]', "what stands in brackets is no JSON text"],
+    ['/author?id=eq.$1["a\\q"]', "the text in brackets is not JSON"],
     ["/author?id=eq.$nobody", 'there is no request "nobody" with a body before this one'],
   ])("P-BAT-3 P-BAT-4 %s is refused, with its place (M4, L4)", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path, id: "second" }]);

@@ -106,7 +106,7 @@ const METRICS: readonly Metric[] = [
     "relapi_unread_closed_total",
     "counter",
     "unread-closed",
-    "Connections closed because nobody read the answer, or too much was waiting",
+    "Connections closed because the client did not read the answer, or too much was waiting",
   ),
   plain("relapi_streams_total", "counter", "streams", "Answers sent while they arrived from the database"),
   plain(

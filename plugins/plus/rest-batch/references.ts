@@ -73,7 +73,7 @@ const valueOf = (written: string, answered: Answered, room: Room): Found => {
   try {
     keys = steps.map((step) => (step === EACH ? EACH : keyOf(step)));
   } catch {
-    throw new BadReference(`${written}: what stands in brackets is no JSON text`);
+    throw new BadReference(`${written}: the text in brackets is not JSON`);
   }
   const at = steps.indexOf(EACH);
   if (at === -1) return { one: follow(written, value, keys) };

@@ -88,7 +88,7 @@ export const openHistories = async (context: PluginContext): Promise<readonly Fi
         {
           level: "danger",
           what: `${history} has no row-level security, and ${relation} has`,
-          why: "whoever has a grant on the history reads all former rows of the table with Prefer: as-of",
+          why: "every role with a grant on the history reads all former rows of the table with Prefer: as-of",
           mend,
         },
       ];
@@ -129,13 +129,13 @@ export const idlePolicies = async (context: PluginContext): Promise<readonly Fin
       ? {
           level: "note",
           what: `${relation} has row-level security and no policy`,
-          why: "only its owner sees rows: write a policy that says who else does, or one that says that nobody does",
+          why: "only its owner sees rows: write a policy for other roles, or one that shows no rows",
           mend: `create policy nobody on ${relation} using (false)`,
         }
       : {
           level: "danger",
           what: `${relation} has row policies that do nothing`,
-          why: "row-level security is off, so whoever has a grant sees every row",
+          why: "row-level security is off, so every role with a grant sees every row",
           mend: `alter table ${relation} enable row level security`,
         },
   );
