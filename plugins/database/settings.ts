@@ -13,7 +13,7 @@ export const connectorSettings = [
     kind: databaseUrl,
     description:
       "libpq-style connection string of the login role (PostgreSQL 14 or newer): a URL or `host=… dbname=…`, with one host or several (R-HST-1). `sslmode` as in libpq; without it the connection is encrypted where the server asks for that (`allow`)",
-    whenUnset: "the embedded database with the demo schema",
+    whenUnset: "the embedded demo in the standalone server; an error elsewhere, unless `database` is given",
     isSecret: true,
     isFixed: true,
   }),
