@@ -129,7 +129,8 @@ const tests = [
 
 export default {
   plugins: ["typescript", "unicorn", "oxc", "import"],
-  jsPlugins: ["./.ci/linear-expressions.js"],
+  jsPlugins: ["./.ci/linear-expressions.js", "./.ci/prose-rule.js"],
+  rules: { "prose/plain": "error" },
   overrides: [
     {
       files: ["core/**", "plugins/**", "presets/**"],

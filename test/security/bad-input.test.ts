@@ -476,7 +476,7 @@ describe("GraphQL, documents", () => {
       { w: { "na me": 1 } },
     ],
     [
-      "G-COE-11 a path that is none",
+      "G-COE-11 an invalid path",
       "query ($p: String) { artist { stats(path: $p) } }",
       "validation-failed",
       "$.selectionSet.artist.selectionSet.stats.args",
@@ -607,7 +607,7 @@ describe("NUL", () => {
       await refused("GET /ports", byte, { headers: bearer(claims) });
   });
 
-  test("R-ERR-7 an escape behind a backslash and a byte of binary data are none (ci 40)", async () => {
+  test("R-ERR-7 an escape behind a backslash and a byte of binary data do not count (ci 40)", async () => {
     const headers = { prefer: "tx=rollback, return=representation" };
     const inserted = await rest.post("/ports?select=name", { headers, body: { name: "\\u0000" } });
     expect([inserted.status, inserted.json()]).toEqual([201, [{ name: "\\u0000" }]]);
@@ -657,7 +657,7 @@ describe("NUL", () => {
     await refused(insert, { x: [{ name: "a", stats: { a: NUL } }] }, escape.message, artists);
   });
 
-  test("R-ERR-7 in a variable ends that live query alone (ci 40)", async () => {
+  test("R-ERR-7 in a variable ends only that live query (ci 40)", async () => {
     const socket = await initiated(graphql);
     const query = "subscription ($x: String) { artist(where: { name: { _eq: $x } }) { id } }";
     subscribe(socket, "good", query, { x: "Later" });
