@@ -1,7 +1,8 @@
 /** Builds conditions for plans: on a column, and on the rows of a relation wherever a plan uses them. */
 import { relationOf, type Model, type Relation } from "../model/model.ts";
 import type { Comparison, Expression, Plan, Predicate } from "./plan.ts";
-import { isLookup, lookupOf, mapPlan, type PlanScope, type PlanWay } from "./walk.ts";
+import { isLookup, lookupOf } from "./lookups.ts";
+import { mapPlan, type PlanScope, type PlanWay } from "./walk.ts";
 
 /** Compares a column by an operator's name with an operand or keyword: `compareColumn("id", "eq", { operand })`. */
 export const compareColumn = (

@@ -8,6 +8,7 @@ import {
   type QualifiedName,
   type Relation,
 } from "../model/model.ts";
+import { lookupOf, type Lookup } from "./lookups.ts";
 import type {
   Bundle,
   BundleField,
@@ -51,11 +52,6 @@ export interface PlanWay {
   /** Also the function of a computed relationship. */
   readonly routine?: QualifiedName;
 }
-
-/** Predicates and expressions that read rows of another relation. */
-export type Lookup =
-  | Extract<Predicate, { readonly kind: "related" | "computed-rows" | "exists" }>
-  | Extract<Expression, { readonly kind: "related" | "related-aggregate" | "computed-aggregate" }>;
 
 /** The node that a scope belongs to. */
 export type PlanSource = Read | Insert | Update | Delete | Embed | Lookup;
@@ -440,26 +436,6 @@ const mapPath = (path: readonly PathKey[] | undefined, walk: Walk): readonly Pat
   maybe(path, (steps) => mapList(steps, (step) => changed(step, { key: mapValue(step.key, walk) })));
 
 const mapValue = (ref: ValueRef, walk: Walk): ValueRef => walk.mapper.value?.(ref) ?? ref;
-
-const LOOKUPS: readonly string[] = [
-  "related",
-  "computed-rows",
-  "exists",
-  "related-aggregate",
-  "computed-aggregate",
-] satisfies Lookup["kind"][];
-
-export const isLookup = <Node extends Predicate | Expression>(node: Node): node is Node & Lookup =>
-  LOOKUPS.includes(node.kind);
-
-/** Returns the relation that a lookup reads, and its function, if any. */
-export const lookupOf = (
-  node: Lookup,
-  relation: Relation | undefined,
-): { readonly target?: QualifiedName; readonly routine?: QualifiedName } => {
-  if (node.kind === "exists") return { target: node.from };
-  return "relationship" in node ? ((relation && relationshipOf(relation, node.relationship)) ?? {}) : node;
-};
 
 const scopeOfLookup = (node: Lookup, scope: PlanScope, walk: Walk): PlanScope => {
   const { target } = lookupOf(node, scope.relation);
