@@ -1,21 +1,8 @@
 /** Compiles plans to programs. */
 import type { RelApiHooks } from "../../hooks.ts";
-import { relationOf, type Model, type QualifiedName, type Relation } from "../model/model.ts";
+import { relationOf, type Model, type Relation } from "../model/model.ts";
 import type { Visibility } from "../model/visibility.ts";
-import type {
-  Bundle,
-  Call,
-  Delete,
-  Envelope,
-  Insert,
-  Plan,
-  Read,
-  Sequence,
-  SequenceStep,
-  StepRequirement,
-  Update,
-  ValueRef,
-} from "../plan/plan.ts";
+import type { Bundle, Call, Delete, Envelope, Insert, Plan, Read, Update, ValueRef } from "../plan/plan.ts";
 import type { PlanProof, Registry } from "../../plugin.ts";
 import { compileAggregateRead } from "./aggregate-read.ts";
 import { usesOnlyBuiltIns } from "./built-in.ts";
@@ -30,15 +17,16 @@ import {
   type EnvelopeColumn,
 } from "./envelope.ts";
 import { createCompiler } from "./compiler.ts";
-import { empty, ident, integer, isEmpty, join, literal, slot, sql, toStatement, type Sql } from "./fragment.ts";
+import { empty, ident, isEmpty, join, literal, slot, sql, toStatement, type Sql } from "./fragment.ts";
 import { textOfObject } from "./json.ts";
 import { arrayQuery, objectQuery } from "./json-rows.ts";
 import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
 import type { ReadOptions } from "./level.ts";
 import { asShown, compileCountRows, compileRows, windowOf } from "./read.ts";
-import { badPlan, qualified, type Compiler, type JsonStyle } from "./scope.ts";
-import { missingKey } from "./keys.ts";
-import { compileValue, countOfSteps, rowCountOf, stepSetting } from "./value.ts";
+import { badPlan, type Compiler, type JsonStyle } from "./scope.ts";
+import { compileSequence } from "./sequence.ts";
+import { answerOf, checkStatement, finish, selectOf, single, statementOf, wrapped } from "./statement.ts";
+import { compileValue } from "./value.ts";
 import { compileWrite } from "./write.ts";
 
 export interface CompileParts {
@@ -100,53 +88,6 @@ const compileAny = (plan: Plan, envelope: Envelope, parts: CompileParts, isProve
     default:
       return compileWritePlan(compiler, plan, envelope, isProven);
   }
-};
-
-const selectOf = (columns: readonly EnvelopeColumn[]): Sql =>
-  join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
-
-const finish = (
-  compiler: Compiler,
-  statements: readonly ProgramStatement[],
-  main: number,
-  checks: readonly ProgramCheck[] = [],
-): Program => ({
-  statements,
-  main,
-  checks,
-  relations: compiler.seen.relations,
-  isOpenEnded: compiler.seen.isOpenEnded,
-  ...(compiler.seen.plansEachTime === true ? { plansEachTime: true } : {}),
-});
-
-const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
-  ...toStatement(fragment),
-  columns: columns.map((column) => column.name),
-  fragment,
-});
-
-const single = (
-  compiler: Compiler,
-  columns: readonly EnvelopeColumn[],
-  head: Sql,
-  from: Sql,
-  envelope: Envelope = {},
-): Program => {
-  const fragment = sql`${head}select ${selectOf(columns)}${from}`;
-  return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0);
-};
-
-/** Compiles the statement of a plan with the wrapper of its envelope. @rule X-MED-2 */
-const wrapped = (
-  compiler: Compiler,
-  fragment: Sql,
-  columns: readonly EnvelopeColumn[],
-  { wrapper }: Envelope,
-): ProgramStatement => {
-  if (wrapper === undefined) return statementOf(fragment, columns);
-  const declared = compiler.registry.wrappers.get(wrapper.name);
-  if (declared === undefined) throw badPlan(`no plugin declares the wrapper "${wrapper.name}"`);
-  return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
 };
 
 const isWhole = (read: Read): boolean => read.output.length === 1 && read.output[0]?.kind === "all";
@@ -225,11 +166,6 @@ const compileStatement = (compiler: Compiler, name: string, given: Readonly<Reco
   return sql`(${declared.compile(argument, compiler.model)})`;
 };
 
-const answerOf = (compiler: Compiler, read: Read, isOne: boolean, place: ReadOptions = {}, affected?: Sql): Sql => {
-  if (read.shape === "aggregate") return compileAggregateRead(compiler, read, place, affected);
-  return isOne ? objectQuery(compiler, read, place) : arrayQuery(compiler, read, place);
-};
-
 const compileWritePlan = (
   compiler: Compiler,
   plan: Insert | Update | Delete,
@@ -305,10 +241,6 @@ const compileWritePlan = (
 /** Returns whether a rule would make the write fail as a part of another statement. @rule R-WRT-7 */
 const passesRules = ({ rules }: Relation, { kind }: Insert | Update | Delete): boolean =>
   rules?.[kind] === "separate" || rules?.[kind] === "nothing";
-
-/** @rule G-PRM-19 */
-const checkStatement = (name: string, check: Sql): ProgramStatement =>
-  statementOf(sql`select ${check} as ${ident(name)}`, [{ name, sql: empty }]);
 
 /** The properties of a read of all rows. */
 const ALL_ROWS = ["kind", "from", "shape", "output"] as const satisfies readonly (keyof Read)[];
@@ -445,134 +377,4 @@ const compileCallRows = (
 const relationOfCall = (compiler: Compiler, { from }: Read) => {
   const returns = "call" in from ? routineOf(compiler, from.call).returns.relation : undefined;
   return returns === undefined ? undefined : relationOf(compiler.model, returns);
-};
-
-/** Returns the steps whose rows do not count: those that only find rows, and those whose rows another step writes
- *  again. @rule X-SEQ-4 */
-const uncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
-  new Set(
-    steps.flatMap(({ write, again }, i) => [
-      ...(again === undefined ? [] : [again]),
-      ...(write.kind === "read" || (write.kind === "update" && write.locks === true && isWithoutChange(write))
-        ? [i]
-        : []),
-    ]),
-  );
-
-const isWithoutChange = ({ assignments, payload }: Update): boolean =>
-  (assignments ?? []).length === 0 && (payload?.columns ?? []).length === 0;
-
-/** Returns the requirements on each step that a count or key must satisfy. @rule X-SEQ-3 */
-const countsAskedOf = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
-  const asked = new Map<number, StepRequirement[]>();
-  for (const one of steps.flatMap(({ requires = [] }) => requires)) {
-    if (one.atMost === undefined && one.asManyAs === undefined && one.each === undefined) continue;
-    const list = asked.get(one.step);
-    if (list === undefined) asked.set(one.step, [one]);
-    else if (list.every((other) => checkedColumn(other) !== checkedColumn(one))) list.push(one);
-  }
-  return asked;
-};
-
-/** Compiles one statement per step, which stores its rows in a transaction setting for later steps, and then the
- *  result. All are sent in one batch. @rule G-NST-2 G-INS-5 */
-const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
-  const statements: ProgramStatement[] = [];
-  const checks: ProgramCheck[] = [];
-  const relations: QualifiedName[] = [];
-  const asked = countsAskedOf(sequence);
-  /** The index of each step's statement. A statement that checks a step follows it. */
-  const places: number[] = [];
-  const requiredRow = (required: StepRequirement): ProgramCheck => ({
-    statement: places[required.step] ?? required.step,
-    column: checkedColumn(required),
-    kind: "step",
-    message: required.message,
-    path: required.path,
-    ...(required.each && { paths: required.each.paths }),
-  });
-  sequence.steps.forEach((step, i) => {
-    const at = (places[i] = statements.length);
-    // aliases need to be unique only within a statement
-    const own = createCompiler({ ...compiler, stepRelations: relations });
-    const write = compileWrite(own, step.write, {
-      isStep: true,
-      wantsBefore: setsKeyOf(step.write, asked.get(i)),
-      requires: (step.requires ?? []).map((required) => required.step).filter((required) => required !== i),
-    });
-    const row = ident(own.alias("_s"));
-    const rows = sql`(select coalesce(array_agg((${row}.*)::${qualified(write.relation)})::text, '{}') from ${write.name} as ${row})`;
-    const columns: EnvelopeColumn[] = [
-      { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${stepSetting(i)}, ${rows}, true) is not null` },
-      { name: `count_${i}`, sql: sql`(select count(*) from ${write.name} as _c)` },
-    ];
-    for (const one of asked.get(i) ?? []) {
-      const count = sql`(select count(*) from ${write.name} as _c)`;
-      columns.push({
-        name: checkedColumn(one),
-        sql:
-          one.each !== undefined
-            ? missingKey(own, one.each, write)
-            : one.asManyAs === undefined
-              ? sql`${count} <= ${integer(one.atMost ?? 0)}`
-              : sql`${count} = ${rowCountOf(own, one.asManyAs)}`,
-      });
-    }
-    const column = `check_${i}`;
-    const { check, checkAfter } = write;
-    if (check !== undefined) columns.push({ name: column, sql: check });
-    if (checkAfter !== undefined) columns.push({ name: `checked_${i}`, sql: checkAfter.kept });
-    if (check !== undefined || checkAfter !== undefined)
-      checks.push({
-        statement: checkAfter === undefined ? at : at + 1,
-        column,
-        kind: "permission",
-        message: "",
-        path: step.path ?? "$",
-      });
-    checks.push(...(step.requires ?? []).map(requiredRow));
-    statements.push({ ...statementOf(sql`with ${write.cte} select ${selectOf(columns)}`, columns), path: step.path });
-    if (checkAfter !== undefined) statements.push({ ...checkStatement(column, checkAfter.check), path: step.path });
-    relations.push({ schema: write.relation.schema, name: write.relation.name });
-    for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
-    if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
-    if (own.seen.plansEachTime === true) compiler.seen.plansEachTime = true;
-  });
-  const { refusal } = sequence;
-  if (refusal !== undefined)
-    checks.push(...refusal.requires.map(requiredRow), {
-      statement: statements.length,
-      column: "refused",
-      kind: "refusal",
-      message: refusal.message,
-      path: refusal.path,
-    });
-  const body =
-    refusal === undefined
-      ? answerOf(
-          compiler,
-          sequence.result,
-          sequence.one === true,
-          {},
-          countOfSteps(relations, uncountedSteps(sequence.steps)),
-        )
-      : sql`null`;
-  statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
-  // in the order in which the statements run
-  return finish(
-    compiler,
-    statements,
-    statements.length - 1,
-    checks.sort((a, b) => a.statement - b.statement),
-  );
-};
-
-const setsKeyOf = (write: SequenceStep["write"], asked: readonly StepRequirement[] = []): boolean =>
-  write.kind === "update" &&
-  asked.some(({ each }) => (write.assignments ?? []).some(({ column }) => each?.columns.includes(column)));
-
-const checkedColumn = ({ step, atMost, asManyAs, each }: StepRequirement): string => {
-  if (each !== undefined) return `missing_key_${step}`;
-  if (asManyAs !== undefined) return `as_many_${asManyAs}_${step}`;
-  return atMost === undefined ? `count_${step}` : `at_most_${atMost}_${step}`;
 };

@@ -1,0 +1,142 @@
+/** Compiles sequences: one statement per step, and the result. */
+import type { QualifiedName } from "../model/model.ts";
+import type { Sequence, SequenceStep, StepRequirement, Update } from "../plan/plan.ts";
+import { createCompiler } from "./compiler.ts";
+import type { EnvelopeColumn } from "./envelope.ts";
+import { empty, ident, integer, sql } from "./fragment.ts";
+import { missingKey } from "./keys.ts";
+import type { ProgramCheck, ProgramStatement, Program } from "./program.ts";
+import { qualified, type Compiler } from "./scope.ts";
+import { answerOf, checkStatement, finish, selectOf, statementOf } from "./statement.ts";
+import { countOfSteps, rowCountOf, stepSetting } from "./value.ts";
+import { compileWrite } from "./write.ts";
+
+/** Returns the steps whose rows do not count: those that only find rows, and those whose rows another step writes
+ *  again. @rule X-SEQ-4 */
+const uncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
+  new Set(
+    steps.flatMap(({ write, again }, i) => [
+      ...(again === undefined ? [] : [again]),
+      ...(write.kind === "read" || (write.kind === "update" && write.locks === true && isWithoutChange(write))
+        ? [i]
+        : []),
+    ]),
+  );
+
+const isWithoutChange = ({ assignments, payload }: Update): boolean =>
+  (assignments ?? []).length === 0 && (payload?.columns ?? []).length === 0;
+
+/** Returns the requirements on each step that a count or key must satisfy. @rule X-SEQ-3 */
+const countsAskedOf = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
+  const asked = new Map<number, StepRequirement[]>();
+  for (const one of steps.flatMap(({ requires = [] }) => requires)) {
+    if (one.atMost === undefined && one.asManyAs === undefined && one.each === undefined) continue;
+    const list = asked.get(one.step);
+    if (list === undefined) asked.set(one.step, [one]);
+    else if (list.every((other) => checkedColumn(other) !== checkedColumn(one))) list.push(one);
+  }
+  return asked;
+};
+
+/** Compiles one statement per step, which stores its rows in a transaction setting for later steps, and then the
+ *  result. All are sent in one batch. @rule G-NST-2 G-INS-5 */
+export const compileSequence = (compiler: Compiler, sequence: Sequence): Program => {
+  const statements: ProgramStatement[] = [];
+  const checks: ProgramCheck[] = [];
+  const relations: QualifiedName[] = [];
+  const asked = countsAskedOf(sequence);
+  /** The index of each step's statement. A statement that checks a step follows it. */
+  const places: number[] = [];
+  const requiredRow = (required: StepRequirement): ProgramCheck => ({
+    statement: places[required.step] ?? required.step,
+    column: checkedColumn(required),
+    kind: "step",
+    message: required.message,
+    path: required.path,
+    ...(required.each && { paths: required.each.paths }),
+  });
+  sequence.steps.forEach((step, i) => {
+    const at = (places[i] = statements.length);
+    // aliases need to be unique only within a statement
+    const own = createCompiler({ ...compiler, stepRelations: relations });
+    const write = compileWrite(own, step.write, {
+      isStep: true,
+      wantsBefore: setsKeyOf(step.write, asked.get(i)),
+      requires: (step.requires ?? []).map((required) => required.step).filter((required) => required !== i),
+    });
+    const row = ident(own.alias("_s"));
+    const rows = sql`(select coalesce(array_agg((${row}.*)::${qualified(write.relation)})::text, '{}') from ${write.name} as ${row})`;
+    const columns: EnvelopeColumn[] = [
+      { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${stepSetting(i)}, ${rows}, true) is not null` },
+      { name: `count_${i}`, sql: sql`(select count(*) from ${write.name} as _c)` },
+    ];
+    for (const one of asked.get(i) ?? []) {
+      const count = sql`(select count(*) from ${write.name} as _c)`;
+      columns.push({
+        name: checkedColumn(one),
+        sql:
+          one.each !== undefined
+            ? missingKey(own, one.each, write)
+            : one.asManyAs === undefined
+              ? sql`${count} <= ${integer(one.atMost ?? 0)}`
+              : sql`${count} = ${rowCountOf(own, one.asManyAs)}`,
+      });
+    }
+    const column = `check_${i}`;
+    const { check, checkAfter } = write;
+    if (check !== undefined) columns.push({ name: column, sql: check });
+    if (checkAfter !== undefined) columns.push({ name: `checked_${i}`, sql: checkAfter.kept });
+    if (check !== undefined || checkAfter !== undefined)
+      checks.push({
+        statement: checkAfter === undefined ? at : at + 1,
+        column,
+        kind: "permission",
+        message: "",
+        path: step.path ?? "$",
+      });
+    checks.push(...(step.requires ?? []).map(requiredRow));
+    statements.push({ ...statementOf(sql`with ${write.cte} select ${selectOf(columns)}`, columns), path: step.path });
+    if (checkAfter !== undefined) statements.push({ ...checkStatement(column, checkAfter.check), path: step.path });
+    relations.push({ schema: write.relation.schema, name: write.relation.name });
+    for (const relation of own.seen.relations) compiler.seen.relations.add(relation);
+    if (own.seen.isOpenEnded) compiler.seen.isOpenEnded = true;
+    if (own.seen.plansEachTime === true) compiler.seen.plansEachTime = true;
+  });
+  const { refusal } = sequence;
+  if (refusal !== undefined)
+    checks.push(...refusal.requires.map(requiredRow), {
+      statement: statements.length,
+      column: "refused",
+      kind: "refusal",
+      message: refusal.message,
+      path: refusal.path,
+    });
+  const body =
+    refusal === undefined
+      ? answerOf(
+          compiler,
+          sequence.result,
+          sequence.one === true,
+          {},
+          countOfSteps(relations, uncountedSteps(sequence.steps)),
+        )
+      : sql`null`;
+  statements.push(statementOf(sql`select ${body}::text as "body"`, [{ name: "body", sql: empty }]));
+  // in the order in which the statements run
+  return finish(
+    compiler,
+    statements,
+    statements.length - 1,
+    checks.sort((a, b) => a.statement - b.statement),
+  );
+};
+
+const setsKeyOf = (write: SequenceStep["write"], asked: readonly StepRequirement[] = []): boolean =>
+  write.kind === "update" &&
+  asked.some(({ each }) => (write.assignments ?? []).some(({ column }) => each?.columns.includes(column)));
+
+const checkedColumn = ({ step, atMost, asManyAs, each }: StepRequirement): string => {
+  if (each !== undefined) return `missing_key_${step}`;
+  if (asManyAs !== undefined) return `as_many_${asManyAs}_${step}`;
+  return atMost === undefined ? `count_${step}` : `at_most_${atMost}_${step}`;
+};

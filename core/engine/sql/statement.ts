@@ -1,0 +1,71 @@
+/** The parts of which compiled programs consist: statements, and the columns that they select. */
+import type { Envelope, Read } from "../plan/plan.ts";
+import { compileAggregateRead } from "./aggregate-read.ts";
+import type { EnvelopeColumn } from "./envelope.ts";
+import { empty, ident, join, sql, toStatement, type Sql } from "./fragment.ts";
+import { arrayQuery, objectQuery } from "./json-rows.ts";
+import type { ReadOptions } from "./level.ts";
+import type { Program, ProgramCheck, ProgramStatement } from "./program.ts";
+import { badPlan, type Compiler } from "./scope.ts";
+
+export const selectOf = (columns: readonly EnvelopeColumn[]): Sql =>
+  join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
+
+export const finish = (
+  compiler: Compiler,
+  statements: readonly ProgramStatement[],
+  main: number,
+  checks: readonly ProgramCheck[] = [],
+): Program => ({
+  statements,
+  main,
+  checks,
+  relations: compiler.seen.relations,
+  isOpenEnded: compiler.seen.isOpenEnded,
+  ...(compiler.seen.plansEachTime === true ? { plansEachTime: true } : {}),
+});
+
+export const statementOf = (fragment: Sql, columns: readonly EnvelopeColumn[]): ProgramStatement => ({
+  ...toStatement(fragment),
+  columns: columns.map((column) => column.name),
+  fragment,
+});
+
+export const single = (
+  compiler: Compiler,
+  columns: readonly EnvelopeColumn[],
+  head: Sql,
+  from: Sql,
+  envelope: Envelope = {},
+): Program => {
+  const fragment = sql`${head}select ${selectOf(columns)}${from}`;
+  return finish(compiler, [wrapped(compiler, fragment, columns, envelope)], 0);
+};
+
+/** Compiles the statement of a plan with the wrapper of its envelope. @rule X-MED-2 */
+export const wrapped = (
+  compiler: Compiler,
+  fragment: Sql,
+  columns: readonly EnvelopeColumn[],
+  { wrapper }: Envelope,
+): ProgramStatement => {
+  if (wrapper === undefined) return statementOf(fragment, columns);
+  const declared = compiler.registry.wrappers.get(wrapper.name);
+  if (declared === undefined) throw badPlan(`no plugin declares the wrapper "${wrapper.name}"`);
+  return { ...toStatement(declared.compile(fragment, wrapper.options)), columns: ["body"], isMultiRow: true };
+};
+
+export const answerOf = (
+  compiler: Compiler,
+  read: Read,
+  isOne: boolean,
+  place: ReadOptions = {},
+  affected?: Sql,
+): Sql => {
+  if (read.shape === "aggregate") return compileAggregateRead(compiler, read, place, affected);
+  return isOne ? objectQuery(compiler, read, place) : arrayQuery(compiler, read, place);
+};
+
+/** @rule G-PRM-19 */
+export const checkStatement = (name: string, check: Sql): ProgramStatement =>
+  statementOf(sql`select ${check} as ${ident(name)}`, [{ name, sql: empty }]);
