@@ -1,26 +1,15 @@
 /** Compiles writes: each is a CTE whose rows the statement reads. */
-import { columnOf, type Model, type PgType, type Relation } from "../model/model.ts";
+import { columnOf, type Model, type Relation } from "../model/model.ts";
 import { systemColumnType } from "../model/system-columns.ts";
-import type {
-  Cell,
-  Delete,
-  Insert,
-  PayloadColumn,
-  Predicate,
-  Read,
-  SequenceStep,
-  Update,
-  ValueRef,
-  WriteRows,
-} from "../plan/plan.ts";
+import type { Cell, Delete, Insert, Predicate, Read, SequenceStep, Update, ValueRef } from "../plan/plan.ts";
 import { newLevel } from "./exists.ts";
 import { catalogText, empty, ident, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
-import { hstoreOf, hstoreOfJson } from "./hstore.ts";
 import { refuseTargetColumn } from "./names.ts";
 import { needsOf, type Needs } from "./needs.ts";
+import { givenRows, payloadRows, type Payload } from "./payload-rows.ts";
 import { compilePredicate, readText } from "./predicate.ts";
 import { lookUp, noEmbeds, badPlan, qualified, type Compiler, type Scope } from "./scope.ts";
-import { compileJson, compileValue, wroteRows } from "./value.ts";
+import { compileValue, wroteRows } from "./value.ts";
 
 export interface CompiledWrite {
   /** The CTE, `with _w as (…)` without the `with`. */
@@ -65,97 +54,6 @@ export interface WriteUse {
 export const INSERTED = "relapi.inserted";
 
 const DEFAULT_KEYWORD = "default";
-
-type Payload = Extract<WriteRows, { readonly payload: ValueRef }>;
-
-const columnType = (relation: Relation, name: string): Sql => {
-  const column = columnOf(relation, name);
-  if (column === undefined) throw badPlan(`${relation.name} has no column "${name}"`);
-  return catalogText(column.sqlType);
-};
-
-/** Compiles a FROM item with the payload's rows under `_p`, and the value of each column. @rule R-SQL-11 R-BODY-3
- *  R-INS-4 R-REP-4 */
-const payloadRows = (
-  compiler: Compiler,
-  relation: Relation,
-  rows: Payload,
-  isFirstOnly: boolean,
-): { readonly from: Sql; readonly valueOf: (column: string) => Sql } => {
-  const row = compiler.alias("_p");
-  const json = compileJson(compiler, rows.payload, "json");
-  const parserOf = (name: string) => {
-    const column = columnOf(relation, name);
-    return column === undefined ? undefined : compiler.model.representations.get(column.type)?.fromJson;
-  };
-  const hstoreAt = (name: string): PgType | undefined => {
-    const column = columnOf(relation, name);
-    return column && hstoreOf(compiler.model, column.type);
-  };
-  /** Returns the type in which the value is read from the payload. */
-  const givenType = ({ name, apply, isText }: PayloadColumn): Sql => {
-    const hasParser = parserOf(name) !== undefined;
-    if (isText === true && !hasParser) return sql`text`;
-    return apply !== undefined || hasParser || hstoreAt(name) !== undefined ? sql`json` : columnType(relation, name);
-  };
-  const definitions = join(rows.columns.map((column) => sql`${ident(column.name)} ${givenType(column)}`));
-  const read = (name: string): Sql => {
-    const parser = parserOf(name);
-    const { apply, isText } = rows.columns.find((column) => column.name === name) ?? {};
-    if (isText === true && parser === undefined) return sql`${ident(row, name)}::${columnType(relation, name)}`;
-    if (apply !== undefined) {
-      const declared = compiler.registry.functions.get(apply);
-      if (declared === undefined) throw badPlan(`no plugin declares the function "${apply}"`);
-      return declared.compile(sql`(${ident(row, name)} #>> '{}')`, compiler.model);
-    }
-    if (parser !== undefined) return sql`${qualified(parser)}(${ident(row, name)})`;
-    const hstore = hstoreAt(name);
-    return hstore === undefined ? ident(row, name) : hstoreOfJson(hstore, ident(row, name));
-  };
-  if (rows.missing === "null") {
-    if (rows.columns.length === 0) {
-      const from = rows.shape === "object" ? empty : sql`pg_catalog.json_array_elements(${json}) as ${ident(row)}`;
-      return { from, valueOf: read };
-    }
-    const record =
-      rows.shape === "object" ? sql`pg_catalog.json_to_record(${json})` : sql`pg_catalog.json_to_recordset(${json})`;
-    const from = sql`${record} as ${ident(row)}(${definitions})`;
-    return {
-      from: isFirstOnly && rows.shape === "array" ? sql`(select * from ${from} limit 1) as ${ident(row)}` : from,
-      valueOf: read,
-    };
-  }
-  // element by element, to distinguish an absent key from a null
-  const element = compiler.alias("_j");
-  const elements =
-    rows.shape === "object"
-      ? sql`(select ${json} as value) as ${ident(element)}`
-      : sql`pg_catalog.json_array_elements(${json}) as ${ident(element)}`;
-  const limited =
-    isFirstOnly && rows.shape === "array" ? sql`(select * from ${elements} limit 1) as ${ident(element)}` : elements;
-  const from =
-    rows.columns.length === 0
-      ? limited
-      : sql`${limited}, lateral pg_catalog.json_to_record(${ident(element, "value")}) as ${ident(row)}(${definitions})`;
-  return {
-    from,
-    valueOf: (name) => {
-      const column = columnOf(relation, name);
-      const text = column?.baseDefault ?? column?.default;
-      const fallback = text === undefined ? sql`null` : catalogText(`(${text})`);
-      const given =
-        text !== undefined && rows.missing === "computed-default"
-          ? sql`case when ${fallback} is null then ${read(name)} else ${read(name)} end`
-          : read(name);
-      return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${given} else ${fallback} end`;
-    },
-  };
-};
-
-const givenRows = (compiler: Compiler, rowsFrom: (row: Sql) => Sql): ReturnType<typeof payloadRows> => {
-  const row = compiler.alias("_p");
-  return { from: rowsFrom(ident(row)), valueOf: (name) => ident(row, name) };
-};
 
 /** Returns a scope with the relation's own name as alias, as the database's messages use it. */
 const targetScope = (relation: Relation, isRecord: boolean): Scope => ({
