@@ -26,7 +26,7 @@ const run = (script) => {
 };
 
 if (canBuild) {
-  if (["core", "plugins", "presets"].some(isNewer)) run("build");
+  if ([".ci", "core", "plugins", "presets"].some(isNewer)) run("build");
   else if (process.argv.slice(2).some(isNewer)) ["build:ts", "build:bundle"].forEach(run);
   else if (statSync(SERVER).mtimeMs > builtAtMs) run("build:bundle"); // `npm run build:ts` leaves its modules apart
 }

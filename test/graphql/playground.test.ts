@@ -11,7 +11,7 @@ const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, 
 
 // the page is part of the build, and tests from the sources have no build
 if (!existsSync(inRoot("dist/plugins/pages/playground/app/main.js.gz")))
-  execFileSync(process.execPath, [inRoot("plugins/pages/playground/bundle.mjs")]);
+  execFileSync(process.execPath, [inRoot(".ci/bundle-playground.mjs")]);
 
 const api = await startApi(forGraphql({ anonRole: undefined }));
 const HTML = { accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" };

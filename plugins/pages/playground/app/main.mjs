@@ -1,5 +1,5 @@
-// The playground's page: GraphiQL for the URL from which it was loaded. ../bundle.mjs bundles it, and it loads nothing
-// from other hosts.
+// The playground's page: GraphiQL for the URL from which it was loaded. `.ci/bundle-playground.mjs` bundles it, and it
+// loads nothing from other hosts.
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
 import "graphiql/style.css";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const outdir = join(root, "dist", "plugins", "pages", "playground", "app");
 
 // the workers must belong to the same copy of the editor that GraphiQL uses

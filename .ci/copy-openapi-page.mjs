@@ -14,17 +14,7 @@ const files = [
   "NOTICE",
 ];
 const source = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js"));
-const target = join(
-  dirname(fileURLToPath(import.meta.url)),
-  "..",
-  "..",
-  "..",
-  "dist",
-  "plugins",
-  "pages",
-  "openapi",
-  "swagger-ui",
-);
+const target = fileURLToPath(new URL("../dist/plugins/pages/openapi/swagger-ui", import.meta.url));
 
 mkdirSync(target, { recursive: true });
 for (const file of files) copyFileSync(join(source, file), join(target, file));
