@@ -183,7 +183,7 @@ const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
     .command("live-triggers")
     .description("print the SQL that installs the triggers of live queries")
     .action(async (_, command: Command) => {
-      const { buildLiveTriggers } = await import("../server/live-triggers.ts");
+      const { buildLiveTriggers } = await import("./live-triggers-command.ts");
       const { options } = await settingsOf(command);
       await print(terminal, await buildLiveTriggers(options));
     });

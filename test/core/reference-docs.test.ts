@@ -11,7 +11,7 @@ import { adminServer } from "../../plugins/operations/admin/index.ts";
 import { aggregateName, operatorName } from "../../plugins/graphql/part-names.ts";
 import { restName } from "../../plugins/rest/syntax/part-names.ts";
 import { fullCompat, knownOptions, plus } from "../../presets/index.ts";
-import { liveTriggers } from "../../presets/server/live-triggers.ts";
+import { liveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { settingsPage } from "../support/settings-page.ts";
 
 const docs = (path: string): string => fileURLToPath(new URL(`../../docs/${path}`, import.meta.url));

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, ident, sql, without, type Logger, type PluginContext, type ValueOf } from "../../core/index.ts";
 import { changeFeedService, watchChangesHook } from "../../plugins/live/api.ts";
-import { liveTriggers } from "../../presets/server/live-triggers.ts";
+import { liveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { openEmptyEmbeddedDatabase, testDatabase, type TestDatabase } from "../support/database.ts";
 import { initiated, noneIsDue, startLive, subscribe, type LiveApi } from "../support/live.ts";

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Logger } from "../../core/index.ts";
-import { buildLiveTriggers } from "../../presets/server/live-triggers.ts";
+import { buildLiveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { initiated, subscribe } from "../support/live.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { buildLiveTriggers } from "../../presets/server/live-triggers.ts";
+import { buildLiveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { openSocket } from "../support/socket.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { signToken } from "../support/tokens.ts";

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { definePlugin, without, type PresetPart } from "../../../core/index.ts";
 import { liveRunSignal } from "../../../plugins/live/api.ts";
-import { liveTriggers } from "../../../presets/server/live-triggers.ts";
+import { liveTriggers } from "../../../presets/cli/live-triggers-command.ts";
 import { openApi, type Answer, type StartOptions, type TestApi } from "../../support/api.ts";
 import { capabilities, type TestDatabase } from "../../support/database.ts";
 import { KEEPS_NOTHING } from "../../support/oracle/oracle.ts";

@@ -1,8 +1,8 @@
 /** `relapi live-triggers`: prints the SQL that installs the triggers of notify-changes. */
 import { presetError, type RelApiOptions } from "../../core/index.ts";
 import { liveTriggers } from "../../plugins/live/index.ts";
-import { withApi } from "../cli/open-api.ts";
-import { readEnvironment } from "./environment.ts";
+import { withApi } from "./open-api.ts";
+import { readEnvironment } from "../server/environment.ts";
 
 export { liveTriggers };
 
