@@ -333,8 +333,8 @@ export interface Transport {
 
 /** Analyses plans without asking the database. */
 export interface PlanProof {
-  /** Returns whether the plan runs no user-defined code. If it only reads, its result must also be the same for all
-   *  callers with the same database role, except for the values in its slots. @rule R-TX-10 */
+  /** Returns whether the plan runs no user-defined code. The result of a plan that
+   *  only reads must also be the same for all callers of one database role, except for bound values. @rule R-TX-10 */
   isProven(plan: Plan, envelope: Envelope, model: Model): boolean;
 }
 

@@ -21,7 +21,7 @@ const processRegistry = ({ collectDefaultMetrics, Registry }: PromClient): Regis
 };
 
 /** Counters, histograms and gauges of requests, transactions, the pool, live queries, caches and the process. They are
- *  the response of `GET /metrics` of the admin listener and of `api.metrics()`. There are none without the package
+ *  the response of `GET /metrics` of the admin listener and of `api.metrics()`. They require the package
  *  `prom-client`. @rule R-ADM-2 X-MET-1 */
 export const metrics = definePlugin({
   name: "metrics",

@@ -88,8 +88,8 @@ const typeNamesOf = memoize((model: Model): ReadonlySet<string> => {
 /** Lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
-/** Returns whether the plan runs no user code. If it only reads, its result must also be the same for all callers with
- *  the same database role, except for the values in its slots. @rule R-TX-10 G-SUB-10 */
+/** Returns whether the plan runs no user code. The result of a plan that only reads must also be the
+ *  same for all callers of one database role, except for bound values. @rule R-TX-10 G-SUB-10 */
 export const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }: Parts): boolean => {
   const isKnown = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
   /** Checks every tap that may compile the node. */
