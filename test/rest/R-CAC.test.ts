@@ -1,8 +1,8 @@
 /** Caches are invisible from outside: each response equals that of a fresh server. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, mapPlan, type Exchange } from "../../core/index.ts";
+import { definePlugin, mapPlan, type Exchange, type PluginContext } from "../../core/index.ts";
 import type { RestHandler } from "../../plugins/rest/api.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { rolledBack, startApi, type TestApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
 
 const CALL = "/rpc/vessels_of?port=1&select=name&order=name";
@@ -135,5 +135,33 @@ describe("a plugin that hands on a target or an exchange of its own", () => {
       expect(await pathOf("GET", "/seen_path")).toEqual([{ path: "/seen_path" }]);
       expect(await pathOf("SEARCH", "/seen_path")).toEqual([{ path: "/elsewhere" }]);
     }
+  });
+});
+
+describe("a request like an earlier one", async () => {
+  let context: PluginContext | undefined;
+  const counting = definePlugin({
+    name: "counting",
+    apply: (_, given) => {
+      context = given;
+    },
+  });
+  // a read that cannot join others looks its transaction up again
+  const api = await startApi({ maxCoalescedReads: 1, parts: [counting] });
+  const headers = { "x-session-admin-secret": null };
+  const query = "query($id: Int!) { sea_ports(where: { id: { _eq: $id } }) { name } }";
+
+  test.each<readonly [title: string, ask: (i: number) => Promise<unknown>]>([
+    ["a read", (i) => api.get(`/vessels?select=name,ports(name)&id=eq.${i}`)],
+    ["an insert", (i) => api.post("/ports", { body: { name: `Port ${i}` }, headers: rolledBack() })],
+    ["a call", (i) => api.post("/rpc/add_numbers", { body: { a: i, b: 1 } })],
+    ["a query", (id) => api.gql(query, { id }, headers)],
+  ])("R-CAC-1 makes two look-ups, one for itself and one for its transaction: %s", async (_title, ask) => {
+    const counts = (): readonly number[] =>
+      ["cache-requests", "cache-hits"].map((name) => context?.counters.get(name) ?? 0);
+    for (let i = 0; i < 2; i++) await ask(i);
+    const before = counts();
+    await ask(2);
+    expect(counts().map((count, i) => count - (before[i] ?? 0))).toEqual([2, 2]);
   });
 });
