@@ -42,7 +42,8 @@ import type { GqlOperation, GqlRequest, GqlSender, GqlStep, ValidatedDocument } 
 
 /** The estimated memory of syntax trees and plans, as multiples of their text. */
 const BYTES_PER_CHARACTER = 60;
-const BYTES_PER_PLANNED_CHARACTER = 8;
+const BYTES_PER_PLANNED_CHARACTER = 12;
+const BYTES_PER_OPERATION = 4000;
 
 /** The part of a document that depends only on the role schema and the text. */
 interface ReadDocument {
@@ -67,9 +68,9 @@ interface OperationSource extends DocumentSource, WithVariables {
   readonly read: (declared: DeclaredVariables) => VariableValues;
 }
 
-/** A document and its plan, with the programs of the steps. */
+/** A document without its syntax tree, and its plan with the programs of the steps. */
 interface PreparedOperation {
-  readonly document: ReadDocument;
+  readonly document: Omit<ReadDocument, "parsed" | "length">;
   readonly template: Omit<OperationTemplate, "steps"> & {
     readonly steps: readonly (StepTemplate & Pick<GqlStep, "program">)[];
   };
@@ -114,7 +115,7 @@ const prepareOperation = (
   document: ReadDocument,
   ask: Ask<OperationSource>,
 ): PreparedOperation => {
-  const { schema, parsed, declared } = document;
+  const { schema, parsed, declared, facts } = document;
   const variables = observeVariables(ask, ask(variablesOf(declared)));
   const planner: Planner = {
     schema,
@@ -131,25 +132,11 @@ const prepareOperation = (
   variables.close();
   const session = observeSession(ask);
   const steps = template.steps.map((step) => ({ ...step, program: prepare(step.planned, session, "graphql") }));
-  return { document, template: { ...template, steps } };
+  return { document: { schema, declared, facts }, template: { ...template, steps } };
 };
 
-const lengthOfTexts = (outputs: GqlOperation["outputs"]): number =>
-  outputs.reduce(
-    (length, output) =>
-      length +
-      ("pieces" in output ? 0 : "text" in output ? output.text.length : "of" in output ? lengthOfTexts(output.of) : 0),
-    0,
-  );
-
-const bytesOfOperation = ({ template: { steps, outputs } }: PreparedOperation): number =>
-  2000 +
-  steps.reduce(
-    (bytes, { planned, sources }) =>
-      bytes + planKey(planned.plan).length * BYTES_PER_PLANNED_CHARACTER + sources.length * 500,
-    0,
-  ) +
-  lengthOfTexts(outputs) * 2;
+const bytesOfOperation = ({ template: { plans } }: PreparedOperation): number =>
+  plans.reduce((bytes, plan) => bytes + planKey(plan).length * BYTES_PER_PLANNED_CHARACTER, BYTES_PER_OPERATION);
 
 /** Returns the operation with the values of these variables. @throws RelApiError G-LIM-2 */
 const fill = (
