@@ -54,10 +54,16 @@ const sessionOf = (viewKey: string): Session => {
   return { role, isAdmin, isBackend, claims: {}, variables: {} };
 };
 
-/** Prepared data of a model that is not in force yet. */
-interface Prepared extends ModelNames {
-  /** The schemas by `viewKeyOf`. */
+/** The preparation of a model. */
+interface Preparation {
+  /** The names that are complete. */
+  names: ModelNames | undefined;
+  /** The names that are not complete. A request that needs them earlier finishes them synchronously. */
+  underWay: Pieces<ModelNames> | undefined;
+  /** The prepared schemas by `viewKeyOf`. */
   readonly schemas: Map<string, PreparableSchema>;
+  /** The warnings about names that no request has used. */
+  warnings: string[] | undefined;
 }
 
 /** Without the introspection plugin, no document calls this. */
@@ -83,19 +89,22 @@ export const createSchemas = (
   opening: Opening,
 ): Schemas => {
   const kept = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
-  const prepared = new WeakMap<Model, Prepared>();
+  const preparationOf = memoize((_model: Model): Preparation => ({
+    names: undefined,
+    underWay: undefined,
+    schemas: new Map(),
+    warnings: undefined,
+  }));
   const inUse = new Map<string, WeakRef<PreparableSchema>>();
   let isUsed = false;
   let isClosed = false;
 
-  /** The warnings of models whose names are not in use yet. */
-  const warnings = new WeakMap<Model, string[]>();
   const warnOf =
     (model: Model) =>
     (message: string): void => {
-      const held = warnings.get(model);
-      if (held === undefined) context.logger.warn(message);
-      else held.push(message);
+      const { warnings } = preparationOf(model);
+      if (warnings === undefined) context.logger.warn(message);
+      else warnings.push(message);
     };
 
   const namesOf = function* (model: Model): Pieces<ModelNames> {
@@ -134,40 +143,40 @@ export const createSchemas = (
     });
     if (!isUsed) return;
     const made = await inPieces(namesOf(model));
-    const schemas: Prepared["schemas"] = new Map();
+    const preparation = preparationOf(model);
     for (const { key, roots, tables } of used) {
       const schema = schemaFor(model, made, sessionOf(key));
       if (schema.isWhole) await inPieces(schema.prepare(roots));
       await inPieces(schema.openTables(tables));
-      schemas.set(key, schema);
+      preparation.schemas.set(key, schema);
       inUse.set(key, new WeakRef(schema));
     }
-    prepared.set(model, { ...made, schemas });
+    preparation.names = made;
   });
 
-  /** The unfinished names of the model in force. A request that needs them earlier finishes them synchronously. */
-  const underWay = new WeakMap<Model, Pieces<ModelNames>>();
   const startNames = async (model: Model): Promise<void> => {
+    const preparation = preparationOf(model);
     const names = namesOf(model);
     const whileOpen = function* (): Pieces<void> {
       while (!isClosed) {
         const { done, value } = names.next();
         if (done === true) {
-          if (value !== undefined) prepared.set(model, { ...value, schemas: new Map() });
+          preparation.names ??= value;
           return;
         }
         yield;
       }
     };
-    underWay.set(model, names);
-    warnings.set(model, []);
+    preparation.underWay = names;
+    preparation.warnings = [];
     await inPieces(whileOpen());
   };
   context.onModel((model) => {
     opening.open = undefined;
-    if (prepared.has(model)) return;
+    const preparation = preparationOf(model);
+    if (preparation.names !== undefined) return;
     // the document that needs the names fails and reports the error
-    const name = (): Promise<unknown> => startNames(model).catch(() => underWay.delete(model));
+    const name = (): Promise<unknown> => startNames(model).catch(() => (preparation.underWay = undefined));
     // another surface may never get a request
     const named = variant === undefined ? name() : undefined;
     let opened: Promise<void> | undefined;
@@ -183,14 +192,15 @@ export const createSchemas = (
   });
 
   /** The result depends only on the model and on settings that come into force with it. */
-  const namesFor = memoize((model: Model): ModelNames => {
+  const namesFor = (model: Model): ModelNames => {
     isUsed = true;
-    const names = prepared.get(model) ?? atOnce(underWay.get(model) ?? namesOf(model));
-    const held = warnings.get(model) ?? [];
-    warnings.delete(model);
-    for (const message of held) context.logger.warn(message);
-    return names;
-  });
+    const preparation = preparationOf(model);
+    preparation.names ??= atOnce(preparation.underWay ?? namesOf(model));
+    const { warnings = [] } = preparation;
+    preparation.warnings = undefined;
+    for (const message of warnings) context.logger.warn(message);
+    return preparation.names;
+  };
 
   return context.caches.create({
     name: kept("graphql schemas"),
@@ -198,9 +208,9 @@ export const createSchemas = (
       const model = ask(MODEL);
       const session = observeSession(ask);
       const key = viewKeyOf(session);
-      const ready = prepared.get(model)?.schemas;
-      const schema = ready?.get(key) ?? schemaFor(model, namesFor(model), session);
-      ready?.delete(key); // from here on the cache holds or evicts it
+      const { schemas } = preparationOf(model);
+      const schema = schemas.get(key) ?? schemaFor(model, namesFor(model), session);
+      schemas.delete(key); // from here on the cache holds or evicts it
       inUse.delete(key);
       inUse.set(key, new WeakRef(schema));
       for (const oldest of inUse.keys()) if (inUse.size > MAX_PREPARED) inUse.delete(oldest);
