@@ -94,6 +94,9 @@ const askSchemes = (
   });
 };
 
+/** The key of a listener that `api.over` returned. Its value is the api. */
+const OVER = Symbol("over");
+
 /** @throws RelApiError `preset` for every mistake that can be found without the database */
 export const relApi = (preset: Preset): RelApi => {
   const plugins = orderPlugins(preset);
@@ -150,7 +153,6 @@ export const relApi = (preset: Preset): RelApi => {
   const around: AddedStep[] = [];
   const closers: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
-  const over = new WeakSet<object>();
   const errorOf = (error: unknown): unknown => errorOfScheme(error, registry, logger);
   const authorize = (credentials: Credentials, given?: Session): Session | Promise<Session> => {
     // the first load reads the option sources, which may decide who may call
@@ -228,7 +230,7 @@ export const relApi = (preset: Preset): RelApi => {
     onServer: servers.onServer,
     addServer: servers.add,
     hasServer: servers.has,
-    isApi: (listener) => listener === api || (typeof listener === "function" && over.has(listener)),
+    isApi: (listener) => listener === api || (listener instanceof Object && Reflect.get(listener, OVER) === api),
     reload: () => loader.reload(),
     requestReload: loader.requestReload,
   };
@@ -300,8 +302,7 @@ export const relApi = (preset: Preset): RelApi => {
       over: (app: (request: IncomingMessage, response: ServerResponse) => unknown): RequestListener => {
         const listener: RequestListener = (request, response) =>
           api(request, response, () => void app(request, response));
-        over.add(listener);
-        return listener;
+        return Object.assign(listener, { [OVER]: api });
       },
       ready: loader.ready,
       reload: () => loader.reload(),

@@ -89,10 +89,10 @@ const bytesOf = (body: unknown): Buffer | undefined => {
 
 const isText = (body: unknown): boolean => typeof body === "string" || body instanceof Uint8Array;
 
-const ownCalls = new WeakSet<IncomingMessage>();
+/** A request that the application itself makes through a method of the api. */
+class OwnCall extends IncomingMessage {}
 
-/** Returns whether the application itself made the request through a method of the api. */
-export const isOwnCall = (request: IncomingMessage): boolean => ownCalls.has(request);
+export const isOwnCall = (request: IncomingMessage): boolean => request instanceof OwnCall;
 
 /** Creates a request like Node's own, and a response whose output is discarded. */
 export const openCall = ({ method, path, headers = {}, body, signal, session, within }: ApiCall) => {
@@ -100,14 +100,14 @@ export const openCall = ({ method, path, headers = {}, body, signal, session, wi
   // only the client's address is copied; the connection belongs to the outer request
   if (within !== undefined)
     Object.defineProperty(socket, "remoteAddress", { value: within.request.socket.remoteAddress });
-  const request = new IncomingMessage(socket);
+  const isOwn = within === undefined || session !== undefined;
+  const request = new (isOwn ? OwnCall : IncomingMessage)(socket);
 
   const bytes = bytesOf(body);
   const given: Record<string, string> = { host: "localhost" };
   if (bytes !== undefined && !isText(body)) given["content-type"] = "application/json";
   for (const [name, value] of Object.entries(headers)) given[name.toLowerCase()] = value;
   if (bytes !== undefined) given["content-length"] = String(bytes.length);
-  if (within === undefined || session !== undefined) ownCalls.add(request);
   request.method = method.toUpperCase();
   request.url = path;
   request.httpVersion = "1.1";

@@ -29,6 +29,8 @@ export class RelApiError extends Error {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly statusText: string | undefined;
   readonly facts: Readonly<Record<string, Json>>;
+  /** The refusal of a limit is counted. Two surfaces may encode the same error. */
+  isCounted = false;
 
   constructor(fields: RelApiErrorFields) {
     super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });

@@ -29,14 +29,11 @@ export const urlTooLong = (limitBytes: number): RelApiError =>
 /** Returns the name of the counter for a limit's refusals. @rule R-ADM-2 */
 export const refusalCounter = (limit: string): string => `refused-${limit}`;
 
-/** The counted errors, because two surfaces may encode the same one. */
-const counted = new WeakSet<RelApiError>();
-
 /** Counts a refusal by a limit. Called where errors become responses. @rule R-ADM-2 */
 export const countRefusal = (counters: Counters, error: unknown): void => {
-  if (!isRelApiError(error) || counted.has(error)) return;
+  if (!isRelApiError(error) || error.isCounted) return;
   const { limit } = error.facts;
   if (typeof limit !== "string") return;
-  counted.add(error);
+  error.isCounted = true;
   counters.add(refusalCounter(limit));
 };
