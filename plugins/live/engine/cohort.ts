@@ -22,6 +22,8 @@ export interface Subscription {
   /** The end of the pause after a run that exceeded its time limit. Until then, no run serves only this
    *  subscription. */
   restsUntilMs: number;
+  /** Its query while it is planned. Undefined if planning took no time. */
+  planned: Promise<LiveQuery> | undefined;
 }
 
 export interface Entry extends Runnable, Paced {

@@ -63,8 +63,6 @@ const createLiveQueries = (
   const meter = createPaceMeter();
   const cohorts = new Map<string, Cohort>();
   const all = new Set<Subscription>();
-  /** Subscriptions whose plan is a pending promise. */
-  const awaited = new WeakMap<Subscription, Promise<LiveQuery>>();
   const slotsOf = memoize(subscriberSlots);
   const keyOf = createCohortKeys();
   const followsClock = createFollowsClock();
@@ -199,14 +197,14 @@ const createLiveQueries = (
     const planned = subscription.source.plan();
     if (planned instanceof Promise) void placeLater(subscription, planned);
     else {
-      awaited.delete(subscription);
+      subscription.planned = undefined;
       placeQuery(subscription, planned);
     }
   };
 
   const placeLater = async (subscription: Subscription, planned: Promise<LiveQuery>): Promise<void> => {
-    awaited.set(subscription, planned);
-    const isStillAsked = (): boolean => all.has(subscription) && awaited.get(subscription) === planned;
+    subscription.planned = planned;
+    const isStillAsked = (): boolean => all.has(subscription) && subscription.planned === planned;
     try {
       const query = await planned;
       if (isStillAsked()) placeQuery(subscription, query);
@@ -272,6 +270,7 @@ const createLiveQueries = (
         entry: undefined,
         bytes: 0,
         restsUntilMs: 0,
+        planned: undefined,
       };
       all.add(subscription);
       try {
