@@ -78,7 +78,6 @@ export const upgrades = definePlugin({
   apply: (_hooks, context) => {
     const takeUpgrade = context.use(takeUpgradeHook);
     const mounts = new WeakMap<AnyServer, string>();
-    const foreign = new WeakSet<AnyServer>();
     const detach: (() => void)[] = [];
 
     const pathAsServed = pathReader(context.options);
@@ -117,9 +116,8 @@ export const upgrades = definePlugin({
       const server = (message as { readonly socket?: { readonly server?: unknown } }).socket?.server as
         | AnyServer
         | undefined;
-      if (server === undefined || context.hasServer(server) || foreign.has(server)) return;
+      if (server === undefined || context.hasServer(server)) return;
       if (pathsTo(context.isApi, server, "/") !== undefined) context.addServer(server);
-      else foreign.add(server);
     };
     subscribe(ACCEPTED, accepted);
 
