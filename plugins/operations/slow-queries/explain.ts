@@ -42,10 +42,8 @@ const explaining = ({ text, slots }: ProgramStatement, relations: Program["relat
   };
 };
 
-/** The programs that explain statements. */
-const own = new WeakSet<Program>();
-
-export const isExplaining = ({ programs }: Execution): boolean => programs.some(({ program }) => own.has(program));
+/** Returns true if the execution explains a statement. */
+export const isExplaining = ({ settings }: Execution): boolean => settings?.includes(GENERIC) === true;
 
 /** Explains a statement of the execution, as its role. Undefined if the statement cannot be explained. @throws
  *  RelApiError */
@@ -56,8 +54,6 @@ export const explain = async (
   relations: Program["relations"],
 ): Promise<string | undefined> => {
   if (!EXPLAINED.test(statement.text)) return undefined;
-  const program = explaining(statement, relations);
-  own.add(program);
   const [row] = await context.execute({
     session,
     schema,
@@ -65,7 +61,7 @@ export const explain = async (
     ...(requestSettings === undefined ? {} : { requestSettings }),
     settings: [...settings, GENERIC],
     access: "read only",
-    programs: [{ program, values: [] }],
+    programs: [{ program: explaining(statement, relations), values: [] }],
     end: "commit",
     skipPreRequest: true,
   });
