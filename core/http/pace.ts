@@ -1,5 +1,6 @@
 /** The incoming bodies of all requests: the speed at which they arrive, and the memory of those whose requests are
- *  unanswered. */
+ *  unanswered. The timeouts of Node measure no rate: `requestTimeout` ends a long upload that proceeds, and single bytes
+ *  reset `socket.setTimeout`. */
 import type { IncomingMessage } from "node:http";
 
 export interface Pace {
