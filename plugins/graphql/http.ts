@@ -1,6 +1,5 @@
 /** `POST /v1/graphql {"query":"{ album { id } }"}` and the addresses beside it. @rule G-HTTP-1 … G-HTTP-14 */
 import { randomUUID } from "node:crypto";
-import { createHandler, type RequestParams, type Response as HandlerResponse } from "graphql-http";
 import {
   RelApiError,
   VERSION,
@@ -15,6 +14,7 @@ import {
 } from "../../core/index.ts";
 import { answerBatch } from "./batch.ts";
 import { compressed, MIN_GZIP_BYTES } from "./compressed.ts";
+import { createPostHandler, type HandlerResponse } from "./handler.ts";
 import { encodeErrors, type EncodedErrors } from "./encode-error.ts";
 import { parseBody, type FindDocument, type GqlBody } from "./request.ts";
 import { credentialRules } from "./credential-rules.ts";
@@ -39,8 +39,6 @@ const ALLOW = "OPTIONS, GET, HEAD, POST";
 const SOCKET_ALLOW = "OPTIONS, GET";
 
 export const NOT_FOUND = '{"path":"$","error":"resource does not exist","code":"not-found"}';
-
-const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** Around `data`. */
 export const BEFORE_DATA = '{"data":';
@@ -154,13 +152,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     }
   };
 
-  // The request's way through the handler is the package's; reading and answering are ours: the dialect takes batches
-  // and any content type,
-  // has its own messages, and its responses are text from the database.
-  const handle = createHandler<Posted>({
-    parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
-    onSubscribe: ({ raw }) => answer(raw),
-  });
+  const handle = createPostHandler((posted: Posted) => answer(posted));
 
   const postBatch = async (exchange: Exchange, requests: readonly GqlRequest[]): Promise<Answer> => {
     const sender = { request: exchange.request, batchSize: requests.length };
@@ -194,15 +186,7 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     exchange.mark("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
     const posted: Posted = { exchange, request: body.single, form };
-    // without headers nothing is negotiated: the dialect does not look at `Accept`
-    const [text, { status }] = await handle({
-      method: "POST",
-      url: exchange.path,
-      headers: NO_HEADERS,
-      body: null,
-      raw: posted,
-      context: undefined,
-    });
+    const [text, { status }] = await handle(posted);
     if (posted.long !== undefined)
       return longAnswers.answer(exchange, json(exchange, status, undefined, [], form), posted.long);
     const whole = json(exchange, status, text ?? "", [], form);

@@ -1,0 +1,26 @@
+/** Adapts the handler of graphql-http, which would refuse batches, content types and `Accept` headers that Hasura accepts:
+ *  it gets requests that are already read, without headers. */
+import { createHandler, type RequestParams, type Response } from "graphql-http";
+import type { Exchange } from "../../core/index.ts";
+import type { GqlRequest } from "./operations.ts";
+
+export type HandlerResponse = Response;
+
+interface Posted {
+  readonly exchange: Exchange;
+  readonly request: GqlRequest;
+}
+
+/** `answer` runs the request. The handler sends its response unchanged. */
+export const createPostHandler = <Raw extends Posted>(
+  answer: (raw: Raw) => Promise<HandlerResponse>,
+): ((raw: Raw) => Promise<HandlerResponse>) => {
+  const handle = createHandler<Raw>({
+    parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
+    onSubscribe: ({ raw }) => answer(raw),
+  });
+  return (raw) => {
+    const { method, path: url } = raw.exchange;
+    return handle({ method, url, headers: {}, body: null, raw, context: undefined });
+  };
+};
