@@ -215,7 +215,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
       { CACHE_BITES: "1" },
       /^warning: CACHE_BITES is not a setting; did you mean CACHE_BYTES\?$/,
     ],
-    ["a setting that is not served", { PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" }, /^warning: .* is not served: the pool/],
+    ["a setting that is not served", { PGRST_DB_POOL_AUTOMATIC_RECOVERY: "x" }, /^warning: .* is not served: see/],
     [
       "metadata beside tables and permissions",
       { METADATA: metadata("vessels", {}, { actions: [{ name: "x" }] }) },
