@@ -1,11 +1,9 @@
 /** `relapi check`: reports what would fail with these settings, one line per fault. */
 import { createServer } from "node:net";
 import { isRelApiError } from "../../core/index.ts";
-import { demoNotice } from "../server/demo-rules.ts";
+import { demoNotice, policyFindings, settingFindings } from "../server/checks.ts";
 import { knownVariables, readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
-import { settingFindings } from "../server/findings.ts";
 import { strayVariables } from "../server/misspelt.ts";
-import { policyFindings } from "../server/policy-findings.ts";
 import type { ServerSettings } from "../server/server-settings.ts";
 import { withApi } from "./open-api.ts";
 import { write, type Terminal } from "./terminal.ts";

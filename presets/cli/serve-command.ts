@@ -2,7 +2,7 @@
 import cluster from "node:cluster";
 import { VERSION } from "../../core/index.ts";
 import { buildBanner } from "../server/banner.ts";
-import { demoNotice } from "../server/demo-rules.ts";
+import { demoNotice } from "../server/checks.ts";
 import { knownVariables, readEnvironment, type EnvironmentSettings } from "../server/environment.ts";
 import { surviveLostLog } from "../server/lost-log.ts";
 import { strayVariables } from "../server/misspelt.ts";

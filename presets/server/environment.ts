@@ -8,7 +8,7 @@ import {
   type Setting,
   type SettingSpec,
 } from "../../core/index.ts";
-import { encryptionFaults } from "./encryption-faults.ts";
+import { encryptionFaults } from "./checks.ts";
 import { plus } from "../plus.ts";
 import { readSecretFile, type SecretFile } from "./secret-files.ts";
 import {

@@ -2,8 +2,7 @@
  * Finds environment variables that look like settings but are misspelt, or are settings of PostgREST or Hasura that
  * this server lacks.
  */
-import { nearestNames } from "../../core/index.ts";
-import type { Environment } from "./environment.ts";
+import { nearestNames, type Environment } from "../../core/index.ts";
 import { OF_TOOLS, unserved } from "./unserved.ts";
 
 const ENGINE = /^(?:PGRST|HASURA_GRAPHQL)_/;

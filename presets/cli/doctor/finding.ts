@@ -1,5 +1,5 @@
 /** The findings of `relapi doctor`, and its catalog queries. */
-import { sql, toStatement, value, type PluginContext, type ProgramStatement, type Sql } from "../../../core/index.ts";
+import { sql, toStatement, type PluginContext, type ProgramStatement, type Sql } from "../../../core/index.ts";
 
 export interface Finding {
   /** `danger`: rows or rights are available to unintended roles. `broken`: something cannot work. */
@@ -9,9 +9,6 @@ export interface Finding {
   /** The SQL that repairs it, possibly several statements separated by semicolons. */
   readonly mend: string;
 }
-
-export const schemasOf = ({ options }: PluginContext): Sql =>
-  sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
 
 /** Quotes every name, because any may be a reserved word. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

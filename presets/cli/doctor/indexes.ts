@@ -1,6 +1,7 @@
 /** Finds missing and duplicate indexes. */
 import { integer, sql, type PluginContext } from "../../../core/index.ts";
-import { askCatalog, quoted, schemasOf, type Finding } from "./finding.ts";
+import { schemasOf } from "../../server/checks.ts";
+import { askCatalog, quoted, type Finding } from "./finding.ts";
 
 interface IndexRow {
   readonly relation: string;

@@ -1,7 +1,8 @@
 /** Finds row policies that slow every query, and tables where policies have no effect or hide everything. */
 import { sql, type PluginContext } from "../../../core/index.ts";
 import { callsPerRow, withSubselects } from "./calls-per-row.ts";
-import { askCatalog, quoted, schemasOf, type Finding } from "./finding.ts";
+import { schemasOf } from "../../server/checks.ts";
+import { askCatalog, quoted, type Finding } from "./finding.ts";
 
 interface PolicyRow {
   readonly relation: string;

@@ -1,7 +1,8 @@
 /** Finds tables whose changes rerun more live lists than necessary. */
 import { integer, sql, type PluginContext } from "../../../core/index.ts";
 import { changeFeedService } from "../../../plugins/live/api.ts";
-import { askCatalog, schemasOf, type Finding } from "./finding.ts";
+import { schemasOf } from "../../server/checks.ts";
+import { askCatalog, type Finding } from "./finding.ts";
 
 /** The minimum of rows updated or deleted since the statistics began. Fewer changes cause few runs. */
 const MANY_CHANGES = 10_000;

@@ -1,6 +1,7 @@
 /** Finds views, functions, grants and sequences that give roles more or fewer rights than intended. */
 import { sql, value, type PluginContext } from "../../../core/index.ts";
-import { askCatalog, quoted, schemasOf, type Finding } from "./finding.ts";
+import { schemasOf } from "../../server/checks.ts";
+import { askCatalog, quoted, type Finding } from "./finding.ts";
 
 interface ViewRow {
   readonly view: string;

@@ -1,0 +1,280 @@
+/** Checks of the start and of `relapi check`: the demo, connection strings, names in settings, row policies. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import {
+  catalogText,
+  ident,
+  isRelApiError,
+  nearestNames,
+  presetError,
+  sql,
+  toStatement,
+  value,
+  type Environment,
+  type Model,
+  type PluginContext,
+  type RelApiOptions,
+  type Sql,
+} from "../../core/index.ts";
+import type { Stray } from "./misspelt.ts";
+import type { ServerSettings } from "./server-settings.ts";
+
+/** Variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of libpq. */
+const OF_A_DATABASE =
+  /^(?:PGRST_DB_|HASURA_GRAPHQL_(?:METADATA_)?DATABASE_URL$|DB_|DATABASE_|PG(?:HOST|HOSTADDR|PORT|DATABASE|USER|PASSWORD|PASSFILE|SERVICE|SERVICEFILE)$)/;
+
+/** A connection string under any name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
+const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
+
+/**
+ * The notice to print when the demo starts. Undefined if a database is configured. @throws RelApiError `preset` if the
+ * demo must not start @rule C-SET-4
+ */
+export const demoNotice = (
+  { options, server }: { readonly options: RelApiOptions; readonly server: ServerSettings },
+  environment: Environment,
+  strays: readonly Stray[],
+): string | undefined => {
+  if (options.databaseUrl !== undefined || options.database !== undefined || server.dataDir !== undefined)
+    return undefined;
+  const set = (name: string): boolean => (environment[name] ?? "") !== "";
+  const named = [
+    ...strays
+      .filter(({ meant = "" }) => /DATABASE_URL$|DB_URI$/.test(meant) || OF_A_DATABASE.test(meant))
+      .map(({ text }) => text),
+    ...Object.keys(environment)
+      .filter((name) => set(name) && strays.every((stray) => stray.name !== name))
+      .filter((name) => OF_A_DATABASE.test(name) || CONNECTION_STRING.test(environment[name] ?? ""))
+      .filter((name) => !name.startsWith("TEST_")) // variables for test suites, such as this project's
+      .sort()
+      .slice(0, 1)
+      .map((name) => `${name} is set, and DATABASE_URL is not`),
+  ];
+  if (named.length > 0)
+    throw presetError(
+      `${named.join("\n")}\nno DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL (postgres:// without a host takes the PG… variables)`,
+    );
+  if (environment["NODE_ENV"] === "production")
+    throw presetError("no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL");
+  return "no DATABASE_URL: starting the embedded demo database";
+};
+
+const WORDS: readonly (readonly [parameter: string, known: readonly string[]])[] = [
+  ["sslmode", ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"]],
+  ["target_session_attrs", ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"]],
+  ["load_balance_hosts", ["disable", "random"]],
+];
+
+const isCertificate = (pem: string): boolean => {
+  const [, ...parts] = pem.split("-----BEGIN ");
+  const certificates = parts.filter((part) => /^(?:TRUSTED |X509 )?CERTIFICATE-----/.test(part));
+  return (
+    certificates.length > 0 && certificates.every((part) => isReadable(() => new X509Certificate(`-----BEGIN ${part}`)))
+  );
+};
+
+/** Whether the text is a private key. One with a password counts, because it cannot be read without it. */
+const isKey = (pem: string): boolean => /ENCRYPTED/.test(pem) || isReadable(() => createPrivateKey(pem));
+
+const isReadable = (read: () => unknown): boolean => {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const FILES: readonly (readonly [parameter: string, holds: string, test: (pem: string) => boolean])[] = [
+  ["sslrootcert", "a PEM certificate", isCertificate],
+  ["sslcert", "a PEM certificate", isCertificate],
+  ["sslkey", "a PEM key", isKey],
+];
+
+/** Checks a URL or a string such as `host=… sslmode=…`, which comes from `variable`. @rule C-SET-3 */
+export const encryptionFaults = (variable: string, url: string): readonly string[] => {
+  const isUrl = /^\w+:\/\//.test(url);
+  const given = (name: string): string | undefined => {
+    const found = new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*(?:'([^']*)'|([^&\\s']+))`).exec(url);
+    const text = found?.[1] ?? found?.[2];
+    return text === undefined || !isUrl ? text : decodeURIComponent(text);
+  };
+  const files = FILES.flatMap(([parameter, holds, test]) => {
+    const file = given(parameter) ?? "";
+    if (file === "" || file === "system") return [];
+    try {
+      if (test(readFileSync(file, "utf8"))) return [];
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "ENOENT"
+        ? [`${variable} names the file "${file}" (${parameter}), which does not exist`]
+        : [`${variable} names the file "${file}" (${parameter}), which cannot be read: ${(error as Error).message}`];
+    }
+    return [`${variable} names the file "${file}" (${parameter}), which does not hold ${holds}`];
+  });
+  const words = WORDS.flatMap(([parameter, known]) => {
+    const word = given(parameter);
+    return word === undefined || known.includes(word)
+      ? []
+      : [`${variable} has ${parameter}=${word}: expected one of ${known.join(", ")}`];
+  });
+  return [...words, ...files];
+};
+
+const suggestion = (name: string, candidates: Iterable<string>): string => {
+  const near = nearestNames(name, candidates).map((one) => `"${one}"`);
+  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+};
+
+const roleFindings = ({ roles, loginRole, loginRoles }: Model, anonRole: string | undefined): readonly string[] => {
+  if (anonRole === undefined) return [];
+  // metadata may define roles that are not database roles
+  if ([...(loginRoles?.values() ?? [])].some((known) => known.has(anonRole))) return [];
+  const role = roles.get(anonRole);
+  if (role === undefined)
+    return [`ANON_ROLE is "${anonRole}", a role that does not exist${suggestion(anonRole, roles.keys())}`];
+  return role.isAssumable
+    ? []
+    : [`ANON_ROLE is "${anonRole}", which "${loginRole}" may not become: GRANT "${anonRole}" TO "${loginRole}"`];
+};
+
+interface FunctionRow {
+  readonly schema: string;
+  readonly name: string;
+}
+
+const functionFindings = async (context: PluginContext): Promise<readonly string[]> => {
+  const { dbPreRequest, dbRootSpec, dbPreConfig, dbSchemas, dbExtraSearchPath } = context.options;
+  const named = Object.entries({
+    DB_PRE_REQUEST: dbPreRequest,
+    DB_ROOT_SPEC: dbRootSpec,
+    DB_PRE_CONFIG: dbPreConfig,
+  }).filter((entry): entry is [string, string] => (entry[1] ?? "") !== "");
+  if (named.length === 0) return [];
+  const functions = await context.query<FunctionRow>(sql`
+    select distinct schema.nspname::text as schema, routine.proname::text as name
+    from pg_catalog.pg_proc routine
+    join pg_catalog.pg_namespace schema on schema.oid = routine.pronamespace
+    where schema.nspname not in ('pg_catalog', 'information_schema')`);
+  const names = functions.map(({ schema, name }) => `${schema}.${name}`);
+  const path = [...dbSchemas, ...dbExtraSearchPath];
+  return named.flatMap(([variable, given]) => {
+    const isThere = given.includes(".")
+      ? names.includes(given)
+      : functions.some(({ schema, name }) => name === given && path.includes(schema));
+    if (isThere) return [];
+    const near = given.includes(".") ? names : functions.map(({ name }) => name);
+    return [`${variable} is "${given}", a function that does not exist${suggestion(given, new Set(near))}`];
+  });
+};
+
+/** The findings, one line each. @rule C-SET-3 */
+export const settingFindings = async (context: PluginContext): Promise<readonly string[]> => [
+  ...roleFindings(context.model(), context.options.anonRole),
+  ...(await functionFindings(context)),
+];
+
+export interface PolicyFinding {
+  readonly isError: boolean;
+  readonly text: string;
+}
+
+/** The schemas of `DB_SCHEMAS` as a list for `in`. */
+export const schemasOf = ({ options }: PluginContext): Sql =>
+  sql`(select pg_catalog.json_array_elements_text(${value(JSON.stringify(options.dbSchemas), "json")}))`;
+
+/** Finds tables whose row security is off, or on without a policy. @rule C-CHK-2 C-CHK-3 */
+const switchedOff = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
+  const rows = await context.query<{ readonly relation: string; readonly fault: "off" | "none" }>(sql`
+    select pg_catalog.format('%I.%I', schema.nspname, relation.relname) as relation,
+      case when relation.relrowsecurity then 'none' else 'off' end as fault
+    from pg_catalog.pg_class relation
+    join pg_catalog.pg_namespace schema on schema.oid = relation.relnamespace
+    where schema.nspname in ${schemasOf(context)}
+      and relation.relkind in ('r', 'p')
+      and relation.relrowsecurity is distinct from exists (
+        select from pg_catalog.pg_policy policy where policy.polrelid = relation.oid)
+    order by 1`);
+  return rows.map(({ relation, fault }) =>
+    fault === "off"
+      ? {
+          isError: true,
+          text: `${relation} has row policies that do nothing: ALTER TABLE ${relation} ENABLE ROW LEVEL SECURITY`,
+        }
+      : { isError: false, text: `${relation} has row-level security and no policy: only its owner sees rows` },
+  );
+};
+
+interface Expression {
+  readonly schema: string;
+  readonly name: string;
+  readonly relation: string;
+  readonly policy: string;
+  readonly expression: string;
+}
+
+/** SQLSTATEs of missing functions, tables, columns and settings. */
+const MISSING: ReadonlySet<string> = new Set(["42883", "42P01", "42703", "42704", "3F000"]);
+
+/**
+ * PostgreSQL prevents dropping objects that a policy names, but not settings or objects that its functions name. Each
+ * policy is therefore evaluated for a row of nulls, in a transaction that is rolled back. @rule C-CHK-4
+ */
+const brokenPolicies = async (context: PluginContext): Promise<readonly PolicyFinding[]> => {
+  const expressions = await context.query<Expression>(sql`
+    select schemaname::text as schema, tablename::text as name,
+      pg_catalog.format('%I.%I', schemaname, tablename) as relation, policyname::text as policy, expression
+    from pg_catalog.pg_policies
+    cross join lateral (select distinct given as expression from (values (qual), (with_check)) as of_policy (given)) used
+    where schemaname in ${schemasOf(context)} and expression is not null
+    order by 3, 4`);
+  const findings: PolicyFinding[] = [];
+  for (const { schema, name, relation, policy, expression } of expressions) {
+    const message = await failureOf(context, schema, name, expression);
+    if (message !== undefined)
+      findings.push({ isError: true, text: `policy "${policy}" on ${relation} fails for every row: ${message}` });
+  }
+  return findings;
+};
+
+const failureOf = async (
+  context: PluginContext,
+  schema: string,
+  name: string,
+  expression: string,
+): Promise<string | undefined> => {
+  const statement = sql`
+    select (${catalogText(expression)}) is null as found
+    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // keeps the planner from folding nulls
+  try {
+    await context.execute({
+      // runs as the login role, with the settings of requests
+      session: { role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } },
+      access: "read write",
+      schema,
+      programs: [
+        {
+          program: {
+            statements: [{ ...toStatement(statement), columns: ["found"] }],
+            main: 0,
+            checks: [],
+            relations: new Set(),
+            isOpenEnded: true,
+          },
+          values: [],
+        },
+      ],
+      end: "rollback",
+      skipPreRequest: true,
+    });
+  } catch (error) {
+    if (!isRelApiError(error)) throw error;
+    if (MISSING.has(error.code)) return error.message;
+  }
+  return undefined;
+};
+
+/** The findings, one line each. */
+export const policyFindings = async (context: PluginContext): Promise<readonly PolicyFinding[]> => [
+  ...(await switchedOff(context)),
+  ...(await brokenPolicies(context)),
+];
