@@ -10,7 +10,9 @@ import {
   type Relationship,
   type Routine,
 } from "../../core/index.ts";
+import type { EnvironmentSettings } from "../server/environment.ts";
 import { computedFieldsOf, fieldsBesideColumns, isField, type Writer } from "./computed-types.ts";
+import { withApi } from "./open-api.ts";
 import {
   attributesOf,
   columnType,
@@ -220,12 +222,12 @@ const schemaType = (writer: Writer, schema: string): string => {
 };
 
 /** Functions of extensions, which are useless to clients and may be hundreds. */
-export const EXTENSION_FUNCTIONS = sql`
+const EXTENSION_FUNCTIONS = sql`
 select objid::int8::float8 as oid from pg_catalog.pg_depend
 where classid = 'pg_catalog.pg_proc'::pg_catalog.regclass and deptype = 'e'`;
 
 /** Columns declared with more than one dimension, such as `int[][]`. PostgreSQL itself does not enforce the number. */
-export const DIMENSIONS = sql`
+const DIMENSIONS = sql`
 select attrelid::int8::float8 as oid, attname::text as name, attndims::int4 as count
 from pg_catalog.pg_attribute where attndims > 1 and not attisdropped`;
 
@@ -233,7 +235,7 @@ from pg_catalog.pg_attribute where attndims > 1 and not attisdropped`;
 const CLIENT_VERSION = "14";
 
 /** @rule C-TYP-1 */
-export const databaseTypes = (
+const databaseTypes = (
   model: Model,
   extraSearchPath: readonly string[],
   catalog: Pick<Writer, "ofExtensions" | "dimensions">,
@@ -249,3 +251,15 @@ export type Database = {
 ${schemas}};
 `;
 };
+
+export const printTypes = (settings: EnvironmentSettings): Promise<string> =>
+  withApi(settings, async ({ model, context }) => {
+    const functions = await context.query<{ readonly oid: number }>(EXTENSION_FUNCTIONS);
+    const columns = await context.query<{ readonly oid: number; readonly name: string; readonly count: number }>(
+      DIMENSIONS,
+    );
+    return databaseTypes(model, context.options.dbExtraSearchPath, {
+      ofExtensions: new Set(functions.map(({ oid }) => oid)),
+      dimensions: new Map(columns.map(({ oid, name, count }) => [`${oid}.${name}`, count])),
+    });
+  });

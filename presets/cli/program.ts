@@ -153,7 +153,7 @@ const addDocuments = ({ program, terminal, settingsOf }: Run): void => {
     .command("types")
     .description("print the database as a TypeScript type for typed REST clients")
     .action(async (_, command: Command) => {
-      const { printTypes } = await import("./types-command.ts");
+      const { printTypes } = await import("./database-types.ts");
       await print(terminal, await printTypes(await settingsOf(command)));
     });
   program
