@@ -1,4 +1,4 @@
-/** Options of the presets. The build adds the description of each one with `.ci/describe-options.mjs`. */
+/** Options of the presets. The build adds the description of each one with `.ci/write-declarations.mjs`. */
 import type { RelApiOptions } from "../core/index.ts";
 export type { JwtSecret } from "../plugins/auth/settings.ts";
 // type imports that add the options of other plugins
