@@ -21,12 +21,15 @@ export interface CostLimits {
  *  are no limits. */
 export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
-/** Token buckets that several processes share. */
-export interface SharedBuckets {
+/** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. */
+export interface Buckets<Wait> {
   /** Takes a token. With `isOwed` a missing token is owed, because the request runs anyway. @returns 0, or the
-   *  milliseconds until the next token; undefined if the shared counter cannot be reached */
-  take(key: string, perMinute: number, burst: number, isOwed?: boolean): Promise<number | undefined>;
+   *  milliseconds until the next token */
+  take(key: string, perMinute: number, burst: number, isOwed?: boolean): Wait;
 }
+
+/** Buckets that several processes share. `take` resolves to undefined if the shared counter cannot be reached. */
+export type SharedBuckets = Buckets<Promise<number | undefined>>;
 
 /** The buckets that all machines share, provided by `redis-limits`. `open` is called once there are limits and the
  *  model is loaded. */

@@ -101,17 +101,9 @@ export const rateLimits = definePlugin({
       return { key, perMinute: rate.perMinute, burst: options.rateLimitBurst ?? rate.perMinute };
     };
 
-    /** @throws RelApiError 429 */
-    const takeHere = ({ key, perMinute, burst }: Counted): void => {
-      const waitMs = buckets.take(key, perMinute, burst);
+    /** The count of this process decides if the shared one has no answer. @throws RelApiError 429 */
+    const check = ({ key, perMinute, burst }: Counted, waitMs = buckets.take(key, perMinute, burst)): undefined => {
       if (waitMs > 0) throw rateExceeded(perMinute, waitMs);
-    };
-
-    /** @throws RelApiError 429 */
-    const takeThere = async (from: SharedBuckets, by: Counted): Promise<undefined> => {
-      const waitMs = await from.take(by.key, by.perMinute, by.burst);
-      if (waitMs === undefined) takeHere(by);
-      else if (waitMs > 0) throw rateExceeded(by.perMinute, waitMs);
     };
 
     const authorized = (exchange: Exchange): Promise<undefined> | undefined => {
@@ -120,13 +112,14 @@ export const rateLimits = definePlugin({
       if (by === undefined) return undefined;
       counted.add(request);
       limited.set(exchange, by);
-      return shared === undefined ? void takeHere(by) : takeThere(shared, by);
+      if (shared === undefined) return check(by);
+      return shared.take(by.key, by.perMinute, by.burst).then((waitMs) => check(by, waitMs));
     };
 
     /** Decides by the count of this process, without waiting for the shared one. Once the shared counter responds, its
      *  count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
     const takeAtOnce = (by: Counted): void => {
-      takeHere(by);
+      check(by);
       void shared?.take(by.key, by.perMinute, by.burst, true).then((waitMs = 0) => {
         if (waitMs > 0) buckets.drain(by.key, by.perMinute, waitMs);
       });

@@ -1,4 +1,5 @@
-/** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. */
+/** The token buckets of one process. */
+import type { Buckets } from "./api.ts";
 
 interface Bucket {
   tokens: number;
@@ -8,9 +9,7 @@ interface Bucket {
 /** Beyond this number, the key that was idle for longest is removed, and starts with a full bucket again. */
 const MAX_BUCKETS = 100_000;
 
-export interface TokenBuckets {
-  /** Takes a token. With `isOwed`, a missing token is owed. @returns 0, or the milliseconds until the next token */
-  take(key: string, perMinute: number, burst: number, isOwed?: boolean): number;
+export interface TokenBuckets extends Buckets<number> {
   /** The number of whole tokens of the key. */
   left(key: string, perMinute: number, burst: number): number;
   /** Empties the bucket for this time, because the shared counter has no token left. */
