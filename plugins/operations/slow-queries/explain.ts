@@ -1,6 +1,7 @@
 /** Explains a statement without the values of any request. */
 import {
   catalogText,
+  explainProgram,
   ident,
   join,
   sql,
@@ -25,20 +26,20 @@ let count = 0;
 const explaining = ({ text, slots }: ProgramStatement, relations: Program["relations"]): Program => {
   const name = ident(`relapi_slow_${process.pid}_${++count}`);
   const values = slots.length === 0 ? sql`` : sql`(${join(slots.map(() => sql`null`))})`;
-  const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
-    ...toStatement(fragment),
-    columns,
-  });
+  const plain = (fragment: Sql): ProgramStatement => ({ ...toStatement(fragment), columns: [] });
+  const executed = [plain(sql`execute ${name}${values}`)];
+  const explained = explainProgram(
+    { statements: executed, main: 0, checks: [], relations, isOpenEnded: true },
+    "costs",
+  );
   return {
+    ...explained,
     statements: [
       plain(sql`prepare ${name} as ${catalogText(text)}`),
-      { ...plain(sql`explain execute ${name}${values}`, ["plan"]), isMultiRow: true },
+      ...explained.statements,
       plain(sql`deallocate ${name}`),
     ],
     main: 1,
-    checks: [],
-    relations,
-    isOpenEnded: true,
   };
 };
 
