@@ -1,4 +1,4 @@
-/** What streamed answers are to the surfaces: types and tokens. */
+/** The types and the token of streamed answers, for the surfaces. */
 import { defineService, type Answer, type Execution, type ResultRow } from "../../core/index.ts";
 
 /** The consumer of a value. */

@@ -8,7 +8,7 @@ import { streamSettings } from "../settings.ts";
 
 const SECOND_MS = 1000;
 
-/** Streams that may keep a connection waiting take at most half of the pool. @rule R-STR-4 */
+/** Half of the connections may wait for clients. @rule R-STR-4 */
 const SHARE_OF_POOL = 2;
 
 /** @rule R-STR-1 R-STR-6 */
@@ -34,7 +34,7 @@ export const streamedAnswers = definePlugin({
           const isHeld =
             exchange === undefined ||
             exchange.needsBody === true ||
-            exchange.response.socket === null || // a call of the application or of a plugin, or the client has left
+            exchange.response.socket === null || // a call of the application or of a plugin, or a client that has left
             context.options.database !== undefined;
           if (isHeld) return undefined;
           body = openBody({

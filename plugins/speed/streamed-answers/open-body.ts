@@ -17,7 +17,7 @@ export interface OpenParts {
   readonly patienceMs: number;
   /** Hears that the client has not read all that was written. */
   readonly unread: (response: ServerResponse) => void;
-  /** Called once the client has received everything or has left. Undefined if the database must not wait for the client. */
+  /** Called once the client has received everything or has left. Undefined if the database may not wait for it. */
   readonly release: (() => void) | undefined;
   readonly resume: () => void;
   readonly drop: () => void;
@@ -39,7 +39,7 @@ export const openBody = ({ response, bytes, patienceMs, unread, release, resume,
     sink?.takeAll();
     clearTimeout(patience);
   };
-  /** Once the body is complete, the connection may serve another request. */
+  /** Another request may use the connection once the whole body has arrived. */
   const goOn = (): void => {
     if (!isComplete) resume();
   };
